@@ -1,0 +1,99 @@
+"""What can go wrong, said so that a person can mend it."""
+
+from __future__ import annotations
+
+
+class MetaevalError(Exception):
+    """Base of every error metaeval raises on purpose; the command line prints it and exits with status 2."""
+
+
+class DataError(MetaevalError):
+    """Something is wrong with the data, and this says what, where and what to do.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, in a few words: ``"probabilities sum to 0.83, not 1"``.
+    file, line, run, topic, item, measure, value : object, optional
+        Where it is wrong. Whatever is given becomes part of the message and stays readable as an attribute.
+    hint : str, optional
+        What to do about it.
+
+    Examples
+    --------
+    >>> print(DataError("probabilities sum to 0.83, not 1", file="run7.json", topic="t1", hint="rescale"))
+    run7.json: topic t1: probabilities sum to 0.83, not 1 (rescale)
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: object = None,
+        line: int | None = None,
+        run: object = None,
+        topic: object = None,
+        item: object = None,
+        measure: object = None,
+        value: object = None,
+        hint: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.file = None if file is None else str(file)
+        self.line = line
+        self.run = run
+        self.topic = topic
+        self.item = item
+        self.measure = measure
+        self.value = value
+        self.hint = hint
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        place = "" if self.file is None else self.file
+        if self.line is not None:
+            place = f"{place}:{self.line}" if place else f"line {self.line}"
+        labels = ("run", "topic", "item", "measure")
+        named = [f"{label} {value}" for label in labels if (value := getattr(self, label)) is not None]
+        parts = [part for part in (place, ", ".join(named), self.problem) if part]
+        message = ": ".join(parts)
+        return f"{message} ({self.hint})" if self.hint else message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Keep the message when the error crosses a process boundary."""
+        return (_rebuild, (type(self), self.problem, dict(self.__dict__)))
+
+
+def _rebuild(kind: type[DataError], problem: str, state: dict[str, object]) -> DataError:
+    error = kind(problem)
+    error.__dict__.update(state)
+    error.args = (error._message(),)
+    return error
+
+
+class MeasureError(MetaevalError):
+    """A measure is unknown, cannot be applied to this data, or breaks its own declaration."""
+
+
+class StoreError(MetaevalError):
+    """A score store cannot be read or written."""
+
+
+class DatasetError(MetaevalError):
+    """A data set is unknown, cannot be had, or does not match its checksum."""
+
+
+class MetaevalWarning(UserWarning):
+    """Base of every warning metaeval gives; the command line prints them on stderr."""
+
+
+class UndefinedValueWarning(MetaevalWarning):
+    """A measure's formula is 0/0 for some run and topic, and its documented value was used instead."""
+
+
+class PolicyWarning(MetaevalWarning):
+    """A policy other than raising changed or dropped data, and this says what."""
+
+
+class DirectionWarning(MetaevalWarning):
+    """A measure's direction is not stated, and "higher is better" was assumed."""

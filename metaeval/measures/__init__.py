@@ -1,0 +1,37 @@
+"""Measures: importing this registers the shipped ones, in the order the papers list them."""
+
+from metaeval.measures import (  # noqa: I001  (the order of import is the order in which they are listed)
+    closeness,
+    agreement,
+    errors_and_accuracy,
+    f_measures,
+    order_aware,
+    nominal,
+)
+from metaeval.measures.base import Measure
+from metaeval.measures.registry import (
+    classification_measure,
+    find,
+    measure,
+    measures,
+    named,
+    quantification_measure,
+    resolve,
+)
+
+__all__ = [
+    "Measure",
+    "agreement",
+    "classification_measure",
+    "closeness",
+    "errors_and_accuracy",
+    "f_measures",
+    "find",
+    "measure",
+    "measures",
+    "named",
+    "nominal",
+    "order_aware",
+    "quantification_measure",
+    "resolve",
+]

@@ -1,0 +1,287 @@
+"""A measure as a value: a name that parses and prints the same, a direction, a range, a formula."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from metaeval.errors import MeasureError, UndefinedValueWarning
+
+Kind = Literal["classification", "quantification"]
+Parameter = float | int | str | bool
+Formula = Callable[..., Any]
+
+_NAME = re.compile(r"^\s*([^\s(),=][^(),=]*?)\s*(?:\((.*)\))?\s*$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is measured: a name, a direction, a range and, unless only scores are at hand, the formula.
+
+    Parameters
+    ----------
+    name : str
+        The family name, as in ``"OCI"``; `str(measure)` adds the parameters: ``"OCI(beta=0.75, gamma=1)"``.
+    higher_is_better : bool or None
+        None when nobody has stated it, as for a score matrix that came with column names only.
+    range : tuple of float
+        Smallest and largest possible score; infinite where unbounded or not known.
+    parameters : mapping
+        Values of the formula's keyword parameters, in the order of its signature.
+    shown : tuple of str
+        The parameters that are part of the printed name although they have their default value.
+    label : str
+        How the measure is written in a table or figure: ``"F1^M"``; the printed name when empty.
+    description, source : str
+        One line each: what it answers, and where it is defined.
+    kind : {"classification", "quantification"} or None
+        What the formula takes: confusion counts, or a pair of distributions. None: scores only.
+    undefined : float or None
+        The value used where the formula is 0/0; None where that cannot happen.
+    symmetric : bool
+        Whether exchanging estimate and gold changes nothing.
+    """
+
+    name: str
+    higher_is_better: bool | None = None
+    range: tuple[float, float] = (-math.inf, math.inf)
+    parameters: Mapping[str, Parameter] = field(default_factory=dict, hash=False)
+    shown: tuple[str, ...] = ()
+    label: str = ""
+    description: str = ""
+    source: str = ""
+    kind: Kind | None = None
+    undefined: float | None = None
+    symmetric: bool = False
+    formula: Formula | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "range", (float(self.range[0]), float(self.range[1])))
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{key}={_print(value)}" for key, value in self.parameters.items())
+        return f"{self.name}({inside})" if inside else self.name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Results travel to worker processes; a formula stays behind, and is found again by name where it is known.
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "formula"}
+        values["parameters"] = dict(self.parameters)
+        return (_measure_from, (values,))
+
+    @property
+    def title(self) -> str:
+        """How the measure is written in a table or figure."""
+        return self.label or str(self)
+
+    @property
+    def worst(self) -> float:
+        """The worst score the measure can give; infinite where unbounded."""
+        low, high = self.range
+        return low if self.higher_is_better else high
+
+    def score(self, *arrays: Any) -> np.ndarray:
+        """Score confusion counts, or a pair of distributions, over any leading axes.
+
+        Parameters
+        ----------
+        *arrays : array_like
+            For a classification measure `counts`, shape (..., K, K): ``counts[..., g, p]`` is the number of
+            items of gold class g that the run put into class p. For a quantification measure `estimated`
+            and `gold`, both of shape (..., K): ``gold[..., k]`` is the gold share of class k.
+
+        Returns
+        -------
+        ndarray, shape (...)
+            One score for every matrix or pair. Where the formula is 0/0 it is the documented value, with an
+            `UndefinedValueWarning`.
+
+        Raises
+        ------
+        MeasureError
+            If the measure has no formula, or the arrays do not have the shape it needs.
+
+        Examples
+        --------
+        >>> import metaeval
+        >>> float(metaeval.measure("Accuracy").score([[3, 1], [0, 4]]))
+        0.875
+        """
+        scores, undefined = self.evaluate(*arrays)
+        if undefined.any():
+            warnings.warn(
+                f"{self} is undefined for {int(undefined.sum())} of {undefined.size} cases; "
+                f"its documented value {self.undefined:g} is used",
+                UndefinedValueWarning,
+                stacklevel=2,
+            )
+        return scores
+
+    def evaluate(self, *arrays: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Score as `score` does, and say where the documented value stands for an undefined one.
+
+        Parameters
+        ----------
+        *arrays : array_like
+            As for `score`.
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (...)
+        undefined : ndarray of bool, shape (...)
+            True where the formula is 0/0.
+
+        Raises
+        ------
+        MeasureError
+            As for `score`.
+        """
+        if self.formula is None:
+            raise MeasureError(f"{self} is known by its scores only, there is no formula to compute it from data")
+        inputs = _checked_inputs(self, arrays)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = np.asarray(self.formula(*inputs, **self.parameters), dtype=np.float64)
+        if self.undefined is None:
+            return scores, np.zeros(scores.shape, dtype=bool)
+        undefined = np.isnan(scores)
+        return np.where(undefined, self.undefined, scores), undefined
+
+    def with_parameters(self, given: Mapping[str, Parameter]) -> Measure:
+        """Return the same measure with other parameter values.
+
+        Parameters
+        ----------
+        given : mapping
+            Parameter names to values; what is not named keeps its default.
+
+        Returns
+        -------
+        Measure
+
+        Raises
+        ------
+        MeasureError
+            If the formula has no such parameter.
+        """
+        defaults = parameters_of(self.formula) if self.formula is not None else {}
+        unknown = [key for key in given if key not in defaults]
+        if unknown:
+            known = ", ".join(f"{key}={_print(value)}" for key, value in defaults.items()) or "none"
+            raise MeasureError(f"{self.name} has no parameter {unknown[0]!r} (its parameters: {known})")
+        values = {**defaults, **given}
+        kept = {key: value for key, value in values.items() if key in self.shown or value != defaults[key]}
+        return replace(self, parameters=kept, label=self.label if not kept else "")
+
+
+def _measure_from(values: dict[str, Any]) -> Measure:
+    from metaeval.measures.registry import find
+
+    bare = Measure(**values)
+    if bare.kind is None:
+        return bare
+    registered = find(str(bare))
+    return bare if registered is None else replace(bare, formula=registered.formula)
+
+
+def _print(value: Parameter) -> str:
+    if isinstance(value, bool) or isinstance(value, str):
+        return str(value)
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def _parse_value(text: str) -> Parameter:
+    text = text.strip()
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def parse(text: str) -> tuple[str, dict[str, Parameter]]:
+    """Split a measure's printed form into its family name and its parameters.
+
+    Parameters
+    ----------
+    text : str
+        ``"NMD"`` or ``"OCI(beta=0.75, gamma=1)"``.
+
+    Returns
+    -------
+    name : str
+    parameters : dict
+
+    Raises
+    ------
+    MeasureError
+        If the text is not of that form.
+
+    Examples
+    --------
+    >>> parse("OCI(beta=0.75, gamma=1)")
+    ('OCI', {'beta': 0.75, 'gamma': 1})
+    """
+    match = _NAME.match(text)
+    if match is None:
+        raise MeasureError(f"{text!r} is not a measure: write a name, or a name with parameters as in OCI(beta=0.75)")
+    name, inside = match.group(1), match.group(2)
+    parameters: dict[str, Parameter] = {}
+    for part in (inside or "").split(","):
+        if not part.strip():
+            continue
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise MeasureError(f"{text!r}: {part.strip()!r} is not a parameter (write {name}(name=value))")
+        if key.strip() in parameters:
+            raise MeasureError(f"{text!r} gives {key.strip()} twice")
+        parameters[key.strip()] = _parse_value(value)
+    return name, parameters
+
+
+def parameters_of(formula: Formula) -> dict[str, Parameter]:
+    """Return the keyword-only parameters of a formula with their defaults, in the order of its signature."""
+    inspected = inspect.signature(formula).parameters.values()
+    return {p.name: p.default for p in inspected if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def _checked_inputs(measure: Measure, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
+    """Only the shape is looked at here: the numbers were checked where they entered (runs.py, io)."""
+    wanted = 1 if measure.kind == "classification" else 2
+    if len(arrays) != wanted:
+        takes = "score(counts)" if wanted == 1 else "score(estimated, gold)"
+        raise MeasureError(f"{measure} is a {measure.kind} measure and takes {takes}, not {len(arrays)} arrays")
+    inputs = tuple(np.asarray(array, dtype=np.float64) for array in arrays)
+    if wanted == 1 and (inputs[0].ndim < 2 or inputs[0].shape[-1] != inputs[0].shape[-2]):
+        raise MeasureError(f"{measure} takes counts of shape (..., K, K), not {inputs[0].shape}")
+    if wanted == 2 and (min(a.ndim for a in inputs) < 1 or inputs[0].shape[-1] != inputs[1].shape[-1]):
+        raise MeasureError(
+            f"{measure} takes two arrays of shape (..., K), not {inputs[0].shape} and {inputs[1].shape}"
+        )
+    if inputs[0].shape[-1] < 2:
+        raise MeasureError(f"{measure} needs at least two classes, not {inputs[0].shape[-1]}")
+    return inputs
+
+
+def defined(formula: Formula, undefined: float | None) -> Formula:
+    """Return the formula as a plain function of arrays in which 0/0 gives the documented value."""
+
+    @functools.wraps(formula)
+    def measured(*arrays: Any, **parameters: Any) -> np.ndarray:
+        inputs = (np.asarray(array, dtype=np.float64) for array in arrays)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = np.asarray(formula(*inputs, **parameters), dtype=np.float64)
+        return scores if undefined is None else np.where(np.isnan(scores), undefined, scores)
+
+    return measured

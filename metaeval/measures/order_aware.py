@@ -1,0 +1,199 @@
+"""Measures for distributions over ordered classes: match distance and order-aware divergence.
+
+Sakai, ACL 2021, Eqs. 11–15, and LQ 2021, Eqs. 1–8 and 11. `estimated` is the papers' p, `gold` their p*.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metaeval.errors import MeasureError
+from metaeval.measures.confusion import class_distance
+from metaeval.measures.registry import quantification_measure
+
+
+@quantification_measure(
+    higher_is_better=False, range=(0, 1), source="Sakai 2021, Eq. 11; LQ 2021, Eq. 1", symmetric=True
+)
+def NMD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """Normalised match distance: the earth mover's distance over ordered classes, over its largest value.
+
+    Parameters
+    ----------
+    estimated, gold : ndarray, shape (..., K)
+        Probabilities; ``gold[..., k]`` is the gold share of class k. Leading axes broadcast.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Examples
+    --------
+    >>> float(NMD([1, 0, 0, 0, 0], [0, 0, 1, 0, 0]))
+    0.5
+    """
+    gap = np.cumsum(estimated - gold, axis=-1)
+    # The last gap is 0 but for rounding, and would only add noise.
+    return np.abs(gap[..., :-1]).sum(axis=-1) / (gap.shape[-1] - 1)
+
+
+def distance_weighted_squares(
+    estimated: np.ndarray, gold: np.ndarray, distance: np.ndarray | None = None
+) -> np.ndarray:
+    """Return DW_i, how far from class i the probabilities went wrong (Sakai 2021, Eq. 12; LQ 2021, Eq. 2).
+
+    Parameters
+    ----------
+    estimated, gold : ndarray, shape (..., K)
+        Probabilities; ``gold[..., k]`` is the gold share of class k.
+    distance : ndarray, shape (..., K, K), optional
+        δ_ij; |i − j| by default.
+
+    Returns
+    -------
+    ndarray, shape (..., K)
+        ``[..., i]`` is DW_i.
+    """
+    error = (estimated - gold) ** 2
+    if distance is None:
+        # One matrix for all cases, so that this is a single matrix product.
+        return error @ class_distance(error.shape[-1])
+    return np.einsum("...ij,...j->...i", distance, error)
+
+
+def gold_distance(gold: np.ndarray) -> np.ndarray:
+    """Return δ_ij as the gold probability lying between classes i and j, half of each end included.
+
+    Parameters
+    ----------
+    gold : ndarray, shape (..., K)
+        ``gold[..., k]`` is the gold share of class k.
+
+    Returns
+    -------
+    ndarray, shape (..., K, K)
+        LQ 2021, Eq. 11.
+    """
+    middle = np.cumsum(gold, axis=-1) - gold / 2
+    return np.abs(middle[..., :, None] - middle[..., None, :])
+
+
+def order_aware_divergence(
+    estimated: np.ndarray, gold: np.ndarray, distance: np.ndarray | None = None
+) -> np.ndarray:
+    """Return OD(p ‖ p*), the mean of DW_i over the classes with gold probability (Sakai 2021, Eq. 13).
+
+    Parameters
+    ----------
+    estimated, gold : ndarray, shape (..., K)
+        Probabilities; ``gold[..., k]`` is the gold share of class k.
+    distance : ndarray, shape (..., K, K), optional
+        δ_ij; |i − j| by default.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Examples
+    --------
+    >>> gold = np.full(4, 0.25)   # the example of LQ 2021, §3: .020 and .025
+    >>> float(order_aware_divergence(np.array([0.25, 0.35, 0.15, 0.25]), gold).round(3))
+    0.02
+    >>> float(order_aware_divergence(np.array([0.25, 0.25, 0.35, 0.15]), gold).round(3))
+    0.025
+    """
+    squares = distance_weighted_squares(estimated, gold, distance)
+    support = gold > 0
+    return np.where(support, squares, 0.0).sum(axis=-1) / support.sum(axis=-1)
+
+
+def _distance(gold: np.ndarray, name: str) -> np.ndarray | None:
+    if name == "equal":
+        return None
+    if name == "gold":
+        return gold_distance(gold)
+    raise MeasureError(f"there is no distance {name!r}: use equal (|i − j|) or gold (LQ 2021, Eq. 11)")
+
+
+@quantification_measure(higher_is_better=False, range=(0, 1), source="Sakai 2021, Eq. 14; LQ 2021, Eqs. 5 and 11")
+def RNOD(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") -> np.ndarray:
+    """Root normalised order-aware divergence: squared errors weighted by their distance from the gold classes.
+
+    Parameters
+    ----------
+    estimated, gold : ndarray, shape (..., K)
+        Probabilities; ``gold[..., k]`` is the gold share of class k.
+    distance : {"equal", "gold"}, optional
+        |i − j|, or the gold probability between i and j (LQ 2021, Eq. 11), which needs no equidistance. The
+        latter is at most 1, so that the normalisation by K − 1 leaves its values small.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Raises
+    ------
+    MeasureError
+        If the distance is neither.
+
+    Examples
+    --------
+    >>> float(RNOD([1, 0, 0, 0, 0], [0, 0, 0, 0, 1]))
+    1.0
+    """
+    n_classes = estimated.shape[-1]
+    return np.sqrt(order_aware_divergence(estimated, gold, _distance(gold, distance)) / (n_classes - 1))
+
+
+@quantification_measure(
+    higher_is_better=False, range=(0, 1), source="Sakai 2021, Eq. 15; LQ 2021, Eqs. 4 and 6", symmetric=True
+)
+def RSNOD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
+    """Root symmetric normalised order-aware divergence: the mean of both directions of OD, rooted.
+
+    Parameters
+    ----------
+    estimated, gold : ndarray, shape (..., K)
+        Probabilities; ``gold[..., k]`` is the gold share of class k.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Examples
+    --------
+    >>> float(RSNOD([1, 0, 0, 0, 0], [0, 0, 0, 0, 1]))
+    1.0
+    """
+    both = (order_aware_divergence(estimated, gold) + order_aware_divergence(gold, estimated)) / 2
+    return np.sqrt(both / (estimated.shape[-1] - 1))
+
+
+@quantification_measure(higher_is_better=False, range=(0, 1), source="LQ 2021, Eqs. 7, 8 and 11")
+def RNADW(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") -> np.ndarray:
+    """Root normalised average distance-weighted squares: RNOD averaged over all classes, gold or not.
+
+    Parameters
+    ----------
+    estimated, gold : ndarray, shape (..., K)
+        Probabilities; ``gold[..., k]`` is the gold share of class k.
+    distance : {"equal", "gold"}, optional
+        |i − j|, with which the measure is symmetric, or the gold probability in between (LQ 2021, Eq. 11).
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Raises
+    ------
+    MeasureError
+        If the distance is neither.
+
+    Examples
+    --------
+    >>> float(RNADW([1, 0, 0, 0, 0], [0, 0, 0, 0, 1]).round(4))
+    1.0
+    """
+    n_classes = estimated.shape[-1]
+    squares = distance_weighted_squares(estimated, gold, _distance(gold, distance))
+    return np.sqrt(squares.mean(axis=-1) / (n_classes - 1))
