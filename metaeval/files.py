@@ -1,14 +1,20 @@
-"""Reading files as people have them: any path or URL, with or without BOM, with any line ends, safely."""
+"""Files as people have them: read from any path or URL, with or without BOM, with any line ends; written whole."""
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
 from metaeval.errors import DataError
 
 PathLike = str | Path
+
+TEMPORARY = ".writing-"
+"""What the name of a file that is still being written begins with."""
 
 
 def read_bytes(path: PathLike) -> bytes:
@@ -121,3 +127,43 @@ def lines(path: PathLike) -> Iterator[tuple[int, str]]:
     for number, text in enumerate(read_text(path).split("\n"), start=1):
         if text.strip():
             yield number, text
+
+
+def write_atomically(path: PathLike, content: bytes | str) -> None:
+    """Write a local file that is there whole or not at all, whenever the writer is stopped.
+
+    Parameters
+    ----------
+    path : path
+        Its folder must exist.
+    content : bytes or str
+        Text is written as UTF-8.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; what was there before is then unharmed.
+    """
+    path = Path(path)
+    temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
+    try:
+        with open(temporary, "xb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut, where the system lets a folder be opened."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

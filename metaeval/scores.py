@@ -324,7 +324,7 @@ class Scores:
         wrong = np.flatnonzero(~np.isfinite(score))
         if len(wrong):
             row = int(wrong[0])
-            given = frame["score"].iloc[row]
+            given = frame["score"].tolist()[row]
             raise DataError(f"the score {given!r} is not a finite number{_others(len(wrong))}", value=given, **where(row))
         shape = tuple(len(found) for found in labels)
         cell = np.ravel_multi_index(tuple(codes), shape)

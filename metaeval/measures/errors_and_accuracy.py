@@ -37,7 +37,7 @@ def MAE_M(counts: np.ndarray) -> np.ndarray:
 
 
 @classification_measure(
-    higher_is_better=False, range=(0, _UNBOUNDED), label="MAE^μ", source="Sakai 2021, Eq. 2"
+    higher_is_better=False, range=(0, _UNBOUNDED), label="MAE^μ", source="Sakai 2021, Eq. 2", symmetric=True
 )
 def MAE_mu(counts: np.ndarray) -> np.ndarray:
     """Mean absolute error: how many classes off is an item, each item counting the same?
@@ -61,7 +61,7 @@ def MAE_mu(counts: np.ndarray) -> np.ndarray:
     return (counts * distance).sum(axis=(-2, -1)) / counts.sum(axis=(-2, -1))
 
 
-@classification_measure(higher_is_better=True, range=(0, 1), source="Sakai 2021, Eq. 10")
+@classification_measure(higher_is_better=True, range=(0, 1), source="Sakai 2021, Eq. 10", symmetric=True)
 def Accuracy(counts: np.ndarray) -> np.ndarray:
     """Accuracy: the share of items in their gold class.
 

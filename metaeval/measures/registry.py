@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -11,6 +13,14 @@ from metaeval.measures.base import Formula, Kind, Measure, defined, parameters_o
 Decorated = TypeVar("Decorated", bound=Formula)
 
 _MEASURES: dict[str, Measure] = {}
+
+# The usual names of retrieval measures, as trec_eval, ir_measures and ranx write them: higher is better, 0 to 1.
+_RETRIEVAL = re.compile(
+    r"(ndcg|n?err|ap|map|gm_?map|infap|p|precision|r|recall|rr|mrr|recip_rank|rbp|bpref|rprec|r-prec"
+    r"|success|hit_rate|judged|iprec_at_recall|iprec|set_p|set_recall|set_f|intap|alpha_n?dcg|nrbp)"
+    r"(_cut)?(\([^)]*\))?([@_][0-9.]+)?(\([^)]*\))?$",
+    re.IGNORECASE,
+)
 
 
 def classification_measure(
@@ -223,7 +233,7 @@ def find(text: str) -> Measure | None:
 
 
 def named(label: str | Measure) -> Measure:
-    """Return the measure a score matrix's label stands for: a registered one, or a bare name without direction.
+    """Return the measure a score matrix's label stands for: a registered one, or a bare name.
 
     Parameters
     ----------
@@ -232,7 +242,13 @@ def named(label: str | Measure) -> Measure:
     Returns
     -------
     Measure
-        A bare one has `higher_is_better=None` and no formula.
+        A bare one has no formula; its direction is None unless it has the name of a usual retrieval measure,
+        such as AP, nDCG@20, P_10 or ERR@20, of which higher is better.
+
+    Examples
+    --------
+    >>> named("nDCG@20").higher_is_better, named("cost").higher_is_better
+    (True, None)
     """
     if isinstance(label, Measure):
         return label
@@ -240,9 +256,14 @@ def named(label: str | Measure) -> Measure:
     if label in _MEASURES:
         return _MEASURES[label]
     try:
-        return find(label) or Measure(label)
+        found = find(label)
     except MeasureError:
-        return Measure(label)
+        found = None
+    if found is not None:
+        return found
+    if _RETRIEVAL.match(label):
+        return Measure(label, True, (0, 1), description="a retrieval measure, known by its scores")
+    return Measure(label)
 
 
 def measures(kind: Kind | None = None) -> tuple[Measure, ...]:
@@ -275,8 +296,6 @@ def resolve(wanted: Iterable[str | Measure | Formula] | str | Measure | Formula)
 
 
 def _nearest(wanted: str) -> str:
-    import difflib
-
     name = wanted.partition("(")[0].strip()
     lowered = {known.lower(): known for known in _MEASURES}
     close = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)
