@@ -1,0 +1,1 @@
+"""The examples that the papers work out by hand: they need no data."""

@@ -1,0 +1,167 @@
+"""Which of two runs does each measure prefer, topic by topic? (Sakai, LQ 2021, §5.3)."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.directions import stated_directions
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
+from metaeval.scores import Scores
+from metaeval.signature import Signature, sign
+
+TIE = 1e-9
+"""Scores closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
+
+
+@dataclass(frozen=True, eq=False)
+class BaselinePreference(Result):
+    """How two runs compare topic by topic according to every measure.
+
+    Parameters
+    ----------
+    first, second : str
+        The two runs.
+    topics : tuple of str
+    measures : tuple of Measure
+    deltas : ndarray, shape (topic, measure)
+        ``deltas[t, m]`` is the score of the first run minus that of the second, ties being exactly 0
+        (LQ 2021, Eq. 10).
+    signature : Signature
+    """
+
+    first: str
+    second: str
+    topics: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    deltas: np.ndarray
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"BaselinePreference: {self.first} or {self.second}, {len(self.topics)} topics × {len(self.measures)} measures"
+
+    @property
+    def gains(self) -> np.ndarray:
+        """How much better the first run is, shape (topic, measure): deltas turned so that more is better."""
+        return self.deltas * stated_directions(self.measures)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the number of topics won by either run, or tied: LQ 2021, Table 7.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 3)
+            Columns: the first run's name, the second's, and ``tied``.
+        """
+        gains = self.gains
+        columns = {
+            self.first: (gains > 0).sum(axis=0),
+            self.second: (gains < 0).sum(axis=0),
+            "tied": (gains == 0).sum(axis=0),
+        }
+        return pd.DataFrame(columns, index=pd.Index([str(one) for one in self.measures], name="measure"))
+
+    def quadrants(self) -> pd.DataFrame:
+        """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure_1, measure_2; ``second``, topics where the first delta is negative and the second
+            positive, and ``fourth``, the reverse (LQ 2021, Figures 1 and 2); Pearson's ``r`` with the ends
+            ``low`` and ``high`` of its 95 % interval. r is NaN where deltas do not vary.
+        """
+        from metaeval.stats.pearson import pearson
+
+        rows = []
+        for i, j in itertools.combinations(range(len(self.measures)), 2):
+            x, y = self.deltas[:, i], self.deltas[:, j]
+            rows.append(
+                {
+                    "measure_1": str(self.measures[i]),
+                    "measure_2": str(self.measures[j]),
+                    "second": int(((x < 0) & (y > 0)).sum()),
+                    "fourth": int(((x > 0) & (y < 0)).sum()),
+                    **dict(zip(("r", "low", "high"), pearson(x, y), strict=True)),
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def divergent_topics(self, measure_1: str, measure_2: str, n: int = 2) -> pd.DataFrame:
+        """Return the topics on which two measures differ most, by d = delta of the one − delta of the other.
+
+        Parameters
+        ----------
+        measure_1, measure_2 : str
+        n : int, optional
+            How many topics; those where d is smallest come first, as in LQ 2021, Figure 3.
+
+        Returns
+        -------
+        DataFrame, shape (n, 3 + measure)
+            Columns topic, number (from 1, in the collection's order), d, and the delta of every measure.
+
+        Raises
+        ------
+        MetaevalError
+            If there is no such measure.
+        """
+        names = [str(one) for one in self.measures]
+        for name in (measure_1, measure_2):
+            if name not in names:
+                raise MetaevalError(f"there is no measure {name!r} in this result (there are {', '.join(names)})")
+        d = self.deltas[:, names.index(measure_1)] - self.deltas[:, names.index(measure_2)]
+        order = np.argsort(d, kind="stable")[:n]
+        columns = {"topic": [self.topics[t] for t in order], "number": order + 1, "d": d[order]}
+        return pd.DataFrame(columns | {name: self.deltas[order, m] for m, name in enumerate(names)})
+
+
+def baseline_preference(scores: Scores, first: str, second: str, *, tie: float = TIE) -> BaselinePreference:
+    """Which of two runs does each measure prefer, topic by topic?
+
+    Parameters
+    ----------
+    scores : Scores
+    first, second : str
+        Two of its runs: Popularity and Uniform in LQ 2021, §5.3.
+    tie : float, optional
+        Scores at most this far apart are tied.
+
+    Returns
+    -------
+    BaselinePreference
+
+    Raises
+    ------
+    DataError
+        If there is no such run.
+    MetaevalError
+        If both are the same run, or the tolerance is negative.
+
+    Examples
+    --------
+    >>> scores = Scores([[[0.1], [0.4]], [[0.2], [0.4]]], runs=["a", "b"], topics=["t", "u"], measures=["NMD"])
+    >>> baseline_preference(scores, "a", "b").to_frame()
+             a  b  tied
+    measure
+    NMD      1  0     1
+    """
+    if first == second:
+        raise MetaevalError(f"both runs are {first!r}; name two different ones")
+    if not tie >= 0:
+        raise MetaevalError(f"the tolerance for ties is {tie:g}; it is 0 or more")
+    pair = scores.sel(runs=[first, second])
+    deltas = pair.values[0] - pair.values[1]
+    return BaselinePreference(
+        first,
+        second,
+        scores.topics,
+        scores.measures,
+        np.where(np.abs(deltas) <= tie, 0.0, deltas),
+        sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}"),
+    )

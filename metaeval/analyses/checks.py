@@ -1,0 +1,62 @@
+"""What analyses refuse, said once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from metaeval.errors import MetaevalError, MetaevalWarning
+from metaeval.labels import listed
+from metaeval.scores import Scores
+
+
+def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
+    """Refuse scores of fewer runs, topics or measures than an analysis can compare.
+
+    Parameters
+    ----------
+    scores : Scores
+    runs, topics, measures : int, optional
+        The least of each.
+
+    Raises
+    ------
+    MetaevalError
+        If there are fewer.
+    """
+    if not isinstance(scores, Scores):
+        raise MetaevalError(f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and Scores.from_frame")
+    for what, wanted, there in zip(("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True):
+        if there < wanted:
+            raise MetaevalError(
+                f"{scores.collection or 'the scores'} hold {there} {what}{'s' * (there != 1)}; "
+                f"at least {wanted} are needed to compare anything"
+            )
+
+
+def share_between(name: str, value: float) -> None:
+    """Refuse a share such as α or a confidence that is not strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise MetaevalError(f"{name} is {value:g}; it lies between 0 and 1, both excluded")
+
+
+def at_least(name: str, value: int, least: int) -> None:
+    """Refuse a count that is not a whole number of at least `least`."""
+    if isinstance(value, bool) or int(value) != value or value < least:
+        raise MetaevalError(f"{name} is {value}; it is a whole number of at least {least}")
+
+
+def warn_of_constant_measures(scores: Scores) -> np.ndarray:
+    """Warn of measures that give every run the same score on every topic, and return which, shape (measure,)."""
+    constant = np.ptp(scores.values, axis=(0, 1)) == 0
+    names: Sequence[str] = [str(one) for one, same in zip(scores.measures, constant, strict=True) if same]
+    if names:
+        warnings.warn(
+            f"{scores.collection or 'scores'}: {listed(names)} gives all runs the same score on all topics: "
+            "nothing differs, its p-values are 1",
+            MetaevalWarning,
+            stacklevel=3,
+        )
+    return constant

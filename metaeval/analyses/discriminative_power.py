@@ -1,0 +1,212 @@
+"""How many significant differences between runs does a measure find? (Sakai 2006; ACL 2021, §5.3; LQ 2021, §5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import at_least, comparable, share_between, warn_of_constant_measures
+from metaeval.analyses.directions import stated_directions
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
+from metaeval.scores import Scores
+from metaeval.signature import Signature, sign
+from metaeval.stats.paired_tests import CORRECTIONS, TESTS, all_pairs_test
+from metaeval.stats.streams import stream_key
+
+
+@dataclass(frozen=True, eq=False)
+class DiscriminativePower(Result):
+    """The p-value of every pair of runs according to every measure.
+
+    Parameters
+    ----------
+    collection : str
+    runs : tuple of str
+    measures : tuple of Measure
+    means : ndarray, shape (run, measure)
+    p_values : ndarray, shape (measure, pair)
+        Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
+    counts : ndarray of int, shape (measure, pair), or None
+        Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
+    n_permutations : int
+        B.
+    alpha : float
+    signature : Signature
+    """
+
+    collection: str
+    runs: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    means: np.ndarray
+    p_values: np.ndarray
+    counts: np.ndarray | None
+    n_permutations: int
+    alpha: float
+    signature: Signature
+
+    def __repr__(self) -> str:
+        n_pairs = self.p_values.shape[1]
+        return f"DiscriminativePower: {n_pairs:,} run pairs × {len(self.measures)} measures, {self.collection or 'scores'}"
+
+    @property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions of the first and the second run of every pair, each of shape (pair,)."""
+        return np.triu_indices(len(self.runs), 1)
+
+    @property
+    def significant(self) -> np.ndarray:
+        """Whether p ≤ α, shape (measure, pair)."""
+        return self.p_values <= self.alpha
+
+    @property
+    def winners(self) -> np.ndarray:
+        """Which run of a pair has the better mean, shape (measure, pair): +1 the first, −1 the second, 0 neither."""
+        first, second = self.pairs
+        gain = (self.means[first] - self.means[second]).T * stated_directions(self.measures)[:, None]
+        return np.sign(gain).astype(int)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return every p-value, one row a measure and pair of runs.
+
+        Returns
+        -------
+        DataFrame, shape (measure · pair, 7)
+            Columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests without trials), p_value.
+        """
+        first, second = self.pairs
+        runs = np.array(self.runs, dtype=object)
+        n_pairs = len(first)
+        counts = np.full(self.p_values.shape, pd.NA, dtype=object) if self.counts is None else self.counts
+        return pd.DataFrame(
+            {
+                "measure": np.repeat(np.array([str(one) for one in self.measures], dtype=object), n_pairs),
+                "run_a": np.tile(runs[first], len(self.measures)),
+                "run_b": np.tile(runs[second], len(self.measures)),
+                "mean_a": self.means[first].T.ravel(),
+                "mean_b": self.means[second].T.ravel(),
+                "count": counts.ravel(),
+                "p_value": self.p_values.ravel(),
+            }
+        )
+
+    def summary(self) -> pd.DataFrame:
+        """Return how many pairs each measure finds significant: LQ 2021, Table 3.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 4)
+            Columns measure, significant (S_D), pairs (T_D) and power (S_D / T_D).
+        """
+        found = self.significant.sum(axis=1)
+        n_pairs = self.p_values.shape[1]
+        names = [str(one) for one in self.measures]
+        return pd.DataFrame({"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs})
+
+    def curve(self) -> pd.DataFrame:
+        """Return the p-values of every measure in descending order: the discriminative power curve.
+
+        Returns
+        -------
+        DataFrame, shape (pair, measure)
+        """
+        ordered = -np.sort(-self.p_values, axis=1)
+        pairs = pd.RangeIndex(1, ordered.shape[1] + 1, name="pair")
+        return pd.DataFrame(ordered.T, index=pairs, columns=[str(one) for one in self.measures])
+
+
+def discriminative_power(
+    scores: Scores,
+    *,
+    n_permutations: int = 5000,
+    alpha: float = 0.05,
+    seed: int = 0,
+    engine: str = "auto",
+    test: str = "randomised-tukey-hsd",
+    correction: str | None = None,
+    p_add_one: bool = False,
+    n_jobs: int = 1,
+) -> DiscriminativePower:
+    """How many significant differences between runs does a measure find?
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two runs and two topics.
+    n_permutations : int, optional
+        B, the trials of a randomised or bootstrap test, shared by all measures.
+    alpha : float, optional
+        Significance level.
+    seed : int, optional
+    engine : {"auto", "numpy", "numba"}, optional
+        Both engines give the same bits; by default the size decides.
+    test : str, optional
+        ``"randomised-tukey-hsd"``, the papers' test, or for comparison ``"tukey-hsd"``, ``"paired-t"``,
+        ``"paired-randomisation"``, ``"paired-bootstrap"``.
+    correction : {"holm", "bonferroni", "benjamini-hochberg"}, optional
+        For the paired tests, which unlike Tukey's do not allow for the number of pairs themselves.
+    p_add_one : bool, optional
+        Give (count + 1)/(B + 1) in place of the papers' count/B.
+    n_jobs : int, optional
+        Threads; the result is the same for any number.
+
+    Returns
+    -------
+    DiscriminativePower
+
+    Raises
+    ------
+    MetaevalError
+        If there are too few runs or topics, or an option is out of range.
+
+    Warns
+    -----
+    MetaevalWarning
+        If a measure is constant: its p-values are 1.
+
+    Examples
+    --------
+    >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
+    >>> scores = Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD"])
+    >>> discriminative_power(scores, n_permutations=1000).summary()
+      measure  significant  pairs     power
+    0     NMD            2      3  0.666667
+    """
+    comparable(scores)
+    share_between("alpha", alpha)
+    at_least("n_permutations", n_permutations, 1)
+    for what, value, known in (("test", test, TESTS), ("engine", engine, ("auto", "numpy", "numba"))):
+        if value not in known:
+            raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(known)}")
+    if correction is not None and correction not in CORRECTIONS:
+        raise MetaevalError(f"there is no correction {correction!r}: use {', '.join(CORRECTIONS)}")
+    constant = warn_of_constant_measures(scores)
+    result = all_pairs_test(
+        scores.values,
+        test=test,
+        correction=correction,
+        n_permutations=n_permutations,
+        key=stream_key(seed, scores.collection, "discriminative_power"),
+        engine=engine,
+        add_one=p_add_one,
+        n_jobs=n_jobs,
+    )
+    p = np.where(constant[:, None], 1.0, result.p_values)
+    trials = {"B": n_permutations, "seed": seed} if result.counts is not None else {}
+    settings = {"test": test, **({"correction": correction} if correction else {}), **trials, "alpha": alpha}
+    if p_add_one:
+        settings["p"] = "(count + 1)/(B + 1)"
+    return DiscriminativePower(
+        scores.collection,
+        scores.runs,
+        scores.measures,
+        scores.values.mean(axis=1),
+        p,
+        result.counts,
+        n_permutations,
+        alpha,
+        sign("discriminative_power", scores, **settings),
+    )

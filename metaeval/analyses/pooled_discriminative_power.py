@@ -1,0 +1,174 @@
+"""How many significant differences does a measure find over several collections? (Sakai, LQ 2021, Eq. 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import share_between
+from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
+from metaeval.signature import Signature
+from metaeval.stats.streams import generator
+
+
+@dataclass(frozen=True, eq=False)
+class PooledDiscriminativePower(Result):
+    """Significant pairs over all pairs, added up over collections.
+
+    Parameters
+    ----------
+    collections : tuple of str
+    measures : tuple of Measure
+    significant : ndarray of int, shape (collection, measure)
+        S_D.
+    pairs : ndarray of int, shape (collection,)
+        T_D.
+    low, high : ndarray, shape (measure,)
+        Ends of the bootstrap interval of the pooled power.
+    confidence : float
+    signature : Signature
+    """
+
+    collections: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    significant: np.ndarray
+    pairs: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    confidence: float
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"PooledDiscriminativePower: {len(self.collections)} collections × {len(self.measures)} measures"
+
+    @property
+    def power(self) -> np.ndarray:
+        """ΣS_D / ΣT_D, shape (measure,)."""
+        return self.significant.sum(axis=0) / self.pairs.sum()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the pooled power of every measure.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 6)
+            Columns measure, significant, pairs, power, low, high.
+        """
+        return pd.DataFrame(
+            {
+                "measure": [str(one) for one in self.measures],
+                "significant": self.significant.sum(axis=0),
+                "pairs": int(self.pairs.sum()),
+                "power": self.power,
+                "low": self.low,
+                "high": self.high,
+            }
+        )
+
+    def by_collection(self) -> pd.DataFrame:
+        """Return S_D, T_D and S_D / T_D of every collection and measure, and pooled: LQ 2021, Table 3.
+
+        Returns
+        -------
+        DataFrame
+            Columns collection, measure, significant, pairs, power; the last collection is ``POOLED``.
+        """
+        found = np.vstack([self.significant, self.significant.sum(axis=0)])
+        pairs = np.append(self.pairs, self.pairs.sum())
+        names = [str(one) for one in self.measures]
+        return pd.DataFrame(
+            {
+                "collection": np.repeat(np.array([*self.collections, "POOLED"], dtype=object), len(names)),
+                "measure": names * len(pairs),
+                "significant": found.ravel(),
+                "pairs": np.repeat(pairs, len(names)),
+                "power": (found / pairs[:, None]).ravel(),
+            }
+        )
+
+
+def pooled_discriminative_power(
+    powers: Sequence[DiscriminativePower], *, n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
+) -> PooledDiscriminativePower:
+    """How many significant differences does a measure find over several collections?
+
+    Parameters
+    ----------
+    powers : sequence of DiscriminativePower
+        One a collection, of the same measures, by the same test at the same α.
+    n_bootstrap : int, optional
+        Resamples for the interval; 0 for none. Runs are drawn with replacement within each collection and
+        the pairs of different runs counted, since pairs that share a run are not independent. It says how
+        much the pooled power depends on which runs happened to be there.
+    confidence : float, optional
+        Of the percentile interval.
+    seed : int, optional
+
+    Returns
+    -------
+    PooledDiscriminativePower
+
+    Raises
+    ------
+    MetaevalError
+        If there are none, or measures or levels differ.
+
+    Examples
+    --------
+    >>> from metaeval.scores import Scores
+    >>> from metaeval.analyses.discriminative_power import discriminative_power
+    >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
+    >>> powers = [discriminative_power(Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD"],
+    ...           collection=name), n_permutations=500) for name in ("one", "two")]
+    >>> pooled_discriminative_power(powers).to_frame()[["significant", "pairs"]]
+       significant  pairs
+    0            4      6
+    """
+    share_between("confidence", confidence)
+    powers = list(powers)
+    if not powers:
+        raise MetaevalError("pooling needs the discriminative power of at least one collection")
+    first = powers[0]
+    names = [str(one) for one in first.measures]
+    for other in powers[1:]:
+        if [str(one) for one in other.measures] != names:
+            raise MetaevalError(
+                f"{other.collection or 'a collection'} has measures {', '.join(map(str, other.measures))}, "
+                f"{first.collection or 'the first'} has {', '.join(names)}: they can only be pooled for the same ones"
+            )
+        if other.alpha != first.alpha:
+            raise MetaevalError(f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}")
+    significant = np.array([one.significant.sum(axis=1) for one in powers])
+    pairs = np.array([one.p_values.shape[1] for one in powers])
+    low = high = np.full(len(names), np.nan)
+    if n_bootstrap:
+        rng = generator(seed, *(one.collection for one in powers), "pooled_discriminative_power")
+        drawn = sum(_resampled(one, n_bootstrap, rng) for one in powers)
+        shares = drawn[0] / np.maximum(drawn[1], 1)
+        tail = (1 - confidence) / 2
+        low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
+    resampling = (("bootstrap", f"{n_bootstrap:,}"), ("seed", str(seed))) if n_bootstrap else ()
+    signature = Signature(
+        "pooled_discriminative_power",
+        tuple(part for one in powers for part in one.signature.data),
+        (*(s for s in first.signature.settings if s[0] != "seed"), *resampling),
+        first.signature.version,
+    )
+    labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(powers, start=1))
+    return PooledDiscriminativePower(labels, first.measures, significant, pairs, low, high, confidence, signature)
+
+
+def _resampled(power: DiscriminativePower, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
+    """Return (S, T) of each resample, shape (2, resample, measure): a pair counts as often as its runs were drawn."""
+    n_runs = len(power.runs)
+    drawn = rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_bootstrap)
+    first, second = power.pairs
+    weights = drawn[:, first] * drawn[:, second]
+    found = weights @ power.significant.T.astype(np.int64)
+    return np.stack([found, np.broadcast_to(weights.sum(axis=1, keepdims=True), found.shape)])

@@ -1,0 +1,141 @@
+"""Do two measures rank the runs alike? (Sakai 2021, §5.1 and §6.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import comparable, share_between
+from metaeval.analyses.directions import stated_directions
+from metaeval.analyses.result import Result
+from metaeval.measures.base import Measure
+from metaeval.scores import Scores
+from metaeval.signature import Signature, sign
+from metaeval.stats.rank_correlation import TauVariant, tau, tau_matrix
+from metaeval.stats.streams import generator
+
+_CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
+
+
+@dataclass(frozen=True, eq=False)
+class RankingSimilarity(Result):
+    """Kendall's τ between the run rankings of every pair of measures.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    tau : ndarray, shape (measure, measure)
+        ``tau[i, j]`` compares the rankings by mean score of measures i and j.
+    low, high : ndarray, shape (measure, measure)
+        Ends of the bootstrap interval over topics; NaN when it was not asked for.
+    variant : {"tau_a", "tau_b"}
+    confidence : float
+    signature : Signature
+    """
+
+    measures: tuple[Measure, ...]
+    tau: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    variant: TauVariant
+    confidence: float
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return τ as a square frame, measure by measure.
+
+        Returns
+        -------
+        DataFrame, shape (measure, measure)
+        """
+        names = pd.Index([str(one) for one in self.measures], name="measure")
+        return pd.DataFrame(self.tau, index=names, columns=names.rename(None))
+
+    def intervals(self) -> pd.DataFrame:
+        """Return τ with its interval, one row a pair of measures.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure_1, measure_2, tau, low, high.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        numbers = {name: getattr(self, name)[first, second] for name in ("tau", "low", "high")}
+        return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
+
+
+def ranking_similarity(
+    scores: Scores, *, tau: TauVariant = "tau_a", n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
+) -> RankingSimilarity:
+    """Do two measures rank the runs alike?
+
+    Runs are ranked by their mean score over topics, best first whatever a measure's direction.
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two runs, two topics and two measures.
+    tau : {"tau_a", "tau_b"}, optional
+        τ_a counts ties as neither agreement nor disagreement, as the papers' printed values imply; τ_b
+        corrects for them.
+    n_bootstrap : int, optional
+        Resamples of the topics for the interval; 0 for none.
+    confidence : float, optional
+        Of the percentile interval.
+    seed : int, optional
+
+    Returns
+    -------
+    RankingSimilarity
+
+    Raises
+    ------
+    MetaevalError
+        If there are too few runs, topics or measures, or an option is out of range.
+
+    Examples
+    --------
+    >>> values = [[[0.1, 0.8], [0.2, 0.9]], [[0.3, 0.7], [0.4, 0.8]], [[0.6, 0.9], [0.5, 0.9]]]
+    >>> scores = Scores(values, runs=["a", "b", "c"], topics=["t", "u"], measures=["NMD", "Accuracy"])
+    >>> ranking_similarity(scores).to_frame().loc["NMD", "Accuracy"].round(3)
+    np.float64(-0.333)
+    """
+    comparable(scores, measures=2)
+    share_between("confidence", confidence)
+    oriented = scores.values * stated_directions(scores.measures)
+    low = high = np.full((len(scores.measures),) * 2, np.nan)
+    if n_bootstrap:
+        rng = generator(seed, scores.collection, "ranking_similarity")
+        low, high = _interval(oriented, tau, n_bootstrap, confidence, rng)
+    resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
+    signature = sign("ranking_similarity", scores, tau=tau, **resampling)
+    similarity = tau_matrix(oriented.mean(axis=1), variant=tau)
+    return RankingSimilarity(scores.measures, similarity, low, high, tau, confidence, signature)
+
+
+def _interval(
+    oriented: np.ndarray, variant: TauVariant, n_bootstrap: int, confidence: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Resample topics, rank anew, and take percentiles of τ; all measures see the same topics."""
+    n_runs, n_topics, n_measures = oriented.shape
+    first, second = np.triu_indices(n_measures, 1)
+    by_topic = oriented.transpose(1, 2, 0).reshape(n_topics, -1)
+    block = max(1, _CELLS // max(1, len(first) * n_runs))
+    drawn = []
+    for start in range(0, n_bootstrap, block):
+        size = min(block, n_bootstrap - start)
+        weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=size) / n_topics
+        means = (weights @ by_topic).reshape(size, n_measures, n_runs)
+        drawn.append(tau(means[:, first], means[:, second], variant=variant))
+    tail = (1 - confidence) / 2
+    ends = np.quantile(np.concatenate(drawn), [tail, 1 - tail], axis=0)
+    low, high = np.ones((2, n_measures, n_measures))
+    low[first, second] = low[second, first] = ends[0]
+    high[first, second] = high[second, first] = ends[1]
+    return low, high

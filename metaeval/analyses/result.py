@@ -1,0 +1,56 @@
+"""What every result can do besides holding its numbers: show itself as a table, a figure, or plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from metaeval.signature import Signature
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from metaeval.report.tables import Table
+
+
+class Result:
+    """Base of the results of analyses: small, frozen, with a signature."""
+
+    signature: Signature
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers as a frame; every analysis says which columns."""
+        raise TypeError(f"{type(self).__name__} holds no frame")
+
+    def to_table(self) -> Table:
+        """Return the result as the table a paper would print, with caption and signature."""
+        from metaeval.report.results import table_of
+
+        return table_of(self)
+
+    def to_text(self) -> str:
+        """Return the table for a terminal."""
+        return self.to_table().to_text()
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown."""
+        return self.to_table().to_markdown()
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX with booktabs rules."""
+        return self.to_table().to_latex()
+
+    def plot(self) -> Figure:
+        """Return the figure that shows the result, with its signature below."""
+        from metaeval.report.figures import figure_of
+
+        return figure_of(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data that JSON can hold: its kind, its signature and its rows."""
+        frame = self.to_frame()
+        if frame.index.name or frame.index.nlevels > 1:
+            frame = frame.reset_index()
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        return {"result": type(self).__name__, "signature": str(self.signature), "rows": rows}

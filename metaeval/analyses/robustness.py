@@ -1,0 +1,124 @@
+"""How alike are the rankings of runs from topic to topic, or from collection to collection? (Amigó et al. 2020, §5.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from metaeval.analyses.checks import comparable
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError
+from metaeval.labels import listed
+from metaeval.measures.base import Measure
+from metaeval.scores import Scores
+from metaeval.signature import Signature, sign
+
+_DIGITS = 9  # scores equal to this many digits are tied: rounding must not decide a rank
+
+
+@dataclass(frozen=True, eq=False)
+class Robustness(Result):
+    """Spearman's correlation between the rankings of runs on every pair of topics, or of collections.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    units : tuple of str
+        The topics, or the collections.
+    over : {"topics", "collections"}
+    correlations : tuple of ndarray
+        For every measure the correlation of each pair of units, NaN where a unit ranks no run above another.
+    signature : Signature
+    """
+
+    measures: tuple[Measure, ...]
+    units: tuple[str, ...]
+    over: str
+    correlations: tuple[np.ndarray, ...]
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"Robustness: {len(self.measures)} measures over {len(self.units)} {self.over}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return how well rankings agree, one row a measure.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure, mean (Spearman's ρ averaged over pairs of units), sd, pairs (that could be
+            compared) and undefined (pairs left out because a unit gives all runs one score).
+        """
+        rows = []
+        for measure, values in zip(self.measures, self.correlations, strict=True):
+            known = values[~np.isnan(values)]
+            mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
+            rows.append((str(measure), mean, sd, len(known), len(values) - len(known)))
+        return pd.DataFrame(rows, columns=["measure", "mean", "sd", "pairs", "undefined"])
+
+
+def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
+    """How alike are the rankings of runs from topic to topic, or from collection to collection?
+
+    Parameters
+    ----------
+    scores : Scores or sequence of Scores
+        One collection: its topics are compared. Several: their rankings by mean score over topics are
+        compared, for the runs and measures that all of them have.
+
+    Returns
+    -------
+    Robustness
+
+    Raises
+    ------
+    MetaevalError
+        If fewer than three runs can be compared, or fewer than two topics or collections.
+
+    Examples
+    --------
+    >>> values = np.add.outer([0.1, 0.2, 0.4], [0.0, 0.1])[..., None]
+    >>> robustness(Scores(values, runs="a b c".split(), topics=["t", "u"], measures=["NMD"])).to_frame()
+      measure  mean   sd  pairs  undefined
+    0     NMD   1.0  0.0      1          0
+    """
+    if isinstance(scores, Scores):
+        comparable(scores, runs=3)
+        over, units, values, measures = "topics", scores.topics, scores.values, scores.measures
+        collections = [scores]
+    else:
+        collections = list(scores)
+        over = "collections"
+        units, values, measures = _joined(collections)
+    correlations = tuple(_spearman(values[..., m]) for m in range(len(measures)))
+    return Robustness(measures, units, over, correlations, sign("robustness", collections, over=over))
+
+
+def _joined(collections: Sequence[Scores]) -> tuple[tuple[str, ...], np.ndarray, tuple[Measure, ...]]:
+    """Return collection names, mean scores (run, collection, measure) of what they share, and those measures."""
+    if len(collections) < 2:
+        raise MetaevalError("robustness over collections needs at least two of them")
+    runs = [run for run in collections[0].runs if all(run in one.runs for one in collections)]
+    names = [str(m) for m in collections[0].measures if all(str(m) in map(str, one.measures) for one in collections)]
+    if len(runs) < 3 or not names:
+        raise MetaevalError(
+            f"the collections share {len(runs)} runs ({listed(runs)}) and {len(names)} measures; "
+            "at least three runs and one measure are needed"
+        )
+    parts = [one.sel(runs=runs, measures=names) for one in collections]
+    means = np.stack([one.values.mean(axis=1) for one in parts], axis=1)
+    labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(collections, start=1))
+    return labels, means, parts[0].measures
+
+
+def _spearman(values: np.ndarray) -> np.ndarray:
+    """Return Spearman's ρ between every two columns of run × unit scores, ties given average ranks."""
+    ranks = rankdata(np.round(values, _DIGITS), axis=0)
+    ranks -= ranks.mean(axis=0)
+    length = np.sqrt((ranks**2).sum(axis=0))
+    unit = np.divide(ranks, length, out=np.full(ranks.shape, np.nan), where=length > 0)
+    return np.clip((unit.T @ unit)[np.triu_indices(values.shape[1], 1)], -1, 1)

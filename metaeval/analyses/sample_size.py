@@ -1,0 +1,149 @@
+"""How many topics does a measure need? Consistency and discriminative power against the number of topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import at_least, comparable, share_between, warn_of_constant_measures
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
+from metaeval.scores import Scores
+from metaeval.signature import Signature, sign
+from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
+from metaeval.stats.rank_correlation import TauVariant
+from metaeval.stats.split_half import split_half_tau
+from metaeval.stats.streams import generator, stream_key
+
+_SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSize(Result):
+    """Consistency and discriminative power for several numbers of topics.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    sizes : tuple of int
+        Numbers of topics.
+    tau : ndarray, shape (size, measure)
+        Mean τ between two disjoint sets of so many topics; NaN where the collection has not twice as many.
+    power : ndarray, shape (size, measure)
+        Mean share of significant run pairs with so many topics.
+    power_sd : ndarray, shape (size, measure)
+        Its standard deviation over samples of topics; 0 for the whole collection.
+    signature : Signature
+    """
+
+    measures: tuple[Measure, ...]
+    sizes: tuple[int, ...]
+    tau: np.ndarray
+    power: np.ndarray
+    power_sd: np.ndarray
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"SampleSize: {self.sizes[0]} to {self.sizes[-1]} topics, {len(self.measures)} measures"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return both curves, one row a number of topics and measure.
+
+        Returns
+        -------
+        DataFrame
+            Columns topics, measure, mean_tau, power, power_sd.
+        """
+        names = [str(one) for one in self.measures]
+        return pd.DataFrame(
+            {
+                "topics": np.repeat(self.sizes, len(names)),
+                "measure": names * len(self.sizes),
+                "mean_tau": self.tau.ravel(),
+                "power": self.power.ravel(),
+                "power_sd": self.power_sd.ravel(),
+            }
+        )
+
+
+def sample_size(
+    scores: Scores,
+    *,
+    sizes: Sequence[int] | None = None,
+    n_trials: int = 200,
+    n_samples: int = 10,
+    n_permutations: int = 1000,
+    alpha: float = 0.05,
+    tau: TauVariant = "tau_a",
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> SampleSize:
+    """How many topics does a measure need to rank runs consistently, and to tell them apart?
+
+    Parameters
+    ----------
+    scores : Scores
+    sizes : sequence of int, optional
+        Numbers of topics; by default a ladder from 5 to all of them.
+    n_trials : int, optional
+        Random pairs of disjoint sets for each size, for τ.
+    n_samples : int, optional
+        Random samples of topics for each size, for discriminative power.
+    n_permutations : int, optional
+        B of the randomised Tukey HSD test on each sample.
+    alpha : float, optional
+    tau : {"tau_a", "tau_b"}, optional
+    seed : int, optional
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    SampleSize
+
+    Raises
+    ------
+    MetaevalError
+        If a size is below 2 or above the number of topics, or an option is out of range.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> values = np.linspace(0.2, 0.8, 5)[:, None, None] + rng.normal(0, 0.3, (5, 60, 1))
+    >>> scores = Scores(values, runs=list("abcde"), topics=range(60), measures=["X"])
+    >>> frame = sample_size(scores, sizes=[5, 60], n_samples=3).to_frame()
+    >>> bool(frame["power"].iloc[0] < frame["power"].iloc[1])
+    True
+    """
+    comparable(scores, topics=4)
+    share_between("alpha", alpha)
+    for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
+        at_least(name, value, 1)
+    n_topics = len(scores.topics)
+    ladder = sorted({*(s for s in _SIZES if s < n_topics), n_topics}) if sizes is None else sorted({int(s) for s in sizes})
+    if not ladder or ladder[0] < 2 or ladder[-1] > n_topics:
+        raise MetaevalError(f"sizes are {ladder}; each lies between 2 and the {n_topics} topics there are")
+    warn_of_constant_measures(scores)
+    taus = np.full((len(ladder), len(scores.measures)), np.nan)
+    power, spread = np.empty_like(taus), np.empty_like(taus)
+    for position, size in enumerate(ladder):
+        names = (scores.collection, "sample_size", str(size))
+        if 2 * size <= n_topics:
+            key = stream_key(seed, *names, "splits")
+            taus[position] = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau).mean(axis=0)
+        rng = generator(seed, *names, "samples")
+        found = []
+        for sample in range(n_samples if size < n_topics else 1):
+            some = np.sort(rng.choice(n_topics, size=size, replace=False))
+            key = stream_key(seed, *names, "permutations", str(sample))
+            counts = randomised_tukey_hsd(scores.values[:, some], n_permutations=n_permutations, key=key, n_jobs=n_jobs)
+            found.append((p_values(counts, n_permutations) <= alpha).mean(axis=1))
+        power[position], spread[position] = np.mean(found, axis=0), np.std(found, axis=0)
+    signature = sign(
+        "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau, seed=seed
+    )
+    return SampleSize(scores.measures, tuple(ladder), taus, power, spread, signature)

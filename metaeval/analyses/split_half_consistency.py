@@ -1,0 +1,188 @@
+"""Does a measure give the same ranking of runs on other topics? (Sakai 2021, §5.2 and §6.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import at_least, comparable, share_between
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
+from metaeval.scores import Scores
+from metaeval.signature import Signature, sign
+from metaeval.stats.anova import effect_sizes, residual_variance
+from metaeval.stats.letters import compact_letters
+from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
+from metaeval.stats.rank_correlation import TauVariant
+from metaeval.stats.split_half import split_half_tau
+from metaeval.stats.streams import stream_key
+
+MARKS = ("", "†", "‡", "◇", "♡", "♣", "♠", "♯", "★")
+"""What stands behind a mean τ that significantly outperforms the worst 0, 1, 2, … measures, as in ACL21 Table 3."""
+
+
+@dataclass(frozen=True, eq=False)
+class SplitHalfConsistency(Result):
+    """τ between the rankings of runs on two disjoint sets of topics, over many random splits.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    tau : ndarray, shape (trial, measure)
+        ``tau[b, m]`` compares the rankings by measure m on the two sets of split b; splits are shared.
+    sizes : tuple of int
+        Topics in either set.
+    residual_variance : float
+        V_E2 of the trial × measure matrix, two-way without replication.
+    p_values : ndarray, shape (pair,)
+        Of the randomised Tukey HSD test on that matrix; pairs (0, 1), (0, 2), … of measures.
+    alpha : float
+    signature : Signature
+    """
+
+    measures: tuple[Measure, ...]
+    tau: np.ndarray
+    sizes: tuple[int, int]
+    residual_variance: float
+    p_values: np.ndarray
+    alpha: float
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"SplitHalfConsistency: {len(self.tau):,} splits {self.sizes[0]} vs. {self.sizes[1]}, {len(self.measures)} measures"
+
+    @property
+    def means(self) -> np.ndarray:
+        """Mean τ of every measure, shape (measure,)."""
+        return self.tau.mean(axis=0)
+
+    @property
+    def effect_sizes(self) -> np.ndarray:
+        """Difference of two mean τ's over √V_E2, shape (measure, measure); positive where the row is better."""
+        return effect_sizes(self.means, self.residual_variance)
+
+    @property
+    def significant(self) -> np.ndarray:
+        """Whether two measures differ significantly, shape (measure, measure)."""
+        n = len(self.measures)
+        square = np.zeros((n, n), dtype=bool)
+        first, second = np.triu_indices(n, 1)
+        square[first, second] = square[second, first] = self.p_values <= self.alpha
+        return square
+
+    @property
+    def outperforms(self) -> np.ndarray:
+        """How many of the worst measures each one significantly outperforms, shape (measure,).
+
+        k means: it is significantly better than each of the k measures of smallest mean τ.
+        """
+        means, significant = self.means, self.significant
+        worst_first = np.argsort(means, kind="stable")
+        counts = np.zeros(len(means), dtype=int)
+        for m in range(len(means)):
+            for other in worst_first:
+                if other == m or not (significant[m, other] and means[m] > means[other]):
+                    break
+                counts[m] += 1
+        return counts
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the measures from the most to the least consistent one.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure, mean_tau, sd, outperforms (the worst k measures, significantly) and letters (two
+            measures without a common letter differ significantly).
+        """
+        order = np.argsort(-self.means, kind="stable")
+        letters = compact_letters(self.significant, order=order)
+        return pd.DataFrame(
+            {
+                "measure": [str(self.measures[m]) for m in order],
+                "mean_tau": self.means[order],
+                "sd": self.tau.std(axis=0, ddof=1)[order] if len(self.tau) > 1 else np.nan,
+                "outperforms": self.outperforms[order],
+                "letters": [letters[m] for m in order],
+            }
+        )
+
+
+def split_half_consistency(
+    scores: Scores,
+    *,
+    n_trials: int = 1000,
+    size: int | None = None,
+    seed: int = 0,
+    tau: TauVariant = "tau_a",
+    n_permutations: int = 5000,
+    alpha: float = 0.05,
+    n_jobs: int = 1,
+) -> SplitHalfConsistency:
+    """Does a measure give the same ranking of runs on other topics?
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two runs and two topics.
+    n_trials : int, optional
+        Random splits, shared by all measures.
+    size : int, optional
+        Topics in each of two disjoint sets, 10 in the papers' second experiment; by default the topics are
+        split in half.
+    seed : int, optional
+    tau : {"tau_a", "tau_b"}, optional
+    n_permutations : int, optional
+        B of the randomised Tukey HSD test between measures.
+    alpha : float, optional
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    SplitHalfConsistency
+
+    Raises
+    ------
+    MetaevalError
+        If there are too few runs or topics, or an option is out of range.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> quality = np.linspace(0.2, 0.8, 6)[:, None, None]
+    >>> scores = Scores(quality + rng.normal(0, [0.05, 0.5], (6, 40, 2)), runs=list("abcdef"), topics=range(40),
+    ...                 measures=["stable", "noisy"])
+    >>> split_half_consistency(scores, n_trials=100).to_frame()[["measure", "outperforms"]]
+      measure  outperforms
+    0  stable            1
+    1   noisy            0
+    """
+    comparable(scores)
+    share_between("alpha", alpha)
+    at_least("n_trials", n_trials, 2)
+    at_least("n_permutations", n_permutations, 1)
+    n_topics = len(scores.topics)
+    if size is not None:
+        at_least("size", size, 1)
+        if 2 * size > n_topics:
+            raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
+    key = stream_key(seed, scores.collection, "split_half_consistency")
+    taus = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau)
+    variance, p = float("nan"), np.empty(0)
+    if len(scores.measures) > 1:
+        variance = float(residual_variance(taus))
+        test = stream_key(seed, scores.collection, "split_half_consistency", "test")
+        table = taus.T[:, :, None]  # measures are compared over trials, as runs are over topics
+        counts = randomised_tukey_hsd(table, n_permutations=n_permutations, key=test, n_jobs=n_jobs)
+        p = p_values(counts, n_permutations)[0]
+    sizes = (size, size) if size is not None else (n_topics // 2, n_topics - n_topics // 2)
+    split = f"{sizes[0]} vs. {sizes[1]}"
+    signature = sign(
+        "split_half_consistency", scores, split=split, trials=n_trials, tau=tau,
+        test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
+    )  # fmt: skip
+    return SplitHalfConsistency(scores.measures, taus, sizes, variance, p, alpha, signature)

@@ -1,0 +1,342 @@
+"""Commands that analyse scores: similarity, consistency, power, overlap, contradictions, baselines, sample-size, robustness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from metaeval.cli.output import Style, show_result, working
+
+if TYPE_CHECKING:
+    from metaeval.analyses.discriminative_power import DiscriminativePower
+    from metaeval.scores import Scores
+
+Source = Annotated[str, typer.Argument(help="A score file or folder, a store, or a data set's name")]
+MeasureNames = Annotated[list[str] | None, typer.Option("--measure", "-m", help="Which measures; all by default")]
+Collection = Annotated[str | None, typer.Option(help="Which collection of a store")]
+Lower = Annotated[list[str] | None, typer.Option("--lower-is-better", help="State the direction of a measure")]
+Higher = Annotated[list[str] | None, typer.Option("--higher-is-better", help="State the direction of a measure")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random")]
+B = Annotated[int, typer.Option("--permutations", "-B", help="Trials of the randomised test")]
+Alpha = Annotated[float, typer.Option(help="Significance level")]
+Jobs = Annotated[int, typer.Option(help="Threads; the numbers are the same for any")]
+Tau = Annotated[str, typer.Option(help="tau_a or tau_b")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table, rows and figure")]
+Engine = Annotated[str, typer.Option(help="auto, numpy or numba: the numbers are the same")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the command line."""
+    for name, command in {
+        "similarity": similarity,
+        "consistency": consistency,
+        "power": power,
+        "overlap": overlap,
+        "contradictions": contradictions,
+        "baselines": baselines,
+        "robustness": robustness,
+        "sample-size": sample_size,
+    }.items():
+        app.command(name)(command)
+
+
+def similarity(
+    source: Source,
+    measure: MeasureNames = None,
+    tau: Tau = "tau_a",
+    bootstrap: Annotated[int, typer.Option(help="Resamples of the topics for the intervals in JSON; 0 for none")] = 1000,
+    seed: Seed = 0,
+    collection: Collection = None,
+    lower: Lower = None,
+    higher: Higher = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """Do two measures rank the runs alike? Kendall's τ for every pair of measures.
+
+    \b
+    Examples:
+      metaeval similarity scores.csv
+      metaeval similarity trec-web-2013 --tau tau_b --format latex
+    """
+    from metaeval.analyses.ranking_similarity import ranking_similarity
+
+    scores = _scores(source, measure, collection, lower, higher)
+    with working("comparing rankings"):
+        result = ranking_similarity(scores, tau=_variant(tau), n_bootstrap=bootstrap, seed=seed)
+    show_result(result, style, out, "similarity")
+
+
+def consistency(
+    source: Source,
+    measure: MeasureNames = None,
+    trials: Annotated[int, typer.Option(help="Random splits")] = 1000,
+    size: Annotated[int | None, typer.Option(help="Topics in each of two disjoint sets; halves by default")] = None,
+    permutations: B = 5000,
+    alpha: Alpha = 0.05,
+    tau: Tau = "tau_a",
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
+    collection: Collection = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """Does a measure give the same ranking on other topics? Mean τ between random halves of the topics.
+
+    \b
+    Examples:
+      metaeval consistency scores.csv
+      metaeval consistency stc3-dq-a --size 10
+    """
+    from metaeval.analyses.split_half_consistency import split_half_consistency
+
+    scores = _scores(source, measure, collection)
+    with working("splitting topics"):
+        result = split_half_consistency(
+            scores, n_trials=trials, size=size, seed=seed, tau=_variant(tau),
+            n_permutations=permutations, alpha=alpha, n_jobs=n_jobs,
+        )  # fmt: skip
+    show_result(result, style, out, "consistency")
+
+
+def power(
+    source: Annotated[list[str], typer.Argument(help="Score files, stores or data sets; several are pooled too")],
+    measure: MeasureNames = None,
+    permutations: B = 5000,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    test: Annotated[
+        str,
+        typer.Option(help="randomised-tukey-hsd, tukey-hsd, paired-t, paired-randomisation or paired-bootstrap"),
+    ] = "randomised-tukey-hsd",
+    correction: Annotated[
+        str | None, typer.Option(help="For paired tests: holm, bonferroni or benjamini-hochberg")
+    ] = None,
+    add_one: Annotated[bool, typer.Option("--p-add-one", help="(count + 1)/(B + 1) in place of count/B")] = False,
+    engine: Engine = "auto",
+    n_jobs: Jobs = 1,
+    collection: Collection = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """How many significant differences does a measure find? Randomised Tukey HSD on every pair of runs.
+
+    \b
+    Examples:
+      metaeval power scores.csv -B 5000
+      metaeval power stc3-dq-a stc3-dq-e stc3-dq-s --out results/
+      metaeval power scores.csv --format csv > p-values.csv
+    """
+    from metaeval.analyses.pooled_discriminative_power import pooled_discriminative_power
+
+    found = [
+        _power(one, measure, permutations, alpha, seed, test, correction, add_one, engine, n_jobs, collection)
+        for one in source
+    ]
+    for number, one in enumerate(found):
+        show_result(one, style, out, "power" if len(found) == 1 else f"power-{_file_name(one.collection, number)}")
+    if len(found) > 1:
+        show_result(pooled_discriminative_power(found, seed=seed), style, out, "pooled-power")
+
+
+def overlap(
+    source: Source,
+    measure: MeasureNames = None,
+    permutations: B = 5000,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    engine: Engine = "auto",
+    n_jobs: Jobs = 1,
+    collection: Collection = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """Do measures agree on which runs differ significantly? a, b, c and SSO = b/(a + b + c).
+
+    \b
+    Examples:
+      metaeval overlap scores.csv
+    """
+    from metaeval.analyses.significance import significance_overlap
+
+    tested = _power(source, measure, permutations, alpha, seed, engine=engine, n_jobs=n_jobs, collection=collection)
+    show_result(significance_overlap(tested), style, out, "overlap")
+
+
+def contradictions(
+    source: Source,
+    measure: MeasureNames = None,
+    permutations: B = 5000,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    engine: Engine = "auto",
+    n_jobs: Jobs = 1,
+    collection: Collection = None,
+    lower: Lower = None,
+    higher: Higher = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """Of which runs do two measures say opposite things, both significantly? Counts, and every pair of runs.
+
+    \b
+    Examples:
+      metaeval contradictions stc3-dq-a
+    """
+    from metaeval.analyses.significance import significance_contradictions
+
+    tested = _power(
+        source, measure, permutations, alpha, seed, engine=engine, n_jobs=n_jobs,
+        collection=collection, lower=lower, higher=higher,
+    )  # fmt: skip
+    result = significance_contradictions(tested)
+    show_result(result, style, out, "contradictions")
+    pairs = result.run_pairs()
+    if style in ("text", "md", "latex") and len(pairs):
+        from metaeval.report.tables import Table
+
+        caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
+        table = Table(pairs.set_index("measure_1"), caption, result.signature)
+        print(f"\n{table.render(style)}", end="")
+
+
+def baselines(
+    source: Source,
+    first: Annotated[str, typer.Argument(help="A run")],
+    second: Annotated[str, typer.Argument(help="Another run")],
+    measure: MeasureNames = None,
+    collection: Collection = None,
+    lower: Lower = None,
+    higher: Higher = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """Which of two runs does each measure prefer, topic by topic?
+
+    \b
+    Examples:
+      metaeval baselines stc3-dq-a BL-popularity BL-uniform
+    """
+    from metaeval.analyses.baseline_preference import baseline_preference
+
+    scores = _scores(source, measure, collection, lower, higher)
+    show_result(baseline_preference(scores, first, second), style, out, "baselines")
+
+
+def robustness(
+    source: Annotated[list[str], typer.Argument(help="One collection (its topics), or several")],
+    measure: MeasureNames = None,
+    collection: Collection = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """How alike are rankings from topic to topic, or from collection to collection? Spearman's ρ.
+
+    \b
+    Examples:
+      metaeval robustness trec-web-2013
+      metaeval robustness stc3-dq-a stc3-dq-e stc3-dq-s
+    """
+    from metaeval.analyses.robustness import robustness as analysed
+
+    found = [_scores(one, measure, collection) for one in source]
+    with working("correlating rankings"):
+        result = analysed(found[0] if len(found) == 1 else found)
+    show_result(result, style, out, "robustness")
+
+
+def sample_size(
+    source: Source,
+    measure: MeasureNames = None,
+    sizes: Annotated[str | None, typer.Option(help="Numbers of topics, with commas: 10,25,50")] = None,
+    trials: Annotated[int, typer.Option(help="Random pairs of disjoint sets a size")] = 200,
+    samples: Annotated[int, typer.Option(help="Random samples of topics a size")] = 10,
+    permutations: B = 1000,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
+    collection: Collection = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """How many topics does a measure need? Consistency and power against the number of topics.
+
+    \b
+    Examples:
+      metaeval sample-size stc3-dq-a --sizes 10,50,100,200,390
+    """
+    from metaeval.analyses.sample_size import sample_size as analysed
+    from metaeval.errors import MetaevalError
+
+    try:
+        ladder = None if sizes is None else [int(size) for size in sizes.split(",")]
+    except ValueError:
+        raise MetaevalError(f"--sizes {sizes}: whole numbers with commas, such as 10,25,50") from None
+    scores = _scores(source, measure, collection)
+    with working("sampling topics"):
+        result = analysed(
+            scores, sizes=ladder, n_trials=trials, n_samples=samples,
+            n_permutations=permutations, alpha=alpha, seed=seed, n_jobs=n_jobs,
+        )  # fmt: skip
+    show_result(result, style, out, "sample-size")
+
+
+def _scores(
+    source: str,
+    measure: list[str] | None,
+    collection: str | None = None,
+    lower: list[str] | None = None,
+    higher: list[str] | None = None,
+) -> Scores:
+    from metaeval.cli.scores import wanted_measures
+    from metaeval.opening import open_scores
+
+    with working(f"reading {source}"):
+        return open_scores(
+            source,
+            wanted_measures(measure),
+            collection=collection,
+            lower_is_better=lower or (),
+            higher_is_better=higher or (),
+        )
+
+
+def _power(
+    source: str,
+    measure: list[str] | None,
+    permutations: int,
+    alpha: float,
+    seed: int,
+    test: str = "randomised-tukey-hsd",
+    correction: str | None = None,
+    add_one: bool = False,
+    engine: str = "auto",
+    n_jobs: int = 1,
+    collection: str | None = None,
+    lower: list[str] | None = None,
+    higher: list[str] | None = None,
+) -> DiscriminativePower:
+    from metaeval.analyses.discriminative_power import discriminative_power
+
+    scores = _scores(source, measure, collection, lower, higher)
+    with working(f"testing {len(scores.runs) * (len(scores.runs) - 1) // 2} pairs of runs"):
+        return discriminative_power(
+            scores, n_permutations=permutations, alpha=alpha, seed=seed, test=test,
+            correction=correction, p_add_one=add_one, engine=engine, n_jobs=n_jobs,
+        )  # fmt: skip
+
+
+def _variant(tau: str) -> str:
+    from metaeval.errors import MetaevalError
+
+    if tau not in ("tau_a", "tau_b"):
+        raise MetaevalError(f"there is no τ {tau!r}: use tau_a or tau_b")
+    return tau
+
+
+def _file_name(collection: str, number: int) -> str:
+    """A collection's name may hold anything; a file's name may not."""
+    safe = "".join(character if character.isalnum() or character in "-_" else "-" for character in collection)
+    return safe or str(number + 1)

@@ -1,0 +1,110 @@
+"""What commands print and write: tables to stdout, files to --out, progress and notes to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from metaeval.analyses.result import Result
+    from metaeval.report.tables import Table
+    from metaeval.scores import Scores
+
+Style = Annotated[str, typer.Option("--format", "-f", help="text, csv, md, latex or json")]
+
+_PATIENCE = 2.0  # seconds after which a user wants to see that something happens
+
+
+def show(table: Table, style: str) -> None:
+    """Print a table to stdout; CSV holds numbers only, so its signature goes to stderr."""
+    if style == "json":
+        print(json.dumps(table.to_dict(), ensure_ascii=False, indent=1))
+        return
+    print(table.render(style), end="")
+    if style == "csv":
+        print(table.signature, file=sys.stderr)
+
+
+def show_result(result: Result, style: str, out: Path | None, name: str) -> None:
+    """Print a result, and with --out write its table, its rows and its figure into a folder."""
+    if style == "json":
+        print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
+    elif style == "csv":
+        from metaeval.report.tables import printed_csv
+
+        print(printed_csv(result.to_frame()), end="")
+        print(result.signature, file=sys.stderr)
+    else:
+        print(result.to_table().render(style), end="")
+    if out is not None:
+        write_result(result, out, name)
+
+
+def write_result(result: Result, out: Path, name: str) -> None:
+    """Write NAME.csv (every row), NAME.md, NAME.tex, NAME.json, NAME.png and NAME.svg into a folder."""
+    from metaeval.files import write_atomically
+    from metaeval.report.figures import save
+    from metaeval.report.tables import printed_csv
+
+    result.to_table().write(out, name)
+    write_atomically(out / f"{name}.csv", printed_csv(result.to_frame()))
+    write_atomically(out / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
+    save(result.plot(), out, name)
+    print(f"wrote {name}.csv, .md, .tex, .json, .png and .svg into {out}", file=sys.stderr)
+
+
+def write_scores(scores: Scores, target: Path, to_format: str | None = None) -> None:
+    """Write scores to a file or folder, or add them to a store."""
+    from metaeval.io import write_scores as write
+    from metaeval.opening import is_store
+    from metaeval.store import ScoreStore
+
+    if to_format == "store" or (to_format is None and is_store(target)):
+        ScoreStore(target).add(scores)
+    else:
+        write(scores, target, format=to_format)
+    print(f"wrote {scores!r} to {target}", file=sys.stderr)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on stderr, after two seconds, what is going on and for how long; nothing where nobody watches."""
+    done = threading.Event()
+
+    def watch() -> None:
+        began = time.monotonic()
+        if done.wait(_PATIENCE):
+            return
+        from rich.console import Console
+        from rich.status import Status
+
+        console = Console(stderr=True)
+        if not console.is_terminal:
+            print(f"metaeval: {what} …", file=sys.stderr)
+            return
+        with Status(what, console=console) as status:
+            while not done.wait(0.5):
+                status.update(f"{what}: {time.monotonic() - began:.0f} s")
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def version_line() -> str:
+    """Return what stands in for a signature where nothing was computed."""
+    import metaeval
+
+    return f"metaeval {metaeval.__version__}"

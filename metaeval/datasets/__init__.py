@@ -1,0 +1,8 @@
+"""Named public data sets: what there is, where it is from, and how to have it as runs or scores."""
+
+from metaeval.datasets import baselines
+from metaeval.datasets.download import fetch
+from metaeval.datasets.load import load_dataset
+from metaeval.datasets.registry import Dataset, File, cache_folder, dataset, datasets
+
+__all__ = ["Dataset", "File", "baselines", "cache_folder", "dataset", "datasets", "fetch", "load_dataset"]

@@ -1,0 +1,109 @@
+"""Baseline runs that evaluation campaigns add: Popularity, Uniform, and runs that always answer the same class.
+
+Popularity and Uniform are the baselines of the NTCIR dialogue quality tasks (LQ 2021, §5.2); runs that always
+answer the same class are those of SemEval Task 4 (ACL 2021, §3.1; LQ 2021, footnote 3).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+TIE = 1e-9
+"""How near to the largest gold share a class is as frequent: shares are votes over the number of voters."""
+
+
+def popularity(gold: Any) -> np.ndarray:
+    """Return the Popularity baseline: all probability on the most frequent gold class (LQ 2021, §5.2).
+
+    It looks at the gold and is an oracle. Where several classes are the most frequent, they share evenly.
+
+    Parameters
+    ----------
+    gold : array_like, shape (..., class)
+        ``gold[..., k]`` is the gold share, or the number of votes, of class k.
+
+    Returns
+    -------
+    ndarray, shape (..., class)
+
+    Examples
+    --------
+    >>> popularity([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4]]).tolist()
+    [[0.0, 1.0, 0.0], [0.5, 0.0, 0.5]]
+    """
+    shares = np.asarray(gold, dtype=np.float64)
+    modes = np.isclose(shares, shares.max(axis=-1, keepdims=True), rtol=0, atol=TIE)
+    return modes / modes.sum(axis=-1, keepdims=True)
+
+
+def uniform(gold: Any) -> np.ndarray:
+    """Return the Uniform baseline: the same probability for every class (LQ 2021, §5.2).
+
+    Parameters
+    ----------
+    gold : array_like, shape (..., class)
+        Only its shape matters.
+
+    Returns
+    -------
+    ndarray, shape (..., class)
+
+    Examples
+    --------
+    >>> uniform([[0.0, 0.5, 0.5, 0.0]]).tolist()
+    [[0.25, 0.25, 0.25, 0.25]]
+    """
+    shape = np.shape(gold)
+    return np.full(shape, 1 / shape[-1])
+
+
+def constant_class(gold: Any, k: int) -> np.ndarray:
+    """Return the distributions of a run that puts every item into class k (LQ 2021, footnote 3).
+
+    Parameters
+    ----------
+    gold : array_like, shape (..., class)
+        Only its shape matters.
+    k : int
+        Position of the class.
+
+    Returns
+    -------
+    ndarray, shape (..., class)
+
+    Examples
+    --------
+    >>> constant_class([[0.2, 0.5, 0.3]], 1).tolist()
+    [[0.0, 1.0, 0.0]]
+    """
+    shares = np.zeros(np.shape(gold))
+    shares[..., k] = 1.0
+    return shares
+
+
+def constant_class_counts(gold: Any, k: int) -> np.ndarray:
+    """Return the confusion counts of a run that puts every item into class k (ACL 2021, §3.1).
+
+    Parameters
+    ----------
+    gold : array_like of int, shape (..., class)
+        Number of items of every gold class.
+    k : int
+        Position of the class.
+
+    Returns
+    -------
+    ndarray of int, shape (..., class, class)
+        ``[..., g, p]`` is the number of items of gold class g put into class p.
+
+    Examples
+    --------
+    >>> constant_class_counts([3, 1], 0).tolist()
+    [[3, 0], [1, 0]]
+    """
+    sizes = np.asarray(gold, dtype=np.int64)
+    counts = np.zeros((*sizes.shape, sizes.shape[-1]), dtype=np.int64)
+    counts[..., k] = sizes
+    return counts

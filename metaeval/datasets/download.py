@@ -1,0 +1,289 @@
+"""Having the files of a data set: found in the cache folder and whole, or downloaded, checked and put there."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import urlsplit
+
+from metaeval.datasets.registry import Dataset, File, cache_folder, dataset
+from metaeval.errors import DatasetError, PolicyWarning
+from metaeval.files import PathLike
+
+if TYPE_CHECKING:
+    import requests
+
+CHUNK = 2**16
+SURPLUS = 2**20
+"""How many bytes more than announced are still read, so that a wrong file can be told by its checksum."""
+LOCK = ".download.lock"
+PATIENCE = 900.0
+"""How many seconds to wait for another process that downloads into the same folder."""
+
+Advance = Callable[[int], None]
+
+
+def fetch(
+    wanted: str | Dataset,
+    *,
+    folder: PathLike | None = None,
+    progress: bool = True,
+    timeout: float = 30.0,
+    waits: Sequence[float] = (0.5, 2.0),
+) -> dict[str, Path]:
+    """Return where the files of a data set are, after downloading what is not there, or not whole.
+
+    Every file is checked against its sha256, those that are there already too. A download gets its name only
+    when it is whole, and one process downloads into a folder at a time.
+
+    Parameters
+    ----------
+    wanted : str or Dataset
+        A registered name, or a data set of your own.
+    folder : path, optional
+        The cache folder; METAEVAL_DATA or the user's cache folder by default.
+    progress : bool, optional
+        Show a progress bar on stderr, where that is a terminal.
+    timeout : float, optional
+        Seconds to wait for an answer of the server.
+    waits : sequence of float, optional
+        Seconds to wait before each further attempt to have a file.
+
+    Returns
+    -------
+    dict of str to Path
+        The files by their names in the registry.
+
+    Raises
+    ------
+    DatasetError
+        If a file cannot be downloaded or has another checksum, or the data set cannot be downloaded at all
+        and is not in place; the message says where to get it and where to put it.
+
+    Warns
+    -----
+    PolicyWarning
+        If a damaged file was replaced.
+
+    Examples
+    --------
+    >>> fetch("stc3-dq-a")                                           # doctest: +SKIP
+    {'stc3/gold.json': PosixPath('/home/me/.cache/metaeval/stc3/gold.json'), ...}
+    """
+    chosen = wanted if isinstance(wanted, Dataset) else dataset(wanted)
+    root = cache_folder() if folder is None else Path(folder).expanduser()
+    if not chosen.files:
+        return _in_place(chosen, root)
+    if _lacking(chosen.files, root):
+        try:
+            with _locked(root):
+                _download_all(chosen, root, progress, timeout, waits)
+        except _Failure as failure:
+            raise DatasetError(_sentence(chosen, root, str(failure))) from None
+    return {file.name: root / file.name for file in chosen.files}
+
+
+class _Failure(Exception):
+    """Why a file cannot be had; `passing` when another attempt may succeed."""
+
+    def __init__(self, why: str, *, passing: bool = False) -> None:
+        super().__init__(why)
+        self.passing = passing
+
+
+def _in_place(chosen: Dataset, root: Path) -> dict[str, Path]:
+    """Find what somebody put there by hand: there is no checksum to hold it against."""
+    found = sorted(root.glob(chosen.runs)) if chosen.runs else []
+    found = [path for path in found if path.is_file() and not path.name.startswith(".")]
+    gold = [root / chosen.gold] if chosen.gold else []
+    if not found or not all(path.is_file() for path in gold):
+        raise DatasetError(
+            f"{chosen.name} cannot be downloaded by a program. Where it is: {chosen.where}. "
+            f"Where to put it, in {root}: {chosen.layout}"
+        )
+    return {path.relative_to(root).as_posix(): path for path in [*gold, *found]}
+
+
+def _lacking(files: Sequence[File], root: Path) -> list[File]:
+    return [file for file in files if not _whole(root / file.name, file)]
+
+
+def _whole(path: Path, file: File) -> bool:
+    try:
+        if path.stat().st_size != file.bytes:
+            return False
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
+    except OSError:
+        return False
+
+
+def _sentence(chosen: Dataset, root: Path, why: str) -> str:
+    lacking = _lacking(chosen.files, root)
+    damaged = [file.name for file in lacking if (root / file.name).exists()]
+    absent = len(lacking) - len(damaged)
+    needs = [f"{_count(absent)} not in {root}"] if absent else []
+    if damaged:
+        there = "damaged there" if absent else f"damaged in {root}"
+        needs.append(f"{_count(len(damaged))} {there} ({', '.join(damaged[:3])}{', …' * (len(damaged) > 3)})")
+    them = "it" if len(lacking) == 1 else "them"
+    return (
+        f"{chosen.name} needs {' and '.join(needs)}, and {'it' if len(lacking) == 1 else 'they'} cannot be downloaded "
+        f"({why}). Put {them} there by hand: metaeval data info {chosen.name} lists {them}"
+    )
+
+
+def _count(number: int) -> str:
+    return "1 file that is" if number == 1 else f"{number:,} files that are"
+
+
+@contextmanager
+def _locked(root: Path) -> Iterator[None]:
+    import filelock
+
+    lock = filelock.FileLock(root / LOCK, timeout=PATIENCE)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except filelock.Timeout:
+        raise _Failure(f"another process has been downloading for {PATIENCE / 60:.0f} minutes") from None
+    except OSError as error:
+        raise _Failure(f"the folder cannot be written: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _download_all(chosen: Dataset, root: Path, progress: bool, timeout: float, waits: Sequence[float]) -> None:
+    lacking = _lacking(chosen.files, root)  # again: another process may have been here while we waited
+    with _progress(chosen.name, sum(file.bytes for file in lacking), shown=progress and bool(lacking)) as advance:
+        for file in lacking:
+            target = root / file.name
+            damaged = target.exists()
+            _download(file, target, timeout, waits, advance)
+            if damaged:
+                told = f"{target} was not the file that it should be, and was downloaded again"
+                warnings.warn(told, PolicyWarning, stacklevel=3)
+
+
+def _download(file: File, target: Path, timeout: float, waits: Sequence[float], advance: Advance) -> None:
+    for wait in (*waits, None):
+        try:
+            _attempt(file, target, timeout, advance)
+        except _Failure as failure:
+            if wait is None or not failure.passing:
+                raise
+            time.sleep(wait)
+        else:
+            return
+
+
+def _attempt(file: File, target: Path, timeout: float, advance: Advance) -> None:
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as stream:
+            sink = _Sink(stream, file, advance)
+            try:
+                _receive(file, sink, timeout)
+                sink.check()
+            except _Failure:
+                advance(-sink.size)
+                raise
+        part.replace(target)
+    except OSError as error:
+        raise _Failure(f"{file.name} cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+class _Sink:
+    """A file that counts and digests what is written to it."""
+
+    def __init__(self, stream: BinaryIO, file: File, advance: Advance) -> None:
+        self.stream, self.file, self.advance = stream, file, advance
+        self.size, self.digest = 0, hashlib.sha256()
+
+    def write(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        self.advance(len(chunk))
+        if self.size > self.file.bytes + SURPLUS:
+            raise _Failure(f"{self.file.name}: {self.file.url} gives far more than {self.file.bytes:,} bytes")
+        self.digest.update(chunk)
+        self.stream.write(chunk)
+
+    def flush(self) -> None:
+        """Nothing to do until the end: the file has no name yet."""
+
+    def check(self) -> None:
+        actual = self.digest.hexdigest()
+        if (self.size, actual) != (self.file.bytes, self.file.sha256):
+            raise _Failure(
+                f"{self.file.name}: {self.file.url} gives {self.size:,} bytes with sha256 {actual}, "
+                f"not {self.file.bytes:,} with {self.file.sha256}",
+                passing=self.size < self.file.bytes,
+            )
+
+
+def _receive(file: File, sink: _Sink, timeout: float) -> None:
+    import pooch
+    import requests
+    import urllib3
+
+    answers: list[requests.Response] = []
+    hooks = {"response": lambda answer, **_: answers.append(answer)}
+    download = pooch.HTTPDownloader(chunk_size=CHUNK, timeout=timeout, hooks=hooks)
+    try:
+        download(file.url, sink, None)
+    except requests.RequestException as error:
+        raise _explained(error, file, sink, timeout) from None
+    except (ValueError, urllib3.exceptions.HTTPError) as error:  # headers or a redirect that are none
+        raise _Failure(f"{file.url} does not lead to a download: {error}") from None
+    finally:
+        for answer in answers:
+            answer.close()
+
+
+def _explained(error: requests.RequestException, file: File, sink: _Sink, timeout: float) -> _Failure:
+    from requests import exceptions
+    from urllib3.exceptions import NewConnectionError, ReadTimeoutError
+
+    host = urlsplit(file.url).netloc
+    inner = error.args[0] if error.args else None
+    silent = f"{host} does not answer within {timeout:g} s"
+    if isinstance(error, exceptions.HTTPError) and error.response is not None:
+        status = error.response.status_code
+        return _Failure(f"{file.url} answers {status} {error.response.reason}", passing=status >= 500 or status == 429)
+    if isinstance(error, exceptions.SSLError):
+        return _Failure(f"the certificate of {host} cannot be verified")
+    if isinstance(error, exceptions.ProxyError):
+        return _Failure("the proxy cannot be reached", passing=True)
+    if isinstance(error, exceptions.Timeout) or isinstance(inner, ReadTimeoutError):
+        return _Failure(silent, passing=True)
+    if isinstance(getattr(inner, "reason", None), NewConnectionError):
+        return _Failure("no network", passing=True)
+    if isinstance(error, exceptions.ConnectionError | exceptions.ChunkedEncodingError):
+        had = f"{sink.size:,} of {file.bytes:,} bytes of {file.name}"
+        return _Failure(f"{host} cut the connection after {had}", passing=True)
+    if isinstance(error, exceptions.TooManyRedirects):
+        return _Failure(f"{file.url} redirects without end")
+    return _Failure(f"{file.url} does not lead to a download: {error}")
+
+
+@contextmanager
+def _progress(name: str, total: int, *, shown: bool) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal)) as bar:
+        task = bar.add_task(name, total=total)
+        yield lambda size: bar.advance(task, size)

@@ -1,0 +1,256 @@
+"""Which data sets there are: the tables of registry.toml and files.toml as small frozen objects."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib.resources import files as resources
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
+
+from metaeval.errors import DatasetError
+
+Kind = Literal["classification", "quantification", "scores", "features"]
+"""What a data set is read as; features are what a classifier would be trained on, and are not read here."""
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*")
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a data set, as its publisher holds it.
+
+    Parameters
+    ----------
+    name : str
+        Its path below the cache folder, with ``/``. A name that could lead out of the folder is refused.
+    url : str
+        Where it is downloaded from, http or https.
+    sha256 : str
+        Its checksum, in hexadecimal.
+    bytes : int
+        Its size.
+    licence : str, optional
+        As stated there.
+    origin : str, optional
+        Repository and commit: ``llm4eval/LLMJudge@81159c6``.
+
+    Raises
+    ------
+    DatasetError
+        If the name is not that of a file inside the folder, or the URL is not http(s).
+
+    Examples
+    --------
+    >>> File("../escaped", "https://example.org/a", "00", 1)
+    Traceback (most recent call last):
+    metaeval.errors.DatasetError: '../escaped' is not a file's name inside the data folder
+    """
+
+    name: str
+    url: str
+    sha256: str
+    bytes: int
+    licence: str = ""
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what could be written elsewhere, or come from elsewhere than the web."""
+        if not _PLAIN_NAME.fullmatch(self.name):
+            raise DatasetError(f"{self.name!r} is not a file's name inside the data folder")
+        if urlsplit(self.url).scheme not in ("http", "https"):
+            raise DatasetError(f"{self.name}: {self.url!r} is not an http(s) address")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A named data set: what it holds, which files, under which licence, and how it is read.
+
+    Parameters
+    ----------
+    name : str
+    title : str
+        What it is, in a line.
+    kind : {"classification", "quantification", "scores", "features"}
+        What `load_dataset` makes of it: `ClassificationRuns`, `QuantificationRuns`, `Scores`, or nothing.
+    rows : str
+        How many runs, topics and items.
+    classes : tuple of str
+        In their order; empty for scores.
+    reader : str
+        The layout it is read from, see `metaeval.datasets.load`.
+    gold, runs : str
+        Names in the cache folder; `runs` is a pattern.
+    options : mapping
+        What the reader is told: rescale, policies.
+    baselines : tuple of {"popularity", "uniform", "constant"}
+        Runs that are made here and added.
+    citation, note : str
+        Whom to cite, and what to know.
+    where, layout : str
+        For a data set that a program cannot download: where it is published, and where to put it.
+    files : tuple of File
+        What is downloaded; empty if it cannot be.
+    """
+
+    name: str
+    title: str = ""
+    kind: Kind = "scores"
+    rows: str = ""
+    classes: tuple[str, ...] = ()
+    reader: str = ""
+    gold: str = ""
+    runs: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    baselines: tuple[str, ...] = ()
+    citation: str = ""
+    note: str = ""
+    where: str = ""
+    layout: str = ""
+    files: tuple[File, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Freeze the options too."""
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel to another process, which the frozen options alone cannot."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return (_dataset_from, ({**values, "options": dict(self.options)},))
+
+    @property
+    def bytes(self) -> int:
+        """Size of all files."""
+        return sum(file.bytes for file in self.files)
+
+    @property
+    def licence(self) -> str:
+        """The licences stated by the publishers, each once: ``none stated, MIT``."""
+        return ", ".join(dict.fromkeys(file.licence for file in self.files if file.licence))
+
+    @property
+    def provenance(self) -> str:
+        """Where the files are from, in a line: ``llm4eval/LLMJudge@81159c6``."""
+        return ", ".join(dict.fromkeys(file.origin for file in self.files if file.origin)) or self.where
+
+
+def _dataset_from(values: dict[str, Any]) -> Dataset:
+    return Dataset(**values)
+
+
+def datasets() -> tuple[Dataset, ...]:
+    """Return every data set, those first that can be downloaded.
+
+    Returns
+    -------
+    tuple of Dataset
+
+    Examples
+    --------
+    >>> [one.name for one in datasets()][:4]
+    ['stc3-dq-a', 'stc3-dq-e', 'stc3-dq-s', 'llmjudge']
+    """
+    return tuple(_registry().values())
+
+
+def dataset(name: str) -> Dataset:
+    """Return the data set of that name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DatasetError
+        If there is none; the message names the nearest ones.
+
+    Examples
+    --------
+    >>> dataset("llmjudge").classes
+    ('0', '1', '2', '3')
+    >>> dataset("llmjudge").provenance
+    'llm4eval/LLMJudge@81159c6, llm4eval/LLMJudge-benchmark@968a1f9'
+    """
+    found = _registry().get(str(name))
+    if found is None:
+        raise DatasetError(f"there is no data set {str(name)!r}{_nearest(str(name))}; `metaeval data list` lists them")
+    return found
+
+
+def cache_folder() -> Path:
+    """Return the folder where downloads land: METAEVAL_DATA if it is set, else the user's cache folder.
+
+    Returns
+    -------
+    Path
+    """
+    stated = os.environ.get("METAEVAL_DATA", "").strip()
+    if stated:
+        return Path(stated).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("metaeval"))
+
+
+def _nearest(wanted: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(wanted.lower(), list(_registry()), n=3, cutoff=0.5)
+    return f" (did you mean {', '.join(close)}?)" if close else ""
+
+
+@functools.cache
+def _registry() -> dict[str, Dataset]:
+    tables = _toml("registry.toml")
+    published = _files()
+    return {name: _dataset(name, tables, published) for name in tables}
+
+
+def _dataset(name: str, tables: dict[str, Any], published: tuple[File, ...]) -> Dataset:
+    entries: dict[str, Any] = {}
+    link: str | None = name
+    while link is not None:  # nearest first: what a table says itself stands
+        entries = {**tables[link], **entries}
+        link = tables[link].get("like")
+    entries.pop("like", None)
+    if not {"where", "layout"} <= entries.keys():
+        names = (entries.get("gold", ""), entries["runs"])
+        entries["files"] = tuple(f for f in published if any(fnmatchcase(f.name, one) for one in names))
+    for key in ("classes", "baselines"):
+        entries[key] = tuple(entries.get(key, ()))
+    return Dataset(name, **entries)
+
+
+def _files() -> tuple[File, ...]:
+    found = []
+    for source in _toml("files.toml")["source"]:
+        repository, commit = source["repository"], source["commit"]
+        for name, size, sha256, *elsewhere in source["files"]:
+            path = quote(f"{source['path']}/{elsewhere[0] if elsewhere else name}")
+            found.append(
+                File(
+                    f"{source['into']}/{name}",
+                    f"https://raw.githubusercontent.com/{repository}/{commit}/{path}",
+                    sha256,
+                    size,
+                    source["licence"],
+                    f"{repository}@{commit[:7]}",
+                )
+            )
+    return tuple(found)
+
+
+def _toml(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources("metaeval.datasets").joinpath(name).read_text(encoding="utf-8"))

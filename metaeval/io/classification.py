@@ -1,0 +1,272 @@
+"""From labels, file by file, to ClassificationRuns: alignment by topic and item, and the policies, for all formats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from metaeval.errors import DataError
+from metaeval.io.policies import (
+    CHOOSE_INVALID,
+    CHOOSE_MISSING,
+    InvalidPolicy,
+    affected,
+    counted,
+    farthest,
+    in_all,
+    tell_dropped,
+)
+from metaeval.io.table import number
+from metaeval.labels import listed, unique_labels
+from metaeval.missing import MissingPolicy, check_policy, told
+from metaeval.runs import ClassificationRuns
+
+_NONE = -1
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels in one file, line by line: ``labels[i]`` is that of item ``items[i]`` of topic ``topics[i]``."""
+
+    file: str
+    topics: Sequence[str]
+    items: Sequence[str]
+    labels: Sequence[str]
+    lines: Sequence[int]
+
+    def place(self, row: int, run: str | None = None) -> dict[str, Any]:
+        """Return where a row is, for a message."""
+        place = {"file": self.file, "line": self.lines[row], "topic": self.topics[row], "item": self.items[row]}
+        return place if run is None else {**place, "run": run}
+
+
+def classification_runs(
+    gold: Labels,
+    runs: Mapping[str, Labels],
+    classes: Iterable[object],
+    *,
+    missing: MissingPolicy = "raise",
+    invalid: InvalidPolicy = "raise",
+    collection: str = "",
+    provenance: str = "",
+) -> ClassificationRuns:
+    """Count which class every run gave the items of every gold class.
+
+    Parameters
+    ----------
+    gold : Labels
+    runs : mapping of run name to Labels
+        Aligned with the gold by topic and item, in any order.
+    classes : iterable of str
+        All K classes in their order.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do where a run has no label for an item: raise, leave out the topic for all runs, leave out
+        the run, or count the class farthest from the gold one, the last where both ends are as far.
+    invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
+        What to do with a label outside the classes; "clip" takes the nearest end of the scale, when it and
+        the classes are numbers. Runs are left out before topics, so that no topic goes for a run that goes.
+    collection, provenance : str, optional
+
+    Returns
+    -------
+    ClassificationRuns
+
+    Raises
+    ------
+    DataError
+        If an item is there twice, is not in the gold, has no label or has one outside the classes (always in
+        the gold), or if a policy would leave nothing.
+
+    Warns
+    -----
+    PolicyWarning
+        What a policy changed or left out: how many labels, of which runs and topics.
+
+    Examples
+    --------
+    >>> gold = Labels("gold", ["t", "t", "t"], ["1", "2", "3"], ["no", "yes", "yes"], [1, 2, 3])
+    >>> run = Labels("run", ["t", "t", "t"], ["3", "1", "2"], ["yes", "no", "no"], [1, 2, 3])
+    >>> classification_runs(gold, {"a": run}, ["no", "yes"]).counts[0, 0].tolist()
+    [[1, 0], [1, 1]]
+    """
+    check_policy(missing, MissingPolicy)
+    check_policy(invalid, InvalidPolicy)
+    names = unique_labels(classes, "class")
+    topics = list(dict.fromkeys(gold.topics))
+    number_of = {topic: t for t, topic in enumerate(topics)}
+    topic_of = np.fromiter((number_of[topic] for topic in gold.topics), dtype=np.intp, count=len(gold.topics))
+    truth = _codes(gold, names)
+    for row in np.flatnonzero(truth == _NONE)[:1]:
+        raise DataError(_not_a_class(gold.labels[row], names), **gold.place(int(row)))
+    rows = _rows(gold, runs)
+    answers = _Answers(list(runs), topics, topic_of, list(runs.values()), rows, _answers(runs, rows, names))
+    far = farthest(truth, len(names))
+    answers.mend_invalid(invalid, names, far)
+    answers.mend_missing(missing, gold, far)
+    keep_runs, keep_topics = answers.kept(missing, invalid)
+    return ClassificationRuns(
+        _counts(answers, truth, len(names))[np.ix_(keep_runs, keep_topics)],
+        runs=[run for run, kept in zip(runs, keep_runs, strict=True) if kept],
+        topics=[topic for topic, kept in zip(topics, keep_topics, strict=True) if kept],
+        classes=names,
+        collection=collection,
+        provenance=provenance,
+    )
+
+
+def _codes(given: Labels, classes: Sequence[str]) -> np.ndarray:
+    """``codes[i]`` is the position of label i among the classes, −1 where it is none of them."""
+    code = {label: k for k, label in enumerate(classes)}
+    return np.fromiter(map(code.get, given.labels, repeat(_NONE)), dtype=np.intp, count=len(given.labels))
+
+
+def _rows(gold: Labels, runs: Mapping[str, Labels]) -> np.ndarray:
+    """``rows[r, i]`` is the row of run r's file that answers gold item i, −1 where there is none."""
+    position = {key: i for i, key in enumerate(zip(gold.topics, gold.items, strict=True))}
+    if len(position) < len(gold.items):
+        _refuse_second(gold, None)
+    rows = np.full((len(runs), len(gold.items)), _NONE, dtype=np.intp)
+    for r, (run, given) in enumerate(runs.items()):
+        if given.items == gold.items and given.topics == gold.topics:
+            rows[r] = np.arange(len(gold.items))
+            continue
+        keys = zip(given.topics, given.items, strict=True)
+        item = np.fromiter(map(position.get, keys, repeat(_NONE)), dtype=np.intp, count=len(given.items))
+        for row in np.flatnonzero(item == _NONE)[:1]:
+            known = given.topics[row] in set(gold.topics)
+            raise DataError(f"the gold has no such {'item' if known else 'topic'}", **given.place(int(row), run))
+        rows[r, item] = np.arange(len(item))
+        if np.count_nonzero(rows[r] != _NONE) < len(item):
+            _refuse_second(given, run)
+    return rows
+
+
+def _refuse_second(given: Labels, run: str | None) -> None:
+    first: dict[tuple[str, str], int] = {}
+    for row, key in enumerate(zip(given.topics, given.items, strict=True)):
+        if key in first:
+            problem = f"the item is there twice, first on line {given.lines[first[key]]}"
+            raise DataError(problem, **given.place(row, run))
+        first[key] = row
+
+
+def _answers(runs: Mapping[str, Labels], rows: np.ndarray, classes: Sequence[str]) -> np.ndarray:
+    predicted = np.full(rows.shape, _NONE, dtype=np.intp)
+    for r, given in enumerate(runs.values()):
+        there = rows[r] != _NONE
+        predicted[r, there] = _codes(given, classes)[rows[r, there]]
+    return predicted
+
+
+def _counts(answers: _Answers, truth: np.ndarray, K: int) -> np.ndarray:
+    """Confusion counts, shape (run, topic, gold, predicted), of the answers that have a class."""
+    n_topics = len(answers.topics)
+    counts = np.empty((len(answers.runs), n_topics * K * K), dtype=np.int64)
+    cell = (answers.topic_of * K + truth) * K
+    for r, predicted in enumerate(answers.predicted):
+        there = predicted != _NONE
+        counts[r] = np.bincount(cell[there] + predicted[there], minlength=counts.shape[1])
+    return counts.reshape(len(answers.runs), n_topics, K, K)
+
+
+@dataclass
+class _Answers:
+    """What the runs say of the gold items: ``predicted[r, i]`` is a class, −1 while there is none to count."""
+
+    runs: list[str]
+    topics: list[str]
+    topic_of: np.ndarray
+    files: list[Labels]
+    rows: np.ndarray
+    predicted: np.ndarray
+
+    def mend_invalid(self, policy: InvalidPolicy, classes: Sequence[str], far: np.ndarray) -> None:
+        bad = (self.predicted == _NONE) & (self.rows != _NONE)
+        if not bad.any() or policy in ("drop-topic", "drop-run"):
+            return
+        if policy == "raise":
+            r = int(np.argmax(bad.any(axis=1)))
+            row = int(self.rows[r, bad[r]].min())
+            problem = _not_a_class(self.files[r].labels[row], classes) + in_all(int(bad.sum()))
+            raise DataError(problem, **self.files[r].place(row, self.runs[r]), hint=CHOOSE_INVALID)
+        if policy == "worst":
+            self.predicted[bad] = np.broadcast_to(far, bad.shape)[bad]
+        else:
+            for r, i in np.argwhere(bad):
+                self.predicted[r, i] = _clipped(self.files[r], int(self.rows[r, i]), self.runs[r], classes)
+        where = "the nearest end of the scale" if policy == "clip" else "the class farthest from the gold"
+        what = f"{counted(int(bad.sum()), 'label')} outside the classes moved to {where}"
+        told(f"invalid={policy}: {what}: {self._affected(bad)}")
+
+    def mend_missing(self, policy: MissingPolicy, gold: Labels, far: np.ndarray) -> None:
+        gaps = self.rows == _NONE
+        if not gaps.any() or policy in ("drop-topic", "drop-run"):
+            return
+        if policy == "raise":
+            r, i = np.argwhere(gaps)[0]
+            whole = gaps[r, self.topic_of == self.topic_of[i]].all()
+            what = "are no labels for this topic" if whole else "is no label for this item"
+            raise DataError(
+                f"there {what}{in_all(int(gaps.sum()))}",
+                file=self.files[r].file,
+                run=self.runs[r],
+                topic=gold.topics[i],
+                item=None if whole else gold.items[i],
+                hint=CHOOSE_MISSING,
+            )
+        self.predicted[gaps] = np.broadcast_to(far, gaps.shape)[gaps]
+        count = counted(int(gaps.sum()), "missing label")
+        told(f"missing=worst: {count} counted as the class farthest from the gold: {self._affected(gaps)}")
+
+    def kept(self, missing: MissingPolicy, invalid: InvalidPolicy) -> tuple[np.ndarray, np.ndarray]:
+        """Return which runs and which topics remain; runs go first."""
+        gaps = self.rows == _NONE
+        policies = ((gaps, f"missing={missing}"), ((self.predicted == _NONE) & ~gaps, f"invalid={invalid}"))
+        runs: np.ndarray = np.ones(len(self.runs), dtype=bool)
+        topics: np.ndarray = np.ones(len(self.topics), dtype=bool)
+        for cells, policy in policies:
+            if policy.endswith("drop-run"):
+                keep = np.logical_not(cells.any(axis=1))
+                tell_dropped(keep, self.runs, "run", policy)
+                runs &= keep
+        for cells, policy in policies:
+            if policy.endswith("drop-topic"):
+                keep = np.logical_not(self._by_topic(cells[runs]).any(axis=0))
+                tell_dropped(keep, self.topics, "topic", policy)
+                topics &= keep
+        if not runs.any() or not topics.any():
+            raise DataError(f"{' and '.join(policy for _, policy in policies)} would leave nothing")
+        return runs, topics
+
+    def _by_topic(self, cells: np.ndarray) -> np.ndarray:
+        """Turn run × item into run × topic: whether any item of the topic is meant."""
+        marked = np.zeros((len(cells), len(self.topics)), dtype=bool)
+        r, i = np.nonzero(cells)
+        marked[r, self.topic_of[i]] = True
+        return marked
+
+    def _affected(self, cells: np.ndarray) -> str:
+        return affected(self._by_topic(cells), self.runs, self.topics)
+
+
+def _not_a_class(label: str, classes: Sequence[str]) -> str:
+    said = f"the label {label!r} is not one of the classes" if label else "the label is missing"
+    return f"{said} {listed(classes, most=12)}" if label else said
+
+
+def _clipped(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
+    scale = [number(label) for label in classes]
+    value = number(given.labels[row])
+    low, high = min(scale), max(scale)
+    if not all(map(math.isfinite, (value, *scale))) or low <= value <= high:
+        raise DataError(
+            f"the label {given.labels[row]!r} is not a number beyond an end of the scale {listed(classes, most=12)}",
+            **given.place(row, run),
+            hint="clip can do nothing here; choose drop-topic, drop-run or worst",
+        )
+    return scale.index(low if value < low else high)

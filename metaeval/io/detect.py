@@ -1,0 +1,125 @@
+"""Telling the format of a score matrix from suffix, header and neighbours; what cannot be told is said, not guessed."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from metaeval.errors import DataError
+from metaeval.files import PathLike, is_remote, read_bytes, read_text
+from metaeval.io import sakai, tidy, wide
+from metaeval.io.sources import Sources, exists, file_name, files_in, inside, is_folder, paths_of
+from metaeval.io.table import delimiter_of, number
+from metaeval.labels import listed
+from metaeval.scores import COLUMNS
+
+OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
+"""Column names of other tables than topics × runs."""
+
+_STATE = "state it with format=, or --format: tidy, wide, sakai or trec_eval"
+
+
+def score_format(sources: Sources) -> str:
+    """Return the format of a score matrix.
+
+    Parameters
+    ----------
+    sources : path, list of paths, mapping or folder
+
+    Returns
+    -------
+    {"tidy", "wide", "sakai", "trec_eval"}
+
+    Raises
+    ------
+    DataError
+        If it could be several formats, or none; the message says which and how to state it.
+    """
+    if isinstance(sources, Mapping):
+        return _of_files(list(sources.values()))
+    if isinstance(sources, str | Path):
+        return _of_folder(sources) if is_folder(sources) else _of_file(sources)
+    return _of_files(paths_of(sources))
+
+
+def _of_folder(folder: PathLike) -> str:
+    files = files_in(folder)
+    if exists(inside(folder, sakai.RUNS)):
+        return "sakai"
+    return _of_files(files, folder)
+
+
+def _of_files(files: list[PathLike], folder: PathLike | None = None) -> str:
+    formats: dict[str, PathLike] = {}
+    for path in files:
+        formats.setdefault(_of_file(path), path)
+    if list(formats) == ["tidy"]:
+        hint = f"read {file_name(files[0])}" if len(files) == 1 else "join them into one"
+        raise DataError("a tidy score matrix is one file, not a folder or a list", file=folder or files[0], hint=hint)
+    if len(formats) == 1:
+        return next(iter(formats))
+    said = " and ".join(f"{name} ({file_name(path)})" for name, path in formats.items())
+    raise DataError(f"the files are of several formats: {said}", file=folder or files[0], hint=_STATE)
+
+
+def _of_file(path: PathLike) -> str:
+    if tidy.is_parquet(path) or read_bytes(path).startswith(tidy.PARQUET_MAGIC):
+        return "tidy"
+    text = read_text(path).lstrip("\n")
+    first, _, rest = text.partition("\n")
+    delimiter = delimiter_of(path, first)
+    header = next(csv.reader([first], delimiter=delimiter), [])
+    header = [cell.strip() for cell in header]
+    if set(COLUMNS) <= set(header) or {"run", "topic", "score"} <= set(header):
+        return "tidy"
+    lines = [first, *(line for line in rest.split("\n", 20)[:20] if line.strip())]
+    could = [
+        name
+        for name, fits in (
+            ("trec_eval", _is_trec_eval(lines)),
+            ("wide", _is_wide(header, lines[1:], delimiter, path)),
+            ("sakai", _is_sakai(lines, path)),
+        )
+        if fits
+    ]
+    if len(could) == 1:
+        return could[0]
+    if could:
+        raise DataError(f"it could be {' or '.join(could)}", file=path, hint=_STATE)
+    raise DataError(
+        f"its format cannot be told from the first line ({listed(header)})",
+        file=path,
+        hint=f"a tidy file has columns {', '.join(COLUMNS)}; else {_STATE}; gold and runs are for read_runs",
+    )
+
+
+def _is_trec_eval(lines: list[str]) -> bool:
+    rows = [line.split("\t") if line.count("\t") >= 2 else line.split() for line in lines]
+    if any(len(row) != 3 for row in rows):
+        return False
+    values = [row for row in rows if row[0].strip() != "runid"]
+    return bool(values) and all(_is_number(row[2]) and not _is_number(row[0]) for row in values)
+
+
+def _is_wide(header: list[str], below: list[str], delimiter: str, path: PathLike) -> bool:
+    """Say whether a header of names stands over lines of numbers."""
+    table = str(path).lower().endswith(wide.SUFFIXES) or len(header) > 1
+    if not table or not below or OTHER_COLUMNS & set(header) or wide.is_line_of_scores(header):
+        return False
+    cells = next(csv.reader(below[:1], delimiter=delimiter))[header[0].lower() in wide.TOPIC_COLUMNS :]
+    # A line cut short or one wrong score is for the reader to name, and makes the table no other format.
+    scores = [_is_number(cell) or cell.strip() in wide.EMPTY for cell in cells]
+    return bool(scores) and scores[0] and 2 * sum(scores) > len(scores)
+
+
+def _is_sakai(lines: list[str], path: PathLike) -> bool:
+    """Lines of numbers only, with a file of run names beside them."""
+    if is_remote(path) or not Path(path).with_name(sakai.RUNS).is_file():
+        return False
+    return all(_is_number(field) for field in lines[0].split())
+
+
+def _is_number(text: str) -> bool:
+    return not math.isnan(number(text)) or text.strip().lower() == "nan"

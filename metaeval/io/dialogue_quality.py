@@ -1,0 +1,192 @@
+"""NTCIR Dialogue Quality (STC-3, DialEval): the annotators' votes as gold, a distribution for every dialogue as run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal, NoReturn, get_args
+
+import numpy as np
+
+from metaeval.errors import DataError
+from metaeval.files import PathLike, read_text
+from metaeval.io.quantification import Shares, quantification_runs
+from metaeval.io.sources import Sources, described, named_files, stem
+from metaeval.missing import MissingPolicy
+from metaeval.runs import QuantificationRuns
+
+Aspect = Literal["A", "E", "S"]
+"""Task accomplishment, dialogue effectiveness, customer satisfaction."""
+
+CLASSES = ("-2", "-1", "0", "1", "2")
+
+
+def read(
+    gold: PathLike,
+    runs: Sources,
+    *,
+    aspect: Aspect,
+    rescale: bool = False,
+    missing: MissingPolicy = "raise",
+    collection: str | None = None,
+) -> QuantificationRuns:
+    """Read gold and runs of one aspect of dialogue quality; topics are the dialogues, matched by id.
+
+    Parameters
+    ----------
+    gold : path
+        JSON, a list of ``{"id": …, "annotations": [{"quality": {"A": 1, "E": 0, "S": -2}}, …]}``; every
+        annotator's vote weighs the same.
+    runs : path, list of paths, mapping of run name to path, or folder
+        JSON, a list of ``{"id": …, "quality": {"A": {"-2": p, …, "2": p}, "E": {…}, "S": {…}}}``.
+    aspect : {"A", "E", "S"}
+        Task accomplishment, dialogue effectiveness or customer satisfaction.
+    rescale : bool, optional
+        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do where a run has no distribution for a dialogue.
+    collection : str, optional
+        By default the name of the gold file without suffix, and the aspect: ``gold-A``.
+
+    Returns
+    -------
+    QuantificationRuns
+
+    Raises
+    ------
+    DataError
+        If a file is not JSON of that shape, a distribution does not sum to 1, or a dialogue is there twice,
+        is not in the gold or is missing; the message names file, run and topic.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "gold.json").write_text('[{"id": "7", "annotations": [{"quality": {"A": 1}}]}]')
+    >>> run = '[{"id": "7", "quality": {"A": {"-2": 0, "-1": 0, "0": 0.5, "1": 0.5, "2": 0}}}]'
+    >>> _ = (folder / "team.json").write_text(run)
+    >>> read(folder / "gold.json", folder, aspect="A")
+    QuantificationRuns: 1 run × 1 topic, 5 classes, gold-A
+    """
+    if aspect not in get_args(Aspect):
+        raise DataError(f"there is no aspect {aspect!r}: use {', '.join(get_args(Aspect))}")
+    files = named_files(runs, gold=gold)
+    return quantification_runs(
+        _gold(gold, aspect),
+        {run: _run(path, run, aspect) for run, path in files.items()},
+        CLASSES,
+        rescale=rescale,
+        missing=missing,
+        collection=f"{stem(gold)}-{aspect}" if collection is None else collection,
+        provenance=described([gold, *files.values()]),
+    )
+
+
+def read_json(path: PathLike) -> Any:
+    """Read a JSON file strictly: no NaN, no Infinity, no key twice.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    DataError
+        If it is not JSON; the message names the line.
+    """
+
+    def refuse(literal: str) -> NoReturn:
+        raise DataError(f"{literal} is not a number that JSON has", file=path)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise DataError(f"the key {twice!r} is there twice in one object", file=path)
+        return found
+
+    text = read_text(path)
+    try:
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise DataError(f"it is not JSON: {error.msg}", file=path, line=error.lineno) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"it is not JSON that can be read: {error}", file=path) from None
+
+
+def _dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    content = read_json(path)
+    if not isinstance(content, list):
+        raise DataError(f"it is not a list of dialogues but {_kind(content)}", file=path, run=run)
+    if not content:
+        raise DataError("the list of dialogues is empty", file=path, run=run)
+    for position, dialogue in enumerate(content, start=1):
+        if not isinstance(dialogue, dict):
+            raise DataError(f"dialogue number {position} is not an object but {_kind(dialogue)}", file=path, run=run)
+        name = dialogue.get("id")
+        if isinstance(name, bool) or not isinstance(name, str | int) or not str(name).strip():
+            given = "has no id" if name is None else f"has the id {name!r}, not a text"
+            raise DataError(f"dialogue number {position} {given}", file=path, run=run)
+        yield str(name), dialogue
+
+
+def _inside(where: Any, key: str, kind: type, place: dict[str, Any]) -> Any:
+    """Return ``where[key]``, which must be an object or a list."""
+    if not isinstance(where, dict) or key not in where:
+        raise DataError(f"there is no {key!r}", **place)
+    if not isinstance(where[key], kind):
+        raise DataError(f"{key!r} is not {'an object' if kind is dict else 'a list'} but {_kind(where[key])}", **place)
+    return where[key]
+
+
+def _gold(path: PathLike, aspect: str) -> Shares:
+    topics, votes = [], []
+    for topic, dialogue in _dialogues(path, None):
+        place: dict[str, Any] = {"file": path, "topic": topic}
+        annotations = _inside(dialogue, "annotations", list, place)
+        if not annotations:
+            raise DataError("there are no annotations", **place)
+        counts = [0] * len(CLASSES)
+        for annotation in annotations:
+            quality = _inside(annotation, "quality", dict, place)
+            if aspect not in quality:
+                raise DataError(f"there is no vote on aspect {aspect}", **place)
+            vote = quality[aspect]
+            if isinstance(vote, bool) or not isinstance(vote, int) or str(vote) not in CLASSES:
+                raise DataError(f"the vote {vote!r} on aspect {aspect} is not a whole number from -2 to 2", **place)
+            counts[CLASSES.index(str(vote))] += 1
+        topics.append(topic)
+        votes.append(counts)
+    shares = np.array(votes, dtype=np.float64)
+    return Shares(str(path), topics, shares / shares.sum(axis=1, keepdims=True))
+
+
+def _run(path: PathLike, run: str, aspect: str) -> Shares:
+    topics, values = [], []
+    for topic, dialogue in _dialogues(path, run):
+        place: dict[str, Any] = {"file": path, "run": run, "topic": topic}
+        given = _inside(_inside(dialogue, "quality", dict, place), aspect, dict, place)
+        for name in (*CLASSES, *given):
+            if name not in given:
+                raise DataError(f"there is no probability of class {name} for aspect {aspect}", **place)
+            if name not in CLASSES:
+                raise DataError(f"{name!r} is not one of the classes -2 to 2", **place)
+            share = given[name]
+            if isinstance(share, bool) or not isinstance(share, int | float):
+                raise DataError(f"the probability of class {name} is {share!r}, not a number from 0 to 1", **place)
+        topics.append(topic)
+        values.append([given[name] for name in CLASSES])
+    try:
+        return Shares(str(path), topics, np.array(values, dtype=np.float64))
+    except OverflowError:
+        raise DataError("a probability is too large to be one", file=path, run=run) from None
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")

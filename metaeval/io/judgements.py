@@ -1,0 +1,73 @@
+"""TREC-style judgements, ``qid 0 docid label``: graded relevance as ordinal classification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from metaeval.files import PathLike
+from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.policies import InvalidPolicy
+from metaeval.io.sources import Sources, described, named_files, stem
+from metaeval.io.table import read_fields
+from metaeval.missing import MissingPolicy
+from metaeval.runs import ClassificationRuns
+
+
+def read(
+    gold: PathLike,
+    runs: Sources,
+    *,
+    classes: Iterable[object],
+    missing: MissingPolicy = "raise",
+    invalid: InvalidPolicy = "raise",
+    collection: str | None = None,
+) -> ClassificationRuns:
+    r"""Read judgements, lines ``qid 0 docid label``, and those of judges to compare with them.
+
+    Parameters
+    ----------
+    gold : path
+    runs : path, list of paths, mapping of run name to path, or folder
+        Items are matched by topic (qid) and document, in any order.
+    classes : iterable of str
+        All labels in their order: ``["0", "1", "2", "3"]``.
+    missing, invalid : str, optional
+        What to do without a label for an item, and with a label outside the classes.
+    collection : str, optional
+        By default the name of the gold file without suffix.
+
+    Returns
+    -------
+    ClassificationRuns
+
+    Raises
+    ------
+    DataError
+        If a line has not four columns, an item is there twice, is not in the gold or has no label, or a
+        label is none of the classes.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "qrels.txt").write_text("q1 0 d1 3\nq1 0 d2 0\n")
+    >>> _ = (folder / "judge.txt").write_text("q1 0 d2 1\nq1 0 d1 3\n")
+    >>> read(folder / "qrels.txt", folder / "judge.txt", classes=range(4)).counts[0, 0].diagonal().tolist()
+    [0, 0, 0, 1]
+    """
+    files = named_files(runs, gold=gold)
+    return classification_runs(
+        _labels(gold),
+        {run: _labels(path) for run, path in files.items()},
+        classes,
+        missing=missing,
+        invalid=invalid,
+        collection=stem(gold) if collection is None else collection,
+        provenance=described([gold, *files.values()]),
+    )
+
+
+def _labels(path: PathLike) -> Labels:
+    rows, lines = read_fields(path, separator=None, least=4, most=4, layout="qid 0 docid label")
+    topics, _, items, labels = zip(*rows, strict=True)
+    return Labels(str(path), topics, items, labels, lines)

@@ -1,0 +1,86 @@
+"""Class distributions in CSV or TSV files with a header: a row for every topic, a column for every class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from metaeval.errors import DataError
+from metaeval.files import PathLike
+from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
+from metaeval.io.sources import Sources, described, named_files, stem
+from metaeval.io.table import Table, read_table
+from metaeval.labels import listed, unique_labels
+from metaeval.missing import MissingPolicy
+from metaeval.runs import QuantificationRuns
+
+
+def read(
+    gold: PathLike,
+    runs: Sources,
+    *,
+    classes: Iterable[object] | None = None,
+    rescale: bool = False,
+    missing: MissingPolicy = "raise",
+    collection: str | None = None,
+) -> QuantificationRuns:
+    r"""Read distributions from files with a column ``topic`` and one for every class.
+
+    Parameters
+    ----------
+    gold : path
+    runs : path, list of paths, mapping of run name to path, or folder
+        Every file has the same classes, its columns and rows in any order.
+    classes : iterable of str, optional
+        All classes in their order; by default the columns of the gold file, in the order they have there.
+    rescale : bool, optional
+        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do where a run has no distribution for a topic.
+    collection : str, optional
+        By default the name of the gold file without suffix.
+
+    Returns
+    -------
+    QuantificationRuns
+
+    Raises
+    ------
+    DataError
+        If the columns are not the topic and the classes, a distribution does not sum to 1, or a topic is
+        there twice, is not in the gold or is missing.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "gold.csv").write_text("topic,low,high\nt1,0.5,0.5\n")
+    >>> _ = (folder / "team.csv").write_text("topic,high,low\nt1,0.75,0.25\n")
+    >>> read(folder / "gold.csv", folder).estimated.tolist()
+    [[[0.25, 0.75]]]
+    """
+    files = named_files(runs, gold=gold)
+    true = read_table(gold)
+    names = [name for name in true.header if name != "topic"] if classes is None else classes
+    stated = unique_labels(names, "class")
+    return quantification_runs(
+        _shares(true, stated),
+        {run: _shares(read_table(path), stated, run) for run, path in files.items()},
+        stated,
+        rescale=rescale,
+        missing=missing,
+        collection=stem(gold) if collection is None else collection,
+        provenance=described([gold, *files.values()]),
+    )
+
+
+def _shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:
+    topics = table.column("topic")
+    for name in classes:
+        if name not in table.header:
+            raise DataError(f"there is no column of class {name!r}", file=table.file, line=1, run=run)
+    for name in table.header:
+        if name != "topic" and name not in classes:
+            problem = f"the column {name!r} is none of the classes {listed(classes, most=12)}"
+            raise DataError(problem, file=table.file, line=1, run=run)
+    columns = [table.column(name) for name in classes]
+    return shares_from_text(columns, classes, file=table.file, topics=topics, lines=table.lines, run=run)

@@ -1,0 +1,194 @@
+"""From distributions, file by file, to QuantificationRuns: alignment by topic, and the policies, for all formats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metaeval.errors import DataError
+from metaeval.io.policies import CHOOSE_MISSING, affected, counted, farthest, in_all, tell_dropped
+from metaeval.io.table import numbers
+from metaeval.labels import unique_labels
+from metaeval.missing import MissingPolicy, check_policy, told
+from metaeval.runs import QuantificationRuns, distributions
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The distributions in one file: ``values[i, k]`` is the share of class k in topic ``topics[i]``."""
+
+    file: str
+    topics: Sequence[str]
+    values: np.ndarray
+    lines: Sequence[int] | None = None
+
+    def place(self, row: int, run: str | None = None) -> dict[str, Any]:
+        """Return where a row is, for a message."""
+        line = None if self.lines is None else self.lines[row]
+        return {"file": self.file, "line": line, "run": run, "topic": self.topics[row]}
+
+
+def quantification_runs(
+    gold: Shares,
+    runs: Mapping[str, Shares],
+    classes: Iterable[object],
+    *,
+    rescale: bool = False,
+    missing: MissingPolicy = "raise",
+    collection: str = "",
+    provenance: str = "",
+) -> QuantificationRuns:
+    """Align the estimated distributions of every run with the gold ones, topic by topic.
+
+    Parameters
+    ----------
+    gold : Shares
+    runs : mapping of run name to Shares
+        Topics in any order.
+    classes : iterable of str
+        All K classes in their order.
+    rescale : bool, optional
+        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do where a run has no distribution for a topic; "worst" puts all mass on the end of the scale
+        farthest from the mean of the gold distribution, the last where both are as far.
+    collection, provenance : str, optional
+
+    Returns
+    -------
+    QuantificationRuns
+
+    Raises
+    ------
+    DataError
+        If a probability is negative or not finite, a distribution does not sum to 1, a topic is there twice,
+        is not in the gold or is missing, or if a policy would leave nothing.
+
+    Warns
+    -----
+    PolicyWarning
+        What a policy changed or left out.
+
+    Examples
+    --------
+    >>> gold = Shares("gold", ["t1", "t2"], np.array([[1.0, 0.0], [0.5, 0.5]]))
+    >>> run = Shares("run", ["t2", "t1"], np.array([[0.25, 0.75], [0.5, 0.5]]))
+    >>> quantification_runs(gold, {"a": run}, ["no", "yes"]).estimated[0].tolist()
+    [[0.5, 0.5], [0.25, 0.75]]
+    """
+    check_policy(missing, MissingPolicy)
+    names = unique_labels(classes, "class")
+    topics = tuple(gold.topics)
+    _refuse_second(gold, None)
+    position = {topic: t for t, topic in enumerate(topics)}
+    truth = _checked(gold, None, names, rescale)
+    estimated = np.full((len(runs), *truth.shape), np.nan)
+    for r, (run, shares) in enumerate(runs.items()):
+        for row, topic in enumerate(shares.topics):
+            if topic not in position:
+                raise DataError("the gold has no such topic", **shares.place(row, run))
+        _refuse_second(shares, run)
+        estimated[r, [position[topic] for topic in shares.topics]] = _checked(shares, run, names, rescale)
+    keep_runs, keep_topics = _mended(estimated, truth, runs, topics, missing)
+    return QuantificationRuns(
+        estimated[np.ix_(keep_runs, keep_topics)],
+        truth[keep_topics],
+        runs=[run for run, kept in zip(runs, keep_runs, strict=True) if kept],
+        topics=[topic for topic, kept in zip(topics, keep_topics, strict=True) if kept],
+        classes=names,
+        collection=collection,
+        provenance=provenance,
+    )
+
+
+def shares_from_text(
+    columns: Sequence[Sequence[str]],
+    classes: Sequence[str],
+    *,
+    file: str,
+    topics: Sequence[str],
+    lines: Sequence[int],
+    run: str | None = None,
+) -> Shares:
+    """Make shares of columns of text, one a class.
+
+    Parameters
+    ----------
+    columns : sequence of sequence of str
+        ``columns[k][i]`` is the share of class k in row i.
+    classes : sequence of str
+    file, topics, lines, run
+        Where they are from.
+
+    Returns
+    -------
+    Shares
+
+    Raises
+    ------
+    DataError
+        If one is not a finite number, or a topic has no name.
+    """
+    shares = Shares(file, topics, np.stack([numbers(column) for column in columns], axis=-1), lines)
+    for row, topic in enumerate(topics):
+        if not topic:
+            raise DataError("the topic is missing", **shares.place(row, run))
+    for row, k in np.argwhere(~np.isfinite(shares.values))[:1]:
+        given = columns[k][row]
+        problem = f"the probability of class {classes[k]} is {given!r}, not a number from 0 to 1"
+        raise DataError(problem, **shares.place(row, run), value=given)
+    return shares
+
+
+def _refuse_second(shares: Shares, run: str | None) -> None:
+    seen: set[str] = set()
+    for row, topic in enumerate(shares.topics):
+        if topic in seen:
+            raise DataError("there is a second distribution for this topic", **shares.place(row, run))
+        seen.add(topic)
+
+
+def _checked(shares: Shares, run: str | None, classes: tuple[str, ...], rescale: bool) -> np.ndarray:
+    topics = tuple(shares.topics)
+    try:
+        return distributions(shares.values[None], (run or "gold",), topics, classes, rescale=rescale)[0]
+    except DataError as error:
+        row = topics.index(str(error.topic))
+        raise DataError(error.problem, **shares.place(row, run), value=error.value, hint=error.hint) from None
+
+
+def _mended(
+    estimated: np.ndarray, truth: np.ndarray, runs: Mapping[str, Shares], topics: Sequence[str], missing: MissingPolicy
+) -> tuple[np.ndarray, np.ndarray]:
+    """Fill the gaps (NaN) of `estimated` in place, or return which runs and topics remain."""
+    names = list(runs)
+    gaps = np.isnan(estimated[:, :, 0])
+    keep_runs, keep_topics = np.ones(len(names), dtype=bool), np.ones(len(topics), dtype=bool)
+    if not gaps.any():
+        return keep_runs, keep_topics
+    count = int(gaps.sum())
+    if missing == "raise":
+        r, t = np.argwhere(gaps)[0]
+        raise DataError(
+            f"there is no distribution for this topic{in_all(count)}",
+            file=runs[names[r]].file,
+            run=names[r],
+            topic=topics[t],
+            hint=CHOOSE_MISSING,
+        )
+    if missing == "drop-run":
+        keep_runs = ~gaps.any(axis=1)
+        tell_dropped(keep_runs, names, "run", "missing=drop-run")
+    elif missing == "drop-topic":
+        keep_topics = ~gaps.any(axis=0)
+        tell_dropped(keep_topics, topics, "topic", "missing=drop-topic")
+    else:
+        K = truth.shape[-1]
+        worst = np.eye(K)[farthest(truth @ np.arange(K), K)]
+        estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
+        given = f"{counted(count, 'missing distribution')} given all mass on the class farthest from the gold"
+        told(f"missing=worst: {given}: {affected(gaps, names, topics)}")
+    return keep_runs, keep_topics

@@ -1,0 +1,234 @@
+"""Sakai's layout: a folder of text files, one a measure, topics × runs, and a file ``runs`` with the run names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from metaeval.errors import DataError
+from metaeval.files import PathLike, lines
+from metaeval.io.sources import described, exists, file_name, files_in, inside
+from metaeval.io.table import number, numbers, read_fields
+from metaeval.io.writing import make_folder, plain, usable_file_name
+from metaeval.io.writing import write as write_file
+from metaeval.measures.registry import named
+from metaeval.scores import Scores
+
+RUNS = "runs"
+TOPICS = "topics"
+"""A file of topic names, one a line; Sakai's folders have none, and then topics are numbered."""
+
+
+def read(
+    folder: PathLike, *, measures: Mapping[str, str] | None = None, collection: str | None = None
+) -> Scores:
+    """Read a folder of score matrices in Sakai's layout.
+
+    Parameters
+    ----------
+    folder : path
+        Its file ``runs`` holds one run name a line. Every other file is a measure, named as the file: one
+        line a topic, one column a run, separated by white space, no header. Topics are numbered "1" to "n",
+        or named by a file ``topics``, one a line, which `write` adds where numbers would lose their names.
+    measures : mapping of file name to measure, optional
+        The files to read and what they hold, instead of all.
+    collection : str, optional
+        By default the folder's name.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    DataError
+        If there is no file ``runs``, a line has another number of columns than there are runs, files have
+        other numbers of topics, or a score is not a finite number.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "dq-a"
+    >>> write(Scores([[[0.1], [0.2]]], runs=["a"], topics=["1", "2"], measures=["NMD"]), folder)
+    >>> read(folder)
+    Scores: 1 run × 2 topics × 1 measure, dq-a
+    """
+    runs = _labels(inside(folder, RUNS), "run")
+    topics = _labels(inside(folder, TOPICS), "topic") if exists(inside(folder, TOPICS)) else None
+    if measures is None:
+        names = {file_name(path): file_name(path) for path in files_in(folder)}
+        names = {file: name for file, name in names.items() if file not in (RUNS, TOPICS)}
+    else:
+        names = {str(file): str(name) for file, name in measures.items()}
+    if not names:
+        raise DataError("there is no file of a measure in this folder", file=folder)
+    layers: list[np.ndarray] = []
+    for file, measure in names.items():
+        path = inside(folder, file)
+        values = _matrix(path, measure, runs, topics, explicit=measures is not None)
+        if layers and len(values) != len(layers[0]):
+            first = next(iter(names))
+            raise DataError(f"it has {len(values)} topics, {first} {len(layers[0])}", file=path, measure=measure)
+        layers.append(values)
+    return Scores(
+        np.stack(layers, axis=-1).transpose(1, 0, 2),
+        runs=runs,
+        topics=topics if topics is not None else [str(number) for number in range(1, len(layers[0]) + 1)],
+        measures=[named(name) for name in names.values()],
+        collection=_folder_name(folder) if collection is None else collection,
+        provenance=described(list(names)),
+    )
+
+
+def write(scores: Scores, folder: PathLike) -> None:
+    """Write a folder of score matrices in Sakai's layout, every bit of them.
+
+    Parameters
+    ----------
+    scores : Scores
+        Topics that are not called "1" to "n" get a file ``topics``.
+    folder : path
+        Made if it is not there.
+
+    Raises
+    ------
+    DataError
+        If a name holds a line break, a measure cannot be the name of a file, or the folder cannot be written.
+    """
+    runs = [plain(run, "run", separator="\n") for run in scores.runs]
+    topics = [plain(topic, "topic", separator="\n") for topic in scores.topics]
+    files = [usable_file_name(str(measure), "measure") for measure in scores.measures]
+    taken = [name for name in files if name in (RUNS, TOPICS)]
+    if taken:
+        raise DataError(f"the measure {taken[0]!r} has the name of the file that lists the {taken[0]}", file=folder)
+    make_folder(folder)
+    write_file(inside(folder, RUNS), "".join(f"{run}\n" for run in runs))
+    if topics != [str(number) for number in range(1, len(topics) + 1)]:
+        write_file(inside(folder, TOPICS), "".join(f"{topic}\n" for topic in topics))
+    for position, name in enumerate(files):
+        rows = scores.values[:, :, position].T.tolist()
+        write_file(inside(folder, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
+
+
+def write_p_values(path: PathLike, pairs: Sequence[tuple[str, str]], differences: Any, p_values: Any) -> None:
+    """Write the p-values of pairs of runs, one line a pair: ``left right absdiff p``.
+
+    Parameters
+    ----------
+    path : path
+    pairs : sequence of (str, str)
+        The two runs of every pair.
+    differences : array_like, shape (pair,)
+        ``differences[i]`` is the absolute difference of the mean scores of pair i.
+    p_values : array_like, shape (pair,)
+
+    Raises
+    ------
+    DataError
+        If the lengths differ, a number is not in its range, a run name holds white space, or it cannot be
+        written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "NMD.p"
+    >>> write_p_values(path, [("a", "b"), ("a", "c")], [0.01, 0.25], [0.6, 0.0])
+    >>> print(path.read_text().strip())
+    a b 0.01 0.6
+    a c 0.25 0.0
+    """
+    gaps = np.asarray(differences, dtype=np.float64)
+    p = np.asarray(p_values, dtype=np.float64)
+    if gaps.shape != (len(pairs),) or p.shape != (len(pairs),):
+        shapes = f"differences of shape {gaps.shape}, p-values of shape {p.shape}"
+        raise DataError(f"there are {len(pairs)} pairs, {shapes}", file=path)
+    text = []
+    for (left, right), gap, one in zip(pairs, gaps.tolist(), p.tolist(), strict=True):
+        problem = _p_problem(gap, one)
+        if problem:
+            raise DataError(f"{left} and {right}: {problem}", file=path)
+        text.append(f"{plain(left, 'run', separator=None)} {plain(right, 'run', separator=None)} {gap!r} {one!r}\n")
+    write_file(path, "".join(text))
+
+
+def read_p_values(path: PathLike) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
+    """Read the p-values of pairs of runs, one line a pair: ``left right absdiff p``.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    pairs : list of (str, str)
+    differences : ndarray, shape (pair,)
+    p_values : ndarray, shape (pair,)
+
+    Raises
+    ------
+    DataError
+        If a line is not of that form, a number is not in its range, or a pair is there twice.
+    """
+    rows, begins = read_fields(path, separator=None, least=4, most=4, layout="left right absdiff p")
+    seen: set[frozenset[str]] = set()
+    for (left, right, gap, p), line in zip(rows, begins, strict=True):
+        problem = _p_problem(number(gap), number(p))
+        if problem is None and (left == right or frozenset((left, right)) in seen):
+            problem = "the pair is there twice" if left != right else "a run is not compared with itself"
+        if problem:
+            raise DataError(f"{left} and {right}: {problem}", file=path, line=line)
+        seen.add(frozenset((left, right)))
+    return [(row[0], row[1]) for row in rows], numbers(row[2] for row in rows), numbers(row[3] for row in rows)
+
+
+def _p_problem(gap: float, p: float) -> str | None:
+    if not 0 <= gap < float("inf"):
+        return f"the absolute difference {gap!r} is not a number from 0"
+    return None if 0 <= p <= 1 else f"the p-value {p!r} is not a number from 0 to 1"
+
+
+def _labels(path: PathLike, what: str) -> list[str]:
+    if what == "run" and not exists(path):
+        raise DataError("there is no such file: it should hold the name of one run a line", file=path)
+    seen: dict[str, int] = {}
+    for line, text in lines(path):
+        label = text.strip()
+        if label in seen:
+            raise DataError(f"the {what} {label!r} is there twice, first on line {seen[label]}", file=path, line=line)
+        seen[label] = line
+    return list(seen)
+
+
+def _matrix(
+    path: PathLike, measure: str, runs: Sequence[str], topics: Sequence[str] | None, *, explicit: bool
+) -> np.ndarray:
+    rows = []
+    for topic, (line, text) in enumerate(lines(path)):
+        fields = text.split()
+        where: dict[str, Any] = {"file": path, "line": line, "measure": measure}
+        if topics is not None and topic >= len(topics):
+            raise DataError(f"there are more lines than the {len(topics)} topics", **where)
+        where["topic"] = topics[topic] if topics is not None else str(topic + 1)
+        if len(fields) != len(runs):
+            raise DataError(
+                f"the line has {len(fields)} columns, there are {len(runs)} runs",
+                **where,
+                hint=None if explicit else "if this is not a score matrix, name those that are with measures=",
+            )
+        row = numbers(fields)
+        wrong = np.flatnonzero(~np.isfinite(row))
+        if len(wrong):
+            run = int(wrong[0])
+            raise DataError(f"the score {fields[run]!r} is not a finite number", run=runs[run], **where)
+        rows.append(row)
+    if topics is not None and len(rows) < len(topics):
+        raise DataError("there is no line for this topic", file=path, measure=measure, topic=topics[len(rows)])
+    return np.array(rows)
+
+
+def _folder_name(folder: PathLike) -> str:
+    from pathlib import Path
+
+    return Path(str(folder)).resolve().name if "://" not in str(folder) else Path(str(folder)).name

@@ -1,0 +1,197 @@
+"""SemEval Task 4: subtask C (a label for every tweet of a topic) and E (a distribution for every topic)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from metaeval.errors import DataError
+from metaeval.files import PathLike
+from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.policies import InvalidPolicy
+from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
+from metaeval.io.sources import Sources, described, named_files, stem
+from metaeval.io.table import number, read_fields
+from metaeval.labels import listed, unique_labels
+from metaeval.missing import MissingPolicy
+from metaeval.runs import ClassificationRuns, QuantificationRuns
+
+CLASSES = ("-2", "-1", "0", "1", "2")
+_LAYOUT_C = "id<TAB>topic<TAB>label[<TAB>text]"
+
+
+def read_classification(
+    gold: PathLike,
+    runs: Sources,
+    *,
+    classes: Iterable[object] = CLASSES,
+    missing: MissingPolicy = "raise",
+    invalid: InvalidPolicy = "raise",
+    collection: str | None = None,
+) -> ClassificationRuns:
+    r"""Read runs of subtask C: lines ``id<TAB>topic<TAB>label[<TAB>text]``.
+
+    Parameters
+    ----------
+    gold : path
+    runs : path, list of paths, mapping of run name to path, or folder
+        Items are matched by topic and id, in any order. Where the ids are not those of the gold, they may be
+        line numbers: when they are exactly 1 to n in this order, there are as many lines as in the gold, and
+        the topics agree line by line, line i is the answer to line i of the gold.
+    classes : iterable of str, optional
+        In their order, −2 to 2 by default.
+    missing, invalid : str, optional
+        What to do without a label for an item, and with a label outside the classes.
+    collection : str, optional
+        By default the name of the gold file without suffix.
+
+    Returns
+    -------
+    ClassificationRuns
+
+    Raises
+    ------
+    DataError
+        If a line is not of that form, an item is there twice, is not in the gold or has no label, or a label
+        is none of the classes.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "gold.txt").write_text("801\tamy\t1\n802\tamy\t-2\n")
+    >>> _ = (folder / "team.txt").write_text("1\tamy\t0\n2\tamy\t-2\n")
+    >>> read_classification(folder / "gold.txt", folder)
+    ClassificationRuns: 1 run × 1 topic, 5 classes, gold
+    """
+    files = named_files(runs, gold=gold)
+    true = _labels(gold)
+    keys = set(zip(true.topics, true.items, strict=True))
+    given = {run: _matched(_labels(path, run), true, keys, run) for run, path in files.items()}
+    return classification_runs(
+        true,
+        given,
+        classes,
+        missing=missing,
+        invalid=invalid,
+        collection=stem(gold) if collection is None else collection,
+        provenance=described([gold, *files.values()]),
+    )
+
+
+def read_quantification(
+    gold: PathLike,
+    runs: Sources,
+    *,
+    classes: Iterable[object] = CLASSES,
+    rescale: bool = False,
+    missing: MissingPolicy = "raise",
+    collection: str | None = None,
+) -> QuantificationRuns:
+    r"""Read runs of subtask E: lines ``topic<TAB>p1…pK``.
+
+    Parameters
+    ----------
+    gold : path
+        In the same layout, or in that of subtask C: then the shares of the labels are counted.
+    runs : path, list of paths, mapping of run name to path, or folder
+    classes : iterable of str, optional
+        In their order, −2 to 2 by default.
+    rescale : bool, optional
+        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error. The
+        official runs are printed to three decimals, and need it.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do where a run has no distribution for a topic.
+    collection : str, optional
+        By default the name of the gold file without suffix.
+
+    Returns
+    -------
+    QuantificationRuns
+
+    Raises
+    ------
+    DataError
+        If a line is not of that form, a distribution does not sum to 1, or a topic is there twice, is not in
+        the gold or is missing.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "gold.txt").write_text("amy\t0\t0.5\t0.5\t0\t0\n")
+    >>> _ = (folder / "team.txt").write_text("amy\t0.2\t0.2\t0.2\t0.2\t0.2\n")
+    >>> read_quantification(folder / "gold.txt", folder / "team.txt")
+    QuantificationRuns: 1 run × 1 topic, 5 classes, gold
+    """
+    files = named_files(runs, gold=gold)
+    names = unique_labels(classes, "class")
+    true = _gold_shares(gold, names)
+    return quantification_runs(
+        true,
+        {run: _shares(path, names, run) for run, path in files.items()},
+        names,
+        rescale=rescale,
+        missing=missing,
+        collection=stem(gold) if collection is None else collection,
+        provenance=described([gold, *files.values()]),
+    )
+
+
+def _labels(path: PathLike, run: str | None = None) -> Labels:
+    rows, lines = read_fields(path, separator="\t", least=3, most=4, layout=_LAYOUT_C, rest=True)
+    items, topics, labels = ([row[column] for row in rows] for column in range(3))
+    for row, line in zip(rows, lines, strict=True):
+        if not row[0] or not row[1]:
+            raise DataError(f"the {'topic' if row[0] else 'id'} is missing", file=path, line=line, run=run)
+    return Labels(str(path), topics, items, labels, lines)
+
+
+def _matched(given: Labels, gold: Labels, keys: set[tuple[str, str]], run: str) -> Labels:
+    """Give the lines of a run the ids of the gold, where it numbers its lines instead."""
+    if keys.issuperset(zip(given.topics, given.items, strict=True)):
+        return given
+    if list(given.items) != [str(line) for line in range(1, len(given.items) + 1)]:
+        return given  # some of its items are not the gold's: refused when they are aligned
+    if len(given.items) != len(gold.items):
+        raise DataError(
+            f"its ids are line numbers, but it has {len(given.items):,} lines and the gold {len(gold.items):,}",
+            file=given.file,
+            run=run,
+        )
+    for row, (mine, theirs) in enumerate(zip(given.topics, gold.topics, strict=True)):
+        if mine != theirs:
+            raise DataError(
+                f"its ids are line numbers, but the topic of this line in the gold is {theirs!r}",
+                **given.place(row, run),
+            )
+    return Labels(given.file, given.topics, gold.items, given.labels, given.lines)
+
+
+def _shares(path: PathLike, classes: Sequence[str], run: str | None = None) -> Shares:
+    width = len(classes) + 1
+    layout = f"topic<TAB>p1…p{len(classes)}"
+    rows, lines = read_fields(path, separator="\t", least=width, most=width, layout=layout)
+    topic, *columns = zip(*rows, strict=True)
+    return shares_from_text(columns, classes, file=str(path), topics=topic, lines=lines, run=run)
+
+
+def _gold_shares(path: PathLike, classes: Sequence[str]) -> Shares:
+    rows, _ = read_fields(path, separator="\t", least=1, most=1 << 20, layout="")
+    first = rows[0]
+    if len(first) == len(classes) + 1 and not any(np.isnan([number(text) for text in first[1:]])):
+        return _shares(path, classes)
+    if len(first) not in (3, 4):
+        return _shares(path, classes)
+    gold = _labels(path)
+    code = {label: k for k, label in enumerate(classes)}
+    topics = list(dict.fromkeys(gold.topics))
+    counts = Counter(zip(gold.topics, gold.labels, strict=True))
+    for row, label in enumerate(gold.labels):
+        if label not in code:
+            problem = f"the label {label!r} is not one of the classes {listed(classes, most=12)}"
+            raise DataError(problem, **gold.place(row))
+    shares = np.array([[counts[topic, label] for label in classes] for topic in topics], dtype=np.float64)
+    return Shares(str(path), topics, shares / shares.sum(axis=1, keepdims=True))

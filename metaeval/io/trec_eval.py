@@ -1,0 +1,171 @@
+"""What ``trec_eval -q`` prints: ``measure<TAB>topic<TAB>value``, one file a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metaeval.errors import DataError
+from metaeval.files import PathLike, lines
+from metaeval.io.sources import Sources, described, inside, paths_of, stem
+from metaeval.io.table import number
+from metaeval.io.writing import make_folder, plain
+from metaeval.io.writing import write as write_file
+from metaeval.missing import MissingPolicy
+from metaeval.scores import Scores
+
+ALL = "all"
+"""The topic of a row that sums up the others."""
+COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
+"""Rows that count topics and documents, and measure nothing."""
+
+
+def read(
+    paths: Sources,
+    *,
+    measures: Iterable[str] | None = None,
+    collection: str | None = None,
+    missing: MissingPolicy = "raise",
+) -> Scores:
+    r"""Read the output of ``trec_eval -q``, one file a run.
+
+    Parameters
+    ----------
+    paths : path, list of paths, mapping of run to path, or folder
+        The row ``runid all NAME`` says the run's name; without it, it is the file's name without suffix. The
+        other rows of the topic ``all`` are left out, and so are ``num_q``, ``num_ret``, ``num_rel``,
+        ``num_rel_ret`` and ``relstring``. Measures keep the names that trec_eval gives them (``map``,
+        ``ndcg_cut_10``).
+    measures : iterable of str, optional
+        Which to read; all by default.
+    collection : str, optional
+        By default the name of the folder or of the single file.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do where a run has no score for a topic and measure.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    DataError
+        If a line has not three columns, a score is not a finite number or is there twice, a file has no row
+        of a topic, two files are of the same run, or a score is missing.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "bm25.eval"
+    >>> _ = path.write_text("map                   \t301\t0.25\nmap                   \tall\t0.25\n")
+    >>> read(path)
+    Scores: 1 run × 1 topic × 1 measure, bm25
+    """
+    named = isinstance(paths, Mapping)
+    files = list(paths.items()) if isinstance(paths, Mapping) else [(stem(path), path) for path in paths_of(paths)]
+    wanted = None if measures is None else {str(one) for one in measures}
+    rows: list[tuple[str, str, str, float]] = []
+    from_file: dict[str, PathLike] = {}
+    for given, path in files:
+        said, cells = _one(path, wanted)
+        run = said if said is not None and not named else str(given)
+        if run in from_file:
+            raise DataError(f"{from_file[run]} is of the same run", file=path, run=run)
+        from_file[run] = path
+        rows.extend((run, topic, measure, value) for (measure, topic), value in cells.items())
+    columns = zip(("run", "topic", "measure", "score"), zip(*rows, strict=True), strict=True)
+    return Scores.from_frame(
+        pd.DataFrame({name: np.array(column, dtype=None if name == "score" else object) for name, column in columns}),
+        collection=_collection(paths) if collection is None else collection,
+        provenance=described([path for _, path in files]),
+        missing=missing,
+    )
+
+
+def write(scores: Scores, folder: PathLike) -> None:
+    """Write scores as ``trec_eval -q`` prints them, one file a run, but with every digit.
+
+    Parameters
+    ----------
+    scores : Scores
+    folder : path
+        Made if it is not there. Every file ends with the means and the run's name.
+
+    Raises
+    ------
+    DataError
+        If a name holds a tab or a line break, a topic is called "all", or it cannot be written.
+    """
+    for topic in scores.topics:
+        if topic == ALL:
+            raise DataError("a topic cannot have this name here: its rows would be taken for means", topic=topic)
+        plain(topic, "topic")
+    measures = [plain(str(measure), "measure") for measure in scores.measures]
+    for measure in measures:
+        if not _is_measure(measure) or measure == "runid":
+            raise DataError("a measure cannot have this name here: its rows are skipped", measure=measure)
+    taken: set[str] = set()
+    files = {plain(run, "run"): _free_name(run, taken) for run in scores.runs}
+    make_folder(folder)
+    means = scores.values.mean(axis=1)
+    for r, (run, file) in enumerate(files.items()):
+        rows = []
+        for topic, row in zip(scores.topics, scores.values[r].tolist(), strict=True):
+            rows += [(measure, topic, repr(value)) for measure, value in zip(measures, row, strict=True)]
+        rows += [("runid", ALL, run), ("num_q", ALL, str(len(scores.topics)))]
+        rows += [(measure, ALL, repr(mean)) for measure, mean in zip(measures, means[r].tolist(), strict=True)]
+        write_file(inside(folder, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
+
+
+def _one(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tuple[str, str], float]]:
+    """Return what a file says of the run's name, and its scores by (measure, topic)."""
+    run: str | None = None
+    cells: dict[tuple[str, str], float] = {}
+    averages = False
+    for line, text in lines(path):
+        fields = text.split("\t") if text.count("\t") >= 2 else text.split()
+        if len(fields) != 3:
+            layout = "measure<TAB>topic<TAB>value"
+            raise DataError(f"the line has {len(fields)} columns, not {layout}", file=path, line=line)
+        measure, topic, value = (field.strip() for field in fields)
+        if topic == ALL:
+            run = value if measure == "runid" else run
+            averages = True
+            continue
+        if not _is_measure(measure) or (wanted is not None and measure not in wanted):
+            continue
+        where: dict[str, Any] = {"file": path, "line": line, "run": stem(path), "topic": topic, "measure": measure}
+        score = number(value)
+        if not np.isfinite(score):
+            raise DataError(f"the score {value!r} is not a finite number", **where)
+        if (measure, topic) in cells:
+            raise DataError("there is a second score", **where)
+        cells[measure, topic] = score
+    if not cells:
+        hint = "run trec_eval with -q" if averages else None
+        raise DataError("there is no score of a topic", file=path, run=run or stem(path), hint=hint)
+    return run, cells
+
+
+def _is_measure(name: str) -> bool:
+    return bool(name) and name not in COUNTS and not name.startswith("relstring")
+
+
+def _free_name(run: str, taken: set[str]) -> str:
+    """Return a name for the run's file; the run's own name stands inside."""
+    safe = re.sub(r"[^\w.@+=-]", "_", run).lstrip(".")[:100] or "run"
+    name, count = safe, 1
+    while name.lower() in taken:
+        count += 1
+        name = f"{safe}-{count}"
+    taken.add(name.lower())
+    return name
+
+
+def _collection(paths: Sources) -> str:
+    return stem(paths) if isinstance(paths, str | Path) else ""

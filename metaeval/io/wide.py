@@ -1,0 +1,332 @@
+"""Wide scores: topics × runs, one CSV file a measure, as TREC result matrices are often kept."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from metaeval.errors import DataError
+from metaeval.files import PathLike
+from metaeval.io.sources import Sources, described, file_name, files_in, inside, is_folder, paths_of, stem
+from metaeval.io.table import numbers, read_table
+from metaeval.io.writing import make_folder, usable_file_name
+from metaeval.io.writing import write as write_file
+from metaeval.labels import listed
+from metaeval.measures.registry import named
+from metaeval.missing import MissingPolicy, mend_missing
+from metaeval.scores import Scores
+
+STEMS = (
+    (r"ap|map", "AP"),
+    (r"rr|mrr", "RR"),
+    (r"p(\d+)", "P@{}"),
+    (r"recall(\d+)", "R@{}"),
+    (r"ndcg", "nDCG"),
+    (r"ndcg(\d+)", "nDCG@{}"),
+    (r"err", "ERR"),
+    (r"err(\d+)", "ERR@{}"),
+    (r"rprec", "Rprec"),
+    (r"bpref", "Bpref"),
+    (r"infap", "infAP"),
+    (r"rbp", "RBP"),
+)
+"""How the measure is written at the end of a file's name, in any case, and the measure it stands for."""
+
+SUFFIXES = (".csv", ".tsv")
+TOPIC_COLUMNS = ("topic", "")
+"""Names of a first column that holds the topics; the empty one is what R and pandas write for row names."""
+EMPTY = ("", "NA")
+"""Cells without a score."""
+
+
+def read(
+    paths: Sources,
+    *,
+    measure: str | None = None,
+    collection: str | None = None,
+    missing: MissingPolicy = "raise",
+) -> Scores:
+    r"""Read topics × runs files, one a measure.
+
+    Parameters
+    ----------
+    paths : path, list of paths, mapping of measure to path, or folder
+        The header holds the run names. A first column named ``topic`` (or without name) holds the topics;
+        without it they are numbered "1" to "n". Of a folder, every CSV and TSV file. Several files are joined
+        only when they have the same topics and the same runs; both are aligned by name.
+    measure : str, optional
+        The measure of a single file, or the one to take of a folder. By default the file's name says it:
+        ``web2013_ndcg20.csv`` is nDCG@20 of collection web2013 (see `STEMS`; another stem is the measure's
+        name as it stands).
+    collection : str, optional
+        The collection's name; of a folder with several collections, the one to read.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do with a cell that is empty or NA.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    DataError
+        If a line has another number of columns than the header, a score is not a finite number, a run or
+        topic is there twice, or the files do not have the same runs and topics.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "web2013_ndcg20.csv"
+    >>> _ = path.write_text('"sys1","sys2"\n0.1,0.2\n0.3,0.4\n')
+    >>> scores = read(path)
+    >>> scores, str(scores.measures[0])
+    (Scores: 2 runs × 2 topics × 1 measure, web2013, 'nDCG@20')
+    """
+    files, collections = _files(paths, measure, collection)
+    matrices = [_matrix(path, name) for name, path in files.items()]
+    first = matrices[0]
+    layers = [first.values, *(_aligned(other, first) for other in matrices[1:])]
+    values = np.stack(layers, axis=-1).transpose(1, 0, 2)
+    measures = [named(name) for name in files]
+    where = first.file if len(matrices) == 1 else None
+    values, runs, topics = mend_missing(values, first.runs, first.topics, measures, missing, file=where)
+    if collection is None:
+        collection = collections.pop() if len(collections) == 1 else ""
+    return Scores(
+        values,
+        runs=runs,
+        topics=topics,
+        measures=measures,
+        collection=collection,
+        provenance=described(list(files.values())),
+    )
+
+
+def write(scores: Scores, path: PathLike) -> None:
+    """Write scores as topics × runs, one file a measure, every bit of them.
+
+    Parameters
+    ----------
+    scores : Scores
+    path : path
+        A ``.csv`` or ``.tsv`` file when there is one measure; else a folder, in which every file gets a name
+        from which `read` finds collection and measure again, such as ``web2013_ndcg20.csv``.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written, or a name cannot be that of a file.
+    """
+    if str(path).lower().endswith(SUFFIXES):
+        if len(scores.measures) > 1:
+            problem = f"a wide file holds one measure, these are {len(scores.measures)}"
+            raise DataError(problem, file=path, hint="give a folder")
+        _write_one(scores, 0, path)
+        return
+    names = [f"{usable_file_name(_stem_for(scores.collection, str(one)), 'measure')}.csv" for one in scores.measures]
+    make_folder(path)
+    for position, name in enumerate(names):
+        _write_one(scores, position, inside(path, name))
+
+
+def split_stem(name: str) -> tuple[str, str, bool]:
+    """Return what a file's name says: the collection, the measure, and whether the measure is a known one.
+
+    Parameters
+    ----------
+    name : str
+        Without folder and suffix.
+
+    Returns
+    -------
+    collection : str
+    measure : str
+    known : bool
+
+    Examples
+    --------
+    >>> split_stem("web2013_ndcg20")
+    ('web2013', 'nDCG@20', True)
+    >>> split_stem("stc3_dq_RNOD")
+    ('stc3_dq', 'RNOD', True)
+    >>> split_stem("pilot_delight")
+    ('pilot', 'delight', False)
+    """
+    collection, escape, exact = name.partition("__")  # what write uses where the rules below would misread
+    if escape and exact:
+        return collection, exact, True
+    cuts = [-1, *(at for at, letter in enumerate(name) if letter == "_")]
+    for cut in cuts:
+        measure = _known(name[cut + 1 :])
+        if measure is not None:
+            return name[: max(cut, 0)], measure, True
+    collection, _, measure = name.rpartition("_")
+    return (collection, measure, False) if measure else ("", name, False)
+
+
+def is_line_of_scores(header: Sequence[str]) -> bool:
+    """Say whether a header is a line of scores, ``0.12,0.5``; ``1,2,3`` may be the names of runs."""
+    return all(re.fullmatch(r"\d+\.\d+(e-?\d+)?", run) for run in header)
+
+
+def _known(text: str) -> str | None:
+    for pattern, measure in STEMS:
+        match = re.fullmatch(pattern, text, re.IGNORECASE)
+        if match:
+            return measure.format(*match.groups())
+    return text if text and named(text).higher_is_better is not None else None
+
+
+def _stem_for(collection: str, measure: str) -> str:
+    before = f"{collection}_" if collection else ""
+    short = measure.replace("@", "").lower()
+    for candidate in (before + short, before + measure):
+        if split_stem(candidate)[:2] == (collection, measure):
+            return candidate
+    exact = f"{collection}__{measure}"
+    if split_stem(exact)[:2] != (collection, measure):
+        raise DataError(f"the collection {collection!r} would not come back from the name of a file", hint="rename it")
+    return exact
+
+
+def _files(paths: Sources, measure: str | None, collection: str | None) -> tuple[dict[str, PathLike], set[str]]:
+    """Return files by measure, and the collections their names tell of."""
+    if isinstance(paths, Mapping):
+        if not paths:
+            raise DataError("no files were named")
+        wanted = {str(name): path for name, path in paths.items() if measure is None or str(name) == measure}
+        if not wanted:
+            raise DataError(f"there is no measure {measure!r} (there are {listed(list(map(str, paths)))})")
+        return wanted, {split_stem(stem(path))[0] for path in wanted.values()}
+    if isinstance(paths, str | Path) and not is_folder(paths):
+        found, name, known = _split(paths, collection)
+        if measure is not None and not known:
+            found = stem(paths)
+        return {measure or name: paths}, {found}
+    chosen = _of_folder(paths, collection) if isinstance(paths, str | Path) else paths_of(paths)
+    files: dict[str, PathLike] = {}
+    collections: set[str] = set()
+    for path in chosen:
+        found, name, _ = _split(path, collection)
+        if measure is not None and name != measure:
+            continue
+        collections.add(found)
+        if name in files and len(collections) == 1:
+            raise DataError(f"it holds the same measure as {file_name(files[name])}", file=path, measure=name)
+        files[name] = path
+    if len(collections) > 1:
+        folder = paths if isinstance(paths, str | Path) else None
+        problem = f"the files are of several collections: {listed(sorted(collections))}"
+        raise DataError(problem, file=folder, hint="say which with collection=" if folder else None)
+    if not files:
+        raise DataError(f"none of these files is of the measure {measure!r}", file=described(chosen))
+    return files, collections
+
+
+def _split(path: PathLike, collection: str | None) -> tuple[str, str, bool]:
+    name = stem(path)
+    if collection and name.startswith(f"{collection}_"):
+        rest = name.removeprefix(f"{collection}_")
+        if rest.startswith("_"):
+            return collection, rest[1:], True
+        measure = _known(rest)
+        return collection, measure or rest, measure is not None
+    return split_stem(name)
+
+
+def _of_folder(folder: PathLike, collection: str | None) -> list[PathLike]:
+    tables = [path for path in files_in(folder) if str(path).lower().endswith(SUFFIXES)]
+    if not tables:
+        raise DataError("there is no CSV or TSV file in this folder", file=folder)
+    mine = [path for path in tables if collection and stem(path).startswith(f"{collection}_")]
+    return mine or tables
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """One file: ``values[t, r]`` is the score of run r on topic t, NaN where the cell is empty."""
+
+    file: str
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    values: np.ndarray
+
+
+def _matrix(path: PathLike, measure: str) -> _Matrix:
+    table = read_table(path)
+    labelled = table.header[0].lower() in TOPIC_COLUMNS
+    runs, columns = table.header[labelled:], table.columns[labelled:]
+    if not runs:
+        raise DataError("there are topics, but no column of a run", file=path, line=1)
+    topics = _topics(table.columns[0], table.lines, path) if labelled else _numbered(len(table.lines))
+    values = np.empty((len(topics), len(runs)))
+    for r, column in enumerate(columns):
+        values[:, r] = numbers(column)
+        for t in np.flatnonzero(~np.isfinite(values[:, r])):
+            if column[t].strip() not in EMPTY:
+                raise DataError(
+                    f"the score {column[t]!r} is not a finite number",
+                    file=path,
+                    line=table.lines[t],
+                    run=runs[r],
+                    topic=topics[t],
+                    measure=measure,
+                    value=column[t],
+                    hint="is this a header with the run names?" if is_line_of_scores(runs) else None,
+                )
+    if is_line_of_scores(runs) and len(runs) > 1 and not labelled:
+        raise DataError("the first line holds numbers, not the names of the runs", file=path, line=1)
+    return _Matrix(str(path), runs, topics, values)
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(1, count + 1))
+
+
+def _topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -> tuple[str, ...]:
+    seen: set[str] = set()
+    for label, line in zip(labels, lines, strict=True):
+        if not label.strip():
+            raise DataError("the topic is missing", file=path, line=line)
+        if label in seen:
+            raise DataError("there is a second line for this topic", file=path, line=line, topic=label)
+        seen.add(label)
+    return tuple(labels)
+
+
+def _aligned(other: _Matrix, first: _Matrix) -> np.ndarray:
+    for what, mine, theirs in (("run", other.runs, first.runs), ("topic", other.topics, first.topics)):
+        if set(mine) == set(theirs):
+            continue
+        if len(mine) != len(theirs):
+            raise DataError(
+                f"it has {len(mine)} {what}s, {file_name(first.file)} {len(theirs)}: they are not one collection",
+                file=other.file,
+            )
+        odd = next(label for label in mine if label not in set(theirs))
+        problem = f"there is no such {what} in {file_name(first.file)}: they are not one collection"
+        run, topic = (odd, None) if what == "run" else (None, odd)
+        raise DataError(problem, file=other.file, run=run, topic=topic)
+    r = [other.runs.index(run) for run in first.runs]
+    row = {topic: position for position, topic in enumerate(other.topics)}
+    t = [row[topic] for topic in first.topics]
+    return other.values[np.ix_(t, r)]
+
+
+def _write_one(scores: Scores, position: int, path: PathLike) -> None:
+    for what, labels in (("run", scores.runs), ("topic", scores.topics)):
+        for label in labels:
+            if "\r" in label or "\0" in label or (what == "run" and label != label.strip()):
+                raise DataError(f"the {what} {label!r} cannot be written here", file=path, hint="write tidy Parquet")
+    text = io.StringIO(newline="")
+    table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
+    table.writerow(["topic", *scores.runs])
+    columns = scores.values[:, :, position].T.tolist()
+    table.writerows([topic, *map(repr, row)] for topic, row in zip(scores.topics, columns, strict=True))
+    write_file(path, text.getvalue())

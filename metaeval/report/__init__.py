@@ -1,0 +1,1 @@
+"""Tables and figures: what a result looks like in a terminal, a paper or a page."""

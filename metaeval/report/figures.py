@@ -1,0 +1,387 @@
+"""Figures of results: one function a figure, one style, the signature under each."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from functools import singledispatch
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from metaeval.analyses.baseline_preference import BaselinePreference
+from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
+from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.robustness import Robustness
+from metaeval.analyses.sample_size import SampleSize
+from metaeval.analyses.significance import SignificanceContradictions, SignificanceOverlap
+from metaeval.analyses.split_half_consistency import SplitHalfConsistency
+from metaeval.measures.base import Measure
+from metaeval.report.style import house_style, looks, sparse_markers
+from metaeval.signature import Signature
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@singledispatch
+def figure_of(result: object) -> Figure:
+    """Return the figure that shows a result.
+
+    Parameters
+    ----------
+    result : a result of `metaeval.analyses`
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not known to pyplot: show it in a notebook by its name, or save it with `save`.
+    """
+    raise TypeError(f"there is no figure of {type(result).__name__}")
+
+
+def save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """Save a figure as PNG and SVG, the same figure always giving the same bytes.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    folder : Path
+        Made if need be.
+    name : str
+        File name without suffix.
+
+    Returns
+    -------
+    list of Path
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    with house_style():
+        for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
+            path = folder / f"{name}{suffix}"
+            figure.savefig(path, metadata=metadata, bbox_inches="tight")
+            written.append(path)
+    return written
+
+
+def _signed(figure: Figure, signature: Signature | str) -> Figure:
+    """Put the signature below, wrapped to the width of the figure."""
+    width = int(figure.get_figwidth() * 21)
+    figure.text(0.01, -0.01, textwrap.fill(str(signature), width), fontsize=6, color="#555555", va="top")
+    return figure
+
+
+def _titles(measures: Sequence[Measure]) -> list[str]:
+    return [one.title for one in measures]
+
+
+@figure_of.register
+def power_curves(power: DiscriminativePower) -> Figure:
+    """Draw the discriminative power curves: p-values of all run pairs, in descending order (ACL21, Figures 1–3)."""
+    with house_style():
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        _draw_curves(figure.subplots(), power)
+        return _signed(figure, power.signature)
+
+
+def power_panels(powers: Sequence[DiscriminativePower], titles: Sequence[str] | None = None) -> Figure:
+    """Draw the curves of several collections side by side, as in ACL21, Figure 2.
+
+    Parameters
+    ----------
+    powers : sequence of DiscriminativePower
+    titles : sequence of str, optional
+        By default the collections' names.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    with house_style():
+        figure = Figure(figsize=(4.6 * len(powers), 4.2), layout="constrained")
+        for axes, power, title in zip(
+            figure.subplots(1, len(powers), squeeze=False)[0], powers, titles or [p.collection for p in powers], strict=True
+        ):
+            _draw_curves(axes, power, title=title)
+        return _signed(figure, "; ".join(str(one.signature) for one in powers))
+
+
+def _draw_curves(axes: Axes, power: DiscriminativePower, title: str | None = None) -> None:
+    curve = power.curve()
+    shown = looks(list(curve.columns))
+    # The most discriminative measure first, as the eye meets the curves from the left.
+    order = np.argsort(curve.to_numpy().sum(axis=0), kind="stable")
+    pairs = curve.index.to_numpy()
+    for rank, position in enumerate(order):
+        name, p = curve.columns[position], curve.iloc[:, position].to_numpy()
+        found = int((p <= power.alpha).sum())
+        label = f"{power.measures[position].title} ({found})"
+        axes.plot(pairs, p, markevery=sparse_markers(len(p), rank * 3).tolist(), markersize=4, label=label, **shown[name])
+    axes.axhline(power.alpha, color="#888888", linewidth=0.8)
+    axes.annotate(f"α = {power.alpha:g}", (1, power.alpha), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7)
+    ceiling = float(min(1.0, max(0.2, 4 * power.alpha)))
+    axes.set(ylim=(-0.01 * ceiling, ceiling), xlabel="run pairs, by p-value from large to small", ylabel="p-value")
+    first = np.flatnonzero((curve.to_numpy() <= ceiling).any(axis=1))
+    axes.set_xlim(left=max(0, (first[0] if len(first) else 0) - 1), right=len(pairs) + 1)
+    axes.set_title(title if title is not None else power.collection)
+    axes.legend(title="significant pairs in brackets", title_fontsize=7)
+
+
+@figure_of.register
+def similarity_heatmap(similarity: RankingSimilarity) -> Figure:
+    """Draw τ between all pairs of measures as a heatmap with its numbers."""
+    names = _titles(similarity.measures)
+    size = max(3.2, 0.62 * len(names) + 1.4)
+    with house_style():
+        figure = Figure(figsize=(size, size * 0.86), layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(similarity.tau, vmin=-1, vmax=1, cmap="PuOr_r")
+        axes.grid(False)
+        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        axes.set_yticks(range(len(names)), names)
+        for (i, j), value in np.ndenumerate(similarity.tau):
+            dark = abs(value) > 0.6
+            axes.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color="white" if dark else "black")
+        figure.colorbar(image, ax=axes, shrink=0.8, label=f"{'τ_a' if similarity.variant == 'tau_a' else 'τ_b'}")
+        return _signed(figure, similarity.signature)
+
+
+@figure_of.register
+def consistency_chart(consistency: SplitHalfConsistency) -> Figure:
+    """Draw the distribution of τ over splits for every measure, from the most to the least consistent one."""
+    order = np.argsort(consistency.means, kind="stable")
+    names = [consistency.measures[m].title for m in order]
+    shown = looks([str(one) for one in consistency.measures])
+    with house_style():
+        figure = Figure(figsize=(6, 0.42 * len(names) + 1.3), layout="constrained")
+        axes = figure.subplots()
+        middle = np.quantile(consistency.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
+        for row, m in enumerate(order):
+            colour = shown[str(consistency.measures[m])]["color"]
+            axes.plot(middle[[0, 3], m], [row, row], color=colour, linewidth=1)
+            axes.plot(middle[[1, 2], m], [row, row], color=colour, linewidth=4, solid_capstyle="butt")
+            axes.plot(consistency.means[m], row, "o", color="white", markeredgecolor=colour, markersize=6)
+        axes.set_yticks(range(len(names)), names)
+        axes.grid(axis="y", visible=False)
+        a, b = consistency.sizes
+        axes.set_xlabel(f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %")
+        return _signed(figure, consistency.signature)
+
+
+@figure_of.register
+def pooled_chart(pooled: PooledDiscriminativePower) -> Figure:
+    """Draw the pooled discriminative power of every measure with its interval."""
+    order = np.argsort(pooled.power, kind="stable")
+    names = [str(one) for one in pooled.measures]
+    shown = looks(names)
+    with house_style():
+        figure = Figure(figsize=(6, 0.42 * len(order) + 1.3), layout="constrained")
+        axes = figure.subplots()
+        for row, m in enumerate(order):
+            colour = shown[names[m]]["color"]
+            axes.plot([pooled.low[m], pooled.high[m]], [row, row], color=colour)
+            axes.plot(pooled.power[m], row, "o", color=colour)
+        axes.set_yticks(range(len(order)), [pooled.measures[m].title for m in order])
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(f"share of significant run pairs in {len(pooled.collections)} collections, with interval over runs")
+        return _signed(figure, pooled.signature)
+
+
+@figure_of.register
+def overlap_heatmap(overlap: SignificanceOverlap) -> Figure:
+    """Draw the significance overlap of all pairs of measures as a heatmap."""
+    names = _titles(overlap.measures)
+    found = np.diagonal(overlap.both)
+    union = found[:, None] + found - overlap.both
+    sso = np.divide(overlap.both, union, out=np.full(union.shape, np.nan), where=union > 0)
+    size = max(3.2, 0.62 * len(names) + 1.4)
+    with house_style():
+        figure = Figure(figsize=(size, size * 0.86), layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(sso, vmin=0, vmax=1, cmap="cividis")
+        axes.grid(False)
+        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        axes.set_yticks(range(len(names)), names)
+        for (i, j), value in np.ndenumerate(sso):
+            text = "–" if np.isnan(value) else f"{100 * value:.0f}"
+            axes.text(j, i, text, ha="center", va="center", fontsize=7, color="white" if value < 0.55 else "black")
+        figure.colorbar(image, ax=axes, shrink=0.8, label="significance overlap")
+        return _signed(figure, overlap.signature)
+
+
+@figure_of.register
+def contradictions_heatmap(contradictions: SignificanceContradictions) -> Figure:
+    """Draw how many run pairs every two measures contradict each other on."""
+    names = _titles(contradictions.measures)
+    counts = np.zeros((len(names), len(names)), dtype=int)
+    rows = contradictions.to_frame()["contradictions"].to_numpy()
+    counts[np.triu_indices(len(names), 1)] = rows
+    counts += counts.T
+    size = max(3.2, 0.62 * len(names) + 1.4)
+    with house_style():
+        figure = Figure(figsize=(size, size * 0.86), layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(counts, vmin=0, vmax=max(1, counts.max()), cmap="cividis_r")
+        axes.grid(False)
+        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        axes.set_yticks(range(len(names)), names)
+        for (i, j), value in np.ndenumerate(counts):
+            if i != j:
+                dark = value > 0.5 * max(1, counts.max())
+                axes.text(j, i, str(value), ha="center", va="center", fontsize=7, color="white" if dark else "black")
+        figure.colorbar(image, ax=axes, shrink=0.8, label="contradictions")
+        return _signed(figure, contradictions.signature)
+
+
+@figure_of.register
+def robustness_chart(robustness: Robustness) -> Figure:
+    """Draw the distribution of Spearman's ρ between units for every measure."""
+    frame = robustness.to_frame()
+    order = np.argsort(frame["mean"].fillna(-2).to_numpy(), kind="stable")
+    names = [str(one) for one in robustness.measures]
+    shown = looks(names)
+    with house_style():
+        figure = Figure(figsize=(6, 0.42 * len(order) + 1.3), layout="constrained")
+        axes = figure.subplots()
+        for row, m in enumerate(order):
+            known = robustness.correlations[m][~np.isnan(robustness.correlations[m])]
+            if len(known):
+                colour = shown[names[m]]["color"]
+                low, high = np.quantile(known, [0.25, 0.75])
+                axes.plot([low, high], [row, row], color=colour, linewidth=4, solid_capstyle="butt")
+                axes.plot(known.mean(), row, "o", color="white", markeredgecolor=colour)
+        axes.set_yticks(range(len(order)), [robustness.measures[m].title for m in order])
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(f"Spearman's ρ between the rankings of two {robustness.over}: mean and middle half")
+        return _signed(figure, robustness.signature)
+
+
+@figure_of.register
+def sample_size_curves(result: SampleSize) -> Figure:
+    """Draw consistency and discriminative power against the number of topics."""
+    names = [str(one) for one in result.measures]
+    shown = looks(names)
+    with house_style():
+        figure = Figure(figsize=(9.2, 3.8), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        for m, name in enumerate(names):
+            left.plot(result.sizes, result.tau[:, m], markersize=4, **shown[name])
+            right.plot(result.sizes, result.power[:, m], markersize=4, label=result.measures[m].title, **shown[name])
+        known = [size for size, row in zip(result.sizes, result.tau, strict=True) if not np.isnan(row).all()]
+        left.set(xlabel="topics in either set", ylabel="mean τ between two sets", xscale="log")
+        right.set(xlabel="topics", ylabel="share of significant run pairs", xscale="log", ylim=(0, None))
+        for axes, ticks in ((left, known), (right, list(result.sizes))):
+            axes.set_xticks(_spread(ticks), [str(tick) for tick in _spread(ticks)])
+            axes.minorticks_off()
+        figure.legend(loc="outside right upper")
+        return _signed(figure, result.signature)
+
+
+def _spread(ticks: list[int], most: int = 7) -> list[int]:
+    """Pick some ticks, first and last among them, that do not collide on a logarithmic axis."""
+    kept: list[int] = []
+    for tick in ticks:
+        if not kept or tick >= 1.45 * kept[-1]:
+            kept.append(tick)
+    if ticks and kept[-1] != ticks[-1]:
+        kept[-1] = ticks[-1]
+    return kept
+
+
+@figure_of.register
+def delta_scatter(preference: BaselinePreference) -> Figure:
+    """Draw score deltas of every pair of measures against each other, with quadrant counts (LQ21, Figures 1–2)."""
+    names = [str(one) for one in preference.measures]
+    pairs = [(names[i], names[j]) for i in range(len(names)) for j in range(i + 1, len(names))]
+    return delta_panels(preference, pairs[:12])
+
+
+def delta_panels(preference: BaselinePreference, pairs: Sequence[tuple[str, str]]) -> Figure:
+    """Draw score deltas of chosen pairs of measures against each other.
+
+    Parameters
+    ----------
+    preference : BaselinePreference
+    pairs : sequence of (str, str)
+        Measures on the horizontal and the vertical axis of each panel.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    quadrants = preference.quadrants().set_index(["measure_1", "measure_2"])
+    titles = {str(one): one.title for one in preference.measures}
+    position = {str(one): m for m, one in enumerate(preference.measures)}
+    columns = min(4, len(pairs))
+    rows = -(-len(pairs) // columns)
+    with house_style():
+        figure = Figure(figsize=(2.9 * columns + 0.3, 2.9 * rows), layout="constrained")
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes, (one, two) in zip(grid, pairs, strict=False):
+            x, y = preference.deltas[:, position[one]], preference.deltas[:, position[two]]
+            axes.axhline(0, color="#888888", linewidth=0.8)
+            axes.axvline(0, color="#888888", linewidth=0.8)
+            disagree = x * y < 0
+            axes.plot(x[~disagree], y[~disagree], ".", color="#0072B2", markersize=3, alpha=0.5)
+            axes.plot(x[disagree], y[disagree], "x", color="#D55E00", markersize=3.5)
+            reverse = (one, two) not in quadrants.index
+            row = quadrants.loc[(two, one) if reverse else (one, two)]
+            second, fourth = (row["fourth"], row["second"]) if reverse else (row["second"], row["fourth"])
+            box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#009E73", "alpha": 0.85}
+            axes.text(0.03, 0.97, f"{second:.0f}", transform=axes.transAxes, va="top", fontsize=8, bbox=box)
+            axes.text(0.97, 0.03, f"{fourth:.0f}", transform=axes.transAxes, ha="right", fontsize=8, bbox=box)
+            axes.set_title(f"r = {row['r']:.3f} [{row['low']:.3f}, {row['high']:.3f}]", fontsize=8)
+            axes.set(xlabel=f"Δ{titles[one]}", ylabel=f"Δ{titles[two]}")
+        for axes in grid[len(pairs) :]:
+            axes.set_visible(False)
+        return _signed(figure, preference.signature)
+
+
+def topic_distributions(
+    gold: np.ndarray,
+    estimated: dict[str, np.ndarray],
+    classes: Sequence[str],
+    titles: Sequence[str],
+    deltas: Sequence[dict[str, float]],
+    signature: Signature | str,
+) -> Figure:
+    """Draw the gold and the estimated distributions of chosen topics, with score deltas (LQ21, Figure 3).
+
+    Parameters
+    ----------
+    gold : ndarray, shape (topic, class)
+    estimated : dict of str to ndarray, shape (topic, class)
+        By run.
+    classes : sequence of str
+    titles : sequence of str
+        One a topic.
+    deltas : sequence of dict
+        For each topic, the delta of every measure.
+    signature : Signature or str
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    hatches = ("", "///", "...")
+    colours = ("#333333", "#D55E00", "#56B4E9")
+    with house_style():
+        figure = Figure(figsize=(4.6 * len(titles), 3.4), layout="constrained")
+        shown = {"gold": gold, **estimated}
+        width = 0.8 / len(shown)
+        for t, axes in enumerate(figure.subplots(1, len(titles), squeeze=False)[0]):
+            for position, (name, shares) in enumerate(shown.items()):
+                place = np.arange(len(classes)) + (position - (len(shown) - 1) / 2) * width
+                look = {"color": colours[position % 3], "hatch": hatches[position % 3], "edgecolor": "white"}
+                axes.bar(place, shares[t], width, label=name, **look)
+            axes.set_xticks(range(len(classes)), classes)
+            axes.set(ylim=(0, 1.02), ylabel="probability", xlabel="class", title=titles[t])
+            axes.grid(axis="x", visible=False)
+            text = "\n".join(f"Δ{name} = {value:+.3f}" for name, value in deltas[t].items())
+            axes.text(0.98, 0.97, text, transform=axes.transAxes, va="top", ha="right", fontsize=7)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(shown))
+        return _signed(figure, signature)

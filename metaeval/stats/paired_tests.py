@@ -1,0 +1,285 @@
+"""Significance tests of all pairs of runs, under every measure at once.
+
+Every test here is paired: it compares two runs topic by topic. Whatever is resampled is drawn once and shared
+by all pairs and measures.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats._check import FloatArray, check_count, check_values
+from metaeval.stats.anova import residual_variance
+from metaeval.stats.quantise import quantise, tie_tolerance
+from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
+from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.streams import check_key
+
+PairedTest: TypeAlias = Literal[
+    "randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"
+]
+Correction: TypeAlias = Literal["auto", "none", "holm", "bonferroni", "benjamini-hochberg"]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+STATSMODELS_NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
+FAMILYWISE = ("randomised-tukey-hsd", "tukey-hsd")
+RESAMPLING = ("randomised-tukey-hsd", "paired-randomisation", "paired-bootstrap")
+
+# Numbers held at once, so that memory does not grow with the trials or the pairs.
+NUMBERS_A_BLOCK = 2**20
+
+# Two t statistics that are equal on paper differ by rounding only.
+SAME_STATISTIC = 1e-10
+
+
+class PairedTestResult(NamedTuple):
+    """The p-value of each pair of runs, and the exceedance counts where the test has them.
+
+    Attributes
+    ----------
+    p : ndarray of float64, shape (measure, pair)
+        After the correction; pairs are in the order of ``np.triu_indices(n_runs, 1)``.
+    counts : ndarray of int64, shape (measure, pair), or None
+        Trials at least as extreme as the scores observed, before any correction; None where nothing was
+        resampled.
+    """
+
+    p: FloatArray
+    counts: IntArray | None
+
+
+def all_pairs_test(
+    values: npt.ArrayLike,
+    *,
+    test: PairedTest = "randomised-tukey-hsd",
+    correction: Correction = "auto",
+    n_permutations: int = 5000,
+    key: int | None = None,
+    add_one: bool = False,
+    engine: Engine = "auto",
+    n_jobs: int = 1,
+) -> PairedTestResult:
+    """Tell which runs differ significantly, under each measure.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+        The scores.
+    test : str
+        - ``"randomised-tukey-hsd"``: Carterette (2012), Sakai (2018); see `metaeval.stats.randomised_tukey`.
+        - ``"tukey-hsd"``: the studentised range of the two-way analysis of variance, V_E2 on (m - 1)(n - 1)
+          degrees of freedom.
+        - ``"paired-t"``: Student's t test of the per-topic differences.
+        - ``"paired-randomisation"``: Fisher's test, swapping the two runs on random topics.
+        - ``"paired-bootstrap"``: Sakai (SIGIR 2006): the topics are drawn with replacement from the
+          differences shifted to mean zero, and the studentised means compared.
+    correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
+        For the number of pairs, within each measure. ``"auto"`` is Holm's for the last three tests, and none
+        for the two Tukey tests, which already hold for all pairs at once.
+    n_permutations : int
+        How many trials the resampling tests take, B.
+    key : int, optional
+        A 64-bit key, from `metaeval.stats.streams.stream_key`; the resampling tests need one.
+    add_one : bool
+        As in `metaeval.stats.randomised_tukey.p_values`.
+    engine, n_jobs
+        As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; the other tests do not use them.
+
+    Returns
+    -------
+    PairedTestResult
+        ``p`` and ``counts``, both of shape (measure, pair). Two runs with the same scores have p = 1.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs or topics, a score is not finite, an option is unknown, a resampling
+        test has no key, or a correction is asked of a Tukey test.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).random((3, 40, 1)) + np.array([0.0, 0.0, 0.5]).reshape(3, 1, 1)
+    >>> all_pairs_test(values, test="paired-t").p[0] < 0.05
+    array([False,  True,  True])
+    >>> all_pairs_test(values, test="paired-bootstrap", n_permutations=1000, key=1).counts[0] < 50
+    array([False,  True,  True])
+    """
+    scores = check_values(values)
+    if test not in get_args(PairedTest):
+        raise ValueError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
+    if correction not in get_args(Correction):
+        raise ValueError(_unknown_correction(correction))
+    if test in FAMILYWISE and correction not in ("auto", "none"):
+        raise ValueError(
+            f"{test} already holds for all pairs at once, so no {correction} correction applies."
+        )
+    n_permutations = check_count(n_permutations, "permutations")
+    counts: IntArray | None = None
+    if test in RESAMPLING:
+        if key is None:
+            raise ValueError(f"{test} draws at random, so it needs a key; stream_key makes one.")
+        check_key(key)
+        if test == "randomised-tukey-hsd":
+            counts = randomised_tukey_hsd(
+                scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs
+            )
+        elif test == "paired-randomisation":
+            counts = _randomisation_counts(scores, n_permutations, key)
+        else:
+            counts = _bootstrap_counts(scores, n_permutations, key)
+        p = p_values(counts, n_permutations, add_one=add_one)
+    else:
+        p = _tukey_p_values(scores) if test == "tukey-hsd" else _t_p_values(scores)
+    return PairedTestResult(p if test in FAMILYWISE else correct(p, correction), counts)
+
+
+def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
+    """Tell how surprising each difference is, given how many pairs were compared.
+
+    By `statsmodels.stats.multitest.multipletests`.
+
+    Parameters
+    ----------
+    p : array_like of float, shape (measure, pair)
+        p-values; the pairs of a measure are one family.
+    correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
+        ``"auto"`` is Holm's.
+
+    Returns
+    -------
+    ndarray of float64, shape (measure, pair)
+
+    Raises
+    ------
+    ValueError
+        If the correction is unknown.
+
+    Examples
+    --------
+    >>> correct([[0.01, 0.02, 0.5]], "bonferroni")
+    array([[0.03, 0.06, 1.  ]])
+    """
+    families = np.array(p, dtype=np.float64)
+    if correction == "none":
+        return families
+    if correction not in ("auto", *STATSMODELS_NAMES):
+        raise ValueError(_unknown_correction(correction))
+    from statsmodels.stats.multitest import multipletests
+
+    method = STATSMODELS_NAMES["holm" if correction == "auto" else correction]
+    return np.array([multipletests(family, method=method)[1] for family in families]).reshape(families.shape)
+
+
+def _unknown_correction(correction: str) -> str:
+    return f"The correction must be one of {', '.join(get_args(Correction))}, not {correction!r}."
+
+
+def _differences(scores: FloatArray, measure: int, pairs: slice) -> FloatArray:
+    """Give the per-topic differences of some pairs, shape (topic, pair)."""
+    first, second = np.triu_indices(len(scores), 1)
+    by_topic = scores[..., measure].T
+    return by_topic[:, first[pairs]] - by_topic[:, second[pairs]]
+
+
+def _pair_blocks(scores: FloatArray) -> list[slice]:
+    n_pairs = len(scores) * (len(scores) - 1) // 2
+    size = max(1, NUMBERS_A_BLOCK // scores.shape[1])
+    return [slice(start, min(start + size, n_pairs)) for start in range(0, n_pairs, size)]
+
+
+def _studentised(means: FloatArray, variances: FloatArray, n_topics: int) -> FloatArray:
+    """Divide means by their standard errors: 0 for no difference, infinite for one that never varies."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistics = np.abs(means) / np.sqrt(variances / n_topics)
+    return np.where(means == 0, 0.0, statistics)
+
+
+def _t_p_values(scores: FloatArray) -> FloatArray:
+    from scipy.stats import t
+
+    n_runs, n_topics, n_measures = scores.shape
+    p = np.empty((n_measures, n_runs * (n_runs - 1) // 2))
+    for measure in range(n_measures):
+        for pairs in _pair_blocks(scores):
+            differences = _differences(scores, measure, pairs)
+            statistics = _studentised(differences.mean(axis=0), differences.var(axis=0, ddof=1), n_topics)
+            p[measure, pairs] = 2 * t.sf(statistics, n_topics - 1)
+    return p
+
+
+def _tukey_p_values(scores: FloatArray) -> FloatArray:
+    from scipy.stats import studentized_range
+
+    n_runs, n_topics, n_measures = scores.shape
+    first, second = np.triu_indices(n_runs, 1)
+    means = scores.mean(axis=1)
+    variances = residual_variance(scores.transpose(2, 1, 0))
+    ranges = _studentised(means[first] - means[second], variances, n_topics).T
+    # Each p-value is a double integral, so equal ranges share one.
+    distinct, where = np.unique(ranges, return_inverse=True)
+    finite = np.isfinite(distinct)
+    p = np.zeros(distinct.size)
+    p[finite] = studentized_range.sf(distinct[finite], n_runs, (n_runs - 1) * (n_topics - 1))
+    return np.clip(p, 0.0, 1.0)[where].reshape(n_measures, -1)
+
+
+def _randomisation_counts(scores: FloatArray, n_permutations: int, key: int) -> IntArray:
+    """Count the swaps that leave a mean difference at least as large as observed.
+
+    The signed sum of the differences of two runs is the difference of their signed sums, so only the runs
+    meet the signs.
+    """
+    n_runs, n_topics, n_measures = scores.shape
+    units = quantise(scores).reshape(n_topics, -1).astype(np.float64)
+    first, second = np.triu_indices(n_runs, 1)
+    sums = units.sum(axis=0).reshape(n_runs, n_measures)
+    tolerance = tie_tolerance(2 * n_topics)
+    observed = np.abs(sums[first] - sums[second]).T - tolerance
+    counts = np.zeros(observed.shape, dtype=np.int64)
+    block = max(1, NUMBERS_A_BLOCK // max(n_topics, n_runs * n_measures, first.size))
+    for start in range(0, n_permutations, block):
+        signs = topic_signs(key, range(start, min(start + block, n_permutations)), n_topics)
+        # Sums of integers below 2**53 are exact as floats, whatever their order.
+        signed = (signs.astype(np.float64) @ units).reshape(-1, n_runs, n_measures)
+        for measure in range(n_measures):
+            by_run = signed[..., measure]
+            swapped = np.abs(by_run[:, first] - by_run[:, second])
+            counts[measure] += np.count_nonzero(swapped >= observed[measure], axis=0)
+    return counts
+
+
+def _bootstrap_counts(scores: FloatArray, n_permutations: int, key: int) -> IntArray:
+    """Count the samples whose studentised mean is at least as large as observed (Sakai, SIGIR 2006)."""
+    n_runs, n_topics, n_measures = scores.shape
+    counts = np.zeros((n_measures, n_runs * (n_runs - 1) // 2), dtype=np.int64)
+    block = max(1, NUMBERS_A_BLOCK // n_topics)
+    for start in range(0, n_permutations, block):
+        trials = range(start, min(start + block, n_permutations))
+        drawn = resampled_topics(key, trials, n_topics).astype(np.float64)
+        for measure in range(n_measures):
+            for pairs in _pair_blocks(scores):
+                counts[measure, pairs] += _bootstrap_block(_differences(scores, measure, pairs), drawn)
+    return counts
+
+
+def _bootstrap_block(differences: FloatArray, drawn: FloatArray) -> IntArray:
+    n_topics, n_pairs = differences.shape
+    means = differences.mean(axis=0)
+    observed = _studentised(means, differences.var(axis=0, ddof=1), n_topics)
+    shifted = differences - means
+    noise = np.abs(differences).max(axis=0) * n_topics * np.finfo(np.float64).eps
+    squares = np.square(shifted)
+    counts = np.empty(n_pairs, dtype=np.int64)
+    size = max(1, NUMBERS_A_BLOCK // len(drawn))
+    for start in range(0, n_pairs, size):
+        part = slice(start, start + size)
+        resampled = drawn @ shifted[:, part] / n_topics
+        # A mean that is zero on paper counts as zero, even if the sample does not vary.
+        resampled[np.abs(resampled) <= noise[part]] = 0.0
+        variances = (drawn @ squares[:, part] - n_topics * np.square(resampled)) / (n_topics - 1)
+        statistics = _studentised(resampled, np.maximum(variances, 0.0), n_topics)
+        counts[part] = np.count_nonzero(statistics >= observed[part] * (1 - SAME_STATISTIC), axis=0)
+    return counts

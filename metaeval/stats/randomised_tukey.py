@@ -1,0 +1,293 @@
+"""The randomised Tukey HSD test: which runs differ, when all pairs are compared at once.
+
+Carterette (2012), "Multiple testing in statistical analysis of systems-based information retrieval
+experiments", ACM TOIS 30(1); Sakai (2018), "Laboratory Experiments in Information Retrieval", Springer. In
+each trial the scores within every topic are permuted among the runs; the largest difference between two
+column means is recorded; the p-value of a pair of runs is the share of trials whose recorded range is at
+least the observed difference of their means.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats._check import check_count, check_values
+from metaeval.stats.permutations import ROWS_A_CALL, permuted_columns
+from metaeval.stats.quantise import quantise, tie_tolerance
+from metaeval.stats.streams import check_key, trial_keys
+
+Engine: TypeAlias = Literal["auto", "numpy", "numba"]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+# A task of fewer trials spends a noticeable share of its time on being a task.
+SMALLEST_BLOCK = 640
+TRIALS_A_CALL = 2_560
+LARGEST_SUMS = 32 * 2**20
+
+# The NumPy engine costs about (4 + measures) x 0.65 ns a cell; loading Numba and compiling one kernel about 1
+# s, once.
+NUMBA_PAYS = 1_000_000_000
+
+
+def randomised_tukey_hsd(
+    values: npt.ArrayLike,
+    *,
+    n_permutations: int = 5000,
+    key: int,
+    engine: Engine = "auto",
+    n_jobs: int = 1,
+    first_trial: int = 0,
+) -> IntArray:
+    """Count how often the range of permuted means reaches the difference between two runs.
+
+    All measures share the permutations. The counts are exact for ties, and the same for every engine, every
+    number of jobs and every division of the trials into blocks.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+        The scores.
+    n_permutations : int
+        How many trials, B.
+    key : int
+        A 64-bit key, from `metaeval.stats.streams.stream_key`.
+    engine : {"auto", "numpy", "numba"}
+        How to compute it; the answer is the same. ``"auto"`` takes Numba once it pays for its compilation.
+    n_jobs : int
+        Threads to use, as in joblib; -1 for all cores.
+    first_trial : int
+        The number of the first trial, to go on where another call ended: counts of disjoint trials add up.
+
+    Returns
+    -------
+    ndarray of int64, shape (measure, pair)
+        Number of trials whose range is at least the observed difference; pairs are in the order of
+        ``np.triu_indices(n_runs, 1)``.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs or topics, a score is not finite, or `n_permutations` is less than 1.
+
+    See Also
+    --------
+    p_values : from counts to p-values.
+    null_ranges : the ranges of a block of trials.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).random((3, 40, 1)) + np.array([0.0, 0.0, 0.5]).reshape(3, 1, 1)
+    >>> counts = randomised_tukey_hsd(values, n_permutations=1000, key=1)
+    >>> p_values(counts, 1000)[0] < 0.05
+    array([False,  True,  True])
+    """
+    scores = check_values(values)
+    n_permutations = check_count(n_permutations, "permutations")
+    check_key(key)
+    engine = _choose_engine(engine, scores.shape, n_permutations)
+    units = quantise(scores)
+    blocks = _blocks(first_trial, n_permutations, n_jobs)
+    if len(blocks) == 1:
+        ranges = [_block_ranges(units, key, blocks[0], engine)]
+    else:
+        import joblib
+
+        tasks = (joblib.delayed(_block_ranges)(units, key, block, engine) for block in blocks)
+        ranges = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
+    return _exceedance_counts(units, np.concatenate(ranges))
+
+
+def null_ranges(
+    values: npt.ArrayLike, *, key: int, first_trial: int, n_trials: int, engine: Engine = "auto"
+) -> IntArray:
+    """Tell how far apart the extreme runs are in each trial of this block, when the runs are alike.
+
+    For spreading trials over processes or machines: concatenate the blocks, in any order, and give them to
+    `exceedance_counts`.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+        The scores; all of them, whatever the block.
+    key : int
+        A 64-bit key, from `metaeval.stats.streams.stream_key`.
+    first_trial, n_trials : int
+        The block of trials.
+    engine : {"auto", "numpy", "numba"}
+        How to compute it; the answer is the same.
+
+    Returns
+    -------
+    ndarray of int64, shape (trial, measure)
+        The largest minus the smallest permuted sum, in the units of `metaeval.stats.quantise`.
+
+    Raises
+    ------
+    ValueError
+        As `randomised_tukey_hsd`.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).random((3, 40, 2))
+    >>> whole = null_ranges(values, key=1, first_trial=0, n_trials=20)
+    >>> rest = null_ranges(values, key=1, first_trial=5, n_trials=15)
+    >>> bool((whole[5:] == rest).all())
+    True
+    """
+    scores = check_values(values)
+    n_trials = check_count(n_trials, "trials")
+    check_key(key)
+    (trials,) = _blocks(first_trial, n_trials, 1)
+    return _block_ranges(quantise(scores), key, trials, _choose_engine(engine, scores.shape, n_trials))
+
+
+def exceedance_counts(values: npt.ArrayLike, ranges: npt.ArrayLike) -> IntArray:
+    """Count how many of these ranges reach the difference between two runs.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+        The scores.
+    ranges : array_like of int, shape (trial, measure)
+        Blocks of `null_ranges` of the same scores, concatenated in any order.
+
+    Returns
+    -------
+    ndarray of int64, shape (measure, pair)
+
+    Raises
+    ------
+    ValueError
+        As `randomised_tukey_hsd`, or if the two arrays have different numbers of measures.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).random((3, 40, 2))
+    >>> blocks = [null_ranges(values, key=1, first_trial=b, n_trials=50) for b in (50, 0)]
+    >>> counts = exceedance_counts(values, np.concatenate(blocks))
+    >>> bool((counts == randomised_tukey_hsd(values, n_permutations=100, key=1)).all())
+    True
+    """
+    scores = check_values(values)
+    trial_ranges = np.asarray(ranges, dtype=np.int64)
+    if trial_ranges.ndim != 2 or trial_ranges.shape[1] != scores.shape[2]:
+        raise ValueError(
+            f"Ranges must have shape (trial, {scores.shape[2]}), one column a measure, "
+            f"not {trial_ranges.shape}."
+        )
+    return _exceedance_counts(quantise(scores), trial_ranges)
+
+
+def p_values(
+    counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False
+) -> npt.NDArray[np.float64]:
+    """Tell how surprising each difference is, if the runs are alike.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (...)
+        Exceedance counts.
+    n_permutations : int
+        How many trials they were counted over, B.
+    add_one : bool
+        Count the observed scores as one more trial, (count + 1)/(B + 1), which is never zero; the default,
+        count/B, is the p-value of Carterette (2012) and Sakai (2018).
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Raises
+    ------
+    ValueError
+        If a count does not lie between 0 and `n_permutations`.
+
+    Examples
+    --------
+    >>> p_values([0, 50], 1000)
+    array([0.  , 0.05])
+    >>> p_values([0, 50], 999, add_one=True)
+    array([0.001, 0.051])
+    """
+    exceeding = np.asarray(counts)
+    n_permutations = check_count(n_permutations, "permutations")
+    if exceeding.size and (exceeding.min() < 0 or exceeding.max() > n_permutations):
+        raise ValueError(f"Counts must lie between 0 and the number of permutations, {n_permutations}.")
+    return (exceeding + add_one) / (n_permutations + add_one)
+
+
+def _exceedance_counts(units: npt.NDArray[np.uint32], ranges: IntArray) -> IntArray:
+    n_topics, n_runs, n_measures = units.shape
+    sums = units.sum(axis=0, dtype=np.int64)
+    first, second = np.triu_indices(n_runs, 1)
+    # A difference and a range are two sums each.
+    tolerance = tie_tolerance(2 * n_topics)
+    counts = np.empty((n_measures, first.size), dtype=np.int64)
+    for measure in range(n_measures):
+        observed = np.abs(sums[first, measure] - sums[second, measure]) - tolerance
+        counts[measure] = len(ranges) - np.searchsorted(np.sort(ranges[:, measure]), observed, side="left")
+    return counts
+
+
+def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Literal["numpy", "numba"]:
+    if engine == "numpy":
+        return "numpy"
+    if engine == "numba":
+        return "numba"
+    if engine != "auto":
+        raise ValueError(f'The engine must be "auto", "numpy" or "numba", not {engine!r}.')
+    n_runs, n_topics, n_measures = shape
+    if n_runs * n_topics * n_trials * (4 + n_measures) < NUMBA_PAYS:
+        kernels = sys.modules.get("metaeval.stats._lanes")
+        return "numba" if kernels is not None and kernels.is_compiled(n_runs) else "numpy"
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return "numpy"
+    return "numba"
+
+
+def _blocks(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
+    if first_trial < 0:
+        raise ValueError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
+    size = n_trials
+    if n_jobs != 1:
+        import joblib
+
+        size = max(SMALLEST_BLOCK, -(-n_trials // joblib.effective_n_jobs(n_jobs)))
+    end = first_trial + n_trials
+    return [range(start, min(start + size, end)) for start in range(first_trial, end, size)]
+
+
+def _block_ranges(
+    units: npt.NDArray[np.uint32], key: int, trials: range, engine: Literal["numpy", "numba"]
+) -> IntArray:
+    keys = trial_keys(key, trials)
+    if engine == "numba":
+        from metaeval.stats._lanes import lane_ranges
+
+        return lane_ranges(units, keys)
+    _, n_runs, n_measures = units.shape
+    scores = np.ascontiguousarray(units, dtype=np.int64)
+    size = max(16, min(TRIALS_A_CALL, LARGEST_SUMS // (8 * n_runs * n_measures)))
+    starts = range(0, len(keys), size)
+    return np.concatenate([_numpy_ranges(scores, keys[start : start + size]) for start in starts])
+
+
+def _numpy_ranges(scores: IntArray, keys: npt.NDArray[np.uint64]) -> IntArray:
+    n_topics, n_runs, n_measures = scores.shape
+    sums = np.zeros((n_runs, keys.size, n_measures), dtype=np.int64)
+    permuted = np.empty((keys.size, n_measures), dtype=np.int64)
+    topics_a_call = max(1, ROWS_A_CALL // keys.size)
+    for start in range(0, n_topics, topics_a_call):
+        topics = range(start, min(start + topics_a_call, n_topics))
+        for total, order in zip(sums, permuted_columns(keys, topics, n_runs), strict=True):
+            for topic, runs in zip(topics, order.astype(np.intp), strict=True):
+                # mode="clip" lets NumPy write to `out` unbuffered; no index is ever out of range.
+                total += np.take(scores[topic], runs, axis=0, out=permuted, mode="clip")
+    largest: IntArray = sums.max(axis=0) - sums.min(axis=0)
+    return largest

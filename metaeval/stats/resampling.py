@@ -1,0 +1,79 @@
+"""Signs and resampled topics, drawn once for all pairs of runs and all measures."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.permutations import ALL_BITS
+from metaeval.stats.streams import UInt64Array, attempt_keys, trial_keys, words
+
+
+def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[np.int8]:
+    """Tell which topics have the two runs swapped in each trial.
+
+    Parameters
+    ----------
+    key : int
+        A 64-bit key, from `metaeval.stats.streams.stream_key`.
+    trials : array_like of int, shape (n_trials,)
+        Trial numbers, from 0.
+    n_topics : int
+        How many topics.
+
+    Returns
+    -------
+    ndarray of int8, shape (trial, topic)
+        1 or -1, with even odds; a pure function of (key, trial, topic).
+
+    Examples
+    --------
+    >>> topic_signs(5, range(2), 3).shape
+    (2, 3)
+    """
+    keys = trial_keys(key, np.atleast_1d(np.asarray(trials)))
+    drawn = words(keys[:, np.newaxis], np.arange(-(-n_topics // 64)))
+    bits = np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=n_topics, bitorder="little")
+    return 1 - 2 * bits.view(np.int8)
+
+
+def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[np.int64]:
+    """Tell how often each topic occurs in each bootstrap sample of the topics.
+
+    Parameters
+    ----------
+    key : int
+        A 64-bit key, from `metaeval.stats.streams.stream_key`.
+    trials : array_like of int, shape (n_trials,)
+        Trial numbers, from 0.
+    n_topics : int
+        How many topics there are, and how many are drawn, with replacement.
+
+    Returns
+    -------
+    ndarray of int64, shape (trial, topic)
+        Each row adds up to `n_topics`; a pure function of (key, trial, n_topics).
+
+    Examples
+    --------
+    >>> resampled_topics(5, range(3), 10).sum(axis=1).tolist()
+    [10, 10, 10]
+    """
+    keys = trial_keys(key, np.atleast_1d(np.asarray(trials)))
+    drawn = _drawn_topics(keys, n_topics)
+    drawn += np.arange(keys.size)[:, np.newaxis] * n_topics
+    return np.bincount(drawn.ravel(), minlength=keys.size * n_topics).reshape(keys.size, n_topics)
+
+
+def _drawn_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
+    """Draw one topic for each (trial, place): multiply and shift, drawing again where that would be biased."""
+    products = (words(keys[:, np.newaxis], np.arange(n_topics)) >> np.uint64(32)) * np.uint64(n_topics)
+    bound = np.uint64((1 << 32) % n_topics)
+    attempt = 1
+    while True:
+        trial, place = np.nonzero((products & np.uint64(ALL_BITS)) < bound)
+        if not trial.size:
+            return (products >> np.uint64(32)).astype(np.int64)
+        redrawn = words(attempt_keys(keys[trial], attempt), place)
+        products[trial, place] = (redrawn >> np.uint64(32)) * np.uint64(n_topics)
+        attempt += 1

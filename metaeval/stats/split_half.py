@@ -1,0 +1,180 @@
+"""Split-half consistency: whether a measure ranks the runs alike on two halves of the topics.
+
+Sakai (ACL 2021), Section 5.2: split the topics at random into two sets, rank the runs by their means over
+either, take Kendall's tau of the two rankings, and repeat.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats._check import check_count, check_values
+from metaeval.stats.quantise import quantise, tie_tolerance
+from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
+from metaeval.stats.streams import UInt64Array, attempt_keys, check_key, trial_keys, words
+
+# Sums of this many 32-bit scores are still exact as floats, so that a matrix product adds them up exactly.
+MOST_TOPICS = 2**21
+
+# Cells of the topic masks held at once, so that a hundred times the trials needs no more memory.
+MASKS_A_BLOCK = 2**20
+
+# Random words drawn and ordered by one NumPy call: few enough to stay in the cache.
+WORDS_A_BLOCK = 2**14
+
+
+def splits(
+    key: int, n_trials: int, n_topics: int, size: int | None = None, *, first_trial: int = 0
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Tell which topics are in either set in each trial.
+
+    Every pair of disjoint sets of the given sizes is equally likely. A split is a pure function of (key,
+    trial, n_topics, size), and is shared by all measures.
+
+    Parameters
+    ----------
+    key : int
+        A 64-bit key, from `metaeval.stats.streams.stream_key`.
+    n_trials : int
+        How many splits.
+    n_topics : int
+        How many topics there are.
+    size : int, optional
+        How many topics go into either set; by default all are used, ``n_topics // 2`` in the first set, the
+        others in the second.
+    first_trial : int
+        The number of the first split.
+
+    Returns
+    -------
+    first, second : ndarray of bool, shape (trial, topic)
+        `first[b, t]` tells whether topic t is in the first set of trial b. No topic is in both.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two topics, the sets would overlap, or `n_trials` is less than 1.
+
+    Examples
+    --------
+    >>> first, second = splits(3, n_trials=4, n_topics=5)
+    >>> first.sum(axis=1).tolist(), second.sum(axis=1).tolist()
+    ([2, 2, 2, 2], [3, 3, 3, 3])
+    >>> first, second = splits(3, n_trials=4, n_topics=50, size=10)
+    >>> first.sum(axis=1).tolist(), bool((first & second).any())
+    ([10, 10, 10, 10], False)
+    """
+    n_trials = check_count(n_trials, "trials")
+    if n_topics < 2:
+        raise ValueError(f"At least two topics are needed to split them; there are {n_topics}.")
+    if size is not None and not 1 <= size <= n_topics // 2:
+        raise ValueError(
+            f"Two disjoint sets of {size} topics cannot be taken from {n_topics}; "
+            f"the size must lie between 1 and {n_topics // 2}."
+        )
+    if first_trial < 0:
+        raise ValueError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
+    keys = trial_keys(key, range(first_trial, first_trial + n_trials))
+    first, second = np.empty((2, n_trials, n_topics), dtype=np.bool_)
+    block = max(1, WORDS_A_BLOCK // n_topics)
+    for start in range(0, n_trials, block):
+        part = slice(start, start + block)
+        first[part], second[part] = _drawn_splits(keys[part], n_topics, size, 0)
+    return first, second
+
+
+def split_half_tau(
+    values: npt.ArrayLike,
+    *,
+    n_trials: int = 1000,
+    size: int | None = None,
+    key: int,
+    variant: TauVariant = "tau_a",
+) -> FloatArray:
+    """Tell how alike each measure ranks the runs on two random sets of topics.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+        The scores.
+    n_trials : int
+        How many splits.
+    size : int, optional
+        How many topics go into either set; by default half of them.
+    key : int
+        A 64-bit key, from `metaeval.stats.streams.stream_key`.
+    variant : {"tau_a", "tau_b"}
+        As in `metaeval.stats.rank_correlation.tau`.
+
+    Returns
+    -------
+    ndarray of float64, shape (trial, measure)
+        Kendall's tau between the rankings by mean over the first and over the second set. Ties are exact:
+        means that are equal on paper are tied, whatever the rounding. tau_b is NaN where a set ties all runs.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs or topics, a score is not finite, or `splits` refuses.
+
+    Examples
+    --------
+    >>> quality = np.linspace(0, 1, 6).reshape(6, 1, 1)
+    >>> values = quality + 0.1 * np.random.default_rng(0).random((6, 40, 1))
+    >>> split_half_tau(values, n_trials=3, key=1).T
+    array([[1., 1., 1.]])
+    """
+    scores = check_values(values)
+    n_runs, n_topics, n_measures = scores.shape
+    n_trials = check_count(n_trials, "trials")
+    check_key(key)
+    if variant not in ("tau_a", "tau_b"):
+        raise ValueError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
+    if n_topics > MOST_TOPICS:
+        raise ValueError(f"At most {MOST_TOPICS} topics can be split exactly; there are {n_topics}.")
+    units = quantise(scores).transpose(1, 2, 0).reshape(-1, n_topics).astype(np.float64)
+    all_topics = units.sum(axis=1, keepdims=True)
+    taus = np.empty((n_trials, n_measures))
+    block = max(1, min(n_trials, VALUES_A_BLOCK // (2 * n_runs * n_measures), MASKS_A_BLOCK // n_topics))
+    masks = np.empty((block, n_topics))
+    workspace = np.empty(2 * n_runs * n_measures * block)
+    for start in range(0, n_trials, block):
+        trials = range(start, min(start + block, n_trials))
+        first, second = splits(key, len(trials), n_topics, size, first_trial=start)
+        mask = masks[: len(trials)]
+        sums = workspace[: 2 * len(units) * len(trials)].reshape(2, len(units), len(trials))
+        mask[:] = first
+        np.matmul(units, mask.T, out=sums[0])
+        if size is None:
+            np.subtract(all_topics, sums[0], out=sums[1])
+        else:
+            mask[:] = second
+            np.matmul(units, mask.T, out=sums[1])
+        tolerance = [[tie_tolerance(int(chosen[0].sum()))] for chosen in (first, second)]
+        pairs = tau_by_run(sums.reshape(2, n_runs, -1), np.array(tolerance, dtype=np.float64), variant)
+        taus[trials.start : trials.stop] = pairs.reshape(n_measures, -1).T
+    return taus
+
+
+def _drawn_splits(
+    keys: UInt64Array, n_topics: int, size: int | None, attempt: int
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Take the topics with the smallest random words, then the next smallest."""
+    drawn = words(attempt_keys(keys, attempt)[:, np.newaxis], np.arange(n_topics))
+    in_first = n_topics // 2 if size is None else size
+    in_both = n_topics if size is None else 2 * size
+    ranks = [in_first - 1] if size is None else [in_first - 1, in_both - 1]
+    ordered = drawn.copy()
+    ordered.partition(ranks, axis=1)
+    bounds = ordered[:, [in_first - 1, in_both - 1]]
+    first = drawn <= bounds[:, :1]
+    second = ~first if size is None else ~first & (drawn <= bounds[:, 1:])
+    # Equal words at a bound would put too many topics into a set; dropping such draws keeps all splits
+    # equally likely.
+    if np.count_nonzero(first) + np.count_nonzero(second) > keys.size * in_both or (
+        np.count_nonzero(first) > keys.size * in_first
+    ):
+        tied = np.flatnonzero((first.sum(axis=1) > in_first) | (second.sum(axis=1) != in_both - in_first))
+        first[tied], second[tied] = _drawn_splits(keys[tied], n_topics, size, attempt + 1)
+    return first, second

@@ -1,0 +1,151 @@
+"""Where random numbers come from: one key an analysis, and draws that are a pure function of their place.
+
+Two kinds of randomness are used in `metaeval.stats`. The permutations and the splits use *counter-based*
+draws: the 32 bits of (key, trial, topic, column) are computed from that place alone, with no state, so that
+any engine, any number of jobs and any order of blocks sees the same bits. Everything else uses `generator`,
+an ordinary NumPy generator seeded by the same kind of key.
+
+The mixing function and its increment are those of SplitMix64 (Steele, Lea and Flood, "Fast splittable
+pseudorandom number generators", OOPSLA 2014).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+
+import numpy as np
+import numpy.typing as npt
+
+GAMMA = 0x9E3779B97F4A7C15
+MIX_STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+LAST_SHIFT = 31
+WORD = 0xFFFFFFFFFFFFFFFF
+
+# Words scrambled by one NumPy call: few enough to stay in the cache through all the steps.
+WORDS_A_CALL = 16_384
+
+UInt64Array = npt.NDArray[np.uint64]
+UInt32Array = npt.NDArray[np.uint32]
+
+
+def stream_key(seed: int, *names: str) -> int:
+    """Derive the 64-bit key that this analysis of this collection draws from.
+
+    The key depends on the seed and the names only. Leave the measures out of the names, so that adding,
+    dropping or reordering measures moves no other number.
+
+    Parameters
+    ----------
+    seed : int
+        The one seed of a study; any integer.
+    *names : str
+        What the stream is for, such as the collection and the analysis.
+
+    Returns
+    -------
+    int
+        0 <= key < 2**64.
+
+    Raises
+    ------
+    ValueError
+        If the seed is not an integer.
+
+    Examples
+    --------
+    >>> stream_key(1, "stc3-dq-a", "power") == stream_key(1, "stc3-dq-a", "power")
+    True
+    >>> stream_key(1, "ab", "c") == stream_key(1, "a", "bc")
+    False
+    """
+    try:
+        seed = operator.index(seed)
+    except TypeError:
+        raise ValueError(f"The seed must be an integer, not {seed!r}.") from None
+    digest = hashlib.blake2b(digest_size=8, person=b"metaeval")
+    for part in (str(seed), *names):
+        encoded = part.encode()
+        # The length goes first, so that ("ab", "c") and ("a", "bc") are two streams.
+        digest.update(len(encoded).to_bytes(8, "little") + encoded)
+    return int.from_bytes(digest.digest(), "little")
+
+
+def generator(seed: int, *names: str) -> np.random.Generator:
+    """Give the NumPy generator of this analysis of this collection.
+
+    Parameters
+    ----------
+    seed : int
+        The one seed of a study.
+    *names : str
+        What the stream is for, as in `stream_key`.
+
+    Returns
+    -------
+    numpy.random.Generator
+        A fresh PCG64 generator.
+
+    Examples
+    --------
+    >>> first, second = generator(1, "a study").random(), generator(1, "a study").random()
+    >>> first == second
+    True
+    """
+    return np.random.Generator(np.random.PCG64(stream_key(seed, *names)))
+
+
+def check_key(key: int) -> int:
+    """Return the key as a Python integer, refusing what is not a 64-bit key."""
+    try:
+        number = operator.index(key)
+    except TypeError:
+        raise ValueError(f"A key must be an integer, not {key!r}; stream_key makes one.") from None
+    if not 0 <= number <= WORD:
+        raise ValueError(f"A key must lie between 0 and 2**64 - 1, not at {number}; stream_key makes one.")
+    return number
+
+
+def mix(words: UInt64Array) -> UInt64Array:
+    """Scramble contiguous 64-bit words in place, one to one (the SplitMix64 finaliser), and return them."""
+    flat = words.reshape(-1)
+    spare = np.empty(min(flat.size, WORDS_A_CALL), dtype=np.uint64)
+    for start in range(0, flat.size, WORDS_A_CALL):
+        part = flat[start : start + WORDS_A_CALL]
+        shifted = spare[: part.size]
+        for shift, factor in MIX_STEPS:
+            np.right_shift(part, np.uint64(shift), out=shifted)
+            np.bitwise_xor(part, shifted, out=part)
+            np.multiply(part, np.uint64(factor), out=part)
+        np.right_shift(part, np.uint64(LAST_SHIFT), out=shifted)
+        np.bitwise_xor(part, shifted, out=part)
+    return words
+
+
+def trial_keys(key: int, trials: npt.ArrayLike) -> UInt64Array:
+    """Derive the key of each trial: mix(mix(key) + trial).
+
+    Parameters
+    ----------
+    key : int
+        A 64-bit key.
+    trials : array_like of int, shape (n_trials,)
+        Trial numbers, from 0.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n_trials,)
+    """
+    numbers = np.asarray(trials).astype(np.uint64)
+    return mix(numbers + mix(np.array([check_key(key)], dtype=np.uint64)))
+
+
+def attempt_keys(keys: UInt64Array, attempt: int) -> UInt64Array:
+    """Derive the keys of a later attempt at the same trials; attempt 0 is the trial itself."""
+    return keys if attempt == 0 else mix(keys + np.uint64(attempt))
+
+
+def words(keys: UInt64Array, positions: npt.ArrayLike) -> UInt64Array:
+    """Draw the 64-bit words at these positions of these trials, broadcast: mix(key + gamma (position + 1))."""
+    steps = (np.asarray(positions).astype(np.uint64) + np.uint64(1)) * np.uint64(GAMMA)
+    return mix(np.ascontiguousarray(keys + steps))

@@ -1,0 +1,229 @@
+import json
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metaeval import measure, score
+from metaeval.datasets import Dataset, baselines, dataset, datasets, load_dataset
+from metaeval.errors import DataError, DatasetError, PolicyWarning
+from metaeval.runs import ClassificationRuns, QuantificationRuns
+from metaeval.scores import Scores
+
+DATA = os.environ.get("METAEVAL_DATA", "").strip()
+real_data = pytest.mark.skipif(not DATA, reason="METAEVAL_DATA does not say where the real data are")
+CLASSES = ("-2", "-1", "0", "1", "2")
+
+QUANTIFICATION = {
+    "stc3-dq-a": (22, 390, 5),
+    "stc3-dq-e": (22, 390, 5),
+    "stc3-dq-s": (22, 390, 5),
+    "llmjudge-oq": (33, 25, 4),
+    "sem16t4e": (6, 100, 5),
+    "sem17t4e": (5, 125, 5),
+}
+CLASSIFICATION = {"llmjudge": (33, 25, 4423), "sem16t4c": (6, 100, 20632), "sem17t4c": (5, 125, 12379)}
+SCORES = {
+    "trec-web-2010": (88, 48, 6),
+    "trec-web-2011": (62, 50, 6),
+    "trec-web-2013": (34, 50, 6),
+    "trec-adhoc-5": (61, 50, 3),
+    "trec-adhoc-6": (74, 50, 3),
+    "trec-adhoc-7": (103, 50, 3),
+    "trec-robust-2004": (110, 249, 2),
+}
+
+
+def loaded(name):
+    """Load a data set; only the stated clipping of llmjudge may warn."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        data = load_dataset(name)
+    assert [one.category for one in told] == [PolicyWarning] * name.startswith("llmjudge")
+    assert data.collection == name
+    assert data.provenance == dataset(name).provenance
+    return data
+
+
+def test_every_data_set_that_can_be_downloaded_is_tested_here():
+    assert {*QUANTIFICATION, *CLASSIFICATION, *SCORES} == {one.name for one in datasets() if one.files}
+
+
+@real_data
+@pytest.mark.parametrize("name", QUANTIFICATION)
+def test_distributions_have_their_shape(name):
+    runs = loaded(name)
+    assert isinstance(runs, QuantificationRuns)
+    assert runs.estimated.shape == QUANTIFICATION[name]
+    assert runs.classes == dataset(name).classes
+
+
+@real_data
+@pytest.mark.parametrize("name", CLASSIFICATION)
+def test_confusion_counts_have_their_shape(name):
+    n_runs, n_topics, n_items = CLASSIFICATION[name]
+    runs = loaded(name)
+    assert isinstance(runs, ClassificationRuns)
+    n_classes = len(dataset(name).classes)
+    assert runs.counts.shape == (n_runs, n_topics, n_classes, n_classes)
+    np.testing.assert_array_equal(runs.counts.sum(axis=(1, 2, 3)), n_items)
+
+
+@real_data
+@pytest.mark.parametrize("name", SCORES)
+def test_score_matrices_have_their_shape_and_directions(name):
+    scores = loaded(name)
+    assert isinstance(scores, Scores)
+    assert scores.values.shape == SCORES[name]
+    assert all(one.higher_is_better and one.range == (0, 1) for one in scores.measures)
+    n_runs, n_topics, n_measures = SCORES[name]
+    assert dataset(name).rows == f"{n_runs} runs × {n_topics} topics × {n_measures} measures"
+
+
+@real_data
+def test_stc3_has_the_baselines_last_and_popularity_knows_the_gold():
+    runs = loaded("stc3-dq-a")
+    assert runs.runs[-2:] == ("BL-popularity", "BL-uniform")
+    assert "submitted-run0" in runs.runs
+    np.testing.assert_array_equal(runs.estimated[-2], baselines.popularity(runs.gold))
+    np.testing.assert_array_equal(runs.estimated[-1], 0.2)
+    np.testing.assert_allclose(runs.gold * 19, np.rint(runs.gold * 19), atol=1e-9)
+
+
+@real_data
+def test_llmjudge_clips_three_labels_and_has_a_topic_without_one_class():
+    with pytest.warns(PolicyWarning, match="3 labels"):
+        runs = load_dataset("llmjudge")
+    assert (runs.gold == 0).any(axis=1).sum() == 1
+
+
+@real_data
+def test_the_distribution_of_a_run_is_that_of_its_labels():
+    labels, shares = loaded("llmjudge"), loaded("llmjudge-oq")
+    assert shares.runs == labels.runs
+    np.testing.assert_array_equal(shares.estimated, labels.to_quantification().estimated)
+
+
+@real_data
+@pytest.mark.parametrize(("c", "e"), [("sem16t4c", "sem16t4e"), ("sem17t4c", "sem17t4e")])
+def test_the_gold_distributions_of_subtask_e_are_the_labels_of_subtask_c(c, e):
+    items, shares = loaded(c), loaded(e)
+    assert items.runs == shares.runs
+    assert set(items.topics) == set(shares.topics)
+    counted = items.to_quantification()
+    order = [counted.topics.index(topic) for topic in shares.topics]
+    np.testing.assert_allclose(shares.gold, counted.gold[order], atol=1e-9)
+
+
+@real_data
+def test_potts_answers_the_lines_of_the_gold_better_than_at_random():
+    """Its ids are line numbers; matched with other lines of the topic it would agree as often as chance has it."""
+    runs = loaded("sem16t4c")
+    assert runs.runs == ("PotTS", *(f"always-{label}" for label in CLASSES))
+    counts = runs.counts[0]
+    items = counts.sum(axis=(1, 2))
+    by_chance = (counts.sum(axis=2) * counts.sum(axis=1)).sum(axis=1) / items
+    right = np.trace(counts, axis1=1, axis2=2)
+    assert (right - by_chance).sum() / items.sum() > 0.015  # 20,632 items: some five standard errors
+
+
+@real_data
+def test_always_neutral_has_the_error_of_its_distance_to_every_class():
+    neutral = loaded("sem16t4c").sel(runs=["always-0"])
+    assert measure("MAE_M").score(neutral.counts.sum(axis=1)).tolist() == [(2 + 1 + 0 + 1 + 2) / 5]
+
+
+TABLE_7 = {  # LQ 2021, Table 7: dialogues for which Uniform, Popularity is better
+    "stc3-dq-a": [(175, 197), (224, 166), (265, 125), (274, 116), (297, 93), (301, 89)],
+    "stc3-dq-e": [(257, 127), (294, 96), (331, 58), (328, 62), (340, 50), (347, 43)],
+    "stc3-dq-s": [(109, 268), (177, 213), (229, 161), (224, 166), (257, 133), (255, 135)],
+}
+
+
+@real_data
+@pytest.mark.parametrize("tie", [1e-15, 1e-12, 1e-9, 1e-6, 5e-5])
+@pytest.mark.parametrize("name", TABLE_7)
+def test_popularity_against_uniform_is_as_in_lq_2021_table_7(name, tie):
+    runs = loaded(name).sel(runs=["BL-popularity", "BL-uniform"])
+    popularity, uniform = score(runs, ["NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD"]).values
+    uniform_is_better, popularity_is_better = popularity - uniform > tie, uniform - popularity > tie
+    found = zip(uniform_is_better.sum(axis=0).tolist(), popularity_is_better.sum(axis=0).tolist(), strict=True)
+    assert list(found) == TABLE_7[name]
+
+
+def test_runs_are_downloaded_read_and_joined_by_baselines(server, tmp_path):
+    def quality(shares):
+        return {aspect: dict(zip(CLASSES, shares, strict=True)) for aspect in "AES"}
+
+    votes = [{"quality": {"A": vote, "E": 0, "S": 0}} for vote in (1, 1, 2, 2, 0)]
+    gold = [{"id": "d1", "annotations": votes}]
+    run = [{"id": "d1", "quality": quality([0.1, 0.2, 0.3, 0.4, 1e-7])}]
+    tiny = server.dataset({"gold.json": json.dumps(gold).encode(), "runs/a.json": json.dumps(run).encode()})
+    described = Dataset(
+        "tiny", kind="quantification", classes=CLASSES, reader="dialogue_quality", gold="gold.json", runs="runs/*.json",
+        options={"aspect": "A", "rescale": True}, baselines=("popularity", "uniform", "constant"), files=tiny.files,
+    )  # fmt: skip
+    runs = load_dataset(described, folder=tmp_path, progress=False)
+    assert runs.runs == ("a", "BL-popularity", "BL-uniform", *(f"always-{label}" for label in CLASSES))
+    np.testing.assert_allclose(runs.gold, [[0, 0, 0.2, 0.4, 0.4]])
+    np.testing.assert_allclose(runs.estimated[1], [[0, 0, 0, 0.5, 0.5]])
+    assert (runs.collection, runs.provenance) == ("tiny", "me/data@0000000")
+
+
+def test_a_data_set_without_runs_has_its_baselines_only(server, tmp_path):
+    tiny = server.dataset({"gold.txt": b"1\tamy\t1\n2\tamy\t-2\n3\tbob\t0\n"})
+    described = Dataset(
+        "tiny", kind="classification", classes=CLASSES, reader="semeval_classification", gold="gold.txt",
+        baselines=("constant",), files=tiny.files,
+    )  # fmt: skip
+    runs = load_dataset(described, folder=tmp_path, progress=False)
+    assert runs.runs == tuple(f"always-{label}" for label in CLASSES)
+    assert score(runs, "Accuracy").values[:, :, 0].tolist() == [[0.5, 0], [0, 0], [0, 1], [0.5, 0], [0, 0]]
+
+
+def test_what_cannot_be_downloaded_is_told_and_read_once_it_is_in_place(tmp_path):
+    with pytest.raises(DatasetError) as caught:
+        load_dataset("replab2013", folder=tmp_path)
+    for part in ("replab2013 cannot be downloaded by a program", "http://nlp.uned.es/replab2013/", str(tmp_path)):
+        assert part in str(caught.value)
+    assert "replab2013/runs/TEAM.txt" in str(caught.value)
+    (tmp_path / "replab2013" / "runs").mkdir(parents=True)
+    (tmp_path / "replab2013" / "gold.txt").write_text("c1 0 t1 -1\nc1 0 t2 1\n")
+    with pytest.raises(DatasetError, match="cannot be downloaded by a program"):
+        load_dataset("replab2013", folder=tmp_path)
+    (tmp_path / "replab2013" / "runs" / "team.txt").write_text("c1 0 t1 -1\nc1 0 t2 0\n")
+    runs = load_dataset("replab2013", folder=tmp_path)
+    assert runs.runs == ("team",)
+    assert runs.counts.tolist() == [[[[1, 0, 0], [0, 0, 0], [0, 1, 0]]]]
+    assert "uned" in runs.provenance
+
+
+def test_sakais_score_matrices_are_read_once_they_are_in_place(tmp_path):
+    folder = tmp_path / "acl2021" / "dq-a"
+    folder.mkdir(parents=True)
+    (folder / "NMD").write_text("0.1 0.2\n0.3 0.4\n")
+    with pytest.raises(DataError, match="runs: there is no such file"):
+        load_dataset("acl2021-dq-a", folder=tmp_path)
+    (folder / "runs").write_text("a\nb\n")
+    scores = load_dataset("acl2021-dq-a", folder=tmp_path)
+    assert scores.values[:, :, 0].tolist() == [[0.1, 0.3], [0.2, 0.4]]
+    assert (scores.collection, scores.measures[0].higher_is_better) == ("acl2021-dq-a", False)
+
+
+@pytest.mark.parametrize("name", ["dialeval1-dq-s", "sem16t4c-teams", "sem17t4e-teams", "semeval2015-10b"])
+def test_what_is_missing_is_said_with_its_layout(tmp_path, name):
+    with pytest.raises(DatasetError, match="cannot be downloaded by a program") as caught:
+        load_dataset(name, folder=tmp_path)
+    assert dataset(name).layout in str(caught.value)
+
+
+def test_what_holds_neither_runs_nor_scores_cannot_be_loaded(tmp_path):
+    with pytest.raises(DatasetError, match="bcct has neither runs nor scores: it is not public"):
+        load_dataset("bcct", folder=tmp_path)
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(DatasetError, match=r"there is no data set 'llmjudg' \(did you mean llmjudge"):
+        load_dataset("llmjudg", folder=Path("nowhere"))

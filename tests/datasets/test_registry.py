@@ -1,0 +1,124 @@
+import copy
+import json
+import os
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from metaeval.datasets import cache_folder, dataset, datasets
+from metaeval.errors import DatasetError
+
+DOWNLOADED = [one for one in datasets() if one.files]
+BY_HAND = [one for one in datasets() if not one.files]
+DATA = Path(os.environ.get("METAEVAL_DATA", "nowhere"))
+real_data = pytest.mark.skipif(not (DATA / "manifest.json").is_file(), reason="METAEVAL_DATA has no manifest.json")
+
+
+@pytest.mark.parametrize("one", datasets(), ids=lambda one: one.name)
+def test_every_data_set_says_what_it_is(one):
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.name)
+    assert one.kind in ("classification", "quantification", "scores", "features")
+    assert all((one.title, one.rows, one.citation))
+    assert (one.kind == "scores") == (one.classes == ())
+    assert bool(one.where) == bool(one.layout) == (not one.files)
+
+
+@pytest.mark.parametrize("one", DOWNLOADED, ids=lambda one: one.name)
+def test_a_downloaded_data_set_has_its_gold_and_licences(one):
+    assert one.gold == "" or one.gold in {file.name for file in one.files}
+    assert (one.gold == "") == (one.kind == "scores")
+    assert all(file.licence and file.origin for file in one.files)
+    assert one.provenance.count("@") == len({file.origin for file in one.files})
+
+
+def test_every_file_is_pinned_and_belongs_to_a_data_set():
+    files = {file.name: file for one in DOWNLOADED for file in one.files}
+    assert len(files) == 89
+    assert len({file.sha256 for file in files.values()}) == len(files)
+    for file in files.values():
+        assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
+        assert re.fullmatch(r"https://raw\.githubusercontent\.com/[\w.-]+/[\w.-]+/[0-9a-f]{40}/[\w./%-]+", file.url)
+        assert file.bytes > 0
+
+
+FILES = {
+    "stc3-dq-a": 21,
+    "stc3-dq-e": 21,
+    "stc3-dq-s": 21,
+    "llmjudge": 34,
+    "llmjudge-oq": 34,
+    "sem16t4c": 2,
+    "sem17t4c": 1,
+    "sem16t4e": 2,
+    "sem17t4e": 1,
+    "trec-web-2010": 6,
+    "trec-web-2011": 6,
+    "trec-web-2013": 6,
+    "trec-adhoc-5": 3,
+    "trec-adhoc-6": 3,
+    "trec-adhoc-7": 3,
+    "trec-robust-2004": 2,
+}
+
+
+def test_a_data_set_has_its_number_of_files():
+    assert {one.name: len(one.files) for one in DOWNLOADED} == FILES
+
+
+def test_the_data_sets_that_can_be_downloaded_come_first():
+    assert [*DOWNLOADED, *BY_HAND] == list(datasets())
+    assert len(DOWNLOADED) == 16
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["acl2021-dq-a", "dialeval1-dq-a", "sem16t4c-teams", "sem17t4e-teams", "replab2013", "semeval2014-9a", "bcct"],
+)
+def test_what_is_published_elsewhere_says_where_and_in_which_layout(name):
+    one = dataset(name)
+    assert one.files == ()
+    assert "http" in one.where or "not public" in one.where
+    assert one.layout
+
+
+def test_the_policies_that_change_data_are_stated():
+    assert dict(dataset("llmjudge").options) == {"invalid": "clip"}
+    assert dataset("stc3-dq-e").options["rescale"] is True
+    assert "RMITIR-llama70B" in dataset("llmjudge").note
+
+
+def test_an_unknown_name_brings_the_nearest_ones():
+    with pytest.raises(DatasetError, match=r"there is no data set 'stc3-dq' \(did you mean stc3-dq-"):
+        dataset("stc3-dq")
+    with pytest.raises(DatasetError, match=r"there is no data set 'xyz'; `metaeval data list` lists them"):
+        dataset("xyz")
+
+
+def test_a_data_set_travels_to_another_process():
+    assert copy.copy(dataset("stc3-dq-a")) == dataset("stc3-dq-a")  # goes the way of pickle
+    assert len({dataset("stc3-dq-a"), dataset("stc3-dq-a"), dataset("stc3-dq-e")}) == 2
+
+
+def test_downloads_land_where_the_environment_says_else_in_the_cache(monkeypatch):
+    monkeypatch.setenv("METAEVAL_DATA", "~/mine")
+    assert cache_folder() == Path.home() / "mine"
+    for nothing in ("", "  "):
+        monkeypatch.setenv("METAEVAL_DATA", nothing)
+        assert "metaeval" in cache_folder().parts
+    monkeypatch.delenv("METAEVAL_DATA")
+    assert "metaeval" in cache_folder().parts
+
+
+@real_data
+def test_the_registry_is_the_manifest_and_nothing_else():
+    manifest = {entry["file"]: entry for entry in json.loads((DATA / "manifest.json").read_text(encoding="utf-8"))}
+    files = {file.name: file for one in DOWNLOADED for file in one.files}
+    assert files.keys() == manifest.keys()
+    for name, entry in manifest.items():
+        file = files[name]
+        assert (file.sha256, file.bytes, file.licence) == (entry["sha256"], entry["bytes"], entry["licence"])
+        address = f"{entry['repository']}/{entry['commit']}/{quote(entry['path'])}"
+        assert file.url == f"https://raw.githubusercontent.com/{address}"
+        assert file.origin == f"{entry['repository']}@{entry['commit'][:7]}"
