@@ -29,16 +29,17 @@ def run(settings: Settings) -> list[Outcome]:
     list of Outcome
     """
     found: dict[str, metaeval.BaselinePreference] = {}
-    notes = []
+    missing: dict[str, str] = {}
     for paper_name, dataset in STUDY["collections"].items():
         settings.say(f"Table 7: {paper_name}")
         try:
             runs = settings.load(dataset)
         except metaeval.MetaevalError as error:
-            notes.append(f"{paper_name} could not be had: {error}")
+            missing[paper_name] = str(error)
             continue
         scores = metaeval.score(runs, STUDY["measures"])
         found[paper_name] = metaeval.baseline_preference(scores, STUDY["popularity"], STUDY["uniform"])
+    notes = [f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})"] if missing else []
     return [table7(found, notes)]
 
 

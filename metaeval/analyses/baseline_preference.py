@@ -81,13 +81,14 @@ class BaselinePreference(Result):
         rows = []
         for i, j in itertools.combinations(range(len(self.measures)), 2):
             x, y = self.deltas[:, i], self.deltas[:, j]
+            varied = np.ptp(x) > 0 and np.ptp(y) > 0
             rows.append(
                 {
                     "measure_1": str(self.measures[i]),
                     "measure_2": str(self.measures[j]),
                     "second": int(((x < 0) & (y > 0)).sum()),
                     "fourth": int(((x > 0) & (y < 0)).sum()),
-                    **dict(zip(("r", "low", "high"), pearson(x, y), strict=True)),
+                    **dict(zip(("r", "low", "high"), pearson(x, y) if varied else (np.nan,) * 3, strict=True)),
                 }
             )
         return pd.DataFrame(rows)

@@ -14,8 +14,12 @@ from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.scores import Scores
 from metaeval.signature import Signature, sign
-from metaeval.stats.paired_tests import CORRECTIONS, TESTS, all_pairs_test
+from metaeval.stats.paired_tests import FAMILYWISE, STATSMODELS_NAMES, all_pairs_test
 from metaeval.stats.streams import stream_key
+
+TESTS = ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap")
+ENGINES = ("auto", "numpy", "numba")
+CORRECTIONS = ("auto", "none", *STATSMODELS_NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +130,7 @@ def discriminative_power(
     seed: int = 0,
     engine: str = "auto",
     test: str = "randomised-tukey-hsd",
-    correction: str | None = None,
+    correction: str = "auto",
     p_add_one: bool = False,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
@@ -146,8 +150,9 @@ def discriminative_power(
     test : str, optional
         ``"randomised-tukey-hsd"``, the papers' test, or for comparison ``"tukey-hsd"``, ``"paired-t"``,
         ``"paired-randomisation"``, ``"paired-bootstrap"``.
-    correction : {"holm", "bonferroni", "benjamini-hochberg"}, optional
-        For the paired tests, which unlike Tukey's do not allow for the number of pairs themselves.
+    correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}, optional
+        For the number of pairs. By default Holm's for the paired tests, and none for Tukey's, which allow
+        for all pairs by themselves.
     p_add_one : bool, optional
         Give (count + 1)/(B + 1) in place of the papers' count/B.
     n_jobs : int, optional
@@ -178,11 +183,11 @@ def discriminative_power(
     comparable(scores)
     share_between("alpha", alpha)
     at_least("n_permutations", n_permutations, 1)
-    for what, value, known in (("test", test, TESTS), ("engine", engine, ("auto", "numpy", "numba"))):
+    for what, value, known in (("test", test, TESTS), ("engine", engine, ENGINES), ("correction", correction, CORRECTIONS)):
         if value not in known:
             raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(known)}")
-    if correction is not None and correction not in CORRECTIONS:
-        raise MetaevalError(f"there is no correction {correction!r}: use {', '.join(CORRECTIONS)}")
+    if test in FAMILYWISE and correction not in ("auto", "none"):
+        raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
     constant = warn_of_constant_measures(scores)
     result = all_pairs_test(
         scores.values,
@@ -194,9 +199,13 @@ def discriminative_power(
         add_one=p_add_one,
         n_jobs=n_jobs,
     )
-    p = np.where(constant[:, None], 1.0, result.p_values)
-    trials = {"B": n_permutations, "seed": seed} if result.counts is not None else {}
-    settings = {"test": test, **({"correction": correction} if correction else {}), **trials, "alpha": alpha}
+    p = np.where(constant[:, None], 1.0, result.p)
+    settings: dict[str, object] = {"test": test}
+    if test not in FAMILYWISE:
+        settings["correction"] = "holm" if correction == "auto" else correction
+    if result.counts is not None:
+        settings |= {"B": n_permutations, "seed": seed}
+    settings["alpha"] = alpha
     if p_add_one:
         settings["p"] = "(count + 1)/(B + 1)"
     return DiscriminativePower(

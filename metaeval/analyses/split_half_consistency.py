@@ -13,7 +13,7 @@ from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.scores import Scores
 from metaeval.signature import Signature, sign
-from metaeval.stats.anova import effect_sizes, residual_variance
+from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import compact_letters
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import TauVariant
@@ -62,7 +62,7 @@ class SplitHalfConsistency(Result):
     @property
     def effect_sizes(self) -> np.ndarray:
         """Difference of two mean τ's over √V_E2, shape (measure, measure); positive where the row is better."""
-        return effect_sizes(self.means, self.residual_variance)
+        return effect_size(self.means[:, None], self.means, self.residual_variance)
 
     @property
     def significant(self) -> np.ndarray:
@@ -99,14 +99,14 @@ class SplitHalfConsistency(Result):
             measures without a common letter differ significantly).
         """
         order = np.argsort(-self.means, kind="stable")
-        letters = compact_letters(self.significant, order=order)
+        letters = compact_letters(self.significant[np.ix_(order, order)])
         return pd.DataFrame(
             {
                 "measure": [str(self.measures[m]) for m in order],
                 "mean_tau": self.means[order],
                 "sd": self.tau.std(axis=0, ddof=1)[order] if len(self.tau) > 1 else np.nan,
                 "outperforms": self.outperforms[order],
-                "letters": [letters[m] for m in order],
+                "letters": letters,
             }
         )
 

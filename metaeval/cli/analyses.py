@@ -112,8 +112,8 @@ def power(
         typer.Option(help="randomised-tukey-hsd, tukey-hsd, paired-t, paired-randomisation or paired-bootstrap"),
     ] = "randomised-tukey-hsd",
     correction: Annotated[
-        str | None, typer.Option(help="For paired tests: holm, bonferroni or benjamini-hochberg")
-    ] = None,
+        str, typer.Option(help="For paired tests: none, holm, bonferroni or benjamini-hochberg")
+    ] = "auto",
     add_one: Annotated[bool, typer.Option("--p-add-one", help="(count + 1)/(B + 1) in place of count/B")] = False,
     engine: Engine = "auto",
     n_jobs: Jobs = 1,
@@ -310,7 +310,7 @@ def _power(
     alpha: float,
     seed: int,
     test: str = "randomised-tukey-hsd",
-    correction: str | None = None,
+    correction: str = "auto",
     add_one: bool = False,
     engine: str = "auto",
     n_jobs: int = 1,

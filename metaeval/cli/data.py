@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from metaeval.cli.output import Style, show, version_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from metaeval.datasets import Dataset
 
 app = typer.Typer(
     help="Named public data sets: what there is, where it is from, and how to have it.", no_args_is_help=True
@@ -29,7 +35,7 @@ def list_data(style: Style = "text") -> None:
 
     folder = cache_folder()
     found = datasets()
-    rows = [{"here": one.state(folder), "kind": one.kind, "what": one.title} for one in found]
+    rows = [{"files here": _state(one, folder), "kind": one.kind, "what": one.title} for one in found]
     frame = pd.DataFrame(rows, index=pd.Index([one.name for one in found], name="data set"))
     show(Table(frame, f"Data sets; files are looked for in {folder}.", version_line()), style)
 
@@ -44,7 +50,7 @@ def info(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
     """
     from metaeval.datasets import cache_folder, dataset
 
-    print(dataset(name).describe(cache_folder()))
+    print("\n".join(_description(dataset(name), cache_folder())))
 
 
 @app.command("fetch")
@@ -74,3 +80,33 @@ def path(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
 
     for file in fetch(name).values():
         print(file)
+
+
+def _state(chosen: Dataset, folder: Path) -> str:
+    """Say how many files are there; whether they are whole, loading finds out."""
+    if not chosen.files:
+        return "by hand"
+    there = sum((folder / file.name).is_file() for file in chosen.files)
+    return "all" if there == len(chosen.files) else f"{there} of {len(chosen.files)}"
+
+
+def _description(chosen: Dataset, folder: Path) -> Iterator[str]:
+    yield f"{chosen.name}: {chosen.title}"
+    labelled = {
+        "rows": chosen.rows,
+        "classes": ", ".join(chosen.classes),
+        "note": chosen.note,
+        "licence": chosen.licence,
+        "citation": chosen.citation,
+        "from": chosen.provenance if chosen.files else "",
+        "where": "" if chosen.files else chosen.where,
+        "layout": chosen.layout,
+        "folder": str(folder),
+        "files": f"{len(chosen.files)}, {chosen.bytes / 1e6:.1f} MB" if chosen.files else "",
+    }
+    for label, text in labelled.items():
+        if text:
+            yield f"  {label + ':':10} {text}"
+    for file in chosen.files:
+        mark = "here" if (folder / file.name).is_file() else "not here"
+        yield f"    {file.name} ({mark})\n      {file.url}\n      sha256 {file.sha256}"

@@ -17,7 +17,8 @@ TIE = 1e-9
 def popularity(gold: Any) -> np.ndarray:
     """Return the Popularity baseline: all probability on the most frequent gold class (LQ 2021, §5.2).
 
-    It looks at the gold and is an oracle. Where several classes are the most frequent, they share evenly.
+    It looks at the gold and is an oracle. Where several classes are the most frequent, they share evenly: the
+    papers do not say so, but LQ 2021, Table 7 comes out with this rule, and not with the first or last of them.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, is_remote, read_bytes, read_text
-from metaeval.io import sakai, tidy, wide
+from metaeval.io import sakai, tidy, trec_eval, wide
 from metaeval.io.sources import Sources, exists, file_name, files_in, inside, is_folder, paths_of
 from metaeval.io.table import delimiter_of, number
 from metaeval.labels import listed
@@ -99,7 +99,7 @@ def _is_trec_eval(lines: list[str]) -> bool:
     rows = [line.split("\t") if line.count("\t") >= 2 else line.split() for line in lines]
     if any(len(row) != 3 for row in rows):
         return False
-    values = [row for row in rows if row[0].strip() != "runid"]
+    values = [row for row in rows if not row[0].startswith(trec_eval.TEXTS)]
     return bool(values) and all(_is_number(row[2]) and not _is_number(row[0]) for row in values)
 
 

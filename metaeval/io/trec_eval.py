@@ -23,6 +23,8 @@ ALL = "all"
 """The topic of a row that sums up the others."""
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
 """Rows that count topics and documents, and measure nothing."""
+TEXTS = ("runid", "relstring")
+"""How rows begin that hold text."""
 
 
 def read(
@@ -107,7 +109,7 @@ def write(scores: Scores, folder: PathLike) -> None:
         plain(topic, "topic")
     measures = [plain(str(measure), "measure") for measure in scores.measures]
     for measure in measures:
-        if not _is_measure(measure) or measure == "runid":
+        if not _is_measure(measure):
             raise DataError("a measure cannot have this name here: its rows are skipped", measure=measure)
     taken: set[str] = set()
     files = {plain(run, "run"): _free_name(run, taken) for run in scores.runs}
@@ -153,7 +155,7 @@ def _one(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tupl
 
 
 def _is_measure(name: str) -> bool:
-    return bool(name) and name not in COUNTS and not name.startswith("relstring")
+    return bool(name) and name not in COUNTS and not name.startswith(TEXTS)
 
 
 def _free_name(run: str, taken: set[str]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.discriminative_power import DiscriminativePower
@@ -116,14 +117,15 @@ def _draw_curves(axes: Axes, power: DiscriminativePower, title: str | None = Non
     # The most discriminative measure first, as the eye meets the curves from the left.
     order = np.argsort(curve.to_numpy().sum(axis=0), kind="stable")
     pairs = curve.index.to_numpy()
+    ceiling = float(min(1.0, max(0.2, 4 * power.alpha)))
     for rank, position in enumerate(order):
         name, p = curve.columns[position], curve.iloc[:, position].to_numpy()
         found = int((p <= power.alpha).sum())
         label = f"{power.measures[position].title} ({found})"
-        axes.plot(pairs, p, markevery=sparse_markers(len(p), rank * 3).tolist(), markersize=4, label=label, **shown[name])
+        marked = sparse_markers(np.flatnonzero((p < ceiling) & (p > 0)), rank)
+        axes.plot(pairs, p, markevery=marked, markersize=4.5, label=label, **shown[name])
     axes.axhline(power.alpha, color="#888888", linewidth=0.8)
     axes.annotate(f"α = {power.alpha:g}", (1, power.alpha), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7)
-    ceiling = float(min(1.0, max(0.2, 4 * power.alpha)))
     axes.set(ylim=(-0.01 * ceiling, ceiling), xlabel="run pairs, by p-value from large to small", ylabel="p-value")
     first = np.flatnonzero((curve.to_numpy() <= ceiling).any(axis=1))
     axes.set_xlim(left=max(0, (first[0] if len(first) else 0) - 1), right=len(pairs) + 1)
@@ -139,11 +141,15 @@ def similarity_heatmap(similarity: RankingSimilarity) -> Figure:
     with house_style():
         figure = Figure(figsize=(size, size * 0.86), layout="constrained")
         axes = figure.subplots()
-        image = axes.imshow(similarity.tau, vmin=-1, vmax=1, cmap="PuOr_r")
+        # A measure agrees with itself, so the diagonal says nothing.
+        off = np.where(np.eye(len(names), dtype=bool), np.nan, similarity.tau)
+        image = axes.imshow(off, vmin=-1, vmax=1, cmap="PuOr_r")
         axes.grid(False)
         axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
         axes.set_yticks(range(len(names)), names)
         for (i, j), value in np.ndenumerate(similarity.tau):
+            if i == j:
+                continue
             dark = abs(value) > 0.6
             axes.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color="white" if dark else "black")
         figure.colorbar(image, ax=axes, shrink=0.8, label=f"{'τ_a' if similarity.variant == 'tau_a' else 'τ_b'}")
@@ -225,7 +231,7 @@ def contradictions_heatmap(contradictions: SignificanceContradictions) -> Figure
     with house_style():
         figure = Figure(figsize=(size, size * 0.86), layout="constrained")
         axes = figure.subplots()
-        image = axes.imshow(counts, vmin=0, vmax=max(1, counts.max()), cmap="cividis_r")
+        image = axes.imshow(counts, vmin=0, vmax=max(1, counts.max()), cmap="Blues")
         axes.grid(False)
         axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
         axes.set_yticks(range(len(names)), names)
@@ -233,7 +239,7 @@ def contradictions_heatmap(contradictions: SignificanceContradictions) -> Figure
             if i != j:
                 dark = value > 0.5 * max(1, counts.max())
                 axes.text(j, i, str(value), ha="center", va="center", fontsize=7, color="white" if dark else "black")
-        figure.colorbar(image, ax=axes, shrink=0.8, label="contradictions")
+        figure.colorbar(image, ax=axes, shrink=0.8, label="contradictions", ticks=MaxNLocator(integer=True))
         return _signed(figure, contradictions.signature)
 
 

@@ -93,7 +93,20 @@ def _look(place: int) -> dict[str, object]:
     }
 
 
-def sparse_markers(n_points: int, offset: int) -> np.ndarray:
-    """Return at which of many points a marker is drawn, about eight, staggered so that curves do not hide each other."""
-    step = max(1, n_points // 8)
-    return np.arange(offset % step, n_points, step)
+def sparse_markers(points: np.ndarray, offset: int, most: int = 5) -> list[int]:
+    """Return which of a curve's points carry a marker.
+
+    Parameters
+    ----------
+    points : ndarray of int
+        Positions of those that can be seen.
+    offset : int
+        Shifts the choice, so that markers of curves close together do not hide each other.
+    most : int, optional
+
+    Returns
+    -------
+    list of int
+    """
+    step = max(1, -(-len(points) // most))
+    return [int(point) for point in points[offset % step :: step]]

@@ -17,7 +17,7 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped, unused-ignore]
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic

@@ -20,7 +20,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 RELATIVE_TOLERANCE = 1e-12
 
 # Values held by one block: enough to hide the cost of a NumPy call, few enough to stay in the cache.
-VALUES_A_BLOCK = 80_000
+VALUES_A_BLOCK = 160_000
 
 
 def tau(

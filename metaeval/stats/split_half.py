@@ -137,13 +137,13 @@ def split_half_tau(
     all_topics = units.sum(axis=1, keepdims=True)
     taus = np.empty((n_trials, n_measures))
     block = max(1, min(n_trials, VALUES_A_BLOCK // (2 * n_runs * n_measures), MASKS_A_BLOCK // n_topics))
-    masks = np.empty((block, n_topics))
-    workspace = np.empty(2 * n_runs * n_measures * block)
+    # One buffer for all blocks: fresh memory for each would cost more than the sums.
+    scratch = np.empty(block * (n_topics + 2 * len(units)))
     for start in range(0, n_trials, block):
         trials = range(start, min(start + block, n_trials))
         first, second = splits(key, len(trials), n_topics, size, first_trial=start)
-        mask = masks[: len(trials)]
-        sums = workspace[: 2 * len(units) * len(trials)].reshape(2, len(units), len(trials))
+        mask = scratch[: len(trials) * n_topics].reshape(len(trials), n_topics)
+        sums = scratch[mask.size :][: 2 * len(units) * len(trials)].reshape(2, len(units), len(trials))
         mask[:] = first
         np.matmul(units, mask.T, out=sums[0])
         if size is None:
@@ -160,8 +160,9 @@ def split_half_tau(
 def _drawn_splits(
     keys: UInt64Array, n_topics: int, size: int | None, attempt: int
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Take the topics with the smallest random words, then the next smallest."""
-    drawn = words(attempt_keys(keys, attempt)[:, np.newaxis], np.arange(n_topics))
+    """Take the topics with the smallest random numbers, then the next smallest; a word holds two."""
+    halves = words(attempt_keys(keys, attempt)[:, np.newaxis], np.arange((n_topics + 1) // 2))
+    drawn = halves.astype("<u8", copy=False).view("<u4")[:, :n_topics]
     in_first = n_topics // 2 if size is None else size
     in_both = n_topics if size is None else 2 * size
     ranks = [in_first - 1] if size is None else [in_first - 1, in_both - 1]
@@ -170,7 +171,7 @@ def _drawn_splits(
     bounds = ordered[:, [in_first - 1, in_both - 1]]
     first = drawn <= bounds[:, :1]
     second = ~first if size is None else ~first & (drawn <= bounds[:, 1:])
-    # Equal words at a bound would put too many topics into a set; dropping such draws keeps all splits
+    # Equal numbers at a bound would put too many topics into a set; dropping such draws keeps all splits
     # equally likely.
     if np.count_nonzero(first) + np.count_nonzero(second) > keys.size * in_both or (
         np.count_nonzero(first) > keys.size * in_first

@@ -1,0 +1,1 @@
+"""Simulated gold and runs: seeded, documented, and always called simulated."""

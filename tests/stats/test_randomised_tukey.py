@@ -1,0 +1,277 @@
+"""The randomised Tukey HSD test gives the p-values it should, and the same bits however it is computed."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import permutation_test
+
+from metaeval.stats.permutations import permutations
+from metaeval.stats.quantise import quantise
+from metaeval.stats.randomised_tukey import exceedance_counts, null_ranges, p_values, randomised_tukey_hsd
+from metaeval.stats.streams import stream_key
+
+KEY = stream_key(1, "tests")
+
+
+def tenths(n_runs: int, n_topics: int, n_measures: int = 1, seed: int = 0) -> np.ndarray:
+    """Make one-decimal scores, the trap: their float sums break ties at random."""
+    return np.random.default_rng(seed).integers(0, 11, (n_runs, n_topics, n_measures)) / 10
+
+
+def exact_p_values(tenth_scores: np.ndarray) -> np.ndarray:
+    """Enumerate every permutation of every topic, in integers."""
+    whole = np.rint(tenth_scores * 10).astype(int)
+    sums = np.zeros((1, len(whole)), dtype=int)
+    for topic in whole.T:
+        orders = np.array(list(itertools.permutations(topic)))
+        sums = (sums[:, np.newaxis] + orders).reshape(-1, len(whole))
+    ranges = sums.max(axis=1) - sums.min(axis=1)
+    means = whole.sum(axis=1)
+    first, second = np.triu_indices(len(whole), 1)
+    return np.array([(ranges >= gap).mean() for gap in np.abs(means[first] - means[second])])
+
+
+def plain_counts(scores: list[list[Fraction]], n_permutations: int, seed: int) -> list[int]:
+    """Follow the description of the test step by step, in exact fractions, with another generator."""
+    shuffle = random.Random(seed).shuffle
+    n_runs = len(scores)
+    topics = list(zip(*scores, strict=True))
+    ranges = []
+    for _ in range(n_permutations):
+        sums = [Fraction(0)] * n_runs
+        for topic in topics:
+            row = list(topic)
+            shuffle(row)
+            sums = [total + score for total, score in zip(sums, row, strict=True)]
+        ranges.append(max(sums) - min(sums))
+    means = [sum(run) for run in scores]
+    return [sum(r >= abs(a - b) for r in ranges) for a, b in itertools.combinations(means, 2)]
+
+
+def largest_error(p: np.ndarray, n_permutations: int) -> np.ndarray:
+    """Allow 4.5 standard errors of a Monte Carlo p-value."""
+    return 4.5 * np.sqrt(np.maximum(p * (1 - p), 1 / n_permutations) / n_permutations)
+
+
+@pytest.mark.parametrize(("n_topics", "n_runs"), [(4, 3), (3, 4), (5, 3), (2, 5)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_p_values_are_those_of_full_enumeration(n_topics, n_runs, seed):
+    scores = tenths(n_runs, n_topics, seed=seed)
+    exact = exact_p_values(scores[..., 0])
+    p = p_values(randomised_tukey_hsd(scores, n_permutations=20_000, key=KEY), 20_000)[0]
+    assert (np.abs(p - exact) <= largest_error(exact, 20_000)).all()
+
+
+def test_two_runs_equal_the_sign_flip_randomisation_test():
+    scores = tenths(2, 12, seed=3)
+    difference = np.rint((scores[0, :, 0] - scores[1, :, 0]) * 10)
+    exact = permutation_test(
+        (difference,), lambda x, axis: np.abs(x.sum(axis=axis)), permutation_type="samples", alternative="greater"
+    ).pvalue
+    p = p_values(randomised_tukey_hsd(scores, n_permutations=20_000, key=KEY), 20_000)[0]
+    assert abs(p[0] - exact) <= largest_error(np.array(exact), 20_000)
+
+
+def test_counts_on_discrete_scores_are_exact():
+    # The same permutations, applied to integers: not one count may differ.
+    scores = tenths(6, 40, 3)
+    whole = np.rint(scores * 10).astype(int)
+    orders = permutations(KEY, range(700), 40, 6)
+    first, second = np.triu_indices(6, 1)
+    expected = []
+    for measure in range(3):
+        by_topic = whole[..., measure].T
+        sums = by_topic[np.arange(40)[:, np.newaxis], orders].sum(axis=1)
+        ranges = sums.max(axis=1) - sums.min(axis=1)
+        means = by_topic.sum(axis=0)
+        expected.append((ranges >= np.abs(means[first] - means[second])[:, np.newaxis]).sum(axis=1))
+    assert (randomised_tukey_hsd(scores, n_permutations=700, key=KEY) == expected).all()
+    plain_float = np.array([
+        [
+            (np.ptp(np.sort(scores[..., 0].T[np.arange(40)[:, np.newaxis], orders], axis=1).mean(axis=1), axis=1) >= gap).sum()
+            for gap in np.abs(scores[first, :, 0].mean(axis=1) - scores[second, :, 0].mean(axis=1))
+        ]
+    ])
+    assert plain_float.shape == (1, 15)
+
+
+def test_an_independent_plain_implementation_agrees():
+    scores = tenths(5, 12, seed=5)
+    exact = [[Fraction(round(score * 10), 10) for score in run] for run in scores[..., 0]]
+    plain = np.array(plain_counts(exact, 3000, seed=1)) / 3000
+    p = p_values(randomised_tukey_hsd(scores, n_permutations=20_000, key=KEY), 20_000)[0]
+    assert (np.abs(p - plain) <= largest_error(p, 3000) * 1.1).all()
+
+
+def test_published_scores_give_the_p_values_of_the_plain_implementation():
+    folder = os.environ.get("METAEVAL_DATA")
+    file = Path(folder or "") / "trec" / "web2013_ndcg20.csv"
+    if not folder or not file.exists():
+        pytest.skip("METAEVAL_DATA does not name a directory with trec/web2013_ndcg20.csv")
+    topics = np.genfromtxt(file, delimiter=",", skip_header=1)[:, :10]
+    exact = [[Fraction(str(score)) for score in run] for run in topics.T]
+    plain = np.array(plain_counts(exact, 1000, seed=1)) / 1000
+    p = p_values(randomised_tukey_hsd(topics.T[..., np.newaxis], n_permutations=20_000, key=KEY), 20_000)[0]
+    assert (np.abs(p - plain) <= largest_error(p, 1000) * 1.1).all()
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "n_topics", "n_measures"),
+    [(2, 9, 1), (3, 8, 2), (19, 17, 9), (22, 31, 6), (110, 5, 3), (128, 40, 1), (129, 6, 2), (200, 4, 17)],
+)
+def test_engines_agree_bit_by_bit(n_runs, n_topics, n_measures):
+    values = np.random.default_rng(0).random((n_runs, n_topics, n_measures))
+    numpy, numba = (
+        null_ranges(values, key=KEY, first_trial=3, n_trials=300, engine=engine) for engine in ("numpy", "numba")
+    )
+    assert (numpy == numba).all()
+    units = quantise(values)[..., -1].astype(np.int64)
+    orders = permutations(KEY, range(3, 303), n_topics, n_runs)
+    sums = units[np.arange(n_topics)[:, np.newaxis], orders].sum(axis=1)
+    assert (numpy[:, -1] == sums.max(axis=1) - sums.min(axis=1)).all()
+
+
+def test_engines_agree_where_keys_tie_and_draws_are_rejected():
+    # One row in four thousand ties at 128 runs; at 3000 runs one shuffle in two thousand rejects a draw.
+    for n_runs, n_topics, n_trials in ((128, 100, 160), (3000, 60, 48)):
+        values = np.random.default_rng(1).random((n_runs, n_topics, 1))
+        numpy, numba = (
+            null_ranges(values, key=KEY, first_trial=0, n_trials=n_trials, engine=engine)
+            for engine in ("numpy", "numba")
+        )
+        assert (numpy == numba).all()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+def test_any_number_of_jobs_gives_the_same_counts(engine):
+    values = np.random.default_rng(0).random((7, 30, 3))
+    one, two, three = (
+        randomised_tukey_hsd(values, n_permutations=2100, key=KEY, engine=engine, n_jobs=jobs) for jobs in (1, 2, 3)
+    )
+    assert (one == two).all()
+    assert (one == three).all()
+
+
+def test_blocks_in_any_order_add_up():
+    values = np.random.default_rng(0).random((7, 30, 3))
+    whole = randomised_tukey_hsd(values, n_permutations=90, key=KEY)
+    starts = (60, 0, 30)
+    blocks = [null_ranges(values, key=KEY, first_trial=start, n_trials=30) for start in starts]
+    assert (exceedance_counts(values, np.concatenate(blocks)) == whole).all()
+    parts = [randomised_tukey_hsd(values, n_permutations=30, key=KEY, first_trial=start) for start in starts]
+    assert (sum(parts) == whole).all()
+
+
+def test_adding_dropping_or_reordering_measures_moves_no_other_number():
+    values = np.random.default_rng(0).random((6, 20, 11))
+    whole = randomised_tukey_hsd(values, n_permutations=200, key=KEY)
+    assert (randomised_tukey_hsd(values[..., [9, 2]], n_permutations=200, key=KEY) == whole[[9, 2]]).all()
+
+
+whole_scores = st.integers(2, 6).flatmap(
+    lambda n_runs: st.integers(2, 8).flatmap(
+        lambda n_topics: st.lists(
+            st.integers(0, 20), min_size=n_runs * n_topics, max_size=n_runs * n_topics
+        ).map(lambda cells: np.array(cells, dtype=float).reshape(n_runs, n_topics, 1))
+    )
+)
+
+
+@given(values=whole_scores, data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_shifting_or_rescaling_scores_changes_no_count(values, data):
+    # Whole numbers stay exact under these changes, so not one count may differ.
+    counts = randomised_tukey_hsd(values, n_permutations=50, key=KEY)
+    shift = data.draw(st.integers(-1000, 1000))
+    topic_shift = np.array(data.draw(st.lists(st.integers(-99, 99), min_size=values.shape[1], max_size=values.shape[1])))
+    scale = data.draw(st.sampled_from([0.25, 2.0, 3.0, 7.0, 2.0**40]))
+    for changed in (values + shift, values + topic_shift[:, np.newaxis], values * scale, -values):
+        assert (randomised_tukey_hsd(changed, n_permutations=50, key=KEY) == counts).all()
+
+
+@given(values=whole_scores, data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_a_larger_difference_is_never_less_significant(values, data):
+    counts = randomised_tukey_hsd(values, n_permutations=60, key=KEY)[0]
+    first, second = np.triu_indices(len(values), 1)
+    sums = values[..., 0].sum(axis=1)
+    order = np.argsort(np.abs(sums[first] - sums[second]), kind="stable")
+    assert (np.diff(counts[order]) <= 0).all()
+
+
+def test_a_constant_measure_separates_no_runs():
+    values = np.random.default_rng(0).random((5, 10, 2))
+    values[..., 1] = 0.3
+    values[..., 0] = values[:1, :, 0]
+    assert (randomised_tukey_hsd(values, n_permutations=50, key=KEY) == 50).all()
+
+
+def test_the_p_value_may_count_the_observed_scores():
+    assert p_values([0, 5], 10).tolist() == [0, 0.5]
+    assert p_values([0, 5], 9, add_one=True).tolist() == [0.1, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "complaint"),
+    [
+        (lambda v: v[:1], {}, "two runs"),
+        (lambda v: v[:, :1], {}, "two topics"),
+        (lambda v: v[..., :0], {}, "one measure"),
+        (lambda v: v[..., 0], {}, "three axes"),
+        (lambda v: np.where(v == v[1, 2, 0], np.nan, v), {}, "run 1 on topic 2 by measure 0 is nan"),
+        (lambda v: np.where(v == v[1, 2, 0], np.inf, v), {}, "is inf"),
+        (lambda v: np.where(v > 0.5, 1e308, -1e308), {}, "rescale"),
+        (lambda v: v, {"n_permutations": 0}, "at least 1"),
+        (lambda v: v, {"n_permutations": 2.5}, "integer"),
+        (lambda v: v, {"engine": "abacus"}, "engine"),
+        (lambda v: v, {"first_trial": -1}, "from 0"),
+        (lambda v: v, {"key": -1}, "key"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused(change, options, complaint):
+    values = np.random.default_rng(0).random((4, 5, 2))
+    with pytest.raises(ValueError, match=complaint):
+        randomised_tukey_hsd(change(values), **{"key": KEY, "n_permutations": 10, **options})
+
+
+def test_ranges_must_fit_the_measures():
+    values = np.random.default_rng(0).random((4, 5, 2))
+    with pytest.raises(ValueError, match="one column a measure"):
+        exceedance_counts(values, np.zeros((3, 1), dtype=int))
+    with pytest.raises(ValueError, match="Counts must lie"):
+        p_values([11], 10)
+
+
+def test_importing_the_layer_loads_nothing_heavy():
+    modules = ("anova", "letters", "paired_tests", "pearson", "permutations", "randomised_tukey", "rank_correlation")
+    code = (
+        f"import sys; {'; '.join(f'import metaeval.stats.{name}' for name in (*modules, 'split_half'))}; "
+        "print(sorted({'numba', 'scipy', 'statsmodels', 'pandas', 'joblib'} & set(sys.modules)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
+def test_compiled_code_works_where_nothing_can_be_cached(tmp_path):
+    # A package directory and a home that cannot be written leave Numba no place to keep its code.
+    code = (
+        "import numba.core.caching as c, numpy as np\n"
+        "c.CacheImpl._locator_classes = []\n"
+        "from metaeval.stats.randomised_tukey import randomised_tukey_hsd as test\n"
+        "values = np.random.default_rng(0).random((3, 5, 1))\n"
+        "print((test(values, key=1, n_permutations=20, engine='numba')\n"
+        "       == test(values, key=1, n_permutations=20, engine='numpy')).all())\n"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "True"

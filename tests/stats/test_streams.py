@@ -1,0 +1,51 @@
+"""Where random numbers come from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from metaeval.stats.streams import generator, mix, stream_key, trial_keys, words
+
+
+def test_a_key_depends_on_the_seed_and_on_every_name():
+    keys = [
+        stream_key(1),
+        stream_key(2),
+        stream_key(1, "a"),
+        stream_key(1, "b"),
+        stream_key(1, "a", "b"),
+        stream_key(1, "b", "a"),
+        stream_key(1, "ab"),
+        stream_key(1, "", "ab"),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert all(0 <= key < 2**64 for key in keys)
+    assert stream_key(np.int64(1), "a") == stream_key(1, "a")
+
+
+def test_a_seed_must_be_an_integer():
+    with pytest.raises(ValueError, match="integer"):
+        stream_key(1.5)
+
+
+def test_a_key_beyond_64_bits_is_refused():
+    with pytest.raises(ValueError, match="between 0 and"):
+        trial_keys(2**64, [0])
+
+
+def test_generators_of_two_analyses_are_unrelated():
+    same, again, other = (generator(3, name).random(1000) for name in ("power", "power", "consistency"))
+    assert (same == again).all()
+    assert abs(np.corrcoef(same, other)[0, 1]) < 0.15
+
+
+def test_mixing_is_splitmix64():
+    # The first outputs of SplitMix64 from seed 1234567, as published with the reference implementation.
+    expected = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431]
+    assert words(np.array([1234567], dtype=np.uint64), np.arange(4)).tolist() == expected
+
+
+def test_mixing_long_arrays_is_mixing_each_word():
+    many = np.arange(50_000, dtype=np.uint64)
+    assert (mix(many.copy())[::7001] == [mix(many[i : i + 1].copy())[0] for i in range(0, 50_000, 7001)]).all()
