@@ -29,7 +29,8 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
         If one is empty or there twice.
     """
     if isinstance(given, str):
-        raise DataError(f"{what}s are a list of labels, not the single text {given!r}")
+        plural = f"{what}es" if what.endswith("s") else f"{what}s"
+        raise DataError(f"{plural} are a list of labels, not the single text {given!r}")
     labels = tuple(str(label) for label in given)
     seen: set[str] = set()
     for position, label in enumerate(labels):

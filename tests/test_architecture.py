@@ -32,7 +32,13 @@ LATE = {("analyses", "report")}
 def imports_of(path):
     """Yield (imported part of metaeval, whether it is imported inside a function)."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    late = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for inner in ast.walk(node)}
+    # Inside a function, or only for the type checker.
+    late = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+        for inner in ast.walk(node)
+    }
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -72,11 +78,24 @@ def test_kernels_know_no_labels_and_analyses_no_measures_implementation_and_no_m
     wrong = []
     for path, part in parts():
         text = path.read_text(encoding="utf-8")
-        if part == "analyses" and ("matplotlib" in text or _imports_an_implementation(path)):
+        if part == "analyses" and (_imports_matplotlib(path) or _imports_an_implementation(path)):
             wrong.append(str(path))
         if part == "stats" and "metaeval.labels" in text:
             wrong.append(str(path))
     assert not wrong
+
+
+def _imports_matplotlib(path):
+    """The name of a figure's type, for the type checker, is not an import."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    guarded = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in guarded]
+    return any("matplotlib" in ast.unparse(node) for node in found)
 
 
 def _imports_an_implementation(path):

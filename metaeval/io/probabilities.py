@@ -62,6 +62,8 @@ def read(
     true = read_table(gold)
     names = [name for name in true.header if name != "topic"] if classes is None else classes
     stated = unique_labels(names, "class")
+    if len(stated) < 2:
+        raise DataError(f"there are columns of {len(stated)} classes, at least two are needed", file=gold, line=1)
     return quantification_runs(
         _shares(true, stated),
         {run: _shares(read_table(path), stated, run) for run, path in files.items()},

@@ -134,8 +134,8 @@ def shares_from_text(
     """
     shares = Shares(file, topics, np.stack([numbers(column) for column in columns], axis=-1), lines)
     for row, topic in enumerate(topics):
-        if not topic:
-            raise DataError("the topic is missing", **shares.place(row, run))
+        if not topic.strip():
+            raise DataError("the topic is missing", file=file, line=lines[row], run=run)
     for row, k in np.argwhere(~np.isfinite(shares.values))[:1]:
         given = columns[k][row]
         problem = f"the probability of class {classes[k]} is {given!r}, not a number from 0 to 1"

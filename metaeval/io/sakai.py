@@ -21,9 +21,7 @@ TOPICS = "topics"
 """A file of topic names, one a line; Sakai's folders have none, and then topics are numbered."""
 
 
-def read(
-    folder: PathLike, *, measures: Mapping[str, str] | None = None, collection: str | None = None
-) -> Scores:
+def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collection: str | None = None) -> Scores:
     """Read a folder of score matrices in Sakai's layout.
 
     Parameters

@@ -81,12 +81,27 @@ def read(
         from_file[run] = path
         rows.extend((run, topic, measure, value) for (measure, topic), value in cells.items())
     columns = zip(("run", "topic", "measure", "score"), zip(*rows, strict=True), strict=True)
-    return Scores.from_frame(
-        pd.DataFrame({name: np.array(column, dtype=None if name == "score" else object) for name, column in columns}),
-        collection=_collection(paths) if collection is None else collection,
-        provenance=described([path for _, path in files]),
-        missing=missing,
+    frame = pd.DataFrame(
+        {name: np.array(column, dtype=None if name == "score" else object) for name, column in columns}
     )
+    try:
+        return Scores.from_frame(
+            frame,
+            collection=_collection(paths) if collection is None else collection,
+            provenance=described([path for _, path in files]),
+            missing=missing,
+        )
+    except DataError as error:
+        if not isinstance(error.run, str) or error.run not in from_file:
+            raise
+        raise DataError(
+            error.problem,
+            file=from_file[error.run],
+            run=error.run,
+            topic=error.topic,
+            measure=error.measure,
+            hint=error.hint,
+        ) from None
 
 
 def write(scores: Scores, folder: PathLike) -> None:

@@ -77,7 +77,11 @@ def test_ranx_runs_that_were_scored_become_scores_and_its_report_is_refused():
     script = RANX.format(gold=GOLD, runs=RUNS)
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script], env=environment, capture_output=True, text=True, encoding="utf-8"
+        [sys.executable, "-W", "ignore", "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
     unscored, report, scored = done.stdout.strip().splitlines()
@@ -98,12 +102,20 @@ BROKEN = [
     (from_ir_measures, {"a": [Metric("q", "AP", np.nan)]}, "run a, topic q, measure AP: the score nan is not a finite"),
     (from_pytrec_eval, {"a": {"q": 0.5}}, "run a, topic q: the scores are a float, not a mapping"),
     (from_pytrec_eval, {"a": 1}, "run a: the topics are a int, not a mapping"),
-    (from_pytrec_eval, {"a": {"q": {"map": 1}}, "b": {"r": {"map": 1}}}, "run a, topic r, measure map: there is no score"),
+    (
+        from_pytrec_eval,
+        {"a": {"q": {"map": 1}}, "b": {"r": {"map": 1}}},
+        "run a, topic r, measure map: there is no score",
+    ),
     (from_ranx, [Scored(name=None, scores={})], "run number 1 has no name .give a mapping"),
     (from_ranx, [Scored(name="a", scores={"m": {"q": 1}})] * 2, "run a: two runs have this name"),
     (from_frame, {}, "no frames were given"),
     (from_frame, pd.DataFrame({"a": [1]}), r"no columns run, topic, measure, score \(columns: 'a'\) .*measure="),
-    (from_frame, {"AP": pd.DataFrame({"a": [1]}), "RR": pd.DataFrame({"b": [1]})}, "measure RR: the run 'a' is not in every"),
+    (
+        from_frame,
+        {"AP": pd.DataFrame({"a": [1]}), "RR": pd.DataFrame({"b": [1]})},
+        "measure RR: the run 'a' is not in every",
+    ),
     (from_frame, {"AP": pd.DataFrame({"a": ["x"]})}, "measure AP: scores are numbers"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.inf]})}, "run a, topic 0, measure AP: the score is inf"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.nan]})}, "run a, topic 0, measure AP: there is no score"),

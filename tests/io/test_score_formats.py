@@ -129,7 +129,10 @@ def test_trec_eval_output_is_read_as_it_is_printed(tmp_path):
         "runid                 \tall\tok8alx\nnum_q                 \tall\t2\nmap                   \tall\t0.0685\n"
         "gm_map                \tall\t0.06\n"
     )
-    put(tmp_path, {"e/input.one.eval": content, "e/bm25.txt": content.replace("runid                 \tall\tok8alx\n", "")})
+    put(
+        tmp_path,
+        {"e/input.one.eval": content, "e/bm25.txt": content.replace("runid                 \tall\tok8alx\n", "")},
+    )
     scores = read_scores(tmp_path / "e")
     assert scores.runs == ("bm25", "ok8alx")
     assert (scores.topics, scores.collection) == (("301", "302"), "e")
@@ -217,7 +220,7 @@ def test_a_tidy_file_without_a_column_measure_is_read_when_it_is_named(tmp_path)
 
 def test_one_wide_file_holds_one_measure(tmp_path):
     scores = Scores([[[1.0, 2.0]]], runs=["a"], topics=["t"], measures=["AP", "RR"])
-    with pytest.raises(DataError, match="a wide file holds one measure, these are 2 .give a folder"):
+    with pytest.raises(DataError, match=r"a wide file holds one measure, these are 2 .give a folder"):
         wide.write(scores, tmp_path / "s.csv")
     wide.write(scores.sel(measures="AP"), tmp_path / "s_ap.tsv")
     assert (tmp_path / "s_ap.tsv").read_text() == "topic\ta\nt\t1.0\n"

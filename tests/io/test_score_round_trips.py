@@ -14,7 +14,20 @@ from metaeval.io import read_scores, sakai, tidy, trec_eval, wide, write_scores
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
-ODD_LABELS = ("007", "NA", "null", "nan", "1e5", "True", 'say "hi", twice', "a,b", "naïve 日本", "#ArianaGrande", " x", "'")
+ODD_LABELS = (
+    "007",
+    "NA",
+    "null",
+    "nan",
+    "1e5",
+    "True",
+    'say "hi", twice',
+    "a,b",
+    "naïve 日本",
+    "#ArianaGrande",
+    " x",
+    "'",
+)
 
 
 def bits(scores):

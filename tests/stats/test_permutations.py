@@ -113,8 +113,7 @@ def test_rows_with_tied_keys_are_drawn_again():
     assert redrawn > 0
 
 
-def test_a_shuffle_follows_its_draws_also_where_they_are_rejected(monkeypatch):
-    # Draws are 32 bits and rejections rare, so every draw below one half is made to be one.
+def test_a_shuffle_follows_its_draws():
     n_runs, keys = 130, trial_keys(9, np.arange(5))
     shuffled = np.stack(module.permuted_columns(keys, range(2), n_runs), axis=-1)
     for topic, trial in itertools.product(range(2), range(5)):

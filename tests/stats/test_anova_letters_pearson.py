@@ -1,0 +1,137 @@
+"""Residual variance and effect sizes, compact letters, and Pearson's interval."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metaeval.stats.anova import effect_size, residual_variance
+from metaeval.stats.letters import compact_letters, letter_groups
+from metaeval.stats.pearson import pearson
+
+
+def test_residual_variance_is_that_of_statsmodels():
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    matrix = np.random.default_rng(0).random((13, 5)) + np.arange(5) / 7
+    rows, columns = np.indices(matrix.shape)
+    frame = pd.DataFrame({"score": matrix.ravel(), "row": rows.ravel(), "column": columns.ravel()})
+    table = anova_lm(ols("score ~ C(row) + C(column)", data=frame).fit())
+    assert residual_variance(matrix) == pytest.approx(table.loc["Residual", "mean_sq"])
+    assert table.loc["Residual", "df"] == 12 * 4
+
+
+def test_residual_variance_takes_leading_axes():
+    matrices = np.random.default_rng(0).random((2, 3, 6, 4))
+    together = residual_variance(matrices)
+    assert together.shape == (2, 3)
+    assert together[1, 2] == pytest.approx(residual_variance(matrices[1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "variance", "printed"),
+    [
+        # Sakai (ACL 2021): the captions of Tables 3, 6 and 9.
+        (0.962, 0.806, 0.00211, 3.40),
+        (0.909, 0.717, 0.00130, 5.33),
+        (0.934, 0.847, 0.00175, 2.08),
+    ],
+)
+def test_effect_sizes_are_those_printed_in_the_paper(first, second, variance, printed):
+    assert round(float(effect_size(first, second, variance)), 2) == printed
+
+
+def test_an_effect_without_variance_is_infinite():
+    assert effect_size([0.5, 0.4], 0.4, 0.0) == pytest.approx([np.inf, np.nan], nan_ok=True)
+    with pytest.raises(ValueError, match="negative"):
+        effect_size(1, 2, -1)
+
+
+@pytest.mark.parametrize(("matrix", "complaint"), [([[1.0, 2.0]], "two rows"), ([[1, np.nan], [2, 3]], "finite")])
+def test_what_has_no_residual_variance_is_refused(matrix, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        residual_variance(matrix)
+
+
+def symmetric(n_groups, pairs):
+    different = np.zeros((n_groups, n_groups), dtype=bool)
+    for one, two in pairs:
+        different[one, two] = different[two, one] = True
+    return different
+
+
+@given(st.integers(1, 8).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.booleans(), min_size=28, max_size=28))))
+@settings(max_examples=200, deadline=None)
+def test_groups_share_a_letter_exactly_when_they_do_not_differ(case):
+    n_groups, flags = case
+    pairs = list(itertools.combinations(range(n_groups), 2))
+    different = symmetric(n_groups, [pair for pair, flag in zip(pairs, flags, strict=False) if flag])
+    table = letter_groups(different)
+    shared = (table.astype(int) @ table.T.astype(int)) > 0
+    assert (shared == ~different).all()
+    # No letter can be taken away altogether.
+    for letter in range(table.shape[1]):
+        rest = np.delete(table, letter, axis=1)
+        assert ((rest.astype(int) @ rest.T.astype(int) > 0) != ~different).any()
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "pairs", "letters"),
+    [
+        (3, [], ["a", "a", "a"]),
+        (3, [(0, 1), (0, 2), (1, 2)], ["a", "b", "c"]),
+        (4, [(0, 2), (0, 3), (1, 3)], ["a", "ab", "bc", "c"]),
+        # Insert and absorb alone gives the four groups of a ring four letters, and sweeping takes none away.
+        (4, [(0, 2), (1, 3)], ["ab", "ac", "cd", "bd"]),
+        (1, [], ["a"]),
+        (0, [], []),
+    ],
+)
+def test_letters_of_small_cases(n_groups, pairs, letters):
+    assert compact_letters(symmetric(n_groups, pairs)) == letters
+
+
+def test_letters_go_on_after_the_alphabet():
+    letters = compact_letters(~np.eye(54, dtype=bool))
+    assert letters[25:28] == ["z", "A", "B"]
+    assert letters[51:] == ["Z", "a2", "b2"]
+
+
+@pytest.mark.parametrize("matrix", [[[0, 1], [0, 0]], [[1, 0], [0, 0]], [[0, 1, 0], [1, 0, 0]]])
+def test_what_is_no_table_of_differences_is_refused(matrix):
+    with pytest.raises(ValueError, match=r"square|itself"):
+        letter_groups(matrix)
+
+
+def test_pearson_has_the_interval_of_fisher():
+    first, second = np.random.default_rng(0).random((2, 30))
+    second += first
+    interval = pearson(first, second, confidence=0.9)
+    assert interval.r == pytest.approx(np.corrcoef(first, second)[0, 1])
+    half = 1.6448536269514722 / np.sqrt(27)
+    assert np.arctanh(interval[1:]) == pytest.approx(np.arctanh(interval.r) + np.array([-half, half]))
+
+
+def test_pearson_of_three_points_is_anything():
+    assert pearson([1, 2, 4], [1, 3, 2])[1:] == (-1, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options", "complaint"),
+    [
+        ([1, 2], [1, 2, 3], {}, "one length"),
+        ([1], [1], {}, "one length"),
+        ([1, np.inf], [1, 2], {}, "finite"),
+        ([1, 1], [1, 2], {}, "constant"),
+        ([1, 2], [1, 2], {"confidence": 1}, "between 0 and 1"),
+    ],
+)
+def test_what_has_no_correlation_is_refused(first, second, options, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        pearson(first, second, **options)

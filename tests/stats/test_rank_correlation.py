@@ -1,0 +1,106 @@
+"""Kendall's tau agrees with counting pairs by hand, and ties are ties."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, weightedtau
+
+from metaeval.stats.rank_correlation import tau, tau_matrix, tied_ranks, weighted_tau
+
+vectors = st.integers(2, 9).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2)])
+)
+
+
+def counted(first, second):
+    """Count concordant and discordant pairs one by one."""
+    balance = 0
+    for i, j in itertools.combinations(range(len(first)), 2):
+        balance += np.sign(first[i] - first[j]) * np.sign(second[i] - second[j])
+    return balance / (len(first) * (len(first) - 1) / 2)
+
+
+@given(vectors)
+@settings(max_examples=150, deadline=None)
+def test_tau_a_is_concordant_minus_discordant_over_all_pairs(pair):
+    assert tau(*pair) == counted(*pair)
+
+
+@given(vectors)
+@settings(max_examples=150, deadline=None)
+def test_tau_b_is_that_of_scipy(pair):
+    constant = any(len(set(side)) == 1 for side in pair)
+    value = tau(*pair, variant="tau_b")
+    assert np.isnan(value) if constant else value == pytest.approx(kendalltau(*pair).statistic, abs=1e-12)
+
+
+@given(vectors)
+@settings(max_examples=60, deadline=None)
+def test_tau_is_symmetric_and_turns_with_a_reversed_ranking(pair):
+    first, second = np.array(pair, dtype=float)
+    assert tau(first, second) == tau(second, first) == -tau(first, -second)
+    assert tau(first, second) == tau(first * 3 + 7, second)
+
+
+@pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
+@pytest.mark.parametrize("n_runs", [2, 20, 300])
+def test_many_pairs_at_once_equal_one_at_a_time(variant, n_runs):
+    rng = np.random.default_rng(0)
+    first, second = rng.random((400, 3, n_runs)), rng.random((3, n_runs))
+    together = tau(first, second, variant=variant)
+    assert together.shape == (400, 3)
+    for i, j in ((0, 0), (131, 2), (399, 1)):
+        assert together[i, j] == pytest.approx(kendalltau(first[i, j], second[j]).statistic, abs=1e-12)
+
+
+def test_means_that_are_equal_on_paper_are_tied():
+    means = np.array([0.1 + 0.2, 0.3, 0.5])
+    assert means[0] != means[1]
+    assert tau(means, [1, 2, 3]) == pytest.approx(2 / 3)
+    assert tau(means, [1, 2, 3], tolerance=0) == pytest.approx(1 / 3)
+    assert tied_ranks(means).tolist() == [0, 0, 1]
+    assert tied_ranks(means, tolerance=0).tolist() == [1, 0, 2]
+
+
+def test_the_square_of_all_measures_is_symmetric_with_a_diagonal_of_one():
+    means = np.random.default_rng(0).random((12, 4))
+    square = tau_matrix(means)
+    assert (square == square.T).all()
+    assert (square.diagonal() == 1).all()
+    assert square[1, 3] == tau(means[:, 1], means[:, 3])
+
+
+def test_tau_of_a_constant_vector():
+    assert tau([1, 1, 1], [1, 2, 3]) == 0
+    assert np.isnan(tau([1, 1, 1], [1, 2, 3], variant="tau_b"))
+    assert np.isnan(weighted_tau([1, 1, 1], [1, 2, 3]))
+
+
+def test_weighted_tau_is_that_of_scipy_but_for_broken_ties():
+    rng = np.random.default_rng(0)
+    first, second = rng.random((5, 9)), rng.random(9)
+    expected = [weightedtau(side, second).statistic for side in first]
+    assert weighted_tau(first, second) == pytest.approx(expected)
+    assert weighted_tau([0.3, 0.1 + 0.2, 0.5], [1, 2, 3]) == weightedtau([1, 1, 2], [1, 2, 3]).statistic
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "complaint"),
+    [
+        (([1], [2]), {}, "two runs"),
+        (([1, np.nan], [1, 2]), {}, "finite"),
+        (([1, 2], [1, 2]), {"variant": "tau_c"}, "tau_a"),
+        (([1, 2], [1, 2]), {"tolerance": -1}, "negative"),
+        (([1, 2], [1, 2, 3]), {}, "shape"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(arguments, options, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        tau(*arguments, **options)
+    with pytest.raises(ValueError, match="two axes"):
+        tau_matrix([1, 2, 3])
