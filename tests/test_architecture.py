@@ -23,6 +23,7 @@ FLOORS = [
     {"opening"},
     {"compare"},
     {"cli"},
+    {"__main__"},
 ]
 FLOOR = {name: level for level, names in enumerate(FLOORS) for name in names}
 # A result draws and prints itself by a one-line call into report, imported when it is called.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from metaeval.errors import DataError
-from metaeval.files import PathLike, lines
+from metaeval.files import PathLike, is_remote, lines
 from metaeval.io.sources import described, exists, file_name, files_in, inside
 from metaeval.io.table import number, numbers, read_fields
 from metaeval.io.writing import make_folder, plain, usable_file_name
@@ -227,6 +228,4 @@ def _matrix(
 
 
 def _folder_name(folder: PathLike) -> str:
-    from pathlib import Path
-
-    return Path(str(folder)).resolve().name if "://" not in str(folder) else Path(str(folder)).name
+    return file_name(folder) if is_remote(folder) else Path(folder).resolve().name

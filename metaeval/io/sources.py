@@ -42,8 +42,8 @@ def is_folder(path: PathLike) -> bool:
     """Say whether a path is a folder."""
     if not is_remote(path):
         return Path(path).is_dir()
-    system, inside = _remote(path)
-    return bool(system.isdir(inside))
+    filesystem, inner = _remote(path)
+    return bool(filesystem.isdir(inner))
 
 
 def files_in(folder: PathLike) -> list[PathLike]:
@@ -64,13 +64,16 @@ def files_in(folder: PathLike) -> list[PathLike]:
     """
     found: list[PathLike]
     if is_remote(folder):
-        system, inside = _remote(folder)
-        inner = [entry["name"] for entry in system.ls(inside, detail=True) if entry["type"] == "file"]
-        found = [str(system.unstrip_protocol(name)) for name in inner]
+        filesystem, inner = _remote(folder)
+        entries = filesystem.ls(inner, detail=True)
+        found = [str(filesystem.unstrip_protocol(one["name"])) for one in entries if one["type"] == "file"]
     else:
         if not Path(folder).is_dir():
             raise DataError("there is no such folder", file=folder)
-        found = [path for path in Path(folder).iterdir() if path.is_file()]
+        try:
+            found = [path for path in Path(folder).iterdir() if path.is_file()]
+        except OSError as error:
+            raise DataError(f"it cannot be read: {error.strerror or error}", file=folder) from None
     found = sorted((path for path in found if not file_name(path).startswith(".")), key=file_name)
     if not found:
         raise DataError("there are no files in this folder", file=folder)
@@ -86,8 +89,8 @@ def exists(path: PathLike) -> bool:
     """Say whether there is a file of that name."""
     if not is_remote(path):
         return Path(path).is_file()
-    system, inner = _remote(path)
-    return bool(system.isfile(inner))
+    filesystem, inner = _remote(path)
+    return bool(filesystem.isfile(inner))
 
 
 def named_files(sources: Sources, *, gold: PathLike | None = None) -> dict[str, PathLike]:
@@ -173,7 +176,7 @@ def _remote(path: PathLike) -> tuple[Any, str]:
     except ModuleNotFoundError:
         raise DataError("reading it needs fsspec", file=path, hint='pip install "metaeval[remote]"') from None
     try:
-        system, inner = url_to_fs(str(path))
+        filesystem, inner = url_to_fs(str(path))
     except (ValueError, ImportError) as error:
         raise DataError(f"it cannot be read: {error}", file=path) from None
-    return system, str(inner)
+    return filesystem, str(inner)

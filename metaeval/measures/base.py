@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from metaeval.errors import MeasureError, UndefinedValueWarning
+from metaeval.errors import MeasureError, MetaevalError, UndefinedValueWarning
 
 Kind = Literal["classification", "quantification"]
 Parameter = float | int | str | bool
@@ -147,13 +147,21 @@ class Measure:
         """
         if self.formula is None:
             raise MeasureError(f"{self} is known by its scores only, there is no formula to compute it from data")
-        inputs = _checked_inputs(self, arrays)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scores = np.asarray(self.formula(*inputs, **self.parameters), dtype=np.float64)
+        scores = self._computed(self.formula, _checked_inputs(self, arrays))
         if self.undefined is None:
             return scores, np.zeros(scores.shape, dtype=bool)
         undefined = np.isnan(scores)
         return np.where(undefined, self.undefined, scores), undefined
+
+    def _computed(self, formula: Formula, inputs: tuple[np.ndarray, ...]) -> np.ndarray:
+        """Call the formula; it may be a user's, so whatever it does wrong is said in a sentence."""
+        try:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.asarray(formula(*inputs, **self.parameters), dtype=np.float64)
+        except MetaevalError:
+            raise
+        except Exception as error:
+            raise MeasureError(f"{self} cannot be computed: {type(error).__name__}: {error}") from error
 
     def with_parameters(self, given: Mapping[str, Parameter]) -> Measure:
         """Return the same measure with other parameter values.

@@ -89,7 +89,7 @@ def _look(place: int) -> dict[str, object]:
     return {
         "color": _COLOURS[place % n],
         "marker": _MARKERS[place % n],
-        "linestyle": _LINES[(place // n + place) % len(_LINES)] if place < n else _LINES[place // n % len(_LINES)],
+        "linestyle": _LINES[(place % n + place // n) % len(_LINES)],
     }
 
 

@@ -37,7 +37,7 @@ def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> float(residual_variance([[0.0, 1.0], [1.0, 0.0]]))
     1.0
     """
-    scores = np.asarray(matrix, dtype=np.float64)
+    scores = np.ascontiguousarray(matrix, dtype=np.float64)
     if scores.ndim < 2 or min(scores.shape[-2:]) < 2:
         raise ValueError(
             f"A two-way analysis needs at least two rows and two columns, not shape {scores.shape}."

@@ -215,9 +215,12 @@ def _tukey_p_values(scores: FloatArray) -> FloatArray:
 
     n_runs, n_topics, n_measures = scores.shape
     first, second = np.triu_indices(n_runs, 1)
-    means = scores.mean(axis=1)
-    variances = residual_variance(scores.transpose(2, 1, 0))
-    ranges = _studentised(means[first] - means[second], variances, n_topics).T
+    ranges = np.empty((n_measures, first.size))
+    for measure in range(n_measures):
+        # A copy of its own, so that the rounding of one measure does not depend on the others.
+        matrix = np.ascontiguousarray(scores[..., measure].T)
+        means = matrix.mean(axis=0)
+        ranges[measure] = _studentised(means[first] - means[second], residual_variance(matrix), n_topics)
     # Each p-value is a double integral, so equal ranges share one.
     distinct, where = np.unique(ranges, return_inverse=True)
     finite = np.isfinite(distinct)

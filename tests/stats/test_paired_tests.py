@@ -31,7 +31,9 @@ def pairs_of(values):
 
 def test_paired_t_is_that_of_scipy(values):
     p = all_pairs_test(values, test="paired-t", correction="none").p
-    expected = [[ttest_rel(values[i, :, m], values[j, :, m]).pvalue for i, j in pairs_of(values)] for m in (0, 1)]
+    expected = [
+        [ttest_rel(values[i, :, m], values[j, :, m]).pvalue for i, j in pairs_of(values)] for m in (0, 1)
+    ]
     assert p == pytest.approx(np.array(expected))
 
 
@@ -42,7 +44,8 @@ def test_tukey_hsd_uses_the_residuals_of_topic_and_run(values):
     variance = (residuals**2).sum() / (13 * 4)
     for pair, (i, j) in enumerate(pairs_of(values)):
         gap = abs(matrix[:, i].mean() - matrix[:, j].mean())
-        assert p[1, pair] == pytest.approx(studentized_range.sf(gap / np.sqrt(variance / 14), 5, 52), abs=1e-9)
+        expected = studentized_range.sf(gap / np.sqrt(variance / 14), 5, 52)
+        assert p[1, pair] == pytest.approx(expected, abs=1e-9)
 
 
 def test_tukey_hsd_of_two_runs_is_the_paired_t_test(values):
@@ -56,9 +59,8 @@ def test_paired_randomisation_is_the_sign_flip_test(values):
     )
     for pair, (i, j) in enumerate(pairs_of(values)):
         whole = np.rint((values[i, :, 0] - values[j, :, 0]) * 10)
-        exact = permutation_test(
-            (whole,), lambda x, axis: np.abs(x.sum(axis=axis)), permutation_type="samples", alternative="greater"
-        ).pvalue
+        options = {"permutation_type": "samples", "alternative": "greater"}
+        exact = permutation_test((whole,), lambda x, axis: np.abs(x.sum(axis=axis)), **options).pvalue
         assert abs(result.p[0, pair] - exact) < 4.5 * np.sqrt(max(exact * (1 - exact), 1e-4) / 20_000)
 
 

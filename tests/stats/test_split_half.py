@@ -16,7 +16,9 @@ from metaeval.stats.streams import stream_key
 KEY = stream_key(1, "tests")
 
 
-@pytest.mark.parametrize(("n_topics", "size", "sizes"), [(100, None, (50, 50)), (125, None, (62, 63)), (125, 10, (10, 10))])
+@pytest.mark.parametrize(
+    ("n_topics", "size", "sizes"), [(100, None, (50, 50)), (125, None, (62, 63)), (125, 10, (10, 10))]
+)
 def test_the_two_sets_are_disjoint_and_of_the_right_size(n_topics, size, sizes):
     first, second = splits(KEY, 500, n_topics, size)
     assert not (first & second).any()

@@ -48,4 +48,5 @@ def test_mixing_is_splitmix64():
 
 def test_mixing_long_arrays_is_mixing_each_word():
     many = np.arange(50_000, dtype=np.uint64)
-    assert (mix(many.copy())[::7001] == [mix(many[i : i + 1].copy())[0] for i in range(0, 50_000, 7001)]).all()
+    one_by_one = [mix(many[place : place + 1].copy())[0] for place in range(0, 50_000, 7001)]
+    assert (mix(many.copy())[::7001] == one_by_one).all()

@@ -1,0 +1,76 @@
+"""The tail of the studentised range, for many values at once.
+
+`scipy.stats.studentized_range` integrates one value at a time, some ten milliseconds each, and warns where it struggles; a study has
+thousands of pairs. Both integrals are smooth, so Gauss-Legendre quadrature gives the same probabilities a hundred times faster.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+SCALE_NODES = 64
+NORMAL_NODES = 160
+
+# No normal deviate this large matters, nor a range this wide, at the precision of a float.
+LARGEST_DEVIATE = 8.5
+WIDEST_RANGE = 17.0
+NEGLIGIBLE = 1e-16
+VALUES_A_CALL = 64
+
+
+def studentised_range_tail(
+    values: npt.ArrayLike, n_groups: int, degrees_of_freedom: float
+) -> npt.NDArray[np.float64]:
+    """Tell how probable a studentised range at least this large is, if the means are alike.
+
+    With s the root of a chi-square variable over its degrees of freedom, the tail at q is the mean over s of 1 - C(q s), where
+    C(w) = k times the integral of phi(z) (Phi(z) - Phi(z - w))^(k - 1) dz is the probability that k normal deviates lie within w.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (...)
+        Ranges over their standard error, from 0 to infinity.
+    n_groups : int
+        How many means the range is of, k.
+    degrees_of_freedom : float
+        Of the standard error.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Absolute error below 1e-9, and in practice near 1e-13.
+
+    Examples
+    --------
+    >>> studentised_range_tail([0.0, 3.5064, np.inf], 3, 20).round(4)
+    array([1.  , 0.0567, 0.  ])
+    """
+    from scipy.stats import chi
+
+    ranges = np.asarray(values, dtype=np.float64)
+    tail = np.where(ranges == 0, 1.0, 0.0)
+    spread = np.sqrt(degrees_of_freedom)
+    lowest, highest = chi.ppf(NEGLIGIBLE, degrees_of_freedom) / spread, chi.isf(NEGLIGIBLE, degrees_of_freedom) / spread
+    nodes, weights = np.polynomial.legendre.leggauss(SCALE_NODES)
+    positive = np.flatnonzero((ranges > 0) & (ranges.ravel().reshape(ranges.shape) * lowest < WIDEST_RANGE))
+    for start in range(0, positive.size, VALUES_A_CALL):
+        part = positive[start : start + VALUES_A_CALL]
+        chosen = ranges.flat[part][:, np.newaxis]
+        half = (np.minimum(highest, WIDEST_RANGE / chosen) - lowest) / 2
+        scales = lowest + half * (nodes + 1)
+        density = chi.pdf(scales * spread, degrees_of_freedom) * spread
+        outside = 1 - _within(chosen * scales, n_groups)
+        tail.flat[part] = np.clip((outside * density * weights).sum(axis=1) * half[:, 0], 0.0, 1.0)
+    return tail
+
+
+def _within(widths: npt.NDArray[np.float64], n_groups: int) -> npt.NDArray[np.float64]:
+    """Give the probability that normal deviates all lie within these widths."""
+    from scipy.special import ndtr
+
+    nodes, weights = np.polynomial.legendre.leggauss(NORMAL_NODES)
+    largest = LARGEST_DEVIATE * nodes
+    density = np.exp(-np.square(largest) / 2) / np.sqrt(2 * np.pi) * weights * LARGEST_DEVIATE
+    inside = ndtr(largest) - ndtr(largest - widths[..., np.newaxis])
+    return np.asarray(n_groups * (inside ** (n_groups - 1)) @ density)

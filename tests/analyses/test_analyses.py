@@ -1,0 +1,354 @@
+"""What the analyses answer, held against worked cases, the papers' own numbers and other packages."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import metaeval as me
+from metaeval.errors import DirectionWarning, MetaevalError, MetaevalWarning
+
+
+def scores_of(values, measures=None, collection="c"):
+    values = np.asarray(values, dtype=float)
+    names = measures or [f"m{i}" for i in range(values.shape[2])]
+    return me.Scores(
+        values,
+        runs=[f"r{i}" for i in range(values.shape[0])],
+        topics=[f"t{i}" for i in range(values.shape[1])],
+        measures=names,
+        collection=collection,
+    )
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """Eight runs of graded quality on forty topics; higher is better for the first measure, lower for the others."""
+    rng = np.random.default_rng(5)
+    quality = np.linspace(0.3, 0.7, 8)[:, None, None] + rng.normal(0, 0.08, (8, 40, 1))
+    values = np.concatenate([quality, 1 - quality, 1 - quality + rng.normal(0, 0.15, (8, 40, 1))], axis=-1)
+    return scores_of(np.clip(values, 0, 1), ["Accuracy", "NMD", "RNOD"])
+
+
+class TestRankingSimilarity:
+    def test_directions_are_respected(self, scores):
+        frame = me.ranking_similarity(scores, n_bootstrap=0).to_frame()
+        assert frame.loc["Accuracy", "NMD"] == 1.0  # one is the other turned round
+
+    def test_tau_is_scipys_where_nothing_is_tied(self, scores):
+        means = scores.means()
+        expected = scipy.stats.kendalltau(-means["NMD"], -means["RNOD"]).statistic
+        for variant in ("tau_a", "tau_b"):
+            frame = me.ranking_similarity(scores, tau=variant, n_bootstrap=0).to_frame()
+            assert frame.loc["NMD", "RNOD"] == pytest.approx(expected)
+
+    def test_the_interval_holds_the_value_and_narrows_with_more_topics(self, scores):
+        rows = me.ranking_similarity(scores).intervals()
+        assert (rows["low"] <= rows["tau"]).all()
+        assert (rows["tau"] <= rows["high"]).all()
+        few = me.ranking_similarity(scores.sel(topics=scores.topics[:10])).intervals()
+        noisy = rows["measure_2"] == "RNOD"
+        assert (rows["high"] - rows["low"])[noisy].mean() < (few["high"] - few["low"])[noisy].mean()
+
+    def test_a_measure_without_direction_is_taken_as_higher_is_better_and_that_is_said(self):
+        plain = scores_of(np.random.default_rng(0).random((4, 5, 2)), ["cost", "NMD"])
+        with pytest.warns(DirectionWarning, match="cost"):
+            me.ranking_similarity(plain, n_bootstrap=0)
+
+
+class TestSplitHalfConsistency:
+    def test_v_e2_and_effect_sizes_are_those_of_the_trial_by_measure_matrix(self, scores):
+        result = me.split_half_consistency(scores, n_trials=200)
+        tau = result.tau
+        residual = tau - tau.mean(axis=0) - tau.mean(axis=1, keepdims=True) + tau.mean()
+        variance = (residual**2).sum() / ((tau.shape[0] - 1) * (tau.shape[1] - 1))
+        assert result.residual_variance == pytest.approx(variance)
+        gap = result.means[0] - result.means[2]
+        assert result.effect_sizes[0, 2] == pytest.approx(gap / np.sqrt(variance))
+
+    @pytest.mark.parametrize(("gap", "variance", "printed"), [(0.962 - 0.806, 0.00211, 3.40), (0.909 - 0.717, 0.00130, 5.33)])
+    def test_effect_sizes_printed_in_the_paper_follow_from_its_means_and_v_e2(self, gap, variance, printed):
+        assert gap / np.sqrt(variance) == pytest.approx(printed, abs=0.005)
+
+    def test_marks_count_the_worst_measures_that_are_all_outperformed(self):
+        from dataclasses import replace
+
+        tau = np.tile([0.9, 0.7, 0.5], (10, 1))
+        base = me.split_half_consistency(scores_of(np.random.default_rng(0).random((4, 8, 3))), n_trials=10)
+        # 0 beats 1 and 2; 1 does not beat 2
+        found = replace(base, tau=tau, p_values=np.array([0.01, 0.01, 0.5]))
+        assert found.outperforms.tolist() == [2, 0, 0]
+        # 0 beats the second only, so not even the worst one counts
+        found = replace(base, tau=tau, p_values=np.array([0.01, 0.5, 0.5]))
+        assert found.outperforms.tolist() == [0, 0, 0]
+
+    def test_a_single_measure_has_consistency_and_no_test(self, scores):
+        result = me.split_half_consistency(scores.sel(measures="NMD"), n_trials=50)
+        assert result.to_frame()["outperforms"].tolist() == [0]
+        assert np.isnan(result.residual_variance)
+
+    def test_two_sets_larger_than_the_collection_are_refused(self, scores):
+        with pytest.raises(MetaevalError, match="need 42; there are 40"):
+            me.split_half_consistency(scores, size=21)
+
+
+class TestDiscriminativePower:
+    def test_frames_have_the_stated_columns(self, scores):
+        power = me.discriminative_power(scores, n_permutations=200)
+        assert list(power.to_frame()) == ["measure", "run_a", "run_b", "mean_a", "mean_b", "count", "p_value"]
+        assert list(power.summary()) == ["measure", "significant", "pairs", "power"]
+        frame = power.to_frame()
+        assert len(frame) == 3 * 28
+        assert np.allclose(frame["p_value"], frame["count"] / 200)
+        row = frame.iloc[30]
+        assert row["mean_a"] == pytest.approx(scores.means().loc[row["run_a"], row["measure"]])
+
+    def test_adding_or_reordering_measures_moves_no_other_number(self, scores):
+        all_three = me.discriminative_power(scores, n_permutations=300).to_frame().set_index("measure")
+        alone = me.discriminative_power(scores.sel(measures=["RNOD"]), n_permutations=300).to_frame()
+        turned = me.discriminative_power(scores.sel(measures=["RNOD", "Accuracy"]), n_permutations=300).to_frame()
+        assert all_three.loc["RNOD", "count"].tolist() == alone["count"].tolist()
+        assert turned[turned["measure"] == "RNOD"]["count"].tolist() == alone["count"].tolist()
+        consistent = me.split_half_consistency(scores, n_trials=50).tau[:, 2]
+        assert np.array_equal(consistent, me.split_half_consistency(scores.sel(measures="RNOD"), n_trials=50).tau[:, 0])
+
+    def test_every_engine_and_number_of_threads_gives_the_same_bits(self, scores):
+        found = [
+            me.discriminative_power(scores, n_permutations=2000, engine=engine, n_jobs=n_jobs).counts
+            for engine, n_jobs in itertools.product(("numpy", "numba"), (1, 2))
+        ]
+        for other in found[1:]:
+            assert np.array_equal(found[0], other)
+
+    def test_another_seed_or_collection_name_gives_other_trials(self, scores):
+        base = me.discriminative_power(scores, n_permutations=500).counts
+        assert not np.array_equal(base, me.discriminative_power(scores, n_permutations=500, seed=1).counts)
+        renamed = scores_of(scores.values, scores.measures, "another")
+        assert not np.array_equal(base, me.discriminative_power(renamed, n_permutations=500).counts)
+
+    def test_a_constant_measure_has_p_values_of_one_and_a_warning(self):
+        values = np.random.default_rng(0).random((4, 6, 2))
+        values[..., 1] = 0.25
+        with pytest.warns(MetaevalWarning, match="NMD gives all runs the same score"):
+            power = me.discriminative_power(scores_of(values, ["Accuracy", "NMD"]), n_permutations=100)
+        assert (power.p_values[1] == 1).all()
+
+    @pytest.mark.parametrize(
+        "test", ["randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"]
+    )
+    def test_all_tests_agree_on_what_is_plain(self, scores, test):
+        power = me.discriminative_power(scores, test=test, n_permutations=2000)
+        frame = power.to_frame().set_index(["measure", "run_a", "run_b"])["p_value"]
+        assert frame.loc["Accuracy", "r0", "r7"] < 0.01
+        assert 0 <= frame.min() <= frame.max() <= 1
+
+    def test_the_curve_falls(self, scores):
+        curve = me.discriminative_power(scores, n_permutations=200).curve()
+        assert (np.diff(curve.to_numpy(), axis=0) <= 0).all()
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"n_permutations": 0}, "n_permutations is 0"),
+            ({"alpha": 0}, "alpha is 0"),
+            ({"alpha": 1}, "alpha is 1"),
+            ({"test": "anova"}, "no test 'anova'"),
+            ({"engine": "gpu"}, "no engine 'gpu'"),
+            ({"correction": "holm"}, "allows for all pairs by itself"),
+            ({"test": "paired-t", "correction": "sidak"}, "no correction 'sidak'"),
+        ],
+    )
+    def test_bad_options_are_refused_by_name(self, scores, options, message):
+        with pytest.raises(MetaevalError, match=message):
+            me.discriminative_power(scores, **options)
+
+    def test_too_few_runs_or_topics_are_refused(self, scores):
+        with pytest.raises(MetaevalError, match="hold 1 run; at least 2"):
+            me.discriminative_power(scores.sel(runs=["r0"]))
+        with pytest.raises(MetaevalError, match="hold 1 topic; at least 2"):
+            me.discriminative_power(scores.sel(topics=["t0"]))
+        with pytest.raises(MetaevalError, match="take Scores, not ndarray"):
+            me.discriminative_power(scores.values)
+
+
+class TestPooledDiscriminativePower:
+    def test_the_papers_pooled_percentages_follow_from_its_counts(self, scores):
+        """LQ 2021, Table 3: NMD, 572 of 1,363 pairs, 42.0 %."""
+        from dataclasses import replace
+
+        base = me.discriminative_power(scores.sel(measures="NMD"), n_permutations=100)
+        found, runs = (38, 48, 71, 68, 65, 84, 116, 82), (12, 14, 19, 19, 19, 22, 22, 22)
+        powers = []
+        for number, (significant, n_runs) in enumerate(zip(found, runs, strict=True)):
+            n_pairs = n_runs * (n_runs - 1) // 2
+            p = np.where(np.arange(n_pairs) < significant, 0.0, 1.0)[None]
+            labels = tuple(map(str, range(n_runs)))
+            powers.append(replace(base, collection=str(number), runs=labels, p_values=p, means=np.zeros((n_runs, 1))))
+        row = me.pooled_discriminative_power(powers).to_frame().iloc[0]
+        assert (row["significant"], row["pairs"], round(100 * row["power"], 1)) == (572, 1363, 42.0)
+        assert row["low"] < row["power"] < row["high"]
+
+    def test_other_measures_or_levels_are_refused(self, scores):
+        one = me.discriminative_power(scores, n_permutations=50)
+        with pytest.raises(MetaevalError, match="only be pooled for the same"):
+            me.pooled_discriminative_power([one, me.discriminative_power(scores.sel(measures="NMD"), n_permutations=50)])
+        with pytest.raises(MetaevalError, match="α = 0.01"):
+            me.pooled_discriminative_power([one, me.discriminative_power(scores, alpha=0.01, n_permutations=50)])
+        with pytest.raises(MetaevalError, match="at least one"):
+            me.pooled_discriminative_power([])
+
+
+class TestSignificance:
+    def test_a_b_and_c_add_up_to_what_each_measure_finds(self, scores):
+        power = me.discriminative_power(scores, n_permutations=500)
+        found = power.summary().set_index("measure")["significant"]
+        for row in me.significance_overlap(power).to_frame().itertuples():
+            assert row.a + row.b == found[row.measure_1]
+            assert row.b + row.c == found[row.measure_2]
+            assert row.sso == pytest.approx(row.b / (row.a + row.b + row.c))
+
+    def test_the_overlap_printed_for_nmd_and_rnod_on_dialeval_dq_s(self):
+        """LQ 2021, Table 4(h): 52.2 (11/71/54)."""
+        from metaeval.analyses.significance import SignificanceOverlap
+
+        both = np.array([[82, 71], [71, 125]])
+        overlap = SignificanceOverlap("dq-s", (me.measure("NMD"), me.measure("RNOD")), both, "")
+        row = overlap.to_frame().iloc[0]
+        assert (row["a"], row["b"], row["c"], round(100 * row["sso"], 1)) == (11, 71, 54, 52.2)
+        assert "52.2 (11/71/54)" in overlap.to_text()
+
+    def test_a_contradiction_names_who_says_what(self):
+        up = np.add.outer([0.1, 0.45, 0.8], np.linspace(0, 0.05, 15))
+        scores = scores_of(np.stack([up, up, up[::-1]], axis=-1), ["NMD", "Accuracy", "RNOD"])
+        found = me.significance_contradictions(me.discriminative_power(scores, n_permutations=500))
+        counts = found.to_frame().set_index(["measure_1", "measure_2"])["contradictions"]
+        assert counts.to_dict() == {("NMD", "Accuracy"): 3, ("NMD", "RNOD"): 3, ("Accuracy", "RNOD"): 0}
+        pairs = found.run_pairs()
+        assert len(pairs) == 6
+        assert ("NMD", "Accuracy", "r0", "r2") in set(pairs.itertuples(index=False, name=None))
+
+    def test_agreement_needs_two_measures(self, scores):
+        power = me.discriminative_power(scores.sel(measures="NMD"), n_permutations=50)
+        for analysis in (me.significance_overlap, me.significance_contradictions):
+            with pytest.raises(MetaevalError, match="two measures or more"):
+                analysis(power)
+
+
+class TestBaselinePreference:
+    def test_wins_losses_ties_and_quadrants_by_hand(self):
+        values = np.array([[[0.1, 0.9], [0.4, 0.2], [0.3, 0.3]], [[0.2, 0.5], [0.4 + 1e-12, 0.1], [0.1, 0.4]]])
+        found = me.baseline_preference(scores_of(values, ["NMD", "RNOD"]), "r0", "r1")
+        assert found.to_frame().to_numpy().tolist() == [[1, 1, 1], [1, 2, 0]]
+        row = found.quadrants().iloc[0]
+        assert (row["second"], row["fourth"]) == (1, 1)
+        d = found.divergent_topics("NMD", "RNOD", n=1).iloc[0]
+        assert (d["topic"], d["number"]) == ("t0", 1)
+        assert d["d"] == pytest.approx(-0.1 - 0.4)
+
+    def test_pearson_and_its_interval_are_scipys(self, scores):
+        found = me.baseline_preference(scores, "r0", "r7")
+        row = found.quadrants().set_index(["measure_1", "measure_2"]).loc[("NMD", "RNOD")]
+        expected = scipy.stats.pearsonr(found.deltas[:, 1], found.deltas[:, 2])
+        interval = expected.confidence_interval()
+        assert row.loc[["r", "low", "high"]].tolist() == pytest.approx([expected.statistic, interval.low, interval.high])
+
+    def test_deltas_that_do_not_vary_have_no_correlation(self):
+        found = me.baseline_preference(scores_of(np.ones((2, 3, 2)), ["NMD", "RNOD"]), "r0", "r1")
+        assert found.quadrants()["r"].isna().all()
+        assert found.to_frame()["tied"].tolist() == [3, 3]
+
+    def test_what_is_not_there_is_refused(self, scores):
+        with pytest.raises(MetaevalError, match="no run 'x'"):
+            me.baseline_preference(scores, "r0", "x")
+        with pytest.raises(MetaevalError, match="two different"):
+            me.baseline_preference(scores, "r0", "r0")
+        with pytest.raises(MetaevalError, match="no measure 'X'"):
+            me.baseline_preference(scores, "r0", "r1").divergent_topics("X", "NMD")
+
+
+class TestRobustness:
+    def test_rho_between_topics_is_scipys(self, scores):
+        found = me.robustness(scores.sel(topics=["t0", "t1"]))
+        values = scores.sel(topics=["t0", "t1"]).values
+        for m in range(3):
+            expected = scipy.stats.spearmanr(values[:, 0, m], values[:, 1, m]).statistic
+            assert found.to_frame()["mean"][m] == pytest.approx(expected)
+
+    def test_a_topic_that_tells_no_runs_apart_is_counted_as_undefined(self):
+        values = np.random.default_rng(0).random((4, 3, 1))
+        values[:, 0] = 0.5
+        row = me.robustness(scores_of(values)).to_frame().iloc[0]
+        assert (row["pairs"], row["undefined"]) == (1, 2)
+
+    def test_collections_are_joined_by_run_name(self, scores):
+        other = me.Scores(
+            scores.values[::-1], runs=scores.runs[::-1], topics=scores.topics, measures=scores.measures, collection="d"
+        )
+        assert me.robustness([scores, other]).to_frame()["mean"].tolist() == pytest.approx([1, 1, 1])
+        with pytest.raises(MetaevalError, match="at least two"):
+            me.robustness([scores])
+
+
+class TestSampleSize:
+    def test_more_topics_tell_more_runs_apart_and_rank_more_consistently(self, scores):
+        frame = me.sample_size(scores, sizes=[4, 10, 20, 40], n_trials=100, n_permutations=300).to_frame()
+        one = frame[frame["measure"] == "RNOD"]
+        assert one["power"].is_monotonic_increasing
+        assert one["mean_tau"].iloc[:3].is_monotonic_increasing
+        assert np.isnan(one["mean_tau"].iloc[3])
+
+    def test_with_all_topics_it_is_a_test_of_the_collection(self, scores):
+        found = me.sample_size(scores, sizes=[40], n_permutations=3000)
+        whole = me.discriminative_power(scores, n_permutations=3000).summary()["power"]
+        assert np.allclose(found.power[0], whole, atol=0.08)
+        assert (found.power_sd == 0).all()
+
+    def test_sizes_out_of_range_are_refused(self, scores):
+        with pytest.raises(MetaevalError, match="between 2 and the 40 topics"):
+            me.sample_size(scores, sizes=[1, 50])
+
+
+def results(scores):
+    power = me.discriminative_power(scores, n_permutations=100)
+    return [
+        me.ranking_similarity(scores, n_bootstrap=50),
+        me.split_half_consistency(scores, n_trials=50, n_permutations=100),
+        power,
+        me.pooled_discriminative_power([power], n_bootstrap=50),
+        me.significance_overlap(power),
+        me.significance_contradictions(power),
+        me.baseline_preference(scores, "r0", "r1"),
+        me.robustness(scores),
+        me.sample_size(scores, sizes=[5, 40], n_trials=20, n_samples=2, n_permutations=100),
+    ]
+
+
+def test_every_result_says_what_it_is_and_shows_itself_with_its_signature(scores, tmp_path):
+    import json
+
+    from metaeval.report.figures import save
+
+    for number, result in enumerate(results(scores)):
+        name = type(result).__name__
+        assert repr(result).startswith(name)
+        assert str(result.signature) in result.to_text()
+        assert "tabular" in result.to_latex()
+        assert result.to_markdown().count("|") > 8
+        assert json.loads(json.dumps(result.to_dict()))["result"] == name
+        figure = result.plot()
+        assert "metaeval" in figure.texts[-1].get_text()
+        first = [path.read_bytes() for path in save(figure, tmp_path / "a", str(number))]
+        again = [path.read_bytes() for path in save(result.plot(), tmp_path / "b", str(number))]
+        assert first == again, f"the figure of {name} is not the same twice"
+
+
+def test_results_are_the_same_on_every_run(scores):
+    for first, again in zip(results(scores), results(scores), strict=True):
+        assert first.to_dict() == again.to_dict()
+
+
+def test_signatures_name_data_settings_and_version(scores):
+    signature = str(me.discriminative_power(scores, n_permutations=1234, seed=7).signature)
+    for part in (f"c@{scores.sha256[:12]}", "8 runs × 40 topics", "Accuracy, NMD, RNOD", "B 1,234", "seed 7", me.__version__):
+        assert part in signature

@@ -1,0 +1,125 @@
+"""The public files as their publishers hold them; set METAEVAL_DATA to the folder they are in."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from metaeval.errors import DataError, PolicyWarning
+from metaeval.io import read_runs, read_scores
+
+DATA = Path(os.environ.get("METAEVAL_DATA", "data"))
+
+TREC = [
+    ("adhoc5", 61, 50, 3),
+    ("adhoc6", 74, 50, 3),
+    ("adhoc7", 103, 50, 3),
+    ("robust2004", 110, 249, 2),
+    ("web2010", 88, 48, 6),
+    ("web2011", 62, 50, 6),
+    ("web2013", 34, 50, 6),
+]
+
+
+def data(name):
+    path = DATA / name
+    if not path.exists():
+        pytest.skip(f"{name} is not in the folder that METAEVAL_DATA names")
+    return path
+
+
+@pytest.mark.parametrize(("collection", "runs", "topics", "measures"), TREC)
+def test_trec_collections_have_their_runs_topics_and_measures(collection, runs, topics, measures):
+    scores = read_scores(data("trec"), collection=collection)
+    assert scores.values.shape == (runs, topics, measures)
+    assert scores.collection == collection
+    assert {str(one) for one in scores.measures} <= {"AP", "P@10", "P@20", "RR", "nDCG@20", "ERR@20"}
+    assert all(one.higher_is_better and one.range == (0, 1) for one in scores.measures)
+    assert scores.topics[0] == ("301" if collection == "robust2004" else "1")
+    assert scores.values.min() >= 0
+    assert scores.values.max() <= 1
+
+
+def test_one_trec_file_is_recognised_by_its_name():
+    scores = read_scores(data("trec") / "web2013_ndcg20.csv")
+    assert (len(scores.runs), len(scores.topics), str(scores.measures[0])) == (34, 50, "nDCG@20")
+    assert scores.matrix("nDCG@20").iloc[0, 0] == 0.6544
+
+
+def test_llmjudge_has_three_labels_out_of_range_and_says_so():
+    gold, runs = data("llmjudge/qrels.txt"), data("llmjudge/runs")
+    options = {"format": "judgements", "classes": range(4)}
+    with pytest.raises(
+        DataError, match=r"RMITIR-llama70B.txt:2449: run RMITIR-llama70B, topic q0, item p3021: the label"
+    ):
+        read_runs(gold, runs, **options)
+    with pytest.warns(PolicyWarning, match="3 labels .*: runs RMITIR-llama70B, h2oloo-zeroshot2; topics q0, q2, q30"):
+        judged = read_runs(gold, runs, invalid="clip", **options)
+    assert judged.counts.shape == (33, 25, 4, 4)
+    assert (judged.counts.sum(axis=(1, 2, 3)) == 4423).all()
+    assert judged.gold.sum(axis=0).tolist() == [2005, 1233, 808, 377]
+    assert (judged.gold == 0).any(axis=1).sum() == 1, "one class is empty in one topic"
+
+
+def test_a_submission_that_numbers_its_lines_is_matched_line_by_line():
+    gold, run = data("semeval2016/twitter-2016test-CE.txt"), data("semeval2016/PotTS.SubtaskC.res.official.txt")
+    runs = read_runs(gold, run, format="semeval-c")
+    assert runs.counts.shape == (1, 100, 5, 5)
+    assert runs.counts.sum() == 20_632
+    assert runs.gold.sum(axis=0).tolist() == [138, 2201, 10081, 7830, 382]
+    assert runs.counts[0].sum(axis=(0, 1)).tolist() == [1349, 3398, 8922, 5024, 1939]
+    # Lines that were not those of the gold would do no better than labels spread within each topic by chance.
+    counts, distance = runs.counts[0], np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+    chance = counts.sum(axis=2)[:, :, None] * counts.sum(axis=1)[:, None, :] / counts.sum(axis=(1, 2))[:, None, None]
+    assert (counts * distance).sum() / 20_632 < 0.96 * (chance * distance).sum() / 20_632
+
+
+def test_official_distributions_are_printed_to_three_decimals_and_need_rescaling():
+    gold, run = data("semeval2016/twitter-2016test-CE.txt"), data("semeval2016/PotTS.SubtaskE.res.official.txt")
+    with pytest.raises(DataError, match=r"official.txt:2: run \S+, topic prince george: probabilities sum to 0.999"):
+        read_runs(gold, run, format="semeval-e")
+    runs = read_runs(gold, run, format="semeval-e", rescale=True)
+    assert runs.estimated.shape == (1, 100, 5)
+    # The team's labels of subtask C give the same shares, but its file of subtask E has them in another order
+    # in every topic; it is read as it was submitted.
+    labels = read_runs(gold, run.with_name(run.name.replace("SubtaskE", "SubtaskC")), format="semeval-c")
+    shares = labels.to_quantification().estimated[0]
+    np.testing.assert_allclose(np.sort(runs.estimated[0]), np.sort(shares), atol=2e-3)
+
+
+def test_the_two_golds_of_semeval_2017_say_the_same():
+    folder = data("semeval2017")
+    labels, shares = (folder / f"SemEval2017_task4_subtask{one}_test_english_gold.txt" for one in "CE")
+    items = read_runs(labels, labels, format="semeval-c")
+    assert (items.counts.sum(), len(items.topics), items.topics[0]) == (12_379, 125, "#ArianaGrande")
+    counted = read_runs(labels, shares, format="semeval-e")
+    assert counted.estimated.shape == (1, 125, 5)
+    np.testing.assert_allclose(counted.estimated[0], counted.gold, atol=1e-12)
+
+
+@pytest.mark.parametrize("aspect", ["A", "E", "S"])
+def test_stc3_has_twenty_runs_of_390_dialogues(aspect):
+    gold = data("stc3/gold.json")
+    runs = read_runs(gold, data("stc3/runs"), format="dialogue-quality", aspect=aspect)
+    assert runs.estimated.shape == (20, 390, 5)
+    np.testing.assert_allclose(runs.gold * 19, np.round(runs.gold * 19), atol=1e-9)
+    assert runs.collection == f"gold-{aspect}"
+    np.testing.assert_allclose(
+        read_runs(gold, data("stc3/runs"), format="dialogue-quality", aspect=aspect, rescale=True).estimated,
+        runs.estimated,
+        atol=2e-7,
+    )
+
+
+def test_twenty_runs_of_twenty_thousand_items_are_read_in_a_few_seconds(tmp_path):
+    rows = [(f"topic {i % 100}", str(10**17 + i), i % 5 - 2) for i in range(20_000)]
+    for run in range(20):
+        lines = (f"{item}\t{topic}\t{(label + run) % 5 - 2}\n" for topic, item, label in reversed(rows))
+        (tmp_path / f"run{run}.txt").write_text("".join(lines))
+    (tmp_path / "gold.txt").write_text("".join(f"{item}\t{topic}\t{label}\n" for topic, item, label in rows))
+    start = time.perf_counter()
+    runs = read_runs(tmp_path / "gold.txt", tmp_path, format="semeval-c")
+    assert time.perf_counter() - start < 5, "about half a second, on a machine that does nothing else"
+    assert runs.counts.sum() == 20 * 20_000

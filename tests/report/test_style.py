@@ -1,0 +1,41 @@
+"""A measure looks the same in every figure."""
+
+import matplotlib as mpl
+
+from metaeval.report.style import house_style, looks, sparse_markers
+
+
+def test_a_measure_keeps_its_look_whatever_stands_beside_it():
+    alone, together = looks(["NMD"]), looks(["RNOD", "NMD", "mine"])
+    assert alone["NMD"] == together["NMD"]
+    assert looks(["mine", "RNOD"])["mine"] == together["mine"]
+
+
+def test_the_papers_measures_are_all_told_apart():
+    for names in (
+        ["NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD", "RNADW"],
+        ["kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"],
+    ):
+        found = looks(names)
+        assert len({look["color"] for look in found.values()}) == len(names)
+        assert len({look["marker"] for look in found.values()}) == len(names)
+
+
+def test_many_own_measures_are_told_apart_too():
+    names = [f"own{number}" for number in range(30)]
+    found = looks(names)
+    assert len({(look["color"], look["linestyle"]) for look in found.values()}) == 30
+
+
+def test_the_users_own_settings_come_back():
+    before = dict(mpl.rcParams)
+    with house_style():
+        assert mpl.rcParams["font.size"] == 9
+    assert dict(mpl.rcParams) == before
+
+
+def test_markers_are_few():
+    import numpy as np
+
+    assert len(sparse_markers(np.arange(100), 3)) <= 5
+    assert sparse_markers(np.arange(0), 3) == []

@@ -1,0 +1,234 @@
+"""The command line as a user meets it: results on stdout, everything else on stderr, never a traceback."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval as me
+from metaeval import cli
+
+
+@pytest.fixture
+def run(capfd, monkeypatch):
+    """Run a command in this process and return (status, stdout, stderr)."""
+
+    def _run(*words):
+        monkeypatch.setattr(sys, "argv", ["metaeval", *map(str, words)])
+        before = cli.warnings.showwarning
+        filters = cli.warnings.filters[:]
+        try:
+            with pytest.raises(SystemExit) as stopped:
+                cli.main()
+        finally:
+            cli.warnings.showwarning = before
+            cli.warnings.filters[:] = filters
+        out, err = capfd.readouterr()
+        return stopped.value.code, out, err
+
+    return _run
+
+
+@pytest.fixture
+def score_file(tmp_path):
+    rng = np.random.default_rng(3)
+    values = np.linspace(0.2, 0.8, 5)[:, None, None] + rng.normal(0, 0.1, (5, 12, 2))
+    runs, topics = [f"r{i}" for i in range(5)], [f"t{i}" for i in range(12)]
+    scores = me.Scores(np.clip(values, 0, 1), runs=runs, topics=topics, measures=["nDCG@10", "AP"], collection="tiny")
+    path = tmp_path / "tiny.csv"
+    me.io.write_scores(scores, path)
+    return path
+
+
+def test_help_names_every_command_and_shows_examples(run):
+    status, out, _ = run("--help")
+    assert status == 0
+    for command in ("measures", "score", "convert", "power", "similarity", "consistency", "overlap", "contradictions"):
+        assert command in out
+        status, text, _ = run(command, "--help")
+        assert status == 0
+        assert "Examples:" in text
+
+
+def test_measures_are_listed(run):
+    status, out, _ = run("measures", "--kind", "quantification", "--format", "json")
+    assert status == 0
+    assert {row["measure"] for row in json.loads(out)["rows"]} >= {"NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD", "RNADW"}
+
+
+@pytest.mark.parametrize("command", ["similarity", "consistency", "power", "overlap", "contradictions", "robustness"])
+@pytest.mark.parametrize("style", ["text", "csv", "md", "latex", "json"])
+def test_every_analysis_prints_in_every_format(run, score_file, command, style):
+    status, out, err = run(command, score_file, "--format", style)
+    assert status == 0, err
+    assert "nDCG@10" in out or "nDCG@10" in out.replace("\\", "")
+    assert ("tiny@" in out) == (style != "csv")
+    assert ("tiny@" in err) == (style == "csv")
+
+
+def test_an_analysis_writes_table_rows_and_figure(run, score_file, tmp_path):
+    status, _, err = run("power", score_file, "-B", 200, "--out", tmp_path / "out")
+    assert status == 0, err
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {f"power.{suffix}" for suffix in ("csv", "md", "tex", "json", "png", "svg")}
+    assert len(pd.read_csv(tmp_path / "out" / "power.csv")) == 20
+
+
+def test_several_collections_are_pooled(run, score_file, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_bytes(score_file.read_bytes())
+    status, out, _ = run("power", score_file, other, "-B", 200)
+    assert status == 0
+    assert "pooled over 2 collections (tiny, other)" in out
+
+
+def test_sample_size_and_baselines(run, score_file):
+    status, out, _ = run("sample-size", score_file, "--sizes", "4,12", "--samples", 2, "-B", 100)
+    assert status == 0
+    assert "power nDCG@10" in out
+    status, out, _ = run("baselines", score_file, "r0", "r4")
+    assert status == 0
+    assert "r4" in out
+
+
+def test_scores_go_from_format_to_format_without_losing_a_bit(run, score_file, tmp_path):
+    store = tmp_path / "store"
+    assert run("convert", score_file, tmp_path / "a.parquet")[0] == 0
+    assert run("convert", tmp_path / "a.parquet", store, "--to", "store", "--collection", "tiny")[0] == 0
+    assert run("convert", store, tmp_path / "sakai", "--to", "sakai")[0] == 0
+    assert run("convert", tmp_path / "sakai", tmp_path / "back.csv")[0] == 0
+    first, last = me.io.read_scores(score_file), me.io.read_scores(tmp_path / "back.csv")
+    last = last.sel(measures=["nDCG@10", "AP"])
+    assert first.values.tobytes() == last.values.tobytes()
+
+
+def judged(tmp_path):
+    (tmp_path / "gold.txt").write_text("q1 0 d1 0\nq1 0 d2 2\nq2 0 d1 1\nq2 0 d3 0\n")
+    (tmp_path / "run.txt").write_text("q1 0 d1 0\nq1 0 d2 1\nq2 0 d1 1\nq2 0 d3 0\n")
+    (tmp_path / "bad.txt").write_text("q1 0 d1 0\nq1 0 d2 7\nq2 0 d1 1\nq2 0 d3 0\n")
+    return tmp_path / "gold.txt", tmp_path / "run.txt", tmp_path / "bad.txt"
+
+
+def test_runs_are_scored_against_gold(run, tmp_path):
+    gold, good, bad = judged(tmp_path)
+    layout = ("--layout", "judgements", "--classes", "0,1,2")
+    status, out, err = run("score", gold, good, *layout, "-m", "MAE_mu", "-o", tmp_path / "s.csv")
+    assert status == 0, err
+    assert "0.2500" in out
+    assert me.io.read_scores(tmp_path / "s.csv").values.tolist() == [[[0.5], [0.0]]]
+    status, out, err = run("score", gold, good, bad, *layout)
+    assert status == 2
+    assert "bad.txt:2" in err
+    status, out, err = run("score", gold, good, bad, *layout, "--invalid", "clip", "-m", "Accuracy", "--format", "csv")
+    assert status == 0
+    assert "note" in err
+    assert out.splitlines() == ["run,Accuracy", "run,0.75", "bad,1.0"]
+
+
+OWN = """
+import numpy as np, metaeval
+@metaeval.classification_measure(higher_is_better=True, range=(0, 1))
+def own(counts):
+    "Share of items in the first class."
+    return {body}
+"""
+
+
+def test_a_users_measure_is_run_because_they_name_its_file(run, tmp_path):
+    gold, good, _ = judged(tmp_path)
+    layout = ("--layout", "judgements", "--classes", "0,1,2")
+    (tmp_path / "own.py").write_text(OWN.format(body="counts[..., 0].sum(-1) / counts.sum((-2, -1))"))
+    status, out, err = run("score", gold, good, *layout, "-m", f"{tmp_path}/own.py:own")
+    assert status == 0, err
+    assert "0.5000" in out
+    for body, message in (
+        ("counts[..., 0, 0] * np.nan", "not a finite number"),
+        ("counts.sum((-2, -1)) * 9", "outside its declared range"),
+        ("counts", "returned shape"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("undefined_name", "NameError"),
+    ):
+        (tmp_path / "own.py").write_text(OWN.format(body=body))
+        status, out, err = run("score", gold, good, *layout, "-m", f"{tmp_path}/own.py:own")
+        assert (status, out) == (2, ""), body
+        assert message in err
+        assert "Traceback" not in err
+    for reference, message in ((f"{tmp_path}/no.py:own", "no file"), (f"{tmp_path}/own.py:other", "nothing called 'other'")):
+        status, _, err = run("score", gold, good, *layout, "-m", reference)
+        assert status == 2
+        assert message in err
+
+
+BAD = {
+    "no such file": ("power", "nowhere.csv"),
+    "no such data set": ("power", "stc3-dq"),
+    "an empty file": ("power", "empty.csv"),
+    "a binary file": ("power", "binary.csv"),
+    "a table that is no score table": ("power", "table.csv"),
+    "not Parquet": ("power", "wrong.parquet"),
+    "one run": ("power", "one.csv"),
+    "no permutations": ("power", "tiny.csv", "-B", "0"),
+    "a level above 1": ("power", "tiny.csv", "--alpha", "2"),
+    "an unknown format": ("power", "tiny.csv", "--format", "pdf"),
+    "an unknown measure": ("power", "tiny.csv", "-m", "NMD"),
+    "an unknown τ": ("similarity", "tiny.csv", "--tau", "tau_c"),
+    "no run of that name": ("baselines", "tiny.csv", "x", "y"),
+    "sizes that are no numbers": ("sample-size", "tiny.csv", "--sizes", "a,b"),
+    "a folder without scores": ("power", "nothing"),
+    "gold without runs": ("score", "tiny.csv"),
+    "runs without a layout": ("score", "tiny.csv", "tiny.csv"),
+    "an unknown layout": ("score", "tiny.csv", "tiny.csv", "--layout", "xml"),
+    "an unknown policy": ("score", "gold.txt", "gold.txt", "--layout", "judgements", "--classes", "0,1", "--missing", "ignore"),
+    "no classes": ("score", "gold.txt", "gold.txt", "--layout", "judgements"),
+    "an unknown kind": ("measures", "--kind", "ranking"),
+    "an unknown data set": ("data", "info", "nothing"),
+    "a target that cannot be": ("convert", "tiny.csv", "empty.csv/x.csv"),
+    "an unknown target format": ("convert", "tiny.csv", "x.xyz"),
+}
+
+
+@pytest.mark.parametrize("words", BAD.values(), ids=BAD)
+def test_whatever_is_wrong_ends_in_one_sentence_and_status_2(run, score_file, words, monkeypatch):
+    folder = score_file.parent
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("METAEVAL_DATA", str(folder / "data"))
+    (folder / "empty.csv").write_text("")
+    (folder / "binary.csv").write_bytes(bytes(range(256)))
+    (folder / "table.csv").write_text("name,size\na,1\n")
+    (folder / "wrong.parquet").write_text("PAR1 nothing PAR1")
+    (folder / "one.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0\n")
+    (folder / "gold.txt").write_text("q1 0 d1 0\n")
+    (folder / "nothing").mkdir()
+    status, out, err = run(*words)
+    assert status == 2, (out, err)
+    assert out == ""
+    assert err.startswith("metaeval: ")
+    assert "Traceback" not in err
+    assert "bug" not in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_data_sets_are_described_and_offline_is_a_sentence(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("METAEVAL_DATA", str(tmp_path))
+    status, out, _ = run("data", "list")
+    assert status == 0
+    assert "stc3-dq-a" in out
+    status, out, _ = run("data", "info", "llmjudge")
+    assert status == 0
+    assert "sha256" in out
+    assert "licence" in out
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(score_file):
+    command = f"{sys.executable} -m metaeval power {score_file} -B 100 --format csv | head -n 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, env=os.environ)
+    assert done.stdout.startswith("measure,")
+    assert "Traceback" not in done.stderr
+
+
+def test_the_version_is_printed(run):
+    assert run("--version")[:2] == (0, f"{me.__version__}\n")
