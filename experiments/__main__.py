@@ -21,7 +21,9 @@ EXPERIMENTS = {
 
 def run(
     names: Annotated[list[str] | None, typer.Argument(help=f"Which: {', '.join(EXPERIMENTS)}. All by default.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder with the data sets [default: METAEVAL_DATA, else the cache]")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data sets [default: METAEVAL_DATA, else the cache]")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results")] = Path("results"),
     quick: Annotated[bool, typer.Option("--quick", help="Smaller, for a first look")] = False,
     n_jobs: Annotated[int, typer.Option(help="Processes at once")] = 1,
@@ -30,17 +32,16 @@ def run(
 ) -> None:
     """Reproduce the papers' tables and say what came out exactly, what in kind, and what could not be had.
 
-    Examples:
-
+    Examples
+    --------
       python -m experiments
       python -m experiments lq2021 --data ../data --out /tmp/results
       python -m experiments --quick --check
     """
-    from metaeval import MetaevalError
-    from metaeval.errors import MetaevalWarning
-
     from experiments.comparison import summary
     from experiments.study import Settings, differences
+    from metaeval import MetaevalError
+    from metaeval.errors import MetaevalWarning
 
     screen, aside = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
     warnings.showwarning = lambda message, *_, **__: aside.print(f"note: {message}", style="dim", markup=False)

@@ -16,7 +16,6 @@ from experiments.comparison import Cell, to_frame
 from metaeval.files import write_atomically
 
 
-
 @dataclass(frozen=True)
 class Settings:
     """The options of the command line.

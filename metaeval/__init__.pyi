@@ -32,10 +32,10 @@ from .measures.base import Measure as Measure
 from .measures.registry import classification_measure as classification_measure
 from .measures.registry import measure as measure
 from .measures.registry import quantification_measure as quantification_measure
+from .opening import open_scores as open_scores
 from .report.tables import Table as Table
 from .runs import ClassificationRuns as ClassificationRuns
 from .runs import QuantificationRuns as QuantificationRuns
-from .opening import open_scores as open_scores
 from .scores import Scores as Scores
 from .scoring import score as score
 from .signature import Signature as Signature

@@ -65,7 +65,7 @@ def _remote(path: str) -> bytes:
 
 
 def read_text(path: PathLike) -> str:
-    """Return the text of a UTF-8 file, without byte order mark and with line ends as ``\\n``.
+    """Return the text of a UTF-8 file, without byte order mark and with line ends as line feeds.
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ def read_text(path: PathLike) -> str:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError("the file is UTF-16, not UTF-8", file=path, hint="save it as UTF-8")
     if b"\0" in content:
-        raise DataError("the file is binary, not text", file=path, line=content.count(b"\n", 0, content.index(b"\0")) + 1)
+        raise DataError(
+            "the file is binary, not text", file=path, line=content.count(b"\n", 0, content.index(b"\0")) + 1
+        )
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

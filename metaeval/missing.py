@@ -54,7 +54,7 @@ def mend_missing(
     runs, topics = list(runs), list(topics)
     if not gaps.any():
         return values, runs, topics
-    r, t, m = np.argwhere(gaps)[0]
+    r, t, m = (int(position) for position in np.argwhere(gaps)[0])
     count = int(gaps.sum())
     if policy == "raise":
         more = f"; {count:,} are missing in all" if count > 1 else ""
@@ -68,7 +68,7 @@ def mend_missing(
         )
     if policy == "worst":
         values = values.copy()
-        for position in np.flatnonzero(gaps.any(axis=(0, 1))):
+        for position in np.flatnonzero(gaps.any(axis=(0, 1))).tolist():
             one = measures[position]
             if one.higher_is_better is None or not np.isfinite(one.worst):
                 raise DataError("its worst value is not known, so it cannot stand for a missing score", measure=one)

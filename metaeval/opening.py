@@ -109,9 +109,13 @@ def directed(scores: Scores, higher_is_better: Iterable[str], lower_is_better: I
     known = {str(one): one for one in scores.measures}
     for name, direction in stated.items():
         if name not in known:
-            raise MetaevalError(f"there is no measure {name!r} whose direction could be stated (there are {listed([*known])})")
+            raise MetaevalError(
+                f"there is no measure {name!r} whose direction could be stated (there are {listed([*known])})"
+            )
         if known[name].formula is not None and known[name].higher_is_better != direction:
-            raise MetaevalError(f"{name} is a registered measure, of which {'lower' if direction else 'higher'} is better")
+            raise MetaevalError(
+                f"{name} is a registered measure, of which {'lower' if direction else 'higher'} is better"
+            )
     measures = [
         replace(one, higher_is_better=stated[str(one)]) if str(one) in stated else one for one in scores.measures
     ]

@@ -81,7 +81,8 @@ class ClassificationRuns:
         if len(unlike):
             r, t = unlike[0]
             raise DataError(
-                f"its items have gold classes {sizes[r, t].tolist()}, those of run {labels[0][0]} {sizes[0, t].tolist()}",
+                f"its items have gold classes {sizes[r, t].tolist()}, "
+                f"those of run {labels[0][0]} {sizes[0, t].tolist()}",
                 run=labels[0][r],
                 topic=labels[1][t],
             )
@@ -314,7 +315,9 @@ def distributions(
             run=runs[r],
             topic=topics[t],
             value=float(total[r, t]),
-            hint=None if rescale else f"rescale with --normalise or rescale=True; up to {SUM_TOLERANCE:g} is taken as rounding",
+            hint=None
+            if rescale
+            else f"rescale with --normalise or rescale=True; up to {SUM_TOLERANCE:g} is taken as rounding",
         )
     return shares / total[..., None] if rescale else shares
 
@@ -335,7 +338,9 @@ def _check_shape(array: np.ndarray, wanted: tuple[int, ...], what: str, axes: st
         raise DataError(f"the {what} have shape {array.shape}, not {wanted} ({axes})")
 
 
-def _freeze(target: Runs, *, labels: tuple[tuple[str, ...], ...], collection: str, provenance: str, **arrays: Any) -> None:
+def _freeze(
+    target: Runs, *, labels: tuple[tuple[str, ...], ...], collection: str, provenance: str, **arrays: Any
+) -> None:
     for array in arrays.values():
         array.flags.writeable = False
     names = dict(zip(("runs", "topics", "classes"), labels, strict=True))

@@ -54,7 +54,7 @@ class Scores:
     Scores: 2 runs × 2 topics × 1 measure
     >>> scores.means()
     measure   NMD
-    run          
+    run
     a        0.25
     b        0.25
     """
@@ -325,22 +325,24 @@ class Scores:
         if len(wrong):
             row = int(wrong[0])
             given = frame["score"].tolist()[row]
-            raise DataError(f"the score {given!r} is not a finite number{_others(len(wrong))}", value=given, **where(row))
+            raise DataError(
+                f"the score {given!r} is not a finite number{_others(len(wrong))}", value=given, **where(row)
+            )
         shape = tuple(len(found) for found in labels)
         cell = np.ravel_multi_index(tuple(codes), shape)
         _, first = np.unique(cell, return_index=True)
         if len(first) < len(cell):
             again = np.setdiff1d(np.arange(len(cell)), first)
             row = int(again[0])
-            raise DataError(f"there is a second score for this cell{_others(len(again))}", value=score[row], **where(row))
+            raise DataError(
+                f"there is a second score for this cell{_others(len(again))}", value=score[row], **where(row)
+            )
         values = np.full(shape, np.nan)
         values.ravel()[cell] = score
         stated = {str(one): one for one in measures}
         known = [stated.get(name, named(name)) for name in labels[2]]
         values, runs, topics = mend_missing(values, labels[0], labels[1], known, missing, file=file)
-        return cls(
-            values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance
-        )
+        return cls(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance)
 
 
 def _others(count: int) -> str:
@@ -350,5 +352,3 @@ def _others(count: int) -> str:
 def _line(file: object, row: int) -> int | None:
     """A row of a text table is two lines below: the header is line 1."""
     return row + 2 if file is not None and str(file).endswith((".csv", ".tsv", ".txt")) else None
-
-

@@ -9,10 +9,10 @@ import numpy as np
 
 from metaeval.errors import MeasureError, UndefinedValueWarning
 from metaeval.labels import listed
-from metaeval.measures.base import Formula, Measure
+from metaeval.measures.base import Formula, Kind, Measure
 from metaeval.measures.registry import measures as registered
 from metaeval.measures.registry import resolve
-from metaeval.runs import ClassificationRuns, QuantificationRuns, Runs
+from metaeval.runs import ClassificationRuns, Runs
 from metaeval.scores import Scores
 
 
@@ -47,13 +47,15 @@ def score(runs: Runs, measures: Iterable[str | Measure | Formula] | str | Measur
     >>> score(runs, ["Accuracy", "MAE_mu"]).values.tolist()
     [[[0.75, 0.25]]]
     """
-    kind = "classification" if isinstance(runs, ClassificationRuns) else "quantification"
+    kind: Kind = "classification" if isinstance(runs, ClassificationRuns) else "quantification"
     wanted = registered(kind) if measures is None else resolve(measures)
     if not wanted:
         raise MeasureError("no measure was named")
     for measure in wanted:
         if measure.formula is not None and measure.kind != kind:
-            raise MeasureError(f"{measure} is a {measure.kind} measure, the runs are {kind} runs{_way_out(measure, runs)}")
+            raise MeasureError(
+                f"{measure} is a {measure.kind} measure, the runs are {kind} runs{_way_out(measure, runs)}"
+            )
     arrays = _arrays(runs)
     values = np.empty((len(runs.runs), len(runs.topics), len(wanted)))
     for position, measure in enumerate(wanted):
@@ -84,7 +86,9 @@ def _scored(measure: Measure, arrays: tuple[np.ndarray, ...], runs: Runs) -> np.
     scores, undefined = measure.evaluate(*arrays)
     shape = (len(runs.runs), len(runs.topics))
     if scores.shape != shape:
-        raise MeasureError(f"{measure} returned shape {scores.shape} for {shape[0]} runs × {shape[1]} topics, not {shape}")
+        raise MeasureError(
+            f"{measure} returned shape {scores.shape} for {shape[0]} runs × {shape[1]} topics, not {shape}"
+        )
     _refuse(measure, scores, ~np.isfinite(scores), runs, "which is not a finite number")
     low, high = measure.range
     slack = 1e-9 * max(1.0, *(abs(end) for end in measure.range if np.isfinite(end)), 0.0)
@@ -100,7 +104,9 @@ def _refuse(measure: Measure, scores: np.ndarray, wrong: np.ndarray, runs: Runs,
         r, t = np.argwhere(wrong)[0]
         count = int(wrong.sum())
         more = f" ({count:,} of {wrong.size:,} scores are like this)" if count > 1 else ""
-        raise MeasureError(f"{measure}: run {runs.runs[r]}, topic {runs.topics[t]}: the score is {scores[r, t]:g}, {why}{more}")
+        raise MeasureError(
+            f"{measure}: run {runs.runs[r]}, topic {runs.topics[t]}: the score is {scores[r, t]:g}, {why}{more}"
+        )
 
 
 def _warn_undefined(measure: Measure, undefined: np.ndarray, runs: Runs) -> None:

@@ -233,7 +233,9 @@ class ScoreStore:
         wanted = names if measures is None else [str(named(one)) for one in measures]
         for name in wanted:
             if name not in names:
-                raise StoreError(f"{self.path}: collection {collection} has no measure {name!r} (it has {listed(names)})")
+                raise StoreError(
+                    f"{self.path}: collection {collection} has no measure {name!r} (it has {listed(names)})"
+                )
         file = str(entry["file"])
         if Path(file).name != file:
             raise StoreError(f"{self.path}: the manifest names the file {file!r}, which is not one in the store")
@@ -247,7 +249,9 @@ class ScoreStore:
             provenance=entry.get("provenance", ""),
         )
 
-    def _read_file(self, path: str, entry: dict[str, Any], wanted: list[str]) -> tuple[np.ndarray, list[str], list[str]]:
+    def _read_file(
+        self, path: str, entry: dict[str, Any], wanted: list[str]
+    ) -> tuple[np.ndarray, list[str], list[str]]:
         import pyarrow
         import pyarrow.parquet
 
@@ -290,7 +294,9 @@ def _merged(there: Scores, new: Scores) -> Scores:
         missing = [label for label in old if label not in set(given)]
         extra = [label for label in given if label not in set(old)]
         if missing or extra:
-            which = f"lack {what} {listed(missing, 3)}" if missing else f"have {what} {listed(extra, 3)}, which it lacks"
+            which = (
+                f"lack {what} {listed(missing, 3)}" if missing else f"have {what} {listed(extra, 3)}, which it lacks"
+            )
             raise StoreError(
                 f"collection {there.collection} has {len(old)} {what}s, these scores {which}: "
                 "add them under another collection name, or replace the collection"

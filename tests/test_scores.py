@@ -32,7 +32,8 @@ def test_a_registered_name_brings_its_direction_and_another_name_none(scores):
 
 
 @pytest.mark.parametrize(
-    "name", ["AP", "map", "nDCG@20", "ndcg_cut_10", "P_10", "P@20", "ERR@20", "RR", "recip_rank", "bpref", "P(rel=2)@10"]
+    "name",
+    ["AP", "map", "nDCG@20", "ndcg_cut_10", "P_10", "P@20", "ERR@20", "RR", "recip_rank", "bpref", "P(rel=2)@10"],
 )
 def test_higher_is_known_to_be_better_for_the_usual_retrieval_measures(name):
     assert metaeval.measures.named(name).higher_is_better is True
@@ -83,9 +84,7 @@ def test_a_shuffled_frame_gives_the_same_scores(scores):
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=4, max_size=4))
 def test_a_frame_keeps_every_bit(numbers):
-    scores = Scores(
-        np.reshape(numbers, (2, 2, 1)), runs=["a", "b"], topics=["t", "u"], measures=["X"]
-    )
+    scores = Scores(np.reshape(numbers, (2, 2, 1)), runs=["a", "b"], topics=["t", "u"], measures=["X"])
     again = Scores.from_frame(scores.to_frame())
     assert again.values.tobytes() == scores.values.tobytes()
 
@@ -106,7 +105,10 @@ BROKEN = [
     (lambda: Scores([[[1.0]]], runs=["a", "a"], topics=["t"], measures=["X"]), "run 'a' is there twice"),
     (lambda: Scores([[[1.0]]], runs=["a"], topics=["t"], measures=["X", "X"]), "measure 'X' is there twice"),
     (lambda: Scores([[[1.0]]], runs=["a"], topics=["t", "u"], measures=["X"]), "1 runs × 2 topics × 1 measures"),
-    (lambda: Scores([[[np.nan]]], runs=["a"], topics=["t"], measures=["X"]), "run a, topic t, measure X: the score is nan"),
+    (
+        lambda: Scores([[[np.nan]]], runs=["a"], topics=["t"], measures=["X"]),
+        "run a, topic t, measure X: the score is nan",
+    ),
     (lambda: Scores([[[np.inf]]], runs=["a"], topics=["t"], measures=["X"]), "the score is inf"),
     (lambda: Scores([[["high"]]], runs=["a"], topics=["t"], measures=["X"]), "scores are numbers"),
     (lambda: Scores(np.empty((0, 1, 1)), runs=[], topics=["t"], measures=["X"]), "there are no scores"),

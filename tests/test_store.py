@@ -47,7 +47,10 @@ def test_a_round_trip_keeps_every_bit(tmp_path_factory, values):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=4, unique=True), st.text(min_size=1).filter(str.strip))
+@given(
+    st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=4, unique=True),
+    st.text(min_size=1).filter(str.strip),
+)
 def test_any_label_and_any_collection_name_comes_back(tmp_path_factory, labels, name):
     folder = tmp_path_factory.mktemp("store")
     try:

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import metaeval
 from experiments.study import Outcome, Settings, read_toml
-
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 

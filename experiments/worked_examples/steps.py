@@ -13,7 +13,6 @@ from experiments.study import Outcome, Settings, read_toml
 from metaeval.measures.closeness import proximity
 from metaeval.measures.order_aware import order_aware_divergence
 
-
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")
 
 
@@ -30,8 +29,14 @@ def run(settings: Settings) -> list[Outcome]:
     """
     cells = [*_proximities(), *_confusions(), *_divergences()]
     frame = pd.DataFrame(
-        {"printed": [c.printed for c in cells], "computed": [c.reproduced for c in cells], "verdict": [c.verdict for c in cells]},
-        index=pd.MultiIndex.from_tuples([(c.item, c.row, c.column) for c in cells], names=["example", "case", "quantity"]),
+        {
+            "printed": [c.printed for c in cells],
+            "computed": [c.reproduced for c in cells],
+            "verdict": [c.verdict for c in cells],
+        },
+        index=pd.MultiIndex.from_tuples(
+            [(c.item, c.row, c.column) for c in cells], names=["example", "case", "quantity"]
+        ),
     )
     caption = "Examples that the papers work out, and what metaeval computes for them."
     table = metaeval.Table(frame, caption, f"worked_examples | inputs as printed | metaeval {metaeval.__version__}")

@@ -43,7 +43,8 @@ class BaselinePreference(Result):
     signature: Signature
 
     def __repr__(self) -> str:
-        return f"BaselinePreference: {self.first} or {self.second}, {len(self.topics)} topics × {len(self.measures)} measures"
+        size = f"{len(self.topics)} topics × {len(self.measures)} measures"
+        return f"BaselinePreference: {self.first} or {self.second}, {size}"
 
     @property
     def gains(self) -> np.ndarray:

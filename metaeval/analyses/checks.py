@@ -27,8 +27,12 @@ def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int 
         If there are fewer.
     """
     if not isinstance(scores, Scores):
-        raise MetaevalError(f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and Scores.from_frame")
-    for what, wanted, there in zip(("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True):
+        raise MetaevalError(
+            f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and Scores.from_frame"
+        )
+    for what, wanted, there in zip(
+        ("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True
+    ):
         if there < wanted:
             raise MetaevalError(
                 f"{scores.collection or 'the scores'} hold {there} {what}{'s' * (there != 1)}; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,9 @@ from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.scores import Scores
 from metaeval.signature import Signature, sign
-from metaeval.stats.paired_tests import FAMILYWISE, STATSMODELS_NAMES, all_pairs_test
+from metaeval.stats.paired_tests import FAMILYWISE, Correction, PairedTest, all_pairs_test
+from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.streams import stream_key
-
-TESTS = ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap")
-ENGINES = ("auto", "numpy", "numba")
-CORRECTIONS = ("auto", "none", *STATSMODELS_NAMES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +52,9 @@ class DiscriminativePower(Result):
 
     def __repr__(self) -> str:
         n_pairs = self.p_values.shape[1]
-        return f"DiscriminativePower: {n_pairs:,} run pairs × {len(self.measures)} measures, {self.collection or 'scores'}"
+        return (
+            f"DiscriminativePower: {n_pairs:,} run pairs × {len(self.measures)} measures, {self.collection or 'scores'}"
+        )
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -128,9 +128,9 @@ def discriminative_power(
     n_permutations: int = 5000,
     alpha: float = 0.05,
     seed: int = 0,
-    engine: str = "auto",
-    test: str = "randomised-tukey-hsd",
-    correction: str = "auto",
+    engine: Engine = "auto",
+    test: PairedTest = "randomised-tukey-hsd",
+    correction: Correction = "auto",
     p_add_one: bool = False,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
@@ -183,9 +183,13 @@ def discriminative_power(
     comparable(scores)
     share_between("alpha", alpha)
     at_least("n_permutations", n_permutations, 1)
-    for what, value, known in (("test", test, TESTS), ("engine", engine, ENGINES), ("correction", correction, CORRECTIONS)):
-        if value not in known:
-            raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(known)}")
+    for what, value, known in (
+        ("test", test, PairedTest),
+        ("engine", engine, Engine),
+        ("correction", correction, Correction),
+    ):
+        if value not in get_args(known):
+            raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(get_args(known))}")
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
     constant = warn_of_constant_measures(scores)

@@ -143,13 +143,15 @@ def pooled_discriminative_power(
                 f"{first.collection or 'the first'} has {', '.join(names)}: they can only be pooled for the same ones"
             )
         if other.alpha != first.alpha:
-            raise MetaevalError(f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}")
+            raise MetaevalError(
+                f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}"
+            )
     significant = np.array([one.significant.sum(axis=1) for one in powers])
     pairs = np.array([one.p_values.shape[1] for one in powers])
     low = high = np.full(len(names), np.nan)
     if n_bootstrap:
         rng = generator(seed, *(one.collection for one in powers), "pooled_discriminative_power")
-        drawn = sum(_resampled(one, n_bootstrap, rng) for one in powers)
+        drawn = np.sum([_resampled(one, n_bootstrap, rng) for one in powers], axis=0)
         shares = drawn[0] / np.maximum(drawn[1], 1)
         tail = (1 - confidence) / 2
         low, high = np.quantile(shares, [tail, 1 - tail], axis=0)

@@ -1,4 +1,4 @@
-"""How alike are the rankings of runs from topic to topic, or from collection to collection? (Amigó et al. 2020, §5.4)."""
+"""How alike are the rankings of runs from topic to topic, or collection to collection? (Amigó et al. 2020, §5.4)."""
 
 from __future__ import annotations
 

@@ -124,7 +124,9 @@ def sample_size(
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
         at_least(name, value, 1)
     n_topics = len(scores.topics)
-    ladder = sorted({*(s for s in _SIZES if s < n_topics), n_topics}) if sizes is None else sorted({int(s) for s in sizes})
+    ladder = (
+        sorted({*(s for s in _SIZES if s < n_topics), n_topics}) if sizes is None else sorted({int(s) for s in sizes})
+    )
     if not ladder or ladder[0] < 2 or ladder[-1] > n_topics:
         raise MetaevalError(f"sizes are {ladder}; each lies between 2 and the {n_topics} topics there are")
     warn_of_constant_measures(scores)
@@ -134,7 +136,9 @@ def sample_size(
         names = (scores.collection, "sample_size", str(size))
         if 2 * size <= n_topics:
             key = stream_key(seed, *names, "splits")
-            taus[position] = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau).mean(axis=0)
+            taus[position] = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau).mean(
+                axis=0
+            )
         rng = generator(seed, *names, "samples")
         found = []
         for sample in range(n_samples if size < n_topics else 1):

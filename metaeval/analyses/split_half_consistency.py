@@ -52,7 +52,8 @@ class SplitHalfConsistency(Result):
     signature: Signature
 
     def __repr__(self) -> str:
-        return f"SplitHalfConsistency: {len(self.tau):,} splits {self.sizes[0]} vs. {self.sizes[1]}, {len(self.measures)} measures"
+        a, b = self.sizes
+        return f"SplitHalfConsistency: {len(self.tau):,} splits {a} vs. {b}, {len(self.measures)} measures"
 
     @property
     def means(self) -> np.ndarray:

@@ -1,9 +1,10 @@
-"""Commands that analyse scores: similarity, consistency, power, overlap, contradictions, baselines, sample-size, robustness."""
+"""Commands that analyse scores, one for each analysis."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +13,7 @@ from metaeval.cli.output import Style, show_result, working
 if TYPE_CHECKING:
     from metaeval.analyses.discriminative_power import DiscriminativePower
     from metaeval.scores import Scores
+    from metaeval.stats.rank_correlation import TauVariant
 
 Source = Annotated[str, typer.Argument(help="A score file or folder, a store, or a data set's name")]
 MeasureNames = Annotated[list[str] | None, typer.Option("--measure", "-m", help="Which measures; all by default")]
@@ -29,7 +31,7 @@ Engine = Annotated[str, typer.Option(help="auto, numpy or numba: the numbers are
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
-    for name, command in {
+    commands: dict[str, Callable[..., None]] = {
         "similarity": similarity,
         "consistency": consistency,
         "power": power,
@@ -38,7 +40,8 @@ def register(app: typer.Typer) -> None:
         "baselines": baselines,
         "robustness": robustness,
         "sample-size": sample_size,
-    }.items():
+    }
+    for name, command in commands.items():
         app.command(name)(command)
 
 
@@ -46,7 +49,9 @@ def similarity(
     source: Source,
     measure: MeasureNames = None,
     tau: Tau = "tau_a",
-    bootstrap: Annotated[int, typer.Option(help="Resamples of the topics for the intervals in JSON; 0 for none")] = 1000,
+    bootstrap: Annotated[
+        int, typer.Option(help="Resamples of the topics for the intervals in JSON; 0 for none")
+    ] = 1000,
     seed: Seed = 0,
     collection: Collection = None,
     lower: Lower = None,
@@ -309,10 +314,10 @@ def _power(
     permutations: int,
     alpha: float,
     seed: int,
-    test: str = "randomised-tukey-hsd",
-    correction: str = "auto",
+    test: Any = "randomised-tukey-hsd",
+    correction: Any = "auto",
     add_one: bool = False,
-    engine: str = "auto",
+    engine: Any = "auto",
     n_jobs: int = 1,
     collection: str | None = None,
     lower: list[str] | None = None,
@@ -328,12 +333,12 @@ def _power(
         )  # fmt: skip
 
 
-def _variant(tau: str) -> str:
+def _variant(tau: str) -> TauVariant:
     from metaeval.errors import MetaevalError
 
     if tau not in ("tau_a", "tau_b"):
         raise MetaevalError(f"there is no τ {tau!r}: use tau_a or tau_b")
-    return tau
+    return "tau_a" if tau == "tau_a" else "tau_b"
 
 
 def _file_name(collection: str, number: int) -> str:

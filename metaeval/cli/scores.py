@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from metaeval.measures.base import Measure
     from metaeval.scores import Scores
 
-Missing = Annotated[str, typer.Option(help="Where a score or an answer is missing: raise, drop-topic, drop-run or worst")]
+Missing = Annotated[
+    str, typer.Option(help="Where a score or an answer is missing: raise, drop-topic, drop-run or worst")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -62,7 +64,8 @@ def score(
     runs: Annotated[list[str] | None, typer.Argument(help="Run files, or a folder of them")] = None,
     layout: Annotated[str | None, typer.Option("--layout", "-l", help="How the files are laid out, see above")] = None,
     measure: Annotated[
-        list[str] | None, typer.Option("--measure", "-m", help="A name, or FILE.py:FUNCTION; all of the kind by default")
+        list[str] | None,
+        typer.Option("--measure", "-m", help="A name, or FILE.py:FUNCTION; all of the kind by default"),
     ] = None,
     classes: Annotated[str | None, typer.Option(help="All classes in order, with commas: 0,1,2,3")] = None,
     aspect: Annotated[str | None, typer.Option(help="A, E or S, for dialogue-quality")] = None,
@@ -74,8 +77,12 @@ def score(
     invalid: Annotated[
         str, typer.Option(help="A label that is no class: raise, drop-topic, drop-run, clip or worst")
     ] = "raise",
-    collection: Annotated[str | None, typer.Option(help="Name of the collection [default: the gold file's name]")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write every score: a .csv or .parquet file, or a store")] = None,
+    collection: Annotated[
+        str | None, typer.Option(help="Name of the collection [default: the gold file's name]")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write every score: a .csv or .parquet file, or a store")
+    ] = None,
     style: Style = "text",
 ) -> None:
     """Score runs against gold: mean scores to stdout, every score to --out.
@@ -115,8 +122,12 @@ def score(
 def convert(
     source: Annotated[str, typer.Argument(help="A score file or folder, a store, or a data set's name")],
     target: Annotated[Path, typer.Argument(help="Where to write it")],
-    from_format: Annotated[str | None, typer.Option("--from", help="Format of the source, where it cannot be seen")] = None,
-    to_format: Annotated[str | None, typer.Option("--to", help="Format of the target, where its name does not tell")] = None,
+    from_format: Annotated[
+        str | None, typer.Option("--from", help="Format of the source, where it cannot be seen")
+    ] = None,
+    to_format: Annotated[
+        str | None, typer.Option("--to", help="Format of the target, where its name does not tell")
+    ] = None,
     measure: Annotated[str | None, typer.Option(help="The measure of a file that holds one without its name")] = None,
     collection: Annotated[str | None, typer.Option(help="Name of the collection")] = None,
     missing: Missing = "raise",

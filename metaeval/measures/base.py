@@ -201,7 +201,7 @@ def _measure_from(values: dict[str, Any]) -> Measure:
 
 
 def _print(value: Parameter) -> str:
-    if isinstance(value, bool) or isinstance(value, str):
+    if isinstance(value, bool | str):
         return str(value)
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
@@ -274,9 +274,7 @@ def _checked_inputs(measure: Measure, arrays: tuple[Any, ...]) -> tuple[np.ndarr
     if wanted == 1 and (inputs[0].ndim < 2 or inputs[0].shape[-1] != inputs[0].shape[-2]):
         raise MeasureError(f"{measure} takes counts of shape (..., K, K), not {inputs[0].shape}")
     if wanted == 2 and (min(a.ndim for a in inputs) < 1 or inputs[0].shape[-1] != inputs[1].shape[-1]):
-        raise MeasureError(
-            f"{measure} takes two arrays of shape (..., K), not {inputs[0].shape} and {inputs[1].shape}"
-        )
+        raise MeasureError(f"{measure} takes two arrays of shape (..., K), not {inputs[0].shape} and {inputs[1].shape}")
     if inputs[0].shape[-1] < 2:
         raise MeasureError(f"{measure} needs at least two classes, not {inputs[0].shape[-1]}")
     return inputs

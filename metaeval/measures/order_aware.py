@@ -78,9 +78,7 @@ def gold_distance(gold: np.ndarray) -> np.ndarray:
     return np.abs(middle[..., :, None] - middle[..., None, :])
 
 
-def order_aware_divergence(
-    estimated: np.ndarray, gold: np.ndarray, distance: np.ndarray | None = None
-) -> np.ndarray:
+def order_aware_divergence(estimated: np.ndarray, gold: np.ndarray, distance: np.ndarray | None = None) -> np.ndarray:
     """Return OD(p ‖ p*), the mean of DW_i over the classes with gold probability (Sakai 2021, Eq. 13).
 
     Parameters

@@ -80,9 +80,7 @@ def classification_measure(
     >>> float(metaeval.measure("within_one").score([[0, 3, 1], [0, 0, 0], [0, 0, 0]]))
     0.75
     """
-    return _registering(
-        "classification", higher_is_better, range, name, label, source, undefined, symmetric, shown
-    )
+    return _registering("classification", higher_is_better, range, name, label, source, undefined, symmetric, shown)
 
 
 def quantification_measure(
@@ -125,9 +123,7 @@ def quantification_measure(
     >>> float(metaeval.measure("chebyshev").score([0.5, 0.5, 0.0], [0.25, 0.25, 0.5]))
     0.5
     """
-    return _registering(
-        "quantification", higher_is_better, range, name, label, source, undefined, symmetric, shown
-    )
+    return _registering("quantification", higher_is_better, range, name, label, source, undefined, symmetric, shown)
 
 
 def _registering(
@@ -152,7 +148,9 @@ def _registering(
             raise MeasureError(f"{registered!r} is not a measure's name: leave the parameters to the function")
         earlier = _MEASURES.get(registered)
         if earlier is not None and _origin(earlier.formula) != _origin(formula):
-            raise MeasureError(f"there is a measure {registered} already ({earlier.source or 'yours'}); choose another name")
+            raise MeasureError(
+                f"there is a measure {registered} already ({earlier.source or 'yours'}); choose another name"
+            )
         summary = (formula.__doc__ or "").strip().partition("\n")[0]
         measure = Measure(
             registered,

@@ -105,7 +105,10 @@ def power_panels(powers: Sequence[DiscriminativePower], titles: Sequence[str] | 
     with house_style():
         figure = Figure(figsize=(4.6 * len(powers), 4.2), layout="constrained")
         for axes, power, title in zip(
-            figure.subplots(1, len(powers), squeeze=False)[0], powers, titles or [p.collection for p in powers], strict=True
+            figure.subplots(1, len(powers), squeeze=False)[0],
+            powers,
+            titles or [p.collection for p in powers],
+            strict=True,
         ):
             _draw_curves(axes, power, title=title)
         return _signed(figure, "; ".join(str(one.signature) for one in powers))
@@ -125,7 +128,14 @@ def _draw_curves(axes: Axes, power: DiscriminativePower, title: str | None = Non
         marked = sparse_markers(np.flatnonzero((p < ceiling) & (p > 0)), rank)
         axes.plot(pairs, p, markevery=marked, markersize=4.5, label=label, **shown[name])
     axes.axhline(power.alpha, color="#888888", linewidth=0.8)
-    axes.annotate(f"α = {power.alpha:g}", (1, power.alpha), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=7)
+    axes.annotate(
+        f"α = {power.alpha:g}",
+        (1, power.alpha),
+        xycoords=("axes fraction", "data"),
+        ha="right",
+        va="bottom",
+        fontsize=7,
+    )
     axes.set(ylim=(-0.01 * ceiling, ceiling), xlabel="run pairs, by p-value from large to small", ylabel="p-value")
     first = np.flatnonzero((curve.to_numpy() <= ceiling).any(axis=1))
     axes.set_xlim(left=max(0, (first[0] if len(first) else 0) - 1), right=len(pairs) + 1)
@@ -193,7 +203,9 @@ def pooled_chart(pooled: PooledDiscriminativePower) -> Figure:
             axes.plot(pooled.power[m], row, "o", color=colour)
         axes.set_yticks(range(len(order)), [pooled.measures[m].title for m in order])
         axes.grid(axis="y", visible=False)
-        axes.set_xlabel(f"share of significant run pairs in {len(pooled.collections)} collections, with interval over runs")
+        axes.set_xlabel(
+            f"share of significant run pairs in {len(pooled.collections)} collections, with interval over runs"
+        )
         return _signed(figure, pooled.signature)
 
 
@@ -319,7 +331,7 @@ def delta_panels(preference: BaselinePreference, pairs: Sequence[tuple[str, str]
     -------
     matplotlib.figure.Figure
     """
-    quadrants = preference.quadrants().set_index(["measure_1", "measure_2"])
+    rows_by_pair = {(row["measure_1"], row["measure_2"]): row for row in preference.quadrants().to_dict("records")}
     titles = {str(one): one.title for one in preference.measures}
     position = {str(one): m for m, one in enumerate(preference.measures)}
     columns = min(4, len(pairs))
@@ -334,8 +346,8 @@ def delta_panels(preference: BaselinePreference, pairs: Sequence[tuple[str, str]
             disagree = x * y < 0
             axes.plot(x[~disagree], y[~disagree], ".", color="#0072B2", markersize=3, alpha=0.5)
             axes.plot(x[disagree], y[disagree], "x", color="#D55E00", markersize=3.5)
-            reverse = (one, two) not in quadrants.index
-            row = quadrants.loc[(two, one) if reverse else (one, two)]
+            reverse = (one, two) not in rows_by_pair
+            row = rows_by_pair[(two, one) if reverse else (one, two)]
             second, fourth = (row["fourth"], row["second"]) if reverse else (row["second"], row["fourth"])
             box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#009E73", "alpha": 0.85}
             axes.text(0.03, 0.97, f"{second:.0f}", transform=axes.transAxes, va="top", fontsize=8, bbox=box)

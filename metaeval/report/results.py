@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from functools import singledispatch
 
 import numpy as np
@@ -79,7 +81,9 @@ def _mark(k: int) -> str:
 def power_table(power: DiscriminativePower) -> Table:
     """Show S_D, T_D and the percentage of significant pairs (LQ21, Table 3)."""
     return _power_table(
-        power.summary(), f"Discriminative power at α = {power.alpha:g}: significant run pairs of all run pairs.", power.signature
+        power.summary(),
+        f"Discriminative power at α = {power.alpha:g}: significant run pairs of all run pairs.",
+        power.signature,
     )
 
 
@@ -87,7 +91,9 @@ def power_table(power: DiscriminativePower) -> Table:
 def pooled_table(pooled: PooledDiscriminativePower) -> Table:
     """Show the pooled power with its interval (LQ21, Table 3, last row)."""
     frame = pooled.to_frame().assign(low=lambda f: 100 * f["low"], high=lambda f: 100 * f["high"])
-    caption = f"Discriminative power pooled over {len(pooled.collections)} collections ({', '.join(pooled.collections)})."
+    caption = (
+        f"Discriminative power pooled over {len(pooled.collections)} collections ({', '.join(pooled.collections)})."
+    )
     return _power_table(frame, caption, pooled.signature)
 
 
@@ -135,7 +141,8 @@ def preference_table(preference: BaselinePreference) -> Table:
 @table_of.register
 def robustness_table(robustness: Robustness) -> Table:
     """Show how well rankings agree between units."""
-    caption = f"Robustness: Spearman's ρ between the rankings of runs on every two of {len(robustness.units)} {robustness.over}."
+    units = f"{len(robustness.units)} {robustness.over}"
+    caption = f"Robustness: Spearman's ρ between the rankings of runs on every two of {units}."
     return Table(robustness.to_frame().set_index("measure"), caption, robustness.signature)
 
 
@@ -182,9 +189,9 @@ def _upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
     return shown.iloc[:-1, 1:]
 
 
-def _paired(names: list[str], cells: list[object] | list[str], empty: str) -> pd.DataFrame:
+def _paired(names: list[str], cells: Sequence[str | int], empty: str) -> pd.DataFrame:
     """Lay out one cell a pair of measures, in triu order, as an upper triangle."""
     frame = pd.DataFrame(empty, index=pd.Index(names[:-1], name="measure"), columns=names[1:], dtype=object)
-    for (i, j), cell in zip(zip(*np.triu_indices(len(names), 1), strict=True), cells, strict=True):
+    for (i, j), cell in zip(itertools.combinations(range(len(names)), 2), cells, strict=True):
         frame.iat[i, j - 1] = cell
     return frame

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -25,7 +26,7 @@ _PLACES = {
     for place, name in enumerate(names)
 }
 
-_SETTINGS = {
+_SETTINGS: dict[str, Any] = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.spines.top": False,
@@ -46,11 +47,12 @@ _SETTINGS = {
 @contextmanager
 def house_style() -> Iterator[None]:
     """Draw in the house style, whatever the user's own settings are."""
-    with mpl.rc_context({**mpl.rcParamsDefault, "backend": mpl.get_backend(), **_SETTINGS}):
+    settings: Any = {**dict(mpl.rcParamsDefault), "backend": mpl.get_backend(), **_SETTINGS}
+    with mpl.rc_context(settings):
         yield
 
 
-def looks(names: list[str]) -> dict[str, dict[str, object]]:
+def looks(names: list[str]) -> dict[str, dict[str, Any]]:
     """Return colour, marker and line style of measures, the same for a measure in every figure.
 
     Parameters
@@ -84,7 +86,7 @@ def _place(name: str, taken: set[int]) -> int:
     return place
 
 
-def _look(place: int) -> dict[str, object]:
+def _look(place: int) -> dict[str, Any]:
     n = len(_COLOURS)
     return {
         "color": _COLOURS[place % n],

@@ -82,7 +82,10 @@ class Table:
         rule = [":--" if left else "--:" for left in _text_columns(self.frame)]
         body = shown.astype(str).to_numpy().tolist()
         rows = [f"| {' | '.join(cells)} |" for cells in (head, rule, *body)]
-        return "\n".join([f"**{_markdown(self.caption)}**", "", *rows, "", f"<sub>{_markdown(str(self.signature))}</sub>"]) + "\n"
+        return (
+            "\n".join([f"**{_markdown(self.caption)}**", "", *rows, "", f"<sub>{_markdown(str(self.signature))}</sub>"])
+            + "\n"
+        )
 
     def to_latex(self) -> str:
         """Return the table as LaTeX: needs the packages booktabs and, for coloured bands, xcolor with ``table``."""
@@ -148,9 +151,7 @@ class Table:
             return pd.DataFrame("", index=self.frame.index, columns=self.frame.columns)
         return self.marks(self.frame)
 
-    def _shown(
-        self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str
-    ) -> pd.DataFrame:
+    def _shown(self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str) -> pd.DataFrame:
         """Return the frame as text, rounded, with marks as text where the style has some."""
         words = self._words()
         shown = self.frame.astype(object).copy()
@@ -251,5 +252,7 @@ def _latex_style(words: str) -> str:
     said = {word.strip() for word in str(words).split(",")}
     # The colour comes first: LaTeX wants it at the start of the cell, outside of any group.
     styles = [f"cellcolor:[HTML]{{{colour}}}" for band, colour in BANDS.items() if f"band {band}" in said]
-    styles += [f"{command}:--rwrap" for word, command in (("bold", "textbf"), ("underline", "underline")) if word in said]
+    styles += [
+        f"{command}:--rwrap" for word, command in (("bold", "textbf"), ("underline", "underline")) if word in said
+    ]
     return ";".join(styles)

@@ -6,6 +6,8 @@ sorted in registers, by code unrolled for the number of runs; eight measures, in
 64-byte vector of sums, then share them.
 
 Importing this module loads Numba, which costs half a second, so import it only where it is used.
+The vector operations and the loops that use them stay in one file, because Numba's cache on disk notices
+changes of the file of the compiled function only.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _LANES32, _LANES64 = ir.VectorType(_INT32, LANES), ir.VectorType(_INT64, LANES)
 _SCORES, _SUMS = ir.VectorType(_INT32, GROUP), ir.VectorType(_INT64, GROUP)
 
 
-# Arguments known at compilation, such as the number of runs, come as literals, and the code is unrolled for them.
+# Arguments known at compilation, such as the number of runs, come as literals, and code is unrolled for them.
 _vector_code: Any = intrinsic(prefer_literal=True)
 
 
@@ -259,6 +261,7 @@ def _kernel_body(n_runs: int, mask: int) -> Callable[..., None]:
             sums[:] = 0
             for block in range(0, n_topics, TOPICS_A_BLOCK):
                 topics = min(TOPICS_A_BLOCK, n_topics - block)
+                whole = topics == TOPICS_A_BLOCK
                 for topic in range(topics):
                     offset, origin = topic * step, topic * columns * GROUP
                     if mask == 0:
@@ -277,8 +280,10 @@ def _kernel_body(n_runs: int, mask: int) -> Callable[..., None]:
                         for column in range(columns):
                             sums_at = ((group * LANES + lane) * columns + column) * GROUP
                             at = column * LANES + lane
-                            if topics == TOPICS_A_BLOCK:
-                                _add_scores(sums, sums_at, scores, scores_at, places, at, step, TOPICS_A_BLOCK)
+                            if whole:
+                                _add_scores(
+                                    sums, sums_at, scores, scores_at, places, at, step, TOPICS_A_BLOCK
+                                )
                             else:
                                 _add_scores(sums, sums_at, scores, scores_at, places, at, step, topics)
             for group in range(n_groups):

@@ -17,6 +17,7 @@ from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
+from metaeval.stats.studentised_range import studentised_range_tail
 
 PairedTest: TypeAlias = Literal[
     "randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"
@@ -211,8 +212,6 @@ def _t_p_values(scores: FloatArray) -> FloatArray:
 
 
 def _tukey_p_values(scores: FloatArray) -> FloatArray:
-    from scipy.stats import studentized_range
-
     n_runs, n_topics, n_measures = scores.shape
     first, second = np.triu_indices(n_runs, 1)
     ranges = np.empty((n_measures, first.size))
@@ -221,12 +220,7 @@ def _tukey_p_values(scores: FloatArray) -> FloatArray:
         matrix = np.ascontiguousarray(scores[..., measure].T)
         means = matrix.mean(axis=0)
         ranges[measure] = _studentised(means[first] - means[second], residual_variance(matrix), n_topics)
-    # Each p-value is a double integral, so equal ranges share one.
-    distinct, where = np.unique(ranges, return_inverse=True)
-    finite = np.isfinite(distinct)
-    p = np.zeros(distinct.size)
-    p[finite] = studentized_range.sf(distinct[finite], n_runs, (n_runs - 1) * (n_topics - 1))
-    return np.clip(p, 0.0, 1.0)[where].reshape(n_measures, -1)
+    return studentised_range_tail(ranges, n_runs, (n_runs - 1) * (n_topics - 1))
 
 
 def _randomisation_counts(scores: FloatArray, n_permutations: int, key: int) -> IntArray:

@@ -66,7 +66,7 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDAr
 
 
 def _drawn_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
-    """Draw one topic for each (trial, place): multiply and shift, drawing again where that would be biased."""
+    """Draw one topic for each place of each trial, drawing again where that would be biased."""
     products = (words(keys[:, np.newaxis], np.arange(n_topics)) >> np.uint64(32)) * np.uint64(n_topics)
     bound = np.uint64((1 << 32) % n_topics)
     attempt = 1

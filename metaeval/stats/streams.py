@@ -146,6 +146,6 @@ def attempt_keys(keys: UInt64Array, attempt: int) -> UInt64Array:
 
 
 def words(keys: UInt64Array, positions: npt.ArrayLike) -> UInt64Array:
-    """Draw the 64-bit words at these positions of these trials, broadcast: mix(key + gamma (position + 1))."""
+    """Draw the words at these positions of these trials, broadcast: mix(key + gamma (position + 1))."""
     steps = (np.asarray(positions).astype(np.uint64) + np.uint64(1)) * np.uint64(GAMMA)
     return mix(np.ascontiguousarray(keys + steps))

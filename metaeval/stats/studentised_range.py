@@ -1,7 +1,8 @@
 """The tail of the studentised range, for many values at once.
 
-`scipy.stats.studentized_range` integrates one value at a time, some ten milliseconds each, and warns where it struggles; a study has
-thousands of pairs. Both integrals are smooth, so Gauss-Legendre quadrature gives the same probabilities a hundred times faster.
+`scipy.stats.studentized_range` integrates one value at a time, some ten milliseconds each, and warns where it
+struggles; a study has thousands of pairs. Both integrals are smooth, so Gauss-Legendre quadrature gives the
+same probabilities ten to twenty times faster.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ def studentised_range_tail(
 ) -> npt.NDArray[np.float64]:
     """Tell how probable a studentised range at least this large is, if the means are alike.
 
-    With s the root of a chi-square variable over its degrees of freedom, the tail at q is the mean over s of 1 - C(q s), where
-    C(w) = k times the integral of phi(z) (Phi(z) - Phi(z - w))^(k - 1) dz is the probability that k normal deviates lie within w.
+    With s the root of a chi-square variable over its degrees of freedom, the tail at q is the mean over s of
+    1 - C(q s), where C(w) = k times the integral of phi(z) (Phi(z) - Phi(z - w))^(k - 1) dz is the
+    probability that k normal deviates lie within w.
 
     Parameters
     ----------
@@ -39,21 +41,22 @@ def studentised_range_tail(
     Returns
     -------
     ndarray of float64, shape (...)
-        Absolute error below 1e-9, and in practice near 1e-13.
+        Absolute error below 1e-11 up to 100 groups, and below 1e-8 up to 500.
 
     Examples
     --------
     >>> studentised_range_tail([0.0, 3.5064, np.inf], 3, 20).round(4)
-    array([1.  , 0.0567, 0.  ])
+    array([1.    , 0.0554, 0.    ])
     """
     from scipy.stats import chi
 
     ranges = np.asarray(values, dtype=np.float64)
     tail = np.where(ranges == 0, 1.0, 0.0)
     spread = np.sqrt(degrees_of_freedom)
-    lowest, highest = chi.ppf(NEGLIGIBLE, degrees_of_freedom) / spread, chi.isf(NEGLIGIBLE, degrees_of_freedom) / spread
+    lowest = chi.ppf(NEGLIGIBLE, degrees_of_freedom) / spread
+    highest = chi.isf(NEGLIGIBLE, degrees_of_freedom) / spread
     nodes, weights = np.polynomial.legendre.leggauss(SCALE_NODES)
-    positive = np.flatnonzero((ranges > 0) & (ranges.ravel().reshape(ranges.shape) * lowest < WIDEST_RANGE))
+    positive = np.flatnonzero((ranges > 0) & np.isfinite(ranges) & (ranges < WIDEST_RANGE / lowest))
     for start in range(0, positive.size, VALUES_A_CALL):
         part = positive[start : start + VALUES_A_CALL]
         chosen = ranges.flat[part][:, np.newaxis]

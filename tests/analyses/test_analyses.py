@@ -67,7 +67,9 @@ class TestSplitHalfConsistency:
         gap = result.means[0] - result.means[2]
         assert result.effect_sizes[0, 2] == pytest.approx(gap / np.sqrt(variance))
 
-    @pytest.mark.parametrize(("gap", "variance", "printed"), [(0.962 - 0.806, 0.00211, 3.40), (0.909 - 0.717, 0.00130, 5.33)])
+    @pytest.mark.parametrize(
+        ("gap", "variance", "printed"), [(0.962 - 0.806, 0.00211, 3.40), (0.909 - 0.717, 0.00130, 5.33)]
+    )
     def test_effect_sizes_printed_in_the_paper_follow_from_its_means_and_v_e2(self, gap, variance, printed):
         assert gap / np.sqrt(variance) == pytest.approx(printed, abs=0.005)
 
@@ -192,7 +194,9 @@ class TestPooledDiscriminativePower:
     def test_other_measures_or_levels_are_refused(self, scores):
         one = me.discriminative_power(scores, n_permutations=50)
         with pytest.raises(MetaevalError, match="only be pooled for the same"):
-            me.pooled_discriminative_power([one, me.discriminative_power(scores.sel(measures="NMD"), n_permutations=50)])
+            me.pooled_discriminative_power(
+                [one, me.discriminative_power(scores.sel(measures="NMD"), n_permutations=50)]
+            )
         with pytest.raises(MetaevalError, match="α = 0.01"):
             me.pooled_discriminative_power([one, me.discriminative_power(scores, alpha=0.01, n_permutations=50)])
         with pytest.raises(MetaevalError, match="at least one"):
@@ -251,7 +255,9 @@ class TestBaselinePreference:
         row = found.quadrants().set_index(["measure_1", "measure_2"]).loc[("NMD", "RNOD")]
         expected = scipy.stats.pearsonr(found.deltas[:, 1], found.deltas[:, 2])
         interval = expected.confidence_interval()
-        assert row.loc[["r", "low", "high"]].tolist() == pytest.approx([expected.statistic, interval.low, interval.high])
+        assert row.loc[["r", "low", "high"]].tolist() == pytest.approx(
+            [expected.statistic, interval.low, interval.high]
+        )
 
     def test_deltas_that_do_not_vary_have_no_correlation(self):
         found = me.baseline_preference(scores_of(np.ones((2, 3, 2)), ["NMD", "RNOD"]), "r0", "r1")
@@ -350,5 +356,12 @@ def test_results_are_the_same_on_every_run(scores):
 
 def test_signatures_name_data_settings_and_version(scores):
     signature = str(me.discriminative_power(scores, n_permutations=1234, seed=7).signature)
-    for part in (f"c@{scores.sha256[:12]}", "8 runs × 40 topics", "Accuracy, NMD, RNOD", "B 1,234", "seed 7", me.__version__):
+    for part in (
+        f"c@{scores.sha256[:12]}",
+        "8 runs × 40 topics",
+        "Accuracy, NMD, RNOD",
+        "B 1,234",
+        "seed 7",
+        me.__version__,
+    ):
         assert part in signature

@@ -109,9 +109,10 @@ def test_gold_broadcasts_over_runs(n_classes):
 
 def test_the_number_of_classes_is_what_the_array_says_not_which_labels_occur(measure):
     """An extra class that never occurs is part of the scale, and must not break anything."""
-    data = [np.pad(array, [(0, 0)] * (array.ndim - axes) + [(0, 1)] * axes) for array, axes in (
-        (array, 2 if measure.kind == "classification" else 1) for array in data_for(measure, 3)
-    )]
+    data = [
+        np.pad(array, [(0, 0)] * (array.ndim - axes) + [(0, 1)] * axes)
+        for array, axes in ((array, 2 if measure.kind == "classification" else 1) for array in data_for(measure, 3))
+    ]
     scores, _ = measure.evaluate(*data)
     assert np.isfinite(scores).all()
 

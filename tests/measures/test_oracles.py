@@ -38,7 +38,9 @@ def test_error_accuracy_kappa_and_f_measures_agree_with_scikit_learn(counts):
     sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is the oracle here")
     gold, predicted = labels_of(counts)
     filled = np.flatnonzero(counts.sum(axis=1))
-    score = {name: float(metaeval.measure(name).evaluate(counts)[0]) for name in ("MAE_mu", "Accuracy", "F1_M", "kappa")}
+    score = {
+        name: float(metaeval.measure(name).evaluate(counts)[0]) for name in ("MAE_mu", "Accuracy", "F1_M", "kappa")
+    }
     assert score["MAE_mu"] == pytest.approx(sklearn.mean_absolute_error(gold, predicted))
     assert score["Accuracy"] == pytest.approx(sklearn.accuracy_score(gold, predicted))
     f1 = sklearn.f1_score(gold, predicted, labels=filled, average="macro", zero_division=0)
@@ -180,7 +182,9 @@ def test_gold_distances_are_the_gold_probability_in_between():
         weighted = [sum(delta[i][j] * (p[j] - q[j]) ** 2 for j in range(5)) for i in range(5)]
         rnod = math.sqrt(np.mean([weighted[i] for i in range(5) if q[i] > 0]) / 4)
         assert float(metaeval.measure("RNOD(distance=gold)").score(p, q)) == pytest.approx(rnod)
-        assert float(metaeval.measure("RNADW(distance=gold)").score(p, q)) == pytest.approx(math.sqrt(np.mean(weighted) / 4))
+        assert float(metaeval.measure("RNADW(distance=gold)").score(p, q)) == pytest.approx(
+            math.sqrt(np.mean(weighted) / 4)
+        )
 
 
 def test_the_example_of_lq_2021_section_3():

@@ -15,7 +15,12 @@ def table():
     columns = pd.MultiIndex.from_tuples([("NMD", "uni"), ("NMD", "pop"), ("J&D_1", "%")])
     index = pd.Index([NASTY, "a|b\\c$"], name="run")
     frame = pd.DataFrame([[0.12345, 7, None], [0.9, 8, 0.5]], index=index, columns=columns)
-    return Table(frame, "Caption with 50 % & α_1", "signature | seed 0", marks=lambda f: f.map(lambda v: "bold" if v == 8 else ""))
+    return Table(
+        frame,
+        "Caption with 50 % & α_1",
+        "signature | seed 0",
+        marks=lambda f: f.map(lambda v: "bold" if v == 8 else ""),
+    )
 
 
 def test_text_is_aligned_and_signed(table):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from metaeval.stats.paired_tests import all_pairs_test, correct
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import stream_key
+from metaeval.stats.studentised_range import studentised_range_tail
 
 KEY = stream_key(1, "tests")
 TESTS = ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap")
@@ -46,6 +48,17 @@ def test_tukey_hsd_uses_the_residuals_of_topic_and_run(values):
         gap = abs(matrix[:, i].mean() - matrix[:, j].mean())
         expected = studentized_range.sf(gap / np.sqrt(variance / 14), 5, 52)
         assert p[1, pair] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 22, 110])
+@pytest.mark.parametrize("degrees_of_freedom", [1, 2, 19, 400, 8169])
+def test_the_tail_of_the_studentised_range_is_that_of_scipy(n_groups, degrees_of_freedom):
+    ranges = np.array([[0.05, 0.5, 1, 3], [5, 8, 20, 200]])
+    with warnings.catch_warnings():
+        # SciPy warns of its own integrals, and still gets them right.
+        warnings.simplefilter("ignore")
+        expected = studentized_range.sf(ranges, n_groups, degrees_of_freedom)
+    assert studentised_range_tail(ranges, n_groups, degrees_of_freedom) == pytest.approx(expected, abs=1e-10)
 
 
 def test_tukey_hsd_of_two_runs_is_the_paired_t_test(values):

@@ -1,0 +1,31 @@
+"""Run every benchmark: ``python -m benchmarks [--quick]``."""
+
+from __future__ import annotations
+
+import importlib
+import platform
+import sys
+
+import pandas as pd
+
+BENCHMARKS = ("scores", "split_half", "tukey", "memory")
+
+
+def main() -> None:
+    """Print the rows of every benchmark; ratios are of times measured in this process, one after the other."""
+    words = sys.argv[1:]
+    names = [word for word in words if not word.startswith("-")] or list(BENCHMARKS)
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        sys.exit(f"there is no benchmark {unknown[0]!r}: choose among {', '.join(BENCHMARKS)}")
+    print(f"Python {platform.python_version()}, {platform.machine()}; ratio = peer's seconds / ours\n")
+    for name in names:
+        rows = importlib.import_module(f"benchmarks.{name}").run(quick="--quick" in words)
+        frame = pd.DataFrame(rows).set_index("name")
+        print(f"## {name}\n")
+        print(frame.to_string(float_format=lambda number: f"{number:.4g}", na_rep="–"))
+        print(flush=True)
+
+
+if __name__ == "__main__":
+    main()
