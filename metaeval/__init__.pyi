@@ -34,6 +34,7 @@ from .measures.registry import measure as measure
 from .measures.registry import quantification_measure as quantification_measure
 from .opening import open_scores as open_scores
 from .report.tables import Table as Table
+from .parallel import on_cluster as on_cluster
 from .runs import ClassificationRuns as ClassificationRuns
 from .runs import QuantificationRuns as QuantificationRuns
 from .scores import Scores as Scores

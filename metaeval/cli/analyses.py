@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ Seed = Annotated[int, typer.Option(help="Seed of everything random")]
 B = Annotated[int, typer.Option("--permutations", "-B", help="Trials of the randomised test")]
 Alpha = Annotated[float, typer.Option(help="Significance level")]
 Jobs = Annotated[int, typer.Option(help="Threads; the numbers are the same for any")]
+Cluster = Annotated[str | None, typer.Option(help="Address of a Dask scheduler, tcp://HOST:PORT, to work on")]
 Tau = Annotated[str, typer.Option(help="tau_a or tau_b")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table, rows and figure")]
 Engine = Annotated[str, typer.Option(help="auto, numpy or numba: the numbers are the same")]
@@ -84,6 +86,7 @@ def consistency(
     tau: Tau = "tau_a",
     seed: Seed = 0,
     n_jobs: Jobs = 1,
+    cluster: Cluster = None,
     collection: Collection = None,
     style: Style = "text",
     out: Out = None,
@@ -98,7 +101,7 @@ def consistency(
     from metaeval.analyses.split_half_consistency import split_half_consistency
 
     scores = _scores(source, measure, collection)
-    with working("splitting topics"):
+    with working("splitting topics"), _spread(n_jobs, cluster) as n_jobs:
         result = split_half_consistency(
             scores, n_trials=trials, size=size, seed=seed, tau=_variant(tau),
             n_permutations=permutations, alpha=alpha, n_jobs=n_jobs,
@@ -122,6 +125,7 @@ def power(
     add_one: Annotated[bool, typer.Option("--p-add-one", help="(count + 1)/(B + 1) in place of count/B")] = False,
     engine: Engine = "auto",
     n_jobs: Jobs = 1,
+    cluster: Cluster = None,
     collection: Collection = None,
     style: Style = "text",
     out: Out = None,
@@ -137,7 +141,20 @@ def power(
     from metaeval.analyses.pooled_discriminative_power import pooled_discriminative_power
 
     found = [
-        _power(one, measure, permutations, alpha, seed, test, correction, add_one, engine, n_jobs, collection)
+        _power(
+            one,
+            measure,
+            permutations,
+            alpha,
+            seed,
+            test,
+            correction,
+            add_one,
+            engine,
+            n_jobs,
+            collection,
+            cluster=cluster,
+        )
         for one in source
     ]
     for number, one in enumerate(found):
@@ -154,6 +171,7 @@ def overlap(
     seed: Seed = 0,
     engine: Engine = "auto",
     n_jobs: Jobs = 1,
+    cluster: Cluster = None,
     collection: Collection = None,
     style: Style = "text",
     out: Out = None,
@@ -166,7 +184,9 @@ def overlap(
     """
     from metaeval.analyses.significance import significance_overlap
 
-    tested = _power(source, measure, permutations, alpha, seed, engine=engine, n_jobs=n_jobs, collection=collection)
+    tested = _power(
+        source, measure, permutations, alpha, seed, engine=engine, n_jobs=n_jobs, collection=collection, cluster=cluster
+    )
     show_result(significance_overlap(tested), style, out, "overlap")
 
 
@@ -178,6 +198,7 @@ def contradictions(
     seed: Seed = 0,
     engine: Engine = "auto",
     n_jobs: Jobs = 1,
+    cluster: Cluster = None,
     collection: Collection = None,
     lower: Lower = None,
     higher: Higher = None,
@@ -194,7 +215,7 @@ def contradictions(
 
     tested = _power(
         source, measure, permutations, alpha, seed, engine=engine, n_jobs=n_jobs,
-        collection=collection, lower=lower, higher=higher,
+        collection=collection, lower=lower, higher=higher, cluster=cluster,
     )  # fmt: skip
     result = significance_contradictions(tested)
     show_result(result, style, out, "contradictions")
@@ -262,6 +283,7 @@ def sample_size(
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
+    cluster: Cluster = None,
     collection: Collection = None,
     style: Style = "text",
     out: Out = None,
@@ -280,7 +302,7 @@ def sample_size(
     except ValueError:
         raise MetaevalError(f"--sizes {sizes}: whole numbers with commas, such as 10,25,50") from None
     scores = _scores(source, measure, collection)
-    with working("sampling topics"):
+    with working("sampling topics"), _spread(n_jobs, cluster) as n_jobs:
         result = analysed(
             scores, sizes=ladder, n_trials=trials, n_samples=samples,
             n_permutations=permutations, alpha=alpha, seed=seed, n_jobs=n_jobs,
@@ -322,15 +344,29 @@ def _power(
     collection: str | None = None,
     lower: list[str] | None = None,
     higher: list[str] | None = None,
+    cluster: str | None = None,
 ) -> DiscriminativePower:
     from metaeval.analyses.discriminative_power import discriminative_power
 
     scores = _scores(source, measure, collection, lower, higher)
-    with working(f"testing {len(scores.runs) * (len(scores.runs) - 1) // 2} pairs of runs"):
+    pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
+    with working(f"testing {pairs} pairs of runs"), _spread(n_jobs, cluster) as n_jobs:
         return discriminative_power(
             scores, n_permutations=permutations, alpha=alpha, seed=seed, test=test,
             correction=correction, p_add_one=add_one, engine=engine, n_jobs=n_jobs,
         )  # fmt: skip
+
+
+@contextmanager
+def _spread(n_jobs: int, cluster: str | None) -> Iterator[int]:
+    """Give the number of jobs to ask for: as many threads as the user said, or all that the cluster has."""
+    if cluster is None:
+        yield n_jobs
+        return
+    from metaeval.parallel import on_cluster
+
+    with on_cluster(cluster):
+        yield -1
 
 
 def _variant(tau: str) -> TauVariant:

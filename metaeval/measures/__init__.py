@@ -7,6 +7,10 @@ from metaeval.measures import (  # noqa: I001  (the order of import is the order
     f_measures,
     order_aware,
     nominal,
+    correlation,
+    clustering,
+    value_prediction,
+    closeness_scales,
 )
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import (
