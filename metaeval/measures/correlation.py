@@ -229,8 +229,8 @@ def Reliability_Sensitivity(counts: np.ndarray, *, part: str = "both") -> np.nda
 
     Examples
     --------
-    >>> float(Reliability_Sensitivity([[1, 0, 0], [0, 0, 1], [0, 0, 1]]).round(4))
-    0.9091
+    >>> float(Reliability_Sensitivity([[1, 0, 0], [0, 0, 1], [0, 0, 1]]).round(4))   # 1 and 2/3
+    0.8
     """
     if part not in ("both", "reliability", "sensitivity"):
         raise MeasureError(f"Reliability_Sensitivity has no part {part!r}: use both, reliability or sensitivity")

@@ -7,6 +7,8 @@ import metaeval
 from metaeval.measures.registry import measures
 
 VARIANTS = ["RNOD(distance=gold)", "RNADW(distance=gold)", "kappa(weights=quadratic)", "kappa(weights=nominal)"]
+VARIANTS += ["CEM(scale=ORD)", "CEM(scale=ORD, flat=True)", "CEM(scale=ORD, ties=all)", "CEM(scale=INT)"]
+VARIANTS += ["Accuracy_within(n=0)", "Rennie_Srebro(thresholds=immediate)"]
 CLASSIFICATION = [str(m) for m in measures("classification")] + [v for v in VARIANTS if v.startswith("kappa")]
 QUANTIFICATION = [str(m) for m in measures("quantification")] + [v for v in VARIANTS if not v.startswith("kappa")]
 SHAPE = (7, 5)  # leading axes
