@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from metaeval.analyses.checks import comparable
 from metaeval.analyses.result import Result
@@ -117,6 +116,8 @@ def _joined(collections: Sequence[Scores]) -> tuple[tuple[str, ...], np.ndarray,
 
 def _spearman(values: np.ndarray) -> np.ndarray:
     """Return Spearman's ρ between every two columns of run × unit scores, ties given average ranks."""
+    from scipy.stats import rankdata  # half a second that other analyses need not wait for
+
     ranks = rankdata(np.round(values, _DIGITS), axis=0)
     ranks -= ranks.mean(axis=0)
     length = np.sqrt((ranks**2).sum(axis=0))

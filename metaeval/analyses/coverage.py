@@ -1,0 +1,361 @@
+"""Does a measure capture several qualities at once? UIR and coverage (Amigó et al. 2020, §5.1)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import at_least, comparable, share_between
+from metaeval.analyses.directions import stated_directions
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError, MetaevalWarning
+from metaeval.labels import listed
+from metaeval.measures.base import Measure
+from metaeval.measures.registry import named
+from metaeval.scores import Scores
+from metaeval.signature import Signature, sign
+from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.streams import stream_key
+from metaeval.stats.uir import (
+    all_subsets,
+    at_least_as_good,
+    coverage_of_sets,
+    coverage_resampled,
+    unanimous,
+)
+
+Reference = Iterable[str | Measure] | str | Measure
+
+MOST_CANDIDATES = 16
+"""Reference measures of a sweep: 2¹⁶ sets are as many as fit in a table that somebody can use."""
+
+_SAME = 1e-9  # two coverages no farther apart share the top
+
+
+@dataclass(frozen=True, eq=False)
+class UnanimousImprovement(Result):
+    """The Unanimous Improvement Ratio of every two runs.
+
+    Parameters
+    ----------
+    runs : tuple of str
+    reference : tuple of Measure
+    ratio : ndarray, shape (run, run)
+        ``ratio[s, z]`` is UIR(s, z): the share of topics on which s is at least as good as z for every reference
+        measure, less the share where z is at least as good as s. From −1 to 1, and antisymmetric.
+    signature : Signature
+    """
+
+    runs: tuple[str, ...]
+    reference: tuple[Measure, ...]
+    ratio: np.ndarray
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"UnanimousImprovement: {len(self.runs)} runs, {len(self.reference)} reference measures"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the ratio as a square frame, run by run.
+
+        Returns
+        -------
+        DataFrame, shape (run, run)
+        """
+        names = pd.Index(self.runs, name="run")
+        return pd.DataFrame(self.ratio, index=names, columns=names.rename(None))
+
+
+def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
+    """On how many more topics than the reverse is a run better than another for all reference measures at once?
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two runs.
+    reference : names or Measures
+        Of the scores. With ≥ for every one of them, as the paper prints it: a topic on which two runs are equal in
+        all of them counts for both and cancels out.
+
+    Returns
+    -------
+    UnanimousImprovement
+
+    Raises
+    ------
+    MetaevalError
+        If there is one run only, no reference measure, or one that the scores do not hold.
+
+    Examples
+    --------
+    >>> values = [[[0.5, 0.9], [0.2, 0.2]], [[0.4, 0.8], [0.4, 0.1]]]
+    >>> scores = Scores(values, runs=["a", "b"], topics=["t", "u"], measures=["Accuracy", "MI"])
+    >>> uir(scores, reference=["Accuracy", "MI"]).to_frame().loc["a", "b"]   # better on t, undecided on u
+    np.float64(0.5)
+    """
+    comparable(scores, topics=1)
+    base, chosen = _reference(scores, reference)
+    n_runs, n_topics, _ = base.shape
+    first, second = np.triu_indices(n_runs, 1)
+    ratio = np.zeros((n_runs, n_runs))
+    ratio[first, second] = unanimous(at_least_as_good(base), np.ones((1, len(chosen)), dtype=bool))[0] / n_topics
+    ratio -= ratio.T
+    signature = sign("uir", scores.sel(measures=chosen))
+    return UnanimousImprovement(scores.runs, chosen, ratio, signature)
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage(Result):
+    """How closely the differences of each measure follow unanimous improvement.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    reference : tuple of Measure
+    coverage : ndarray, shape (measure,)
+        Spearman's ρ over ordered pairs of runs; NaN where the measure, or the UIR, tells no two runs apart.
+    low, high : ndarray, shape (measure,)
+        Ends of the bootstrap interval over topics; NaN when it was not asked for.
+    confidence : float
+    signature : Signature
+    """
+
+    measures: tuple[Measure, ...]
+    reference: tuple[Measure, ...]
+    coverage: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    confidence: float
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"Coverage: {len(self.measures)} measures, reference {', '.join(map(str, self.reference))}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the coverage of every measure with its interval.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure, coverage, low, high and reference (whether the measure is one of the reference set).
+        """
+        inside = {str(one) for one in self.reference}
+        names = [str(one) for one in self.measures]
+        columns = {"coverage": self.coverage, "low": self.low, "high": self.high}
+        return pd.DataFrame({"measure": names, **columns, "reference": [name in inside for name in names]})
+
+
+def coverage(
+    scores: Scores, *, reference: Reference, n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
+) -> Coverage:
+    """Does a measure capture all the qualities that the reference measures stand for?
+
+    Coverage is Spearman's ρ, over ordered pairs of runs, between the difference of two runs' mean scores and their
+    Unanimous Improvement Ratio. Differences are compared after rounding to 9 decimals, so that ties are ties.
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two runs; every measure in it gets its coverage, the reference measures too.
+    reference : names or Measures
+        Any set of the measures in the scores.
+    n_bootstrap : int, optional
+        Resamples of the topics for the interval; 0 for none. All measures see the same resamples.
+    confidence : float, optional
+        Of the percentile interval.
+    seed : int, optional
+
+    Returns
+    -------
+    Coverage
+
+    Raises
+    ------
+    MetaevalError
+        If there is one run only, no reference measure, one that the scores do not hold, or an option is out of
+        range.
+
+    Warns
+    -----
+    MetaevalWarning
+        Where a measure, or the reference set, tells no two runs apart, so that the coverage is not defined.
+
+    Examples
+    --------
+    >>> values = np.stack([[[0.1, 0.4]], [[0.3, 0.2]], [[0.5, 0.3]]])
+    >>> scores = Scores(values, runs=["a", "b", "c"], topics=["t"], measures=["Accuracy", "MAE_mu"])
+    >>> coverage(scores, reference=["Accuracy"], n_bootstrap=0).coverage.round(3).tolist()
+    [0.905, 0.503]
+    """
+    comparable(scores, topics=1)
+    share_between("confidence", confidence)
+    at_least("n_bootstrap", n_bootstrap, 0)
+    base, chosen = _reference(scores, reference)
+    oriented = scores.values * stated_directions(scores.measures)
+    found = coverage_of_sets(oriented, base, np.ones((1, len(chosen)), dtype=bool))[0]
+    _warn_of_undefined(scores, np.isnan(found), chosen)
+    low = high = np.full(len(found), np.nan)
+    if n_bootstrap:
+        key = stream_key(seed, scores.collection, "coverage")
+        weights = resampled_topics(key, np.arange(n_bootstrap), len(scores.topics))
+        low, high = _percentiles(coverage_resampled(oriented, base, weights), confidence)
+    resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
+    signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling)
+    return Coverage(scores.measures, chosen, found, low, high, confidence, signature)
+
+
+@dataclass(frozen=True, eq=False)
+class CoverageSweep(Result):
+    """The coverage of every measure under every reference set made of some candidates.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    candidates : tuple of Measure
+    members : ndarray of bool, shape (set, candidate)
+        Which candidates are in each reference set: all non-empty ones, small sets first.
+    coverage : ndarray, shape (set, measure)
+    signature : Signature
+    """
+
+    measures: tuple[Measure, ...]
+    candidates: tuple[Measure, ...]
+    members: np.ndarray
+    coverage: np.ndarray
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"CoverageSweep: {len(self.measures)} measures under {len(self.members):,} reference sets"
+
+    @property
+    def on_top(self) -> np.ndarray:
+        """Whether a measure's coverage is the best one of a set, shape (set, measure); equals share the top."""
+        known = np.where(np.isnan(self.coverage), -np.inf, self.coverage)
+        best = known.max(axis=1, keepdims=True)
+        return np.asarray((known >= best - _SAME) & np.isfinite(best))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return how each measure fares, whatever the reference set.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure, on_top (share of all reference sets under which it has the best coverage),
+            on_top_outside (share of the sets that it is not part of; NaN where it is part of all), mean, min and
+            max of its coverage.
+        """
+        place = {str(one): position for position, one in enumerate(self.candidates)}
+        rows = []
+        for m, measure in enumerate(self.measures):
+            top, values = self.on_top[:, m], self.coverage[:, m]
+            inside = place.get(str(measure))
+            outside = top if inside is None else top[~self.members[:, inside]]
+            known = values[~np.isnan(values)]
+            spread = (known.mean(), known.min(), known.max()) if len(known) else (np.nan,) * 3
+            rows.append((str(measure), top.mean(), outside.mean() if len(outside) else np.nan, *spread))
+        return pd.DataFrame(rows, columns=["measure", "on_top", "on_top_outside", "mean", "min", "max"])
+
+    def sets(self) -> pd.DataFrame:
+        """Return the coverage under every reference set.
+
+        Returns
+        -------
+        DataFrame
+            One row a set: its measures in the column reference, then one column a measure.
+        """
+        names = np.array([str(one) for one in self.candidates], dtype=object)
+        labels = [" + ".join(names[inside]) for inside in self.members]
+        frame = pd.DataFrame(self.coverage, columns=[str(one) for one in self.measures])
+        frame.insert(0, "reference", labels)
+        return frame
+
+
+def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
+    """How much does coverage depend on the choice of the reference measures?
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two runs; every measure in it gets its coverage under every set.
+    candidates : names or Measures
+        Up to 16 measures of the scores; every non-empty subset of them is a reference set.
+
+    Returns
+    -------
+    CoverageSweep
+
+    Raises
+    ------
+    MetaevalError
+        As for `coverage`, and if there are more than 16 candidates.
+
+    References
+    ----------
+    Coverage has been criticised for depending on a choice of reference measures that nothing decides (Sakai & Zeng,
+    cited in Sakai 2021, §2.1). This shows how much it does.
+
+    Examples
+    --------
+    >>> values = np.stack([[[0.1, 0.4]], [[0.3, 0.2]], [[0.5, 0.3]]])
+    >>> scores = Scores(values, runs=["a", "b", "c"], topics=["t"], measures=["Accuracy", "MAE_mu"])
+    >>> coverage_sweep(scores, candidates=["Accuracy", "MAE_mu"]).to_frame()[["measure", "on_top"]].round(2)
+        measure  on_top
+    0  Accuracy    0.67
+    1    MAE_mu    0.67
+    """
+    comparable(scores, topics=1)
+    base, chosen = _reference(scores, candidates)
+    if len(chosen) > MOST_CANDIDATES:
+        raise MetaevalError(f"{len(chosen)} candidates have too many subsets: at most {MOST_CANDIDATES} can be swept")
+    members = all_subsets(len(chosen))
+    members = members[np.argsort(members.sum(axis=1), kind="stable")]
+    oriented = scores.values * stated_directions(scores.measures)
+    found = coverage_of_sets(oriented, base, members)
+    signature = sign("coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members))
+    return CoverageSweep(scores.measures, chosen, members, found, signature)
+
+
+def _reference(scores: Scores, reference: Reference) -> tuple[np.ndarray, tuple[Measure, ...]]:
+    """Return the oriented scores of the reference measures, and which they are."""
+    listed_ones = [reference] if isinstance(reference, str | Measure) else list(reference)
+    if not listed_ones:
+        raise MetaevalError("unanimous improvement needs at least one reference measure")
+    there = [str(one) for one in scores.measures]
+    wanted = [str(named(one)) for one in listed_ones]
+    absent = [name for name in wanted if name not in there]
+    if absent:
+        raise MetaevalError(
+            f"the reference measure {absent[0]} is not among the scores, which hold {listed(there, most=12)}: "
+            "score the runs with it too"
+        )
+    chosen = scores.sel(measures=wanted)
+    return chosen.values * stated_directions(chosen.measures), chosen.measures
+
+
+def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[Measure, ...]) -> None:
+    if not undefined.any():
+        return
+    names = [str(one) for one, gone in zip(scores.measures, undefined, strict=True) if gone]
+    if undefined.all():
+        what = f"no run improves on another unanimously for {', '.join(map(str, reference))}, or no measure tells runs apart"
+    else:
+        what = f"{listed(names)} gives all runs the same mean score"
+    warnings.warn(
+        f"{scores.collection or 'scores'}: {what}: the coverage of {listed(names)} is not defined",
+        MetaevalWarning,
+        stacklevel=3,
+    )
+
+
+def _percentiles(drawn: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends over trials, of the trials in which the coverage is defined."""
+    tail = (1 - confidence) / 2
+    ends = np.full((2, drawn.shape[1]), np.nan)
+    for m, values in enumerate(drawn.T):
+        known = values[~np.isnan(values)]
+        if len(known):
+            ends[:, m] = np.quantile(known, [tail, 1 - tail])
+    return ends[0], ends[1]

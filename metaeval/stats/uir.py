@@ -1,0 +1,233 @@
+"""Unanimous improvement of one run on another, and how a measure's differences follow it (Amigó et al. 2020, §5.1).
+
+Pairs of runs are those of `numpy.triu_indices(n_runs, 1)`: everything asked of an ordered pair (s, s') is the
+negative of what is asked of (s', s), so that half of them tell all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats._check import FloatArray, check_values
+
+DIGITS = 9  # differences equal to this many digits are ties: rounding must not decide who is better
+_CELLS = 4_000_000  # numbers ranked at once: 32 MB
+_POPCOUNT = np.array([bin(word).count("1") for word in range(1 << 16)], dtype=np.uint8)
+
+
+def at_least_as_good(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+    """Tell on which topics either run of a pair is at least as good as the other, a bit a topic.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+        Scores, higher being better for all measures.
+
+    Returns
+    -------
+    ndarray of uint16, shape (measure, 2, pair, word)
+        ``[m, 0]`` packs m(s_t) ≥ m(s'_t) over topics t, ``[m, 1]`` the reverse; bits beyond the last topic are 0.
+
+    Raises
+    ------
+    ValueError
+        If there are not three axes, fewer than two runs or no topic, or a score is not finite.
+
+    Examples
+    --------
+    >>> at_least_as_good(np.array([[[0.1], [0.5]], [[0.3], [0.5]]]))[0, :, 0, 0].tolist()   # topics 10 and 11
+    [2, 3]
+    """
+    scores = _checked(values)
+    first, second = np.triu_indices(len(scores), 1)
+    n_topics = scores.shape[1]
+    words = -(-n_topics // 16)
+    packed = np.zeros((scores.shape[2], 2, len(first), 2 * words), dtype=np.uint8)
+    for m, by_run in enumerate(np.moveaxis(scores, 2, 0)):
+        gap = np.round(by_run[first] - by_run[second], DIGITS)
+        for side, better in enumerate((gap >= 0, gap <= 0)):
+            packed[m, side, :, : -(-n_topics // 8)] = np.packbits(better, axis=1, bitorder="little")
+    return packed.view("<u2").astype(np.uint16)
+
+
+def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Count topics of unanimous improvement for sets of measures: |{t: s ≥ s'}| − |{t: s' ≥ s}|.
+
+    Parameters
+    ----------
+    bits : ndarray of uint16, shape (measure, 2, pair, word)
+        From `at_least_as_good`.
+    members : array_like of bool, shape (set, measure)
+        Which measures are in each set; no set is empty.
+
+    Returns
+    -------
+    ndarray of int64, shape (set, pair)
+        UIR times the number of topics; runs equal in every measure of the set count on both sides.
+
+    Raises
+    ------
+    ValueError
+        If a set is empty.
+    """
+    chosen = np.asarray(members, dtype=bool)
+    if not chosen.any(axis=1).all():
+        raise ValueError("A reference set needs at least one measure.")
+    found = np.empty((len(chosen), bits.shape[2]), dtype=np.int64)
+    for position, inside in enumerate(chosen):
+        # One by one: a set is a few words a pair, which stay in the cache.
+        together = np.bitwise_and.reduce(bits[inside], axis=0)
+        counted = _POPCOUNT[together].sum(axis=-1, dtype=np.int64)
+        found[position] = counted[0] - counted[1]
+    return found
+
+
+def all_subsets(n_members: int) -> npt.NDArray[np.bool_]:
+    """Return every non-empty subset, shape (2**n − 1, n): row i holds the binary digits of i + 1."""
+    numbers = np.arange(1, 1 << n_members)
+    return (numbers[:, np.newaxis] >> np.arange(n_members) & 1).astype(bool)
+
+
+def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
+    """Rank differences among themselves and their negatives, average ranks for ties, less the mean rank.
+
+    Over ordered pairs a difference occurs with both signs, so that its centred rank is its sign times the
+    number of smaller magnitudes, half of the equal ones included.
+
+    Parameters
+    ----------
+    differences : array_like of float, shape (..., pair)
+        One difference an unordered pair, rounded by the caller so that ties are ties.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., pair)
+        Half the centred ranks of the 2 · pair values.
+
+    Examples
+    --------
+    >>> signed_ranks([0.2, -0.1, 0.0, 0.2])
+    array([ 3. , -1.5,  0. ,  3. ])
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    size = np.abs(values)
+    order = np.argsort(size, axis=-1)
+    ascending = np.take_along_axis(size, order, axis=-1)
+    n = values.shape[-1]
+    place = np.arange(n)
+    new = np.ones(values.shape, dtype=bool)
+    new[..., 1:] = ascending[..., 1:] > ascending[..., :-1]
+    # The first and the one past the last place of the tied block that each value is in.
+    start = np.maximum.accumulate(np.where(new, place, 0), axis=-1)
+    last = np.ones(values.shape, dtype=bool)
+    last[..., :-1] = new[..., 1:]
+    end = np.flip(np.minimum.accumulate(np.flip(np.where(last, place + 1, n), axis=-1), axis=-1), axis=-1)
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (start + end) / 2, axis=-1)
+    return np.sign(values) * ranks
+
+
+def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
+    """Correlate differences over all ordered pairs of runs: Spearman's ρ with average ranks.
+
+    Parameters
+    ----------
+    first : array_like of float, shape (..., set, pair)
+    second : array_like of float, shape (..., measure, pair)
+
+    Returns
+    -------
+    ndarray of float64, shape (..., set, measure)
+        NaN where one side differs for no pair.
+
+    Examples
+    --------
+    >>> float(spearman_over_pairs([[1, 2, 1]], [[0.1, 0.4, 0.3]])[0, 0].round(4))
+    0.971
+    """
+    one, two = signed_ranks(first), signed_ranks(second)
+    product = one @ np.swapaxes(two, -1, -2)
+    lengths = (one**2).sum(axis=-1)[..., :, np.newaxis] * (two**2).sum(axis=-1)[..., np.newaxis, :]
+    found = np.divide(product, np.sqrt(lengths), out=np.full(product.shape, np.nan), where=lengths > 0)
+    return np.clip(found, -1.0, 1.0)
+
+
+def mean_differences(values: npt.ArrayLike) -> FloatArray:
+    """Return m(s) − m(s') of the mean scores over topics, rounded, shape (measure, pair)."""
+    means = _checked(values).mean(axis=1)
+    first, second = np.triu_indices(len(means), 1)
+    return np.round(means[first] - means[second], DIGITS).T
+
+
+def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: npt.ArrayLike) -> FloatArray:
+    """Compute the coverage of every measure with respect to sets of reference measures.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+        Scores, higher being better for all measures.
+    reference : array_like of float, shape (run, topic, reference measure)
+        Scores of the measures that the sets are made of, likewise.
+    members : array_like of bool, shape (set, reference measure)
+
+    Returns
+    -------
+    ndarray of float64, shape (set, measure)
+        NaN where a measure, or the UIR of a set, tells no two runs apart.
+
+    Raises
+    ------
+    ValueError
+        If an array is not as described, or a set is empty.
+    """
+    bits, differences = at_least_as_good(reference), mean_differences(values)
+    chosen = np.asarray(members, dtype=bool)
+    size = max(1, _CELLS // max(1, bits.shape[2]))
+    parts = [
+        spearman_over_pairs(unanimous(bits, chosen[begin : begin + size]), differences)
+        for begin in range(0, len(chosen), size)
+    ]
+    return np.concatenate(parts)
+
+
+def coverage_resampled(
+    values: npt.ArrayLike, reference: npt.ArrayLike, weights: npt.NDArray[np.int64]
+) -> FloatArray:
+    """Compute the coverage of every measure anew on resampled topics, all references together.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+    reference : array_like of float, shape (run, topic, reference measure)
+    weights : ndarray of int, shape (trial, topic)
+        How often each topic occurs, as `metaeval.stats.resampling.resampled_topics` draws them.
+
+    Returns
+    -------
+    ndarray of float64, shape (trial, measure)
+    """
+    scores, base = _checked(values), _checked(reference)
+    first, second = np.triu_indices(len(scores), 1)
+    gap = np.round(base[first] - base[second], DIGITS)
+    verdict = (gap >= 0).all(axis=2).astype(np.float64) - (gap <= 0).all(axis=2)  # pair × topic
+    n_topics, n_measures = scores.shape[1:]
+    found = np.empty((len(weights), n_measures))
+    size = max(1, _CELLS // (len(first) * (n_measures + 1)))
+    for begin in range(0, len(weights), size):
+        part = slice(begin, begin + size)
+        counted = weights[part].astype(np.float64)
+        means = np.einsum("bt,rtm->bmr", counted, scores, optimize=True) / n_topics
+        differences = np.round(means[..., first] - means[..., second], DIGITS)
+        # Whole numbers, so that the sums are exact.
+        found[part] = spearman_over_pairs((counted @ verdict.T)[:, np.newaxis], differences)[:, 0]
+    return found
+
+
+def _checked(values: npt.ArrayLike) -> FloatArray:
+    """One topic is enough here: UIR is then a verdict of it alone."""
+    scores = np.asarray(values, dtype=np.float64)
+    if scores.ndim == 3 and scores.shape[1] == 1:
+        check_values(np.repeat(scores, 2, axis=1))
+        return scores
+    return check_values(scores)
