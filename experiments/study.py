@@ -7,13 +7,16 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, to_frame
 from metaeval.files import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,10 @@ class Outcome:
     tolerance : float
         How far numbers in tables may be from the committed ones and still pass ``--check``: by default only as
         far as another processor rounds the last bits differently.
+    figures : dict of str to matplotlib.figure.Figure
+        By file name; written as PNG and SVG.
+    pages : dict of str to str
+        Markdown by file name, made from the numbers; written as it is, and compared letter by letter.
     """
 
     paper: str
@@ -72,13 +79,22 @@ class Outcome:
     cells: list[Cell] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     tolerance: float = 1e-9
+    figures: dict[str, Figure] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)
 
     def write(self, out: Path) -> Path:
-        """Write tables and comparison.csv, and return the folder."""
+        """Write tables, figures and comparison.csv, and return the folder."""
         folder = out / self.paper / self.source
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in self.tables.items():
             table.write(folder, name)
+        if self.figures:
+            from metaeval.report.figures import save
+
+            for name, figure in self.figures.items():
+                save(figure, folder, name)
+        for name, text in self.pages.items():
+            write_atomically(folder / f"{name}.md", text)
         if self.cells:
             write_atomically(folder / "comparison.csv", to_frame(self.cells).to_csv(index=False, lineterminator="\n"))
         return folder
@@ -113,6 +129,10 @@ def differences(fresh: Outcome, out: Path) -> list[str]:
             found.append(f"{path}: there is no such committed table")
         else:
             found += _table_differences(table.to_csv(), path, fresh.tolerance)
+    for name, text in fresh.pages.items():
+        path = folder / f"{name}.md"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            found.append(f"{path}: the committed page is not what the numbers say now")
     return found
 
 

@@ -12,6 +12,7 @@ from metaeval.files import is_remote
 from metaeval.labels import listed
 from metaeval.measures.base import Measure
 from metaeval.missing import MissingPolicy
+from metaeval.runs import ClassificationRuns, QuantificationRuns
 from metaeval.scores import Scores
 from metaeval.scoring import score
 from metaeval.store import ScoreStore
@@ -73,6 +74,34 @@ def open_scores(
         scores = loaded if isinstance(loaded, Scores) else score(loaded, measures)
     scores = directed(scores, higher_is_better, lower_is_better)
     return scores if measures is None else scores.sel(measures=measures)
+
+
+def open_data(source: object) -> Scores | ClassificationRuns | QuantificationRuns:
+    """Return what a source holds, runs as runs: a data set's name, a store, a file, or such an object itself.
+
+    Parameters
+    ----------
+    source : str, Path, Scores, ClassificationRuns or QuantificationRuns
+
+    Returns
+    -------
+    Scores, ClassificationRuns or QuantificationRuns
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such thing, or it cannot be read.
+    """
+    if isinstance(source, Scores | ClassificationRuns | QuantificationRuns):
+        return source
+    if not isinstance(source, str | Path):
+        raise MetaevalError(f"{source!r} is no data: give a data set's name, a path, Scores, or runs")
+    if isinstance(source, str) and not is_remote(source) and not Path(source).expanduser().exists():
+        from metaeval.datasets import load_dataset
+
+        if not Path(source).suffix and "/" not in source:
+            return load_dataset(source)
+    return open_scores(str(source))
 
 
 def is_store(path: str | Path) -> bool:

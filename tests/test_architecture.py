@@ -15,9 +15,9 @@ if not HOUSE.exists():  # the tests run against an installed copy
 FLOORS = [
     {"errors"},
     {"files", "labels", "measures", "parallel", "stats"},
-    {"missing"},
+    {"conformance", "missing"},
     {"scores", "runs"},
-    {"signature", "scoring", "store"},
+    {"partition", "signature", "scoring", "store"},
     {"io", "analyses"},
     {"datasets", "simulate", "report"},
     {"opening"},

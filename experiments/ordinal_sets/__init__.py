@@ -1,1 +1,1 @@
-"""Classifiers on the five ordinal sets that the package skordinal brings: real scores without any download."""
+"""Classifiers on the five ordinal sets of the package skordinal: ACL 2021's tables without any download."""

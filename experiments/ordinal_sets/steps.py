@@ -1,11 +1,12 @@
-"""Ten classifiers predict every item of five ordinal sets once; nine measures score them on groups of items."""
+"""Ranking similarity, consistency and discriminative power of measures on five collections that are made here."""
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
 import metaeval
 from experiments.study import Outcome, Settings, read_toml
@@ -14,7 +15,7 @@ STUDY = read_toml(Path(__file__).parent / "study.toml")
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Predict, score, and show the mean scores of every set.
+    """Ask ACL 2021's questions of every set, and of all of them together.
 
     Parameters
     ----------
@@ -24,97 +25,80 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    try:
-        import skordinal  # noqa: F401  (only whether it is there)
-        from sklearn.exceptions import ConvergenceWarning  # noqa: F401
-    except ModuleNotFoundError:
-        raise metaeval.MetaevalError(
-            'the ordinal sets need scikit-learn and skordinal: pip install ".[experiments]"'
-        ) from None
-    outcome = Outcome("ordinal_sets", "skordinal", tolerance=STUDY["tolerance"])
+    outcome = Outcome("ordinal_sets", "skordinal")
+    powers, consistencies = [], {}
     for name in STUDY["quick_sets"] if settings.quick else STUDY["sets"]:
-        settings.say(f"ordinal sets: {name}")
-        runs = predicted_runs(name, settings)
-        scores = metaeval.score(runs, STUDY["measures"])
-        caption = (
-            f"Mean scores of {len(runs.runs)} runs on {name}: {len(runs.topics)} topics of about "
-            f"{STUDY['items_per_topic']} items each, {len(runs.classes)} ordered classes."
+        settings.say(f"{name}: 22 classifiers, made on first use")
+        scores = metaeval.score(settings.load(name), STUDY["measures"])
+        settings.say(f"{name}: similarity, consistency, power")
+        consistencies[name] = add_consistency(outcome, scores, settings)
+        powers.append(add_power(outcome, scores, settings))
+        add_similarity(outcome, scores, settings)
+    if not settings.quick:
+        add_pooled(outcome, powers, consistencies, settings)
+    installed = {package: version(package) for package in STUDY["made_with"]}
+    if installed != STUDY["made_with"]:
+        outcome.tolerance = STUDY["tolerance"]
+        outcome.notes.append(
+            f"made with {installed}, the committed results with {STUDY['made_with']}: numbers may differ a little"
         )
-        signature = f"{metaeval.sign('score', scores, folds=STUDY['folds'], seed=settings.seed)}"
-        outcome.tables[name] = metaeval.Table(scores.means(), caption, signature)
     outcome.notes.append("computed here, without any download, from the ordinal sets of the package skordinal")
     return [outcome]
 
 
-def classifiers(classes: np.ndarray) -> dict[str, Any]:
-    """Return what predicts: one constant run a class, two random ones, and five that learn.
-
-    Parameters
-    ----------
-    classes : ndarray of int, shape (K,)
-
-    Returns
-    -------
-    dict of str to scikit-learn estimator
-    """
-    from sklearn.dummy import DummyClassifier
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.tree import DecisionTreeClassifier
-
-    constant = {f"always-{k}": DummyClassifier(strategy="constant", constant=k) for k in classes}
-    return constant | {
-        "uniform": DummyClassifier(strategy="uniform", random_state=0),
-        "stratified": DummyClassifier(strategy="stratified", random_state=0),
-        "bayes": GaussianNB(),
-        "neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier(7)),
-        "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
-        "forest": RandomForestClassifier(50, random_state=0),
-        "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)),
-    }
+def add_similarity(outcome: Outcome, scores: metaeval.Scores, settings: Settings) -> None:
+    """Add Table 2 of ACL 2021: do two measures rank the runs alike?"""
+    found = metaeval.ranking_similarity(scores, seed=settings.seed)
+    _add(outcome, f"similarity-{_short(scores.collection)}", found, scores)
 
 
-def predicted_runs(name: str, settings: Settings) -> metaeval.ClassificationRuns:
-    """Return the runs of all classifiers on one set, items grouped at random into topics.
-
-    Parameters
-    ----------
-    name : str
-        ``"swd"``, ``"lev"``, …
-    settings : Settings
-
-    Returns
-    -------
-    ClassificationRuns
-    """
-    import skordinal.datasets
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
-
-    data = getattr(skordinal.datasets, f"load_{name}")()
-    features, gold = np.asarray(data.data, dtype=float), np.asarray(data.target)
-    rng = np.random.default_rng(settings.seed)
-    order = rng.permutation(len(gold))
-    features, gold = features[order], gold[order]
-    classes = np.arange(data.n_classes)
-    labels, sizes = np.unique(gold, return_counts=True)
-    folds = StratifiedKFold(min(STUDY["folds"], max(2, sizes.min())), shuffle=True, random_state=settings.seed)
-    keep = np.isin(gold, labels[sizes >= 2])  # a class of one item cannot be both learnt and predicted
-    features, gold = features[keep], gold[keep]
-    topic = np.arange(len(gold)) % max(2, len(gold) // STUDY["items_per_topic"])
-    models = classifiers(np.unique(gold))
-    counts = np.zeros((len(models), topic.max() + 1, len(classes), len(classes)), dtype=int)
-    for r, model in enumerate(models.values()):
-        predicted = cross_val_predict(model, features, gold, cv=folds, n_jobs=settings.n_jobs)
-        np.add.at(counts[r], (topic, gold, predicted), 1)
-    return metaeval.ClassificationRuns(
-        counts,
-        runs=list(models),
-        topics=[f"group{t + 1}" for t in range(topic.max() + 1)],
-        classes=[str(k) for k in classes],
-        collection=f"ordinal-{name.replace('_', '-')}",
-        provenance=f"skordinal {skordinal.__version__}, {len(gold)} items",
+def add_consistency(outcome: Outcome, scores: metaeval.Scores, settings: Settings) -> metaeval.SplitHalfConsistency:
+    """Add Table 3 of ACL 2021: does a measure rank the runs alike on other topics?"""
+    found = metaeval.split_half_consistency(
+        scores, n_trials=STUDY["n_trials"], seed=settings.seed, n_jobs=settings.n_jobs
     )
+    _add(outcome, f"consistency-{_short(scores.collection)}", found, scores)
+    return found
+
+
+def add_power(outcome: Outcome, scores: metaeval.Scores, settings: Settings) -> metaeval.DiscriminativePower:
+    """Add Figure 1 of ACL 2021: how many significant differences between runs does a measure find?"""
+    found = metaeval.discriminative_power(
+        scores, n_permutations=STUDY["n_permutations"], seed=settings.seed, n_jobs=settings.n_jobs
+    )
+    _add(outcome, f"power-{_short(scores.collection)}", found, scores)
+    return found
+
+
+def add_pooled(
+    outcome: Outcome,
+    powers: list[metaeval.DiscriminativePower],
+    consistencies: dict[str, metaeval.SplitHalfConsistency],
+    settings: Settings,
+) -> None:
+    """Add what holds of all sets together: pooled power, and consistency set by set with its mean."""
+    pooled = metaeval.pooled_discriminative_power(powers, seed=settings.seed)
+    outcome.tables["power-pooled"] = pooled.to_table()
+    outcome.figures["power-pooled"] = pooled.plot()
+    means = {
+        _short(name): pd.Series(one.means, index=[measure.title for measure in one.measures])
+        for name, one in consistencies.items()
+    }
+    frame = pd.DataFrame(means)
+    frame["mean"] = frame.mean(axis=1)
+    frame.index.name = "measure"
+    caption = "Split-half consistency: mean τ over splits, set by set, and the mean of the five."
+    first = next(iter(consistencies.values()))
+    signature = f"{first.signature}; the same for {', '.join(list(consistencies)[1:])}"
+    outcome.tables["consistency-all"] = metaeval.Table(frame.sort_values("mean", ascending=False), caption, signature)
+
+
+def _add(outcome: Outcome, name: str, found: Any, scores: metaeval.Scores) -> None:
+    table = found.to_table()
+    sized = f"{scores.collection}, {len(scores.runs)} runs, {len(scores.topics)} topics. {table.caption}"
+    outcome.tables[name] = metaeval.Table(table.frame, sized, table.signature, table.digits, table.marks)
+    outcome.figures[name] = found.plot()
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("ordinal-")

@@ -163,7 +163,9 @@ def coverage(
     reference : names or Measures
         Any set of the measures in the scores.
     n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none. All measures see the same resamples.
+        Resamples of the topics for the interval; 0 for none. All measures see the same resamples. A resample holds
+        fewer different topics than there are, so that UIR is coarser in it: where coverage is high, the interval
+        may lie mostly, or wholly, below it.
     confidence : float, optional
         Of the percentile interval.
     seed : int, optional
@@ -340,7 +342,8 @@ def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[M
         return
     names = [str(one) for one, gone in zip(scores.measures, undefined, strict=True) if gone]
     if undefined.all():
-        what = f"no run improves on another unanimously for {', '.join(map(str, reference))}, or no measure tells runs apart"
+        together = ", ".join(map(str, reference))
+        what = f"no run improves on another unanimously for {together}, or no measure tells runs apart"
     else:
         what = f"{listed(names)} gives all runs the same mean score"
     warnings.warn(

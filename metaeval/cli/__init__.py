@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from metaeval.cli import analyses, data, scores
+from metaeval.cli import analyses, compare, data, properties, scores
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
@@ -24,6 +24,8 @@ app = typer.Typer(
 )
 scores.register(app)
 analyses.register(app)
+compare.register(app)
+properties.register(app)
 app.add_typer(data.app, name="data")
 
 

@@ -42,6 +42,7 @@ def register(app: typer.Typer) -> None:
         "baselines": baselines,
         "robustness": robustness,
         "sample-size": sample_size,
+        "coverage": coverage,
     }
     for name, command in commands.items():
         app.command(name)(command)
@@ -308,6 +309,38 @@ def sample_size(
             n_permutations=permutations, alpha=alpha, seed=seed, n_jobs=n_jobs,
         )  # fmt: skip
     show_result(result, style, out, "sample-size")
+
+
+def coverage(
+    source: Source,
+    reference: Annotated[list[str], typer.Option("--reference", "-r", help="A reference measure; give several")],
+    measure: MeasureNames = None,
+    sweep: Annotated[bool, typer.Option("--sweep", help="Take every subset of the reference measures in turn")] = False,
+    bootstrap: Annotated[int, typer.Option(help="Resamples of the topics for the intervals; 0 for none")] = 1000,
+    seed: Seed = 0,
+    collection: Collection = None,
+    lower: Lower = None,
+    higher: Higher = None,
+    style: Style = "text",
+    out: Out = None,
+) -> None:
+    """Does a measure capture all that the reference measures stand for? Coverage of unanimous improvement.
+
+    \b
+    Examples:
+      metaeval coverage llmjudge -r Accuracy -r tau_a -r MI
+      metaeval coverage llmjudge -r Accuracy -r tau_a -r MI -r kappa --sweep --out results/
+    """
+    from metaeval.analyses.coverage import coverage as analysed
+    from metaeval.analyses.coverage import coverage_sweep
+
+    wanted = measure and list(dict.fromkeys([*measure, *reference]))
+    scores = _scores(source, wanted, collection, lower, higher)
+    with working("comparing runs"):
+        if sweep:
+            show_result(coverage_sweep(scores, candidates=reference), style, out, "coverage-sweep")
+        else:
+            show_result(analysed(scores, reference=reference, n_bootstrap=bootstrap, seed=seed), style, out, "coverage")
 
 
 def _scores(

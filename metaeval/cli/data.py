@@ -84,6 +84,8 @@ def path(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
 
 def _state(chosen: Dataset, folder: Path) -> str:
     """Say how many files are there; whether they are whole, loading finds out."""
+    if chosen.reader == "skordinal":
+        return "all" if (folder / chosen.runs).is_file() else "made here"
     if not chosen.files:
         return "by hand"
     there = sum((folder / file.name).is_file() for file in chosen.files)

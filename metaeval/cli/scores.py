@@ -155,12 +155,13 @@ def convert(
 
 def wanted_measures(names: list[str] | None) -> list[Measure] | None:
     """Return the measures named on the command line: registered ones, labels, or FILE.py:FUNCTION, which is run."""
+    from metaeval.conformance import measure_of_file
     from metaeval.measures.registry import find, named
-    from metaeval.measures.user import is_reference, load
+    from metaeval.measures.user import is_reference
 
     if not names:
         return None
-    return [load(one) if is_reference(one) else find(one) or named(one) for one in names]
+    return [measure_of_file(one) if is_reference(one) else find(one) or named(one) for one in names]
 
 
 def _runs(
@@ -182,12 +183,28 @@ def _runs(
         if Path(gold).exists():
             raise MetaevalError(f"{gold} is a file: name the runs after it, and their layout with --layout")
         return load_dataset(gold)
+    return read_gold_and_runs(gold, runs, layout, classes, aspect, normalise, missing, invalid, collection)
+
+
+def read_gold_and_runs(
+    gold: str,
+    runs: list[str] | None,
+    layout: str | None,
+    classes: str | None = None,
+    aspect: str | None = None,
+    normalise: bool = False,
+    missing: str = "raise",
+    invalid: str = "raise",
+    collection: str | None = None,
+) -> object:
+    """Read a gold file and run files as the options of the command line say."""
+    from metaeval.errors import MetaevalError
+    from metaeval.io import read_runs
+
     if layout is None:
         raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)")
     if not runs:
-        raise MetaevalError("name at least one run file, or a folder of them, after the gold file")
-    from metaeval.io import read_runs
-
+        raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
     return read_runs(
         gold,
         runs if len(runs) > 1 else runs[0],

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
 
+from metaeval.datasets import ordinal
 from metaeval.datasets.registry import Dataset, File, cache_folder, dataset
 from metaeval.errors import DatasetError, PolicyWarning
 from metaeval.files import PathLike
@@ -77,6 +78,8 @@ def fetch(
     """
     chosen = wanted if isinstance(wanted, Dataset) else dataset(wanted)
     root = cache_folder() if folder is None else Path(folder).expanduser()
+    if chosen.reader == ordinal.READER:
+        ordinal.load(chosen, folder=root, progress=progress)
     if not chosen.files:
         return _in_place(chosen, root)
     if _lacking(chosen.files, root):

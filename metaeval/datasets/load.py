@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metaeval.datasets import baselines
+from metaeval.datasets import baselines, ordinal
 from metaeval.datasets.download import fetch
 from metaeval.datasets.registry import Dataset, dataset
 from metaeval.errors import DatasetError
@@ -64,6 +64,8 @@ def load_dataset(
     chosen = wanted if isinstance(wanted, Dataset) else dataset(wanted)
     if chosen.kind == "features":
         raise DatasetError(f"{chosen.name} has neither runs nor scores: {chosen.where}. {chosen.note}")
+    if chosen.reader == ordinal.READER:
+        return ordinal.load(chosen, folder=folder, progress=progress)
     files = fetch(chosen, folder=folder, progress=progress)
     if chosen.kind == "scores":
         return _scores(chosen, files)

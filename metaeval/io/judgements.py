@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from metaeval.files import PathLike
 from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.parts import dealt_to_parts
 from metaeval.io.policies import InvalidPolicy
 from metaeval.io.sources import Sources, described, named_files, stem
 from metaeval.io.table import read_fields
@@ -21,6 +22,8 @@ def read(
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
     collection: str | None = None,
+    parts: int | None = None,
+    seed: int = 0,
 ) -> ClassificationRuns:
     r"""Read judgements, lines ``qid 0 docid label``, and those of judges to compare with them.
 
@@ -35,6 +38,11 @@ def read(
         What to do without a label for an item, and with a label outside the classes.
     collection : str, optional
         By default the name of the gold file without suffix.
+    parts : int, optional
+        Deal all items at random to so many parts of equal size, which take the place of the topics, as Amigó et
+        al. 2020, §5.4, do where a task has none. Every run is split alike.
+    seed : int, optional
+        Of that split.
 
     Returns
     -------
@@ -56,13 +64,17 @@ def read(
     [0, 0, 0, 1]
     """
     files = named_files(runs, gold=gold)
+    named = stem(gold) if collection is None else collection
+    truth, answers = _labels(gold), {run: _labels(path) for run, path in files.items()}
+    if parts is not None:
+        truth, answers = dealt_to_parts(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
-        _labels(gold),
-        {run: _labels(path) for run, path in files.items()},
+        truth,
+        answers,
         classes,
         missing=missing,
         invalid=invalid,
-        collection=stem(gold) if collection is None else collection,
+        collection=named,
         provenance=described([gold, *files.values()]),
     )
 

@@ -11,6 +11,8 @@ from metaeval.measures import (  # noqa: I001  (the order of import is the order
     clustering,
     value_prediction,
     closeness_scales,
+    ordinal_index,
+    rank_index,
 )
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import (
@@ -36,6 +38,8 @@ __all__ = [
     "named",
     "nominal",
     "order_aware",
+    "ordinal_index",
     "quantification_measure",
+    "rank_index",
     "resolve",
 ]

@@ -5,28 +5,28 @@ from __future__ import annotations
 import importlib.util
 import sys
 from pathlib import Path
+from typing import Any
 
 from metaeval.errors import MeasureError
-from metaeval.measures.base import Measure
-from metaeval.measures.registry import measure
 
 
-def load(reference: str) -> Measure:
-    """Load the measure that ``FILE.py:FUNCTION`` names, by running that file.
+def load(reference: str) -> Any:
+    """Load the function that ``FILE.py:FUNCTION`` names, by running that file.
 
     Parameters
     ----------
     reference : str
-        A path that ends in ``.py``, a colon, and the name of a decorated function in it.
+        A path that ends in ``.py``, a colon, and the name of a function in it.
 
     Returns
     -------
-    Measure
+    object
+        What goes by that name: usually a decorated function.
 
     Raises
     ------
     MeasureError
-        If there is no such file, it cannot be run, or the function is not there or not decorated.
+        If there is no such file, it cannot be run, or the function is not there.
     """
     file, _, name = reference.rpartition(":")
     path = Path(file)
@@ -46,7 +46,7 @@ def load(reference: str) -> Measure:
     function = getattr(module, name, None)
     if function is None:
         raise MeasureError(f"{file} has nothing called {name!r}")
-    return measure(function)
+    return function
 
 
 def is_reference(text: str) -> bool:

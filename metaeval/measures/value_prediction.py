@@ -11,9 +11,7 @@ from metaeval.measures.registry import classification_measure
 _UNBOUNDED = float("inf")
 
 
-@classification_measure(
-    higher_is_better=False, range=(0, _UNBOUNDED), source="Amigó et al. 2020, §2.1", symmetric=True
-)
+@classification_measure(higher_is_better=False, range=(0, _UNBOUNDED), source="Amigó et al. 2020, §2.1", symmetric=True)
 def MSE(counts: np.ndarray) -> np.ndarray:
     """Mean squared error: the squared number of classes an item is off, each item counting the same.
 
@@ -37,7 +35,10 @@ def MSE(counts: np.ndarray) -> np.ndarray:
 
 
 @classification_measure(
-    higher_is_better=False, range=(0, _UNBOUNDED), label="MSE^M", source="Baccianella et al. 2009; Amigó et al. 2020, §4.2"
+    higher_is_better=False,
+    range=(0, _UNBOUNDED),
+    label="MSE^M",
+    source="Baccianella et al. 2009; Amigó et al. 2020, §4.2",
 )
 def MSE_M(counts: np.ndarray) -> np.ndarray:
     """Macroaveraged mean squared error: as MSE, each gold class with items counting the same.

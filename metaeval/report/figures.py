@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 from matplotlib.ticker import MaxNLocator
 
 from metaeval.analyses.baseline_preference import BaselinePreference
+from metaeval.analyses.coverage import Coverage, CoverageSweep, UnanimousImprovement
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
+from metaeval.analyses.properties import PROPERTIES, Properties
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.robustness import Robustness
 from metaeval.analyses.sample_size import SampleSize
@@ -62,11 +65,19 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     with house_style():
+        box = settled(figure)
         for suffix, metadata in ((".png", {"Software": None}), (".svg", {"Date": None})):
             path = folder / f"{name}{suffix}"
-            figure.savefig(path, metadata=metadata, bbox_inches="tight")
+            figure.savefig(path, metadata=metadata, bbox_inches=box)
             written.append(path)
     return written
+
+
+def settled(figure: Figure) -> Bbox:
+    """Lay a figure out once and for all, which would otherwise be done for every file, and return what it covers."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure.get_tightbbox().padded(0.08)
 
 
 def _signed(figure: Figure, signature: Signature | str) -> Figure:
@@ -297,6 +308,107 @@ def sample_size_curves(result: SampleSize) -> Figure:
             axes.minorticks_off()
         figure.legend(loc="outside right upper")
         return _signed(figure, result.signature)
+
+
+@figure_of.register
+def uir_heatmap(result: UnanimousImprovement) -> Figure:
+    """Draw the Unanimous Improvement Ratio of every two runs, the run that improves on most others first."""
+    order = np.argsort(-result.ratio.sum(axis=1), kind="stable")
+    names = [result.runs[r] for r in order]
+    n = len(names)
+    size = min(12.0, max(3.4, 0.2 * n + 2.0))
+    with house_style():
+        figure = Figure(figsize=(size + 0.8, size), layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(result.ratio[np.ix_(order, order)], vmin=-1, vmax=1, cmap="PuOr_r")
+        axes.grid(False)
+        shown = range(0, n, -(-n // 60))
+        axes.set_xticks(shown, [names[r] for r in shown], rotation=90, fontsize=6)
+        axes.set_yticks(shown, [names[r] for r in shown], fontsize=6)
+        figure.colorbar(image, ax=axes, shrink=0.8, label="UIR of the row's over the column's run")
+        return _signed(figure, result.signature)
+
+
+@figure_of.register
+def coverage_chart(result: Coverage) -> Figure:
+    """Draw the coverage of every measure with its interval, reference measures as hollow marks."""
+    order = np.argsort(np.nan_to_num(result.coverage, nan=-2.0), kind="stable")
+    inside = {str(one) for one in result.reference}
+    names = [str(one) for one in result.measures]
+    shown = looks(names)
+    with house_style():
+        figure = Figure(figsize=(6, 0.3 * len(order) + 1.3), layout="constrained")
+        axes = figure.subplots()
+        for row, m in enumerate(order):
+            colour = shown[names[m]]["color"]
+            axes.plot([result.low[m], result.high[m]], [row, row], color=colour)
+            face = "white" if names[m] in inside else colour
+            axes.plot(result.coverage[m], row, "o", color=colour, markerfacecolor=face)
+        axes.set_yticks(range(len(order)), [result.measures[m].title for m in order])
+        axes.set_ylim(-0.6, len(order) - 0.4)
+        axes.grid(axis="y", visible=False)
+        reference = ", ".join(_titles(result.reference))
+        axes.set_xlabel(f"coverage with respect to {reference} (hollow)")
+        return _signed(figure, result.signature)
+
+
+@figure_of.register
+def coverage_sweep_heatmap(result: CoverageSweep) -> Figure:
+    """Draw coverage under every reference set as a heatmap, and how often each measure is on top."""
+    frame = result.to_frame()
+    order = np.argsort(-frame["on_top"].to_numpy(), kind="stable")
+    sizes = result.members.sum(axis=1)
+    few = len(sizes) <= 31
+    with house_style():
+        figure = Figure(figsize=(10.5, 0.27 * len(order) + (2.9 if few else 1.7)), layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=(4, 1), sharey=True)
+        image = left.imshow(result.coverage[:, order].T, aspect="auto", cmap="viridis", interpolation="nearest")
+        left.set_yticks(range(len(order)), [result.measures[m].title for m in order])
+        starts = np.flatnonzero(np.diff(sizes, prepend=0))
+        for start in starts[1:]:
+            left.axvline(start - 0.5, color="white", linewidth=1)
+        if few:
+            labels = [" + ".join(text) for text in (_members(result, i) for i in range(len(sizes)))]
+            left.set_xticks(range(len(sizes)), labels, rotation=60, ha="right", fontsize=6)
+        else:
+            wide = [i for i, end in enumerate([*starts[1:], len(sizes)]) if end - starts[i] >= 0.02 * len(sizes)]
+            middles = [(starts[i] + ([*starts[1:], len(sizes)][i])) / 2 - 0.5 for i in wide]
+            left.set_xticks(middles, [str(sizes[starts[i]]) for i in wide])
+            left.set_xlabel(f"all {len(sizes):,} reference sets, by the number of measures in them")
+        left.grid(False)
+        figure.colorbar(image, ax=left, shrink=0.8, label="coverage", location="left", pad=0.02)
+        for row, m in enumerate(order):
+            right.barh(row, 100 * frame["on_top"].iloc[m], color="#56B4E9", height=0.7)
+            outside = 100 * frame["on_top_outside"].iloc[m]
+            right.plot(outside, row, "|", color="black", markersize=9)
+        right.tick_params(labelleft=False)
+        right.set(xlim=(0, 105), xlabel="% of sets on top\n(stroke: of sets without it)")
+        right.grid(axis="y", visible=False)
+        return _signed(figure, result.signature)
+
+
+@figure_of.register
+def properties_grid(result: Properties) -> Figure:
+    """Draw which measure has which property: a filled mark where no counterexample was found."""
+    holds = result.holds()
+    names = _titles(result.measures)
+    with house_style():
+        figure = Figure(figsize=(5.6, 0.27 * len(names) + 1.5), layout="constrained")
+        axes = figure.subplots()
+        for m, p in np.ndindex(holds.shape):
+            marker, colour = ("o", "#0072B2") if holds[m, p] else ("x", "#D55E00")
+            axes.plot(p, m, marker=marker, color=colour, markersize=6, linestyle="")
+        axes.set_xticks(range(len(PROPERTIES)), [name.replace(" ", "\n") for name in PROPERTIES])
+        axes.set_yticks(range(len(names)), names)
+        axes.set(xlim=(-0.5, len(PROPERTIES) - 0.5), ylim=(len(names) - 0.5, -0.5))
+        axes.set_xlabel("● no counterexample found   × counterexample", fontsize=8)
+        axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
+        axes.spines["bottom"].set_visible(False)
+        return _signed(figure, result.signature)
+
+
+def _members(result: CoverageSweep, position: int) -> list[str]:
+    return [one.title for one, inside in zip(result.candidates, result.members[position], strict=True) if inside]
 
 
 def _spread(ticks: list[int], most: int = 7) -> list[int]:

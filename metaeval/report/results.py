@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.baseline_preference import BaselinePreference
+from metaeval.analyses.coverage import Coverage, CoverageSweep, UnanimousImprovement
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
+from metaeval.analyses.properties import PROPERTIES, Properties
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.robustness import Robustness
 from metaeval.analyses.sample_size import SampleSize
@@ -156,6 +158,52 @@ def sample_size_table(result: SampleSize) -> Table:
     shown.index.name = "topics"
     caption = "Mean τ between two disjoint sets of so many topics, and the share of significant run pairs with so many."
     return Table(shown, caption, result.signature)
+
+
+@table_of.register
+def uir_table(result: UnanimousImprovement) -> Table:
+    """Show the Unanimous Improvement Ratio of every two runs."""
+    measures = ", ".join(str(one) for one in result.reference)
+    caption = f"Unanimous Improvement Ratio of the row's over the column's run, for {measures}."
+    return Table(result.to_frame(), caption, result.signature)
+
+
+@table_of.register
+def coverage_table(result: Coverage) -> Table:
+    """Show the coverage of every measure with its interval; the best one in bold (Amigó et al. 2020, Table 3)."""
+    frame = result.to_frame().set_index("measure")
+    shown = frame.assign(reference=["yes" if inside else "" for inside in frame["reference"]])
+    interval = f", {100 * result.confidence:g} % interval over topics" if shown["low"].notna().any() else ""
+    if not interval:
+        shown = shown.drop(columns=["low", "high"])
+    measures = ", ".join(str(one) for one in result.reference)
+    caption = f"Coverage with respect to {measures}{interval}; the best in bold."
+    best = frame["coverage"].max()
+    words = pd.DataFrame("", index=shown.index, columns=shown.columns)
+    words.loc[(frame["coverage"] >= best - 1e-9).to_numpy(), "coverage"] = "bold"
+    return Table(shown, caption, result.signature, marks=lambda _: words)
+
+
+@table_of.register
+def coverage_sweep_table(result: CoverageSweep) -> Table:
+    """Show how often each measure is on top, whatever the reference measures."""
+    measures = ", ".join(str(one) for one in result.candidates)
+    caption = (
+        f"Coverage under all {len(result.members):,} reference sets made of {measures}: the share of sets under which "
+        "a measure has the best coverage (of all, and of those that it is not part of), and its coverage over sets."
+    )
+    return Table(result.to_frame().set_index("measure"), caption, result.signature)
+
+
+@table_of.register
+def properties_table(result: Properties) -> Table:
+    """Show which properties were not refuted, with the cases tried (Amigó et al. 2020, Table 2)."""
+    cells = [f"✓ ({one.cases:,})" if one.holds else "✗" for one in result.verdicts]
+    rows = [cells[start : start + len(PROPERTIES)] for start in range(0, len(cells), len(PROPERTIES))]
+    names = pd.Index([str(one) for one in result.measures], name="measure")
+    frame = pd.DataFrame(rows, index=names, columns=list(PROPERTIES))
+    caption = "Formal properties. ✓: no counterexample in so many cases, which is no proof; ✗: there is one."
+    return Table(frame, caption, result.signature)
 
 
 def banded(high: float, middle: float) -> Mark:

@@ -12,6 +12,8 @@ import numpy as np
 
 # Okabe and Ito's palette, made for colour-blind readers, with darker yellow and grey for white paper.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#B8860B", "#000000", "#7F7F7F", "#882255")
+# The same, lightened for a dark page.
+_ON_DARK = ("#5AB4F0", "#FF8A3D", "#35C99A", "#E8A0C8", "#8CD0FF", "#E0B84A", "#E8E8EC", "#B0B0B0", "#D07FA8")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
 _LINES = ("-", "--", "-.", ":")
 
@@ -38,7 +40,7 @@ _SETTINGS: dict[str, Any] = {
     "legend.fontsize": 8,
     "lines.linewidth": 1.5,
     "figure.dpi": 110,
-    "savefig.dpi": 200,
+    "savefig.dpi": 160,
     "svg.fonttype": "none",
     "svg.hashsalt": "metaeval",  # the same figure, the same file
 }
@@ -74,14 +76,21 @@ def looks(names: list[str]) -> dict[str, dict[str, Any]]:
     return {name: _look(_place(name, taken)) for name in names}
 
 
+def palette() -> list[tuple[str, str]]:
+    """Return the colours of measures on light and on dark paper, in pairs."""
+    return list(zip(_COLOURS, _ON_DARK, strict=True))
+
+
 def _place(name: str, taken: set[int]) -> int:
-    """A measure of one's own keeps its place too: a hash of its name, moved on where that look is taken."""
+    """A measure of one's own has a place by its name; where its colour is taken it takes the next free one."""
     if name in _PLACES:
         return _PLACES[name]
-    every = len(_COLOURS) * len(_LINES)
-    place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % every
-    while place in taken and len(taken) < every:
-        place = (place + 1) % every
+    colours, every = len(_COLOURS), len(_COLOURS) * len(_LINES)
+    wished = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % every
+    used = {place % colours for place in taken}
+    places = [(wished + step) % every for step in range(every)]
+    free = [place for place in places if place % colours not in used] or [p for p in places if p not in taken]
+    place = free[0] if free else wished
     taken.add(place)
     return place
 

@@ -70,7 +70,7 @@ class Table:
     def to_dict(self) -> dict[str, object]:
         """Return the table as plain data that JSON can hold: caption, signature, rows."""
         frame = self.frame.copy()
-        frame.columns = pd.Index([_flat(column) for column in frame.columns])
+        frame.columns = pd.Index([flat_label(column) for column in frame.columns])
         frame = frame.reset_index() if frame.index.name or frame.index.nlevels > 1 else frame
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
         return {"caption": self.caption, "signature": str(self.signature), "rows": rows}
@@ -177,7 +177,7 @@ def printed_csv(frame: pd.DataFrame) -> str:
     str
     """
     frame = frame.copy()
-    frame.columns = pd.Index([_flat(column) for column in frame.columns])
+    frame.columns = pd.Index([flat_label(column) for column in frame.columns])
     stream = io.StringIO()
     frame.to_csv(stream, index=any(name is not None for name in frame.index.names), lineterminator="\n")
     return stream.getvalue()
@@ -213,7 +213,7 @@ def _with_index(frame: pd.DataFrame, escape: Callable[[str], str] = str) -> pd.D
     """Put the row labels in front as columns, and flatten the column labels."""
     index = frame.index
     frame = frame.copy()
-    frame.columns = pd.Index([escape(_flat(column)) for column in frame.columns])
+    frame.columns = pd.Index([escape(flat_label(column)) for column in frame.columns])
     for position, name in enumerate(index.names):
         labels = [escape(str(label)) for label in index.get_level_values(position)]
         frame.insert(position, escape(str(name or "")), labels, allow_duplicates=True)
@@ -226,7 +226,8 @@ def _text_columns(frame: pd.DataFrame) -> list[bool]:
     return [True] * frame.index.nlevels + words
 
 
-def _flat(column: object) -> str:
+def flat_label(column: object) -> str:
+    """Return the label of a column, one of several levels as one text."""
     return " ".join(str(part) for part in column if str(part)) if isinstance(column, tuple) else str(column)
 
 

@@ -103,7 +103,7 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     ndarray of float64, shape (..., pair)
-        Half the centred ranks of the 2 · pair values.
+        The rank among all 2 · pair values, less the mean rank.
 
     Examples
     --------
@@ -191,9 +191,7 @@ def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: n
     return np.concatenate(parts)
 
 
-def coverage_resampled(
-    values: npt.ArrayLike, reference: npt.ArrayLike, weights: npt.NDArray[np.int64]
-) -> FloatArray:
+def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights: npt.NDArray[np.int64]) -> FloatArray:
     """Compute the coverage of every measure anew on resampled topics, all references together.
 
     Parameters

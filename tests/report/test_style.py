@@ -8,7 +8,13 @@ from metaeval.report.style import house_style, looks, sparse_markers
 def test_a_measure_keeps_its_look_whatever_stands_beside_it():
     alone, together = looks(["NMD"]), looks(["RNOD", "NMD", "mine"])
     assert alone["NMD"] == together["NMD"]
-    assert looks(["mine", "RNOD"])["mine"] == together["mine"]
+    assert looks(["mine", "RNOD", "NMD"])["mine"] == together["mine"]
+
+
+def test_a_measure_of_ones_own_gets_a_colour_that_is_free():
+    for name in ("mine", "chebyshev", "other", "x", "y", "z"):
+        found = looks(["NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD", name])
+        assert found[name]["color"] not in {look["color"] for other, look in found.items() if other != name}
 
 
 def test_the_papers_measures_are_all_told_apart():

@@ -1,0 +1,210 @@
+"""The printed numbers of ACL 2021 against the identities that they must satisfy."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from experiments.audits import Check, page, rounds_to, whole_pairs
+from experiments.rules import consistency_words, groups
+from experiments.study import Outcome, read_toml
+
+HERE = Path(__file__).parent
+STUDY = read_toml(HERE / "study.toml")
+PRINTED = read_toml(HERE / "printed.toml")
+LQ2021 = read_toml(HERE.parent / "lq2021" / "printed.toml")
+
+SIMILARITY = {"table2": "classification", "table5": "quantification", "table8": "quantification"}
+CONSISTENCY = ("table3", "table6", "table9")
+
+
+def outcome() -> Outcome:
+    """Return the audit as the page results/acl2021/audit.md."""
+    text = page(
+        "ACL 2021: the printed numbers against themselves",
+        "The printed numbers, as transcribed in experiments/acl2021/printed.toml, against identities that they must "
+        "satisfy whatever the data; this proof-reads the transcription too. Kendall's distance (T − k)/2, T = n(n − 1)/2 run "
+        "pairs, is a metric, so τ's of three measures bound each other.",
+        checks(),
+        findings(),
+        "audit of acl2021/printed.toml",
+    )
+    return Outcome("acl2021", "", pages={"audit": text})
+
+
+def checks() -> Iterator[Check]:
+    """Yield every check of the printed numbers.
+
+    Yields
+    ------
+    Check
+    """
+    for table, kind in SIMILARITY.items():
+        for collection, rows in PRINTED[table].items():
+            yield from _similarity(label(table), collection, triangle(rows, STUDY[f"{kind}_order"]))
+    for table in CONSISTENCY:
+        for collection, parts in PRINTED[table].items():
+            for split, part in parts.items():
+                yield from _consistency(label(table), f"{collection}, {split}", part)
+    for table, collection, split, better, worse, printed in PRINTED["effect_sizes"]["examples"]:
+        part = PRINTED[table][collection][split]
+        effect = (part[better][0] - part[worse][0]) / math.sqrt(part["V_E2"])
+        where = f"{collection}, {split}, {better} − {worse}"
+        identity = "effect size = difference of mean τ's / √V_E2"
+        yield Check(label(table), identity, rounds_to(effect, printed, 2), where, f"{effect:.3f}, printed {printed}")
+    found = dict(zip(LQ2021_MEASURES, LQ2021["table3"]["DialEval-1 DQ-E"]["S_D"], strict=True))
+    for measure, number in PRINTED["figure2"]["DQ-E"].items():
+        identity = "significant pairs are those of LQ 2021, Table 3"
+        yield Check("Figure 2 (II)", identity, found[measure] == number, measure, f"{number}, there {found[measure]}")
+    yield from _averages("Table 3", averages("table3"), ("alpha_ORD", "alpha_INT", "kappa"), ("CEM_ORD", "Accuracy"))
+    yield from _averages("Table 6", averages("table6"), (), ("NMD", "RSNOD"))
+
+
+LQ2021_MEASURES = ("NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD")
+
+
+def label(table: str) -> str:
+    """Return "Table 2" for "table2"."""
+    return f"Table {table.removeprefix('table')}"
+
+
+def triangle(rows: dict[str, list[float]], order: list[str]) -> dict[tuple[str, str], float]:
+    """Return printed rows of an upper triangle by pair of measures.
+
+    Parameters
+    ----------
+    rows : dict of str to list of float
+        By measure, the numbers right of the diagonal.
+    order : list of str
+        The measures as printed.
+
+    Returns
+    -------
+    dict of (str, str) to float
+
+    Examples
+    --------
+    >>> triangle({"a": [0.5, 0.2], "b": [0.1]}, ["a", "b", "c"])
+    {('a', 'b'): 0.5, ('a', 'c'): 0.2, ('b', 'c'): 0.1}
+    """
+    return {
+        (one, two): value
+        for i, one in enumerate(order[:-1])
+        for two, value in zip(order[i + 1 :], rows[one], strict=True)
+    }
+
+
+def _similarity(item: str, collection: str, tau: dict[tuple[str, str], float]) -> Iterator[Check]:
+    n = PRINTED["table1"][collection][2]
+    pairs = n * (n - 1) // 2
+    whole = {key: whole_pairs(value, pairs) for key, value in tau.items()}
+    for (one, two), k in whole.items():
+        where = f"{collection}, {one} and {two}"
+        value = tau[(one, two)]
+        yield Check(item, "τ = k / (n(n − 1)/2), k whole", k is not None, where, f"{value} × {pairs} is not whole")
+        if k is not None:
+            even = "k has the parity of n(n − 1)/2 (an even number of tied pairs, if any)"
+            yield Check(item, even, (pairs - k) % 2 == 0, where, f"{value} is {k}/{pairs}")
+    distance = {frozenset(key): (pairs - k) / 2 for key, k in whole.items() if k is not None}
+    measures = list(dict.fromkeys(name for key in tau for name in key))
+    for three in itertools.combinations(measures, 3):
+        sides = sorted(distance[frozenset(pair)] for pair in itertools.combinations(three, 2))
+        identity = "Kendall distances of three measures satisfy the triangle inequality"
+        yield Check(item, identity, sides[2] <= sides[0] + sides[1], f"{collection}, {three}", f"distances {sides}")
+
+
+def _consistency(item: str, where: str, part: dict[str, Any]) -> Iterator[Check]:
+    rows = [(name, *part[name]) for name in part if name != "V_E2"]
+    for below, (one, two) in zip(range(len(rows) - 1, 0, -1), itertools.pairwise(rows), strict=True):
+        names = f"{where}, {one[0]} and {two[0]}"
+        yield Check(item, "mean τ's stand in descending order", one[1] >= two[1], names, f"{one[1]}, then {two[1]}")
+        yield Check(item, "marks do not rise where mean τ falls", one[2] >= two[2], names, f"{one[2]}, then {two[2]}")
+        identity = "a measure outperforms no more measures than stand below it"
+        yield Check(item, identity, one[2] <= below, f"{where}, {one[0]}", f"the mark reads {one[2]}, there are {below}")
+    name, _, last = rows[-1]
+    yield Check(item, "a measure outperforms no more measures than stand below it", last == 0, f"{where}, {name}", str(last))
+
+
+def averages(table: str) -> dict[str, dict[str, float]]:
+    """Return the mean τ of every measure averaged over a printed table's collections, by split."""
+    collections = list(PRINTED[table].values())
+    return {
+        split: {name: sum(one[split][name][0] for one in collections) / len(collections) for name in collections[0][split] if name != "V_E2"}
+        for split in ("full", "ten")
+    }  # fmt: skip
+
+
+def _averages(item: str, by_split: dict[str, dict[str, float]], best: tuple[str, ...], worst: tuple[str, ...]) -> Iterator[Check]:
+    for split, mean in by_split.items():
+        order = sorted(mean, key=lambda name: -mean[name])
+        if best:
+            identity = "the averages put on top the measures that the text names"
+            yield Check(item, identity, set(order[: len(best)]) == set(best), split, ", ".join(order[: len(best)]))
+        identity = "the averages put last the measures that the text names"
+        yield Check(item, identity, set(order[-len(worst) :]) == set(worst), split, ", ".join(order[-len(worst) :]))
+
+
+def findings() -> Iterator[str]:
+    """Yield what the printed numbers imply: the variant of τ, and Tables 4 and 7 by stated rules.
+
+    Yields
+    ------
+    str
+    """
+    yield from _variant("table2", "Sem17T4C", "classification", ("kappa",), 10, "five constant runs tied by κ")
+    for collection in PRINTED["table5"]:
+        every = tuple(STUDY["quantification_order"])
+        yield from _variant("table5", collection, "quantification", every, 2, "two duplicate baselines tied by all")
+    yield (
+        "Table 6: in the copy of the paper at hand ‡ (worst 2) and † (worst 1) look alike, so the five marks listed above "
+        "may be slips of print or of reading. Each stands on the last row but one, where only † is possible."
+    )
+    for table, summary, similarity, consistency, kind in (
+        ("table4", "IV, V", "table2", "table3", "classification"),
+        ("table7", "III, IV", "table5", "table6", "quantification"),
+    ):
+        yield _by_rule(table, summary, similarity, consistency, kind)
+
+
+def _variant(table: str, collection: str, kind: str, tied: tuple[str, ...], ties: int, why: str) -> Iterator[str]:
+    """Try τ_b's denominators where ties are known, beside τ_a's."""
+    n = PRINTED["table1"][collection][2]
+    pairs = n * (n - 1) // 2
+    tau = triangle(PRINTED[table][collection], STUDY[f"{kind}_order"])
+    cells = {key: value for key, value in tau.items() if set(key) & set(tied)}
+    fit_a = fit_b = 0
+    for (one, two), value in cells.items():
+        both = (one in tied) + (two in tied)
+        denominator = math.sqrt((pairs - ties * (one in tied)) * (pairs - ties * (two in tied)))
+        fit_a += whole_pairs(value, pairs) is not None
+        fit_b += both > 0 and whole_pairs(value, denominator) is not None
+    yield (
+        f"{label(table)}, {collection}: with {why} ({ties} tied pairs), τ_b would be a whole number over "
+        f"{math.sqrt(pairs * (pairs - ties)) if len(tied) == 1 else pairs - ties:.4g}. {fit_a} of {len(cells)} cells fit "
+        f"n(n − 1)/2 = {pairs}, {fit_b} fit τ_b: the τ is τ_a, or one with ties broken."
+    )
+
+
+def _by_rule(table: str, columns: str, similarity: str, consistency: str, kind: str) -> str:
+    order = STUDY[f"{kind}_order"]
+    taus = [triangle(one, order) for one in PRINTED[similarity].values()]
+    mean = {key: sum(tau[key] for tau in taus) / len(taus) for key in taus[0]}
+    names = STUDY["group_names"][kind]
+    group = groups(mean, order, STUDY["group_tau"], names["largest"], names["second"], names["alone"])
+    by_split = averages(consistency)
+    word = consistency_words([by_split["full"], by_split["ten"]])
+    place = {"classification": (3, 4), "quantification": (2, 3)}[kind]
+    wrong = [
+        f"{name}: {said[name]} by the rule, {printed} in print"
+        for name in order
+        for said, printed in ((group, PRINTED[table][name][place[0]]), (word, PRINTED[table][name][place[1]]))
+        if said[name] != printed
+    ]
+    agree = 2 * len(order) - len(wrong)
+    return (
+        f"{label(table)}, columns {columns}, from the printed numbers by the rules of experiments/rules.py: {agree} of "
+        f"{2 * len(order)} entries come out as printed{'' if not wrong else '; not ' + '; '.join(wrong)}."
+    )

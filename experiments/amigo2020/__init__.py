@@ -1,0 +1,1 @@
+"""Amigó, Gonzalo, Mizzaro, Carrillo-de-Albornoz, ACL 2020: UIR, coverage, the synthetic study, the properties."""

@@ -1,0 +1,225 @@
+"""Table 6 and §4.3: what Algorithm 1 gives on the real sets and on the synthetic one, and what can be concluded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+import metaeval
+from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, coefficients
+from experiments.comparison import Cell, cell
+from metaeval.measures.ordinal_index import OCI
+
+SETTINGS = STUDY["table6"]
+METHODS = ("oSVM", "Frank and Hall", "Conventional")
+SYNTHETIC_METHODS = {"oSVM": "CM10", "oNN": "CM11", "Frank and Hall": "CM12"}
+"""Methods of §4.3, and which matrix of Table 5 the paper shows for each."""
+
+Done = list[dict[str, Any]]
+
+
+def counts_on_test(done: Done, method: str, beta: float) -> np.ndarray:
+    """Return the confusion matrices of the test parts, shape (repetition, K, K), parameters chosen by OCI with β."""
+    return np.array([next(one["counts"] for one in each[method] if one["beta"] == beta) for each in done], dtype=float)
+
+
+def indices(done: Done, method: str, beta: float) -> np.ndarray:
+    """Return OCI on the test part of every repetition, shape (repetition,), by the β that chose the parameters."""
+    return OCI(counts_on_test(done, method, beta), beta=beta)
+
+
+def table6(found: Mapping[str, Done], beta: float, seed: int) -> metaeval.Table:
+    """Return mean and standard deviation of OCI for every set and method, and the printed ones beside them.
+
+    Parameters
+    ----------
+    found : mapping of str to list
+        Repetitions by set.
+    beta : float
+    seed : int
+
+    Returns
+    -------
+    Table
+    """
+    columns = pd.MultiIndex.from_product([METHODS, ["mean", "sd", "printed", "sd printed"]])
+    rows = {}
+    for name, shown in SETTINGS["shown"].items():
+        row: list[float] = []
+        for m, method in enumerate(METHODS):
+            values = indices(found[name], method, beta) if name in found else None
+            row += [math.nan, math.nan] if values is None else [float(values.mean()), float(values.std(ddof=1))]
+            row += [float(text) for text in PRINTED["table6"][name][m]] if name in PRINTED["table6"] else [math.nan] * 2
+        rows[shown] = row
+    frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="set"), columns=columns)
+    caption = (
+        f"Table 6. OCI on the test part, β = {beta:g} / (N (K − 1)): mean and standard deviation over "
+        f"{_repetitions(found)} splits, beside the printed ones. BCCT is not public; ERA is not in the paper."
+    )
+    return metaeval.Table(frame, caption, sign(found, seed))
+
+
+def cells6(found: Mapping[str, Done], beta: float) -> list[Cell]:
+    """Compare Table 6 number by number; splits are random, and the paper's parameter grids are not known.
+
+    The Monte Carlo tolerance is twice the standard error of the difference between two means, or two standard
+    deviations, of so many splits.
+    """
+    cells = []
+    for name, printed in PRINTED["table6"].items():
+        for m, method in enumerate(METHODS):
+            item, row = f"Table 6, β {beta:g}", SETTINGS["shown"][name]
+            if name not in found:
+                mean = deviation = None
+                error = 0.0
+            else:
+                values = indices(found[name], method, beta)
+                mean, deviation = float(values.mean()), float(values.std(ddof=1))
+                error = deviation * math.sqrt(1 / len(values) + 1 / SETTINGS["repetitions"])
+            data = f"skordinal {name}"
+            cells.append(
+                cell(item, row, method, float(printed[m][0]), mean, data=data, digits=2, monte_carlo=2 * error)
+            )
+            cells.append(
+                cell(
+                    item,
+                    row,
+                    f"{method} sd",
+                    float(printed[m][1]),
+                    deviation,
+                    data=data,
+                    digits=2,
+                    monte_carlo=2 * error / math.sqrt(2),
+                )
+            )
+    return cells
+
+
+def which_beta(found: Mapping[str, Done], seed: int) -> tuple[metaeval.Table, str]:
+    """Say which β the printed means of Table 6 have: how far are they from those computed with either?
+
+    Parameters
+    ----------
+    found : mapping of str to list
+    seed : int
+
+    Returns
+    -------
+    table : Table
+        Root mean square deviation and mean deviation, computed less printed, and how many of the printed means are
+        nearer to those of this β.
+    sentence : str
+    """
+    betas = SETTINGS["betas"]
+    cells = [(name, m) for name in PRINTED["table6"] if name in found for m in range(len(METHODS))]
+    printed = np.array([float(PRINTED["table6"][name][m][0]) for name, m in cells])
+    computed = np.array([[indices(found[name], METHODS[m], beta).mean() for name, m in cells] for beta in betas])
+    gaps = computed - printed
+    nearest = np.abs(gaps).argmin(axis=0)
+    frame = pd.DataFrame(
+        {
+            "root mean square": np.sqrt((gaps**2).mean(axis=1)),
+            "mean": gaps.mean(axis=1),
+            "nearest for": [int((nearest == b).sum()) for b in range(len(betas))],
+        },
+        index=pd.Index([f"{beta:g}" for beta in betas], name="β"),
+    )
+    caption = (
+        f"Which β has Table 6? Deviation of the means from the {len(cells)} printed ones that can be computed, and how "
+        "many of them are nearer to this β than to the other."
+    )
+    best = int(np.argmin(frame["root mean square"]))
+    sentence = (
+        f"the printed means of Table 6 are nearer to β = {betas[best]:g} / (N (K − 1)) for "
+        f"{frame['nearest for'].iloc[best]} of {len(cells)} cells (root mean square deviation "
+        f"{frame['root mean square'].min():.3f}, against {frame['root mean square'].max():.3f})"
+    )
+    return metaeval.Table(frame, caption, sign(found, seed)), sentence
+
+
+def never_worse(found: Mapping[str, Done], seed: int) -> tuple[metaeval.Table, str]:
+    """Check the claim that ordinal methods are never worse than the conventional one, split by split.
+
+    Training parts of different splits overlap, and differences are not independent: the t-test has the variance
+    that Nadeau and Bengio (2003) correct for it, (1/J + n_test/n_train) s².
+
+    Parameters
+    ----------
+    found : mapping of str to list
+    seed : int
+
+    Returns
+    -------
+    table : Table
+        The mean difference in OCI from the conventional method, below 0 where the ordinal method is better, its
+        corrected standard error, and the two-sided p-value.
+    sentence : str
+    """
+    share = SETTINGS["training_share"]
+    rows = []
+    for beta in SETTINGS["betas"]:
+        for name, done in found.items():
+            for method in METHODS[:2]:
+                difference = indices(done, method, beta) - indices(done, METHODS[2], beta)
+                error = math.sqrt((1 / len(done) + (1 - share) / share) * difference.var(ddof=1))
+                p = 2 * float(student.sf(abs(difference.mean()) / error, len(done) - 1)) if error else 1.0
+                rows.append((f"{beta:g}", SETTINGS["shown"][name], method, float(difference.mean()), error, p))
+    frame = pd.DataFrame(rows, columns=["β", "set", "method", "difference", "standard error", "p"])
+    caption = (
+        "Are the ordinal methods never worse? OCI of an ordinal method less that of the conventional one on the same "
+        "splits, with a t-test corrected for overlapping training parts."
+    )
+    worse = frame[(frame["difference"] > 0) & (frame["p"] <= 0.05)]
+    better = frame[(frame["difference"] < 0) & (frame["p"] <= 0.05)]
+    named = ", ".join(f"{row.method} on {row.set} with β {row.β}" for row in worse.itertuples())
+    sentence = (
+        f"of {len(frame)} comparisons of an ordinal method with the conventional one, {len(better)} are significantly "
+        f"better and {len(worse)} significantly worse{f' ({named})' if named else ''}; "
+        f"{int((frame['difference'] > 0).sum())} means are worse"
+    )
+    return metaeval.Table(frame.set_index(["β", "set", "method"]), caption, sign(found, seed)), sentence
+
+
+def synthetic_table(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell]]:
+    """Return the mean coefficients of the classifiers of §4.3 on the synthetic set, and Table 5 beside them in kind."""
+    beta = max(SETTINGS["betas"])
+    rows, cells = {}, []
+    for method, matrix in SYNTHETIC_METHODS.items():
+        means = {name: float(value.mean()) for name, value in coefficients(counts_on_test(done, method, beta)).items()}
+        rows[method] = means
+        cells += [
+            cell(
+                "§4.3, mean of splits",
+                f"{method} ({matrix})",
+                name,
+                float(text),
+                means[name],
+                data="synthetic",
+                same_data=False,
+            )
+            for name, text in zip(means, PRINTED["table5"][matrix], strict=True)
+        ]
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename(columns=SHOWN)
+    frame.index.name = "method"
+    caption = (
+        f"Classifiers on the synthetic set of §4.3: mean coefficients over {len(done)} splits of 400 points drawn here."
+    )
+    return metaeval.Table(frame, caption, sign({"synthetic": done}, seed)), cells
+
+
+def sign(found: Mapping[str, Done], seed: int) -> str:
+    """Return the line that stands under a table of what Algorithm 1 gave."""
+    grid = ", ".join(f"{cost:g}" for cost in SETTINGS["costs"])
+    return (
+        f"cardoso2011 | Algorithm 1 on {', '.join(found)} | {_repetitions(found)} splits, 40 % for training | "
+        f"C of {grid} by OCI in 5 folds | seed {seed} | metaeval {metaeval.__version__}"
+    )
+
+
+def _repetitions(found: Mapping[str, Done]) -> int:
+    return min(len(done) for done in found.values())

@@ -1,0 +1,113 @@
+"""Tables 1 to 5, and the tridiagonal matrices of Figure 5: coefficients of matrices that stand in print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import metaeval
+from experiments.comparison import Cell, cell
+from experiments.study import read_toml
+
+HERE = Path(__file__).parent
+STUDY = read_toml(HERE / "study.toml")
+PRINTED = read_toml(HERE / "printed.toml")
+SHOWN = {"R_s": "R_s", "tau_b": "τ_b", "r_int": "r_int", "OC beta1": "OC β₁", "OC beta2": "OC β₂"}
+"""How columns are written, where it is not as in study.toml."""
+
+CAPTIONS = {
+    "table1": "Table 1. Four classifiers: B is right in order only, C worse, D inconsistent.",
+    "table2": "Table 2. Dispersed examples, first pair.",
+    "table3": "Table 3. Dispersed examples, second pair. CM4's MAE is 6/7 = 0.857, printed 0.85.",
+    "table4": "Table 4. Dispersed examples, third pair. The printed row CM5 follows from the matrix CM5 with its "
+    "second row read [0 0 1 1]; none of it follows from the matrix as printed.",
+    "table5": "Table 5. Classifiers on the synthetic set: oSVM, oNN, Frank and Hall.",
+}
+
+
+def sign(what: str) -> str:
+    """Return the line that stands under a table or figure of this study which no data enter."""
+    betas = "β₁ = 0.25 / (N (K − 1)), β₂ = 0.75 / (N (K − 1)), γ = 1"
+    return f"cardoso2011 | {what} | {betas} | metaeval {metaeval.__version__}"
+
+
+def coefficients(counts: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the seven coefficients of one matrix or of many.
+
+    Parameters
+    ----------
+    counts : array_like, shape (..., K, K)
+
+    Returns
+    -------
+    dict of str to ndarray, shape (...)
+        By the paper's names, in its order.
+    """
+    return {name: metaeval.measure(measure).score(counts) for name, measure in STUDY["coefficients"].items()}
+
+
+def tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
+    """Return Tables 1 to 5 as they come out, and every printed value beside its computed one.
+
+    Returns
+    -------
+    tables : dict of str to Table
+    cells : list of Cell
+    """
+    made, cells = {}, []
+    for name, caption in CAPTIONS.items():
+        rows = {}
+        for row, printed in PRINTED[name].items():
+            readings = {row: STUDY["matrices"][row]} | {
+                label: other["counts"] for label, other in STUDY["other_readings"].items() if other["of"] == row
+            }
+            for label, counts in readings.items():
+                values = {column: float(value) for column, value in coefficients(counts).items()}
+                rows[label] = values
+                cells += [
+                    compared(f"Table {name[-1]}", label, column, text, values[column])
+                    for column, text in zip(values, printed, strict=True)
+                ]
+        frame = pd.DataFrame.from_dict(rows, orient="index").rename(columns=SHOWN)
+        frame.index.name = "matrix"
+        made[name] = metaeval.Table(frame, caption, sign("matrices as printed"))
+    return made, cells
+
+
+def compared(item: str, row: str, column: str, text: str, value: float | None, data: str = "print") -> Cell:
+    """Compare a value with a number as it is printed, to its digits."""
+    digits = len(text.partition(".")[2])
+    return cell(item, row, column, float(text), value, data=data, digits=digits)
+
+
+def tridiagonal(n_classes: int) -> np.ndarray:
+    """Return the matrix of §4.1 with ones on the diagonal and next to it, shape (K, K)."""
+    return sum(np.eye(n_classes, k=k) for k in (-1, 0, 1))  # type: ignore[return-value]
+
+
+def tridiagonal_curves(largest: int) -> pd.DataFrame:
+    """Return the coefficients of the tridiagonal matrices of 2 to `largest` classes (Figure 5).
+
+    Parameters
+    ----------
+    largest : int
+
+    Returns
+    -------
+    DataFrame, shape (largest − 1, 7)
+        Indexed by the number of classes.
+    """
+    sizes = range(2, largest + 1)
+    rows = [{name: float(value) for name, value in coefficients(tridiagonal(k)).items()} for k in sizes]
+    return pd.DataFrame(rows, index=pd.Index(sizes, name="K"))
+
+
+def limits(curves: pd.DataFrame) -> dict[str, float]:
+    """Return where the curves go as K → ∞, extrapolated from the largest K and half of it.
+
+    All of them approach their limit as a + b/K + O(1/K²), so that 2 f(K) − f(K/2) is a up to O(1/K²).
+    """
+    largest = int(curves.index[-1])
+    return {str(name): float(2 * curve[largest] - curve[largest // 2]) for name, curve in curves.items()}

@@ -1,0 +1,197 @@
+"""The printed numbers of LQ 2021 against the identities that they must satisfy."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from experiments.audits import Check, page, rounds_to
+from experiments.study import Outcome, read_toml
+
+HERE = Path(__file__).parent
+STUDY = read_toml(HERE / "study.toml")
+PRINTED = read_toml(HERE / "printed.toml")
+MEASURES: list[str] = STUDY["table_order"]
+
+
+def outcome() -> Outcome:
+    """Return the audit as the page results/lq2021/audit.md."""
+    text = page(
+        "LQ 2021: the printed numbers against themselves",
+        "The printed numbers, as transcribed in experiments/lq2021/printed.toml, against identities that they must "
+        "satisfy whatever the data; this proof-reads the transcription too. S_D: significant run pairs of T_D; a, b, c: "
+        "significant with the first measure only, with both, with the second only.",
+        checks(),
+        findings(),
+        "audit of lq2021/printed.toml",
+    )
+    return Outcome("lq2021", "", pages={"audit": text})
+
+
+def checks() -> Iterator[Check]:
+    """Yield every check of the printed numbers.
+
+    Yields
+    ------
+    Check
+    """
+    yield from _table3()
+    for collection in PRINTED["table4"]:
+        yield from _table4(collection)
+    yield from _table5()
+    yield from _table7()
+    yield from _text()
+
+
+def overlaps(collection: str) -> dict[tuple[str, str], tuple[float, int, int, int]]:
+    """Return (SSO in percent, a, b, c) of every pair of measures as printed in Table 4.
+
+    Parameters
+    ----------
+    collection : str
+
+    Returns
+    -------
+    dict of (str, str) to (float, int, int, int)
+    """
+    rows = PRINTED["table4"][collection]
+    return {
+        (one, two): (float(cell[0]), *map(int, cell[1:]))  # type: ignore[misc]
+        for i, one in enumerate(MEASURES[:-1])
+        for two, cell in zip(MEASURES[i + 1 :], rows[one], strict=True)
+    }
+
+
+def contradictions(collection: str) -> dict[tuple[str, str], int]:
+    """Return the contradictions of every pair of measures as printed in Table 5, 0 for a collection that is not there."""
+    rows = PRINTED["table5"].get(collection)
+    return {
+        (one, two): 0 if rows is None else int(rows[one][j])
+        for i, one in enumerate(MEASURES[:-1])
+        for j, two in enumerate(MEASURES[i + 1 :])
+    }
+
+
+def listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
+    """Return the contradictions of every pair of measures counted from the list of Table 6.
+
+    A name without language stands for two runs.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for entry in PRINTED["table6"].get(collection, []):
+        pairs = sum(2 ** sum(not run.endswith(("-C", "-E")) for run in pair) for pair in entry["pairs"])
+        for one, two in itertools.product(entry["first"], entry["second"]):
+            counts[(one, two)] += pairs
+    return {pair: counts[pair] for pair in contradictions(collection)}
+
+
+def _table3() -> Iterator[Check]:
+    rows = {name: row for name, row in PRINTED["table3"].items() if name != "POOLED"}
+    pooled = PRINTED["table3"]["POOLED"]
+    for name, row in rows.items():
+        runs = PRINTED["table2"][name][2]
+        wanted = runs * (runs - 1) // 2
+        yield Check("Table 3", "T_D = m(m − 1)/2, m from Table 2", row["T_D"] == wanted, name, f"{row['T_D']}, not {wanted}")
+    total = sum(row["T_D"] for row in rows.values())
+    yield Check("Table 3", "pooled T_D = ΣT_D", pooled["T_D"] == total, "POOLED", f"{pooled['T_D']}, not {total}")
+    for m, measure in enumerate(MEASURES):
+        total = sum(row["S_D"][m] for row in rows.values())
+        found = f"{pooled['S_D'][m]}, not {total}"
+        yield Check("Table 3", "pooled S_D = ΣS_D (Eq. 9)", pooled["S_D"][m] == total, measure, found)
+        for name, row in PRINTED["table3"].items():
+            share, printed = 100 * row["S_D"][m] / row["T_D"], row["percent"][m]
+            where, said = f"{name}, {measure}", f"{row['S_D'][m]} of {row['T_D']} is {share:.2f}, printed {printed}"
+            yield Check("Table 3", "percentage = S_D / T_D", rounds_to(share, printed, 1), where, said)
+
+
+def _table4(collection: str) -> Iterator[Check]:
+    cells = overlaps(collection)
+    found = dict(zip(MEASURES, PRINTED["table3"][collection]["S_D"], strict=True))
+    for (one, two), (sso, a, b, c) in cells.items():
+        where = f"{collection}, {one} and {two}"
+        share = 100 * b / (a + b + c)
+        said = f"({a}/{b}/{c}) gives {share:.2f}, printed {sso}"
+        yield Check("Table 4", "SSO = b / (a + b + c)", rounds_to(share, sso, 1), where, said)
+        for name, letters, value in ((one, "a + b", a + b), (two, "b + c", b + c)):
+            said = f"{letters} = {value}, Table 3 has {found[name]} for {name}"
+            yield Check("Table 4", "a + b and b + c are Table 3's S_D", value == found[name], where, said)
+    apart = {frozenset(pair): a + c for pair, (_, a, _, c) in cells.items()}
+    for three in itertools.combinations(MEASURES, 3):
+        sides = sorted(apart[frozenset(pair)] for pair in itertools.combinations(three, 2))
+        identity = "a + c of three measures satisfies the triangle inequality"
+        yield Check("Table 4", identity, sides[2] <= sides[0] + sides[1], f"{collection}, {', '.join(three)}", str(sides))
+
+
+def _table5() -> Iterator[Check]:
+    for collection in PRINTED["table4"]:
+        listed, cells = listed_contradictions(collection), overlaps(collection)
+        for pair, number in contradictions(collection).items():
+            where = f"{collection}, {pair[0]} and {pair[1]}"
+            said = f"{number}, Table 6 lists {listed[pair]}"
+            yield Check("Table 5", "the count is that of Table 6's list", number == listed[pair], where, said)
+            b = cells[pair][2]
+            yield Check("Table 5", "contradictions ≤ b of Table 4", number <= b, where, f"{number} > {b}")
+
+
+def _table7() -> Iterator[Check]:
+    rows = {name: row for name, row in PRINTED["table7"].items() if name != "TOTAL"}
+    for m, measure in enumerate(STUDY["measures"]):
+        for side, baseline in enumerate(("uni", "pop")):
+            total, printed = sum(row[m][side] for row in rows.values()), PRINTED["table7"]["TOTAL"][m][side]
+            where = f"{measure} {baseline}"
+            yield Check("Table 7", "TOTAL is the sum", total == printed, where, f"{printed}, not {total}")
+        for name, row in rows.items():
+            topics = PRINTED["table2"][name][1]
+            said = f"{row[m]} of {topics}"
+            yield Check("Table 7", "uni + pop ≤ topics", sum(row[m]) <= topics, f"{name}, {measure}", said)
+
+
+def _text() -> Iterator[Check]:
+    figures = PRINTED["figures"]
+    both = figures["second_NMD_RNOD"] + figures["fourth_NMD_RNOD"]
+    said = f"{both}, printed {figures['disagree_NMD_RNOD']}"
+    yield Check("§5.3", "75 + 2 topics disagree", both == figures["disagree_NMD_RNOD"], "Figure 1 (d)", said)
+    for number, percent in zip(figures["disagree_range"], figures["disagree_percent"], strict=True):
+        share = 100 * number / PRINTED["table2"]["DialEval-1 DQ-A"][1]
+        yield Check("§5.3", "percentages of 300 topics", rounds_to(share, percent, 0), f"{number}", f"{share:.1f}, printed {percent}")
+    for topic, nmd, rnod, d in figures["topics"]:
+        identity = "d = ΔNMD − ΔRNOD"
+        yield Check("Figure 3", identity, rounds_to(nmd - rnod, d, 3), f"topic {topic}", f"{nmd - rnod:.3f}, printed {d}")
+    uni, pop = PRINTED["table7"]["STC-3 DQ-A"][0]
+    yield Check("§5.3", "390 − 175 − 197 = 18 ties", 390 - uni - pop == 18, "STC-3 DQ-A, NMD", str(390 - uni - pop))
+    a, b, c = overlaps("STC-3 DQ-A")[("NMD", "RNOD")][1:]
+    left = b - contradictions("STC-3 DQ-A")[("NMD", "RNOD")]
+    share = 100 * left / (a + left + c)
+    yield Check("§5.2", "SSO without contradictions is 95.5", rounds_to(share, 95.5, 1), "STC-3 DQ-A", f"{share:.2f}")
+
+
+def findings() -> Iterator[str]:
+    """Yield what the printed numbers imply beyond right or wrong.
+
+    Yields
+    ------
+    str
+    """
+    collection = "DialEval-1 DQ-S"
+    cells = overlaps(collection)
+    same = [two for two in ("RNSS", "JSD") if cells[("NVD", two)] == cells[("RNOD", two)]]
+    yield (
+        f"Table 4 (h), {collection}: the cells of NVD with {' and '.join(same)} repeat those of RNOD digit for digit, and "
+        "imply 125 significant pairs for NVD, which is RNOD's number, where Table 3 has 120: the row was copied."
+    )
+    row, total = PRINTED["table3"]["DialEval-1 DQ-S"]["S_D"][3], PRINTED["table3"]["POOLED"]["S_D"][3]
+    yield f"With {row} pairs, Table 3's pooled {total} for NVD adds up, so that Table 3 is right and Table 4 (h) is not."
+    order = sorted(MEASURES, key=lambda name: -PRINTED["table3"]["POOLED"]["S_D"][MEASURES.index(name)])
+    numbers = [f"{name} {PRINTED['table3']['POOLED']['S_D'][MEASURES.index(name)]}" for name in order]
+    yield f"Pooled significant pairs, most first: {', '.join(numbers)}."
+    subset = [
+        f"{name}: {', '.join(twos)}"
+        for name in PRINTED["table4"]
+        if (twos := [two for (one, two), (_, a, _, _) in overlaps(name).items() if one == "NMD" and a == 0])
+    ]
+    yield f"NMD finds a subset (a = 0) in these cells only: {'; '.join(subset)}."
+    every = [pair for entries in PRINTED["table6"].values() for entry in entries for pair in entry["pairs"]]
+    involved = sum(any("popularity" in run for run in pair) for pair in every)
+    yield f"Of the {len(every)} contradictions that Table 6 lists, {involved} involve a Popularity baseline."

@@ -1,0 +1,1 @@
+"""Retrieval measures on seven TREC collections, from published score matrices."""

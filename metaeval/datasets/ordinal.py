@@ -1,0 +1,158 @@
+"""Real classification runs without any download: classifiers on the ordinal sets that the package skordinal brings.
+
+Twenty-two classifiers predict every item of a set once, in ten-fold cross-validation; items are dealt at random to
+topics. It takes some seconds a set, once: counts are kept as Parquet in the cache folder.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metaeval.datasets.ordinal_classifiers import PACKAGES, RECIPE, make
+from metaeval.datasets.registry import Dataset, cache_folder
+from metaeval.errors import MetaevalError, MetaevalWarning, PolicyWarning
+from metaeval.files import PathLike, write_atomically
+from metaeval.runs import ClassificationRuns
+
+READER = "skordinal"
+"""The `reader` of these data sets in registry.toml."""
+_METADATA = b"metaeval.ordinal"
+
+
+def load(chosen: Dataset, *, folder: PathLike | None = None, progress: bool = True) -> ClassificationRuns:
+    """Return the runs of a set: kept ones, or made now and kept.
+
+    Parameters
+    ----------
+    chosen : Dataset
+        One whose reader is "skordinal".
+    folder : path, optional
+        The cache folder; METAEVAL_DATA or the user's cache folder by default.
+    progress : bool, optional
+        Show a progress bar on stderr, where that is a terminal.
+
+    Returns
+    -------
+    ClassificationRuns
+
+    Raises
+    ------
+    DatasetError
+        If they have to be made and scikit-learn or skordinal is missing; the message has the command to install them.
+
+    Warns
+    -----
+    PolicyWarning
+        If what was kept is damaged and was made again.
+    MetaevalWarning
+        If the folder cannot be written: runs are returned, and made again next time.
+    """
+    path = place(chosen, folder)
+    kept = _kept(path, chosen)
+    if kept is not None:
+        return kept
+    with _locked(path):
+        kept = _kept(path, chosen)  # another process may have made them while we waited
+        if kept is not None:
+            return kept
+        damaged = path.exists() and _read(path) is None
+        made = make(chosen, progress=progress)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, _parquet(made, _recipe(chosen)))
+        except OSError as error:
+            why = f"{path} cannot be written ({error.strerror or error}): {chosen.name} will be made again next time"
+            warnings.warn(why, MetaevalWarning, stacklevel=2)
+        else:
+            if damaged:
+                warnings.warn(f"{path} was damaged, and was made again", PolicyWarning, stacklevel=2)
+    return made
+
+
+def place(chosen: Dataset, folder: PathLike | None = None) -> Path:
+    """Return the file in which the counts of a set are kept."""
+    root = cache_folder() if folder is None else Path(folder).expanduser()
+    return root / chosen.runs
+
+
+def _recipe(chosen: Dataset) -> dict[str, Any]:
+    return {"recipe": RECIPE, "options": dict(chosen.options), "packages": {name: _version(name) for name in PACKAGES}}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _kept(path: Path, chosen: Dataset) -> ClassificationRuns | None:
+    """Return what is kept when it was made as it would be made now; without the packages, whatever is kept."""
+    found = _read(path)
+    if found is None:
+        return None
+    runs, made_by = found
+    now = _recipe(chosen)
+    if None in now["packages"].values():
+        made_by = {**made_by, "packages": now["packages"]}
+    return runs if made_by == now else None
+
+
+def _parquet(runs: ClassificationRuns, recipe: dict[str, Any]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    r, t, g, p = np.nonzero(runs.counts)
+    table = pa.table(
+        {"run": r, "topic": t, "gold": g, "predicted": p, "items": runs.counts[r, t, g, p]},
+    ).cast(pa.schema([(name, pa.int32()) for name in ("run", "topic", "gold", "predicted", "items")]))
+    labels = {name: list(getattr(runs, name)) for name in ("runs", "topics", "classes")}
+    about = {**recipe, "labels": labels, "collection": runs.collection, "provenance": runs.provenance}
+    buffer = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({_METADATA: json.dumps(about)}), buffer)
+    return buffer.getvalue()
+
+
+def _read(path: Path) -> tuple[ClassificationRuns, dict[str, Any]] | None:
+    """Read kept runs, and how they were made; None when they are not there, or damaged."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(io.BytesIO(path.read_bytes()))
+        about = json.loads(table.schema.metadata[_METADATA])
+        labels, collection, provenance = (about.pop(key) for key in ("labels", "collection", "provenance"))
+        sizes = [len(labels[key]) for key in ("runs", "topics", "classes", "classes")]
+        counts = np.zeros(sizes, dtype=np.int64)
+        where = tuple(table[name].to_numpy() for name in ("run", "topic", "gold", "predicted"))
+        counts[where] = table["items"].to_numpy()
+        return ClassificationRuns(counts, **labels, collection=collection, provenance=provenance), about
+    except (OSError, pa.ArrowException, KeyError, IndexError, TypeError, ValueError, AttributeError, MetaevalError):
+        return None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Let one process at a time make a set; where nothing can be written there is nothing to wait for."""
+    import filelock
+
+    lock = filelock.FileLock(path.with_name(f".{path.stem}.lock"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        lock.release()

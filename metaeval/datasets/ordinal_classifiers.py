@@ -1,0 +1,198 @@
+"""What the ordinal collections are made of: sets of skordinal, folds, and the classifiers that predict their items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from metaeval.datasets.registry import Dataset
+from metaeval.errors import DatasetError
+from metaeval.runs import ClassificationRuns
+from metaeval.stats.streams import generator, stream_key
+
+RECIPE = 1
+"""Goes up when classifiers, folds or topics change: what is kept from an earlier recipe is made again."""
+PACKAGES = ("scikit-learn", "skordinal")
+
+
+def make(chosen: Dataset, *, progress: bool = True) -> ClassificationRuns:
+    """Train and predict: the runs of a set, made from nothing but skordinal's copy of it and the seed.
+
+    Parameters
+    ----------
+    chosen : Dataset
+        Options: ``set`` (skordinal's name), ``seed``, ``folds``, ``items_per_topic``.
+    progress : bool, optional
+
+    Returns
+    -------
+    ClassificationRuns
+
+    Raises
+    ------
+    DatasetError
+        If scikit-learn or skordinal is missing.
+    """
+    options = chosen.options
+    features, gold = ordinal_set(options["set"])
+    seed, n_items = options["seed"], len(gold)
+    fold = dealt(gold, options["folds"], seed, chosen.name)
+    n_topics = n_items // options["items_per_topic"]
+    topic = generator(seed, chosen.name, "topics").permutation(np.arange(n_items) % n_topics)
+    models = classifiers(gold, seed, chosen.name)
+    counts = np.zeros((len(models), n_topics, len(chosen.classes), len(chosen.classes)), dtype=np.int64)
+    with _progress(chosen.name, len(models), shown=progress) as advance:
+        for r, model in enumerate(models.values()):
+            predicted = np.empty(n_items, dtype=np.int64)
+            for k in range(options["folds"]):
+                model.fit(features[fold != k], gold[fold != k])
+                predicted[fold == k] = model.predict(features[fold == k])
+            np.add.at(counts[r], (topic, gold, predicted), 1)
+            advance()
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return ClassificationRuns(
+        counts,
+        runs=models,
+        topics=[f"group-{t + 1}" for t in range(n_topics)],
+        classes=chosen.classes,
+        collection=chosen.name,
+        provenance=f"made here, recipe {RECIPE}, seed {seed}, {packages}",
+    )
+
+
+def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return features and classes of one of skordinal's sets.
+
+    Parameters
+    ----------
+    name : {"swd", "lev", "esl", "era", "balance_scale"}
+
+    Returns
+    -------
+    features : ndarray, shape (item, feature)
+    gold : ndarray of int, shape (item,)
+        From 0.
+
+    Raises
+    ------
+    DatasetError
+        If scikit-learn or skordinal is missing.
+    """
+    try:
+        import skordinal.datasets
+    except ImportError as error:
+        raise DatasetError(
+            f"the ordinal sets need scikit-learn and skordinal ({error}): pip install 'metaeval[experiments]'"
+        ) from None
+    data = getattr(skordinal.datasets, f"load_{name}")()
+    return np.asarray(data.data, dtype=np.float64), np.asarray(data.target, dtype=np.int64)
+
+
+def dealt(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
+    """Deal the items of every class evenly to folds, in random order.
+
+    A class of two items and more is never missing from what is trained on.
+
+    Parameters
+    ----------
+    gold : ndarray of int, shape (item,)
+    folds : int
+    seed : int
+    name : str
+        Of the set.
+
+    Returns
+    -------
+    ndarray of int, shape (item,)
+
+    Examples
+    --------
+    >>> dealt(np.array([0] * 4 + [1] * 2), 2, 0, "an example").tolist().count(0)
+    3
+    """
+    order = generator(seed, name, "folds").permutation(len(gold))
+    order = order[np.argsort(gold[order], kind="stable")]
+    fold = np.empty(len(gold), dtype=np.int64)
+    fold[order] = np.arange(len(gold)) % folds
+    return fold
+
+
+def classifiers(gold: np.ndarray, seed: int, name: str) -> dict[str, Any]:
+    """Return what predicts: baselines, nominal classifiers, regressions rounded, and ordinal ones.
+
+    Parameters
+    ----------
+    gold : ndarray of int, shape (item,)
+        The baseline always-median looks at it: it is an oracle.
+    seed : int
+    name : str
+        Of the set: every classifier draws from its own stream.
+
+    Returns
+    -------
+    dict of str to scikit-learn estimator
+        Five baselines, nine nominal classifiers, two regressions, and six that know the order of classes.
+    """
+    from sklearn.dummy import DummyClassifier
+    from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+    from sklearn.tree import DecisionTreeClassifier
+    from skordinal.classifiers import (
+        KDLOR,
+        POM,
+        LogisticAT,
+        LogisticIT,
+        ORBoost,
+        OrdinalDecomposition,
+        RegressorWrapper,
+    )
+
+    def scaled(model: Any) -> Any:
+        return make_pipeline(StandardScaler(), model)
+
+    def state(run: str) -> dict[str, int]:
+        return {"random_state": stream_key(seed, name, run) % 2**32}
+
+    constant = {"lowest": gold.min(), "median": int(np.median(gold)), "highest": gold.max()}
+    return {
+        **{f"always-{which}": DummyClassifier(strategy="constant", constant=k) for which, k in constant.items()},
+        "uniform": DummyClassifier(strategy="uniform", **state("uniform")),
+        "stratified": DummyClassifier(strategy="stratified", **state("stratified")),
+        "naive-bayes": GaussianNB(),
+        "nearest": scaled(KNeighborsClassifier(1)),
+        "neighbours": scaled(KNeighborsClassifier(15)),
+        "stump": DecisionTreeClassifier(max_depth=1, **state("stump")),
+        "tree": DecisionTreeClassifier(max_depth=5, **state("tree")),
+        "forest": RandomForestClassifier(30, **state("forest")),
+        "boosting": AdaBoostClassifier(n_estimators=30, **state("boosting")),
+        "logistic": scaled(LogisticRegression(max_iter=2000)),
+        "svm": scaled(SVC()),
+        "ridge-rounded": scaled(RegressorWrapper(Ridge())),
+        "forest-rounded": RegressorWrapper(RandomForestRegressor(30, **state("forest-rounded"))),
+        "frank-hall-trees": OrdinalDecomposition(DecisionTreeClassifier(max_depth=5, **state("frank-hall-trees"))),
+        "proportional-odds": scaled(POM()),
+        "all-thresholds": scaled(LogisticAT()),
+        "immediate-thresholds": scaled(LogisticIT()),
+        "kernel-discriminant": scaled(KDLOR()),
+        "ordinal-boosting": scaled(ORBoost()),
+    }
+
+
+@contextmanager
+def _progress(name: str, total: int, *, shown: bool) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not (shown and console.is_terminal)) as bar:
+        task = bar.add_task(f"{name}: classifiers", total=total)
+        yield lambda: bar.advance(task)

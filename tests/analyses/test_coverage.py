@@ -1,0 +1,248 @@
+"""UIR, coverage and the sweep over reference sets: definitions with loops, scipy, and awkward input."""
+
+import itertools
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import metaeval
+from metaeval.stats.uir import all_subsets, at_least_as_good, coverage_of_sets, signed_ranks, unanimous
+
+NAMES = ["Accuracy", "MI", "tau_a", "MAE_mu"]
+
+
+def scores_of(n_runs=6, n_topics=9, seed=0, names=NAMES, digits=1):
+    """Scores with many ties, in which rounding would decide if it could."""
+    values = np.random.default_rng(seed).random((n_runs, n_topics, len(names))).round(digits) + 0.1 - 0.1
+    runs, topics = [f"r{r}" for r in range(n_runs)], [f"t{t}" for t in range(n_topics)]
+    return metaeval.Scores(values, runs=runs, topics=topics, measures=names, collection="made")
+
+
+def oriented(scores):
+    return scores.values * [1 if one.higher_is_better else -1 for one in scores.measures]
+
+
+def uir_with_loops(values, s, z):
+    """§5.1, word by word; values: run × topic × reference measure, higher being better."""
+    better = sum(
+        all(round(a - b, 9) >= 0 for a, b in zip(x, y, strict=True)) for x, y in zip(values[s], values[z], strict=True)
+    )
+    worse = sum(
+        all(round(b - a, 9) >= 0 for a, b in zip(x, y, strict=True)) for x, y in zip(values[s], values[z], strict=True)
+    )
+    return (better - worse) / values.shape[1]
+
+
+@pytest.mark.parametrize("reference", [["Accuracy"], ["MI", "MAE_mu"], NAMES])
+@pytest.mark.parametrize("n_topics", [1, 9, 16, 40])
+def test_uir_is_its_definition_word_by_word(reference, n_topics):
+    scores = scores_of(n_topics=n_topics)
+    values = oriented(scores)[..., [NAMES.index(name) for name in reference]]
+    found = metaeval.uir(scores, reference=reference).ratio
+    for s, z in itertools.product(range(len(scores.runs)), repeat=2):
+        assert found[s, z] == pytest.approx(uir_with_loops(values, s, z), abs=1e-15)
+    np.testing.assert_array_equal(found, -found.T)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_coverage_is_scipys_spearman_over_ordered_pairs(seed):
+    scores = scores_of(seed=seed)
+    values = oriented(scores)
+    reference = NAMES[:3]
+    pairs = list(itertools.permutations(range(len(scores.runs)), 2))
+    ratios = [round(uir_with_loops(values[..., :3], s, z), 9) for s, z in pairs]
+    found = metaeval.coverage(scores, reference=reference, n_bootstrap=0)
+    for m in range(len(NAMES)):
+        differences = [round(values[s, :, m].mean() - values[z, :, m].mean(), 9) for s, z in pairs]
+        assert found.coverage[m] == pytest.approx(scipy.stats.spearmanr(differences, ratios).statistic, abs=1e-12)
+
+
+def test_half_of_the_pairs_tell_all_of_the_centred_ranks():
+    values = np.random.default_rng(3).integers(-4, 5, size=(50, 30)).astype(float)
+    for one, ranks in zip(values, signed_ranks(values), strict=True):
+        both = scipy.stats.rankdata(np.concatenate([one, -one]))
+        np.testing.assert_allclose(ranks, (both - both.mean())[: len(one)])
+
+
+def test_the_direction_of_a_measure_is_minded():
+    scores = scores_of(names=["Accuracy", "MAE_mu"])
+    turned = metaeval.Scores(
+        scores.values * [1, -1], runs=scores.runs, topics=scores.topics,
+        measures=["Accuracy", metaeval.Measure("turned", higher_is_better=True)],
+    )  # fmt: skip
+    plain = metaeval.coverage(scores, reference=["Accuracy", "MAE_mu"], n_bootstrap=0).coverage
+    np.testing.assert_array_equal(
+        plain, metaeval.coverage(turned, reference=["Accuracy", "turned"], n_bootstrap=0).coverage
+    )
+
+
+def test_the_sweep_holds_the_coverage_of_every_subset():
+    scores = scores_of()
+    sweep = metaeval.coverage_sweep(scores, candidates=NAMES[:3])
+    assert len(sweep.members) == 7
+    for inside, found in zip(sweep.members, sweep.coverage, strict=True):
+        reference = [name for name, there in zip(NAMES[:3], inside, strict=True) if there]
+        alone = metaeval.coverage(scores, reference=reference, n_bootstrap=0).coverage
+        np.testing.assert_allclose(found, alone, atol=1e-15)
+
+
+def test_the_shares_on_top_count_sets():
+    scores = scores_of()
+    sweep = metaeval.coverage_sweep(scores, candidates=NAMES)
+    frame = sweep.to_frame().set_index("measure")
+    best = sweep.coverage.max(axis=1)
+    for m, name in enumerate(NAMES):
+        top = sweep.coverage[:, m] >= best - 1e-9
+        assert frame.loc[name, "on_top"] == pytest.approx(top.mean())
+        without = top[~sweep.members[:, m]]
+        assert frame.loc[name, "on_top_outside"] == pytest.approx(without.mean())
+    assert frame["on_top"].sum() >= 1
+    assert len(sweep.sets()) == 15
+
+
+def test_all_511_subsets_of_nine_measures_take_no_longer_than_a_few_single_ones_with_loops():
+    """Judged as a ratio, so that a slow machine does not fail it: the definition takes seconds for one set."""
+    values = np.random.default_rng(0).random((50, 100, 9)).round(2)
+    began = time.perf_counter()
+    coverage_of_sets(values, values, all_subsets(9))
+    fast = time.perf_counter() - began
+    began = time.perf_counter()
+    few = [uir_with_loops(values[:10, :, :3], s, z) for s, z in itertools.permutations(range(10), 2)]
+    assert fast < 0.2 * (time.perf_counter() - began) / len(few) * 50 * 49 * 511
+
+
+def test_the_interval_holds_resampled_topics_and_is_the_same_for_all_orders_of_measures():
+    scores = scores_of(n_runs=8, n_topics=30, digits=2)
+    found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=200, seed=3)
+    again = metaeval.coverage(scores.sel(measures=NAMES[::-1]), reference=NAMES[:2], n_bootstrap=200, seed=3)
+    np.testing.assert_array_equal(found.low, again.low[::-1])
+    np.testing.assert_array_equal(found.high, again.high[::-1])
+    assert (found.low < found.high).all()
+    other = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=200, seed=4)
+    assert (found.low != other.low).any()
+    np.testing.assert_array_equal(found.coverage, other.coverage)
+
+
+def test_without_a_bootstrap_there_is_no_interval():
+    found = metaeval.coverage(scores_of(), reference="MI", n_bootstrap=0)
+    assert np.isnan(found.low).all()
+    assert "low" not in found.to_text()
+
+
+def test_resampling_every_topic_once_gives_the_coverage_itself():
+    from metaeval.stats.uir import coverage_resampled
+
+    values = oriented(scores_of())
+    weights = np.ones((1, values.shape[1]), dtype=np.int64)
+    whole = coverage_of_sets(values, values[..., :2], [[True, True]])
+    np.testing.assert_allclose(coverage_resampled(values, values[..., :2], weights), whole, atol=1e-14)
+
+
+def test_rounding_does_not_decide_a_tie():
+    """0.3 − 0.2 is not 0.2 − 0.1 in floating point; runs that differ by that only are equal."""
+    values = np.array([[[0.1 + 0.2], [0.5]], [[0.3], [0.5]]])
+    bits = at_least_as_good(values)
+    assert unanimous(bits, [[True]])[0, 0] == 0
+
+
+def test_a_reference_measure_that_is_missing_is_named():
+    with pytest.raises(
+        metaeval.MetaevalError, match="reference measure kappa is not among the scores, which hold Accuracy"
+    ):
+        metaeval.coverage(scores_of(), reference=["Accuracy", "kappa"])
+
+
+@pytest.mark.parametrize("analysis", [metaeval.uir, metaeval.coverage])
+def test_no_reference_measure_is_refused(analysis):
+    with pytest.raises(metaeval.MetaevalError, match="at least one reference measure"):
+        analysis(scores_of(), reference=[])
+
+
+def test_one_run_only_is_refused():
+    one = scores_of().sel(runs=["r0"])
+    for analysis in (
+        lambda: metaeval.uir(one, reference="MI"),
+        lambda: metaeval.coverage(one, reference="MI"),
+        lambda: metaeval.coverage_sweep(one, candidates="MI"),
+    ):
+        with pytest.raises(metaeval.MetaevalError, match="1 run; at least 2"):
+            analysis()
+
+
+def test_a_single_topic_is_enough():
+    scores = scores_of(n_topics=1)
+    found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=20)
+    np.testing.assert_array_equal(found.low, found.coverage)
+
+
+def test_a_measure_that_tells_no_runs_apart_has_no_coverage_and_a_warning_names_it():
+    values = scores_of().values.copy()
+    values[..., 3] = 0.25
+    scores = metaeval.Scores(values, runs=range(6), topics=range(9), measures=NAMES)
+    with pytest.warns(metaeval.MetaevalWarning, match="MAE_mu gives all runs the same mean score"):
+        found = metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=50)
+    assert np.isnan(found.coverage[3])
+    assert np.isnan(found.low[3])
+    assert np.isfinite(found.coverage[:3]).all()
+    assert "–" in found.to_text()
+
+
+def test_a_constant_reference_decides_nothing_and_leaves_the_others_to_decide():
+    values = scores_of().values.copy()
+    values[..., 0] = 0.5
+    scores = metaeval.Scores(values, runs=range(6), topics=range(9), measures=NAMES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", metaeval.MetaevalWarning)
+        both = metaeval.coverage(scores, reference=["Accuracy", "MI"], n_bootstrap=0)
+        alone = metaeval.coverage(scores, reference=["MI"], n_bootstrap=0)
+    np.testing.assert_array_equal(both.coverage, alone.coverage)
+    with pytest.warns(metaeval.MetaevalWarning, match="no run improves on another unanimously"):
+        nothing = metaeval.coverage(scores, reference=["Accuracy"], n_bootstrap=0)
+    assert np.isnan(nothing.coverage).all()
+    sweep = metaeval.coverage_sweep(scores, candidates=["Accuracy", "MI"])
+    assert np.isnan(sweep.coverage[0]).all()
+    assert not sweep.on_top[0].any()
+
+
+def test_runs_that_classify_topics_of_one_item_have_a_coverage():
+    rng = np.random.default_rng(1)
+    counts = np.zeros((5, 12, 3, 3), dtype=int)
+    gold = rng.integers(3, size=12)
+    for r, t in np.ndindex(5, 12):
+        counts[r, t, gold[t], rng.integers(3)] = 1
+    runs = metaeval.ClassificationRuns(counts, runs=range(5), topics=range(12), classes=list("abc"))
+    with pytest.warns(metaeval.errors.UndefinedValueWarning, match="tau_a is undefined"):
+        scores = metaeval.score(runs, ["Accuracy", "tau_a", "MAE_mu"])
+    with pytest.warns(metaeval.MetaevalWarning, match="tau_a gives all runs the same mean score"):
+        found = metaeval.coverage(scores, reference=["Accuracy", "MAE_mu"], n_bootstrap=0)
+    assert np.isfinite(found.coverage[[0, 2]]).all()
+
+
+def test_too_many_candidates_are_refused():
+    names = [f"m{k}" for k in range(17)]
+    scores = metaeval.Scores(
+        np.random.default_rng(0).random((3, 4, 17)), runs=range(3), topics=range(4),
+        measures=[metaeval.Measure(name, True) for name in names],
+    )  # fmt: skip
+    with pytest.raises(metaeval.MetaevalError, match="17 candidates have too many subsets"):
+        metaeval.coverage_sweep(scores, candidates=names)
+
+
+def test_results_show_themselves_with_their_signature(tmp_path):
+    from metaeval.report.figures import save
+
+    scores = scores_of()
+    for result in (
+        metaeval.uir(scores, reference=NAMES[:2]),
+        metaeval.coverage(scores, reference=NAMES[:2], n_bootstrap=30),
+        metaeval.coverage_sweep(scores, candidates=NAMES),
+    ):
+        assert str(result.signature) in result.to_text()
+        assert str(result.signature).startswith(("uir", "coverage"))
+        assert "made@" in result.to_markdown()
+        save(result.plot(), tmp_path, type(result).__name__)
+        assert result.to_dict()["rows"]
+    assert len(list(tmp_path.glob("*.png"))) == 3

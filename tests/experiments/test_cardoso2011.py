@@ -1,0 +1,307 @@
+"""Cardoso and Sousa 2011: what is printed comes out, slips are slips, and Algorithm 1 can be interrupted."""
+
+import importlib.util
+import json
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.cardoso2011 import figures, matrices, steps
+from experiments.cardoso2011.matrices import PRINTED, STUDY, coefficients, tridiagonal
+from experiments.cardoso2011.synthetic import BORDERS, synthetic_set
+from experiments.study import Settings
+from metaeval.errors import DatasetError
+from metaeval.measures.ordinal_index import OCI
+
+EXTRA = all(importlib.util.find_spec(package) for package in ("sklearn", "skordinal"))
+if EXTRA:
+    from experiments.cardoso2011 import classifiers, repetitions
+    from experiments.cardoso2011.estimators import DataReplication, FrankHall
+trained = pytest.mark.skipif(not EXTRA, reason="this needs the packages of pip install 'metaeval[experiments]'")
+
+COMMITTED = Path(__file__).parents[2] / "results" / "cardoso2011"
+
+
+@pytest.fixture(scope="module")
+def in_print():
+    return steps.in_print(Settings(say=lambda line: None))
+
+
+def test_every_printed_value_of_tables_1_to_5_comes_out_but_for_the_known_slips(in_print):
+    tables = [one for one in in_print.cells if one.item.startswith("Table")]
+    assert len(tables) == 13 * 7 + 7  # thirteen matrices, and one of them read in another way
+    wrong = {(one.row, one.column) for one in tables if one.verdict != "exact"}
+    assert wrong == {("CM4", "MAE"), *(("CM5", column) for column in STUDY["coefficients"])}
+
+
+def test_the_mean_absolute_error_of_cm4_was_truncated():
+    value = float(coefficients(STUDY["matrices"]["CM4"])["MAE"])
+    assert value == pytest.approx(6 / 7)
+    assert math.floor(100 * value) / 100 == float(PRINTED["table3"]["CM4"][1])
+
+
+def test_no_value_of_the_row_cm5_follows_from_the_printed_matrix_and_all_from_the_other_reading(in_print):
+    printed = np.array([float(text) for text in PRINTED["table4"]["CM5"]])
+    (other,) = STUDY["other_readings"].values()
+    as_printed = np.array(list(coefficients(STUDY["matrices"]["CM5"]).values()))
+    read = np.array(list(coefficients(other["counts"]).values()))
+    assert (abs(as_printed - printed) > 0.03).all()
+    assert (abs(read - printed) <= 0.005 + 1e-9).all()
+    # The two matrices differ by one item's place in one row.
+    assert np.abs(np.array(other["counts"]) - STUDY["matrices"]["CM5"]).sum() == 2
+
+
+def test_the_matrices_of_a_table_are_of_the_same_items():
+    def items(name):
+        return np.sum(STUDY["matrices"][name], axis=1)
+
+    for row in "BCD":
+        np.testing.assert_array_equal(items("A"), items(row))
+    for row in ("CM11", "CM12"):
+        np.testing.assert_array_equal(items("CM10"), items(row))
+    assert items("CM10").sum() == 0.6 * 400
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 60])
+def test_tridiagonal_matrices_have_the_closed_forms(k):
+    found = coefficients(tridiagonal(k))
+    n, off = 3 * k - 2, 2 * (k - 1)
+    assert found["MER"] == pytest.approx(off / n)
+    assert found["MAE"] == pytest.approx(off / n)
+    # A path gains an item with every step off the diagonal where that is worth more than β.
+    for name, share in (("OC beta1", 0.25), ("OC beta2", 0.75)):
+        beta, gain = share / (n * (k - 1)), 1 / (n + off)
+        assert found[name] == pytest.approx(1 - k * gain - (k - 1) * max(0.0, gain - beta))
+
+
+def test_the_limits_of_section_4_1_are_where_the_curves_go(in_print):
+    limits = [one for one in in_print.cells if one.item == "§4.1"]
+    assert len(limits) == 7
+    assert {one.verdict for one in limits} == {"exact"}
+
+
+def test_a_single_item_is_wrong_altogether_for_beta_one_half():
+    curves = figures.single_item_curves([0.0, 0.5], 6)
+    np.testing.assert_allclose(curves["0.5"], [0, 1, 1, 1, 1, 1, 1], atol=1e-15)
+    np.testing.assert_allclose(curves["0"], [1 - 1 / (1 + d) for d in range(7)], atol=1e-15)
+
+
+def test_the_synthetic_set_has_the_gold_sizes_of_the_printed_matrices_and_not_those_of_the_other_reading():
+    """Gold of CM10: 0, 57, 98, 50, 35 of 240 test points."""
+    _, classes = synthetic_set(0, 100_000)
+    shares = np.bincount(classes, minlength=5) / len(classes)
+    printed = np.sum(STUDY["matrices"]["CM10"], axis=1)
+    error = np.sqrt(240 * shares * (1 - shares))
+    assert (abs(printed - 240 * shares) < 3 * error).all()
+    points, _ = synthetic_set(0, 100_000)
+    other = np.digitize(10 * (points.prod(axis=1) - 0.5), BORDERS)
+    assert np.bincount(other, minlength=5)[0] / len(other) > 0.6
+
+
+def test_every_figure_has_its_signature(in_print):
+    assert set(in_print.figures) == {"figures1-3", "figure4", "figure5", "figure6"}
+    for figure in in_print.figures.values():
+        assert any(text.get_text().startswith("cardoso2011 |") for text in figure.texts)
+
+
+def test_the_committed_tables_come_out_again(in_print):
+    if not (COMMITTED / "print").is_dir():
+        pytest.skip("the committed results are not here")
+    for name, table in in_print.tables.items():
+        kept = pd.read_csv(COMMITTED / "print" / f"{name}.csv", index_col=0)
+        np.testing.assert_allclose(kept.to_numpy(dtype=float), table.frame.to_numpy(dtype=float), atol=1e-9)
+
+
+@trained
+@pytest.mark.parametrize("name", ["FrankHall", "DataReplication"])
+def test_the_estimators_pass_scikit_learns_checks(name):
+    from sklearn.utils.estimator_checks import check_estimator
+
+    estimator = {"FrankHall": FrankHall, "DataReplication": DataReplication}[name]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a check skips, it says in a warning
+        check_estimator(estimator)
+
+
+@trained
+@pytest.mark.parametrize("name", ["FrankHall", "DataReplication"])
+def test_ordered_classes_on_a_line_are_told_apart_and_keep_their_labels(name):
+    x = np.linspace(0, 1, 60)[:, None]
+    classes = np.array(["a-low", "b-middle", "c-high"])[(x[:, 0] > 0.3).astype(int) + (x[:, 0] > 0.7)]
+    from sklearn.svm import SVC
+
+    machine = SVC(kernel="linear", C=1e4)
+    model = {"FrankHall": FrankHall, "DataReplication": DataReplication}[name](machine)
+    assert (model.fit(x, classes).predict(x) == classes).all()
+
+
+@trained
+def test_data_replication_has_parallel_borders_in_the_order_of_classes():
+    from sklearn.svm import SVC
+
+    rng = np.random.default_rng(0)
+    x = rng.random((300, 3))
+    y = np.digitize(x @ [1.0, 2.0, -1.0] + rng.normal(0, 0.1, 300), [0.2, 0.8, 1.4])
+    model = DataReplication(SVC(kernel="linear", C=10)).fit(x, y)
+    # One direction for all borders, and a shift for each that only the extra features make.
+    weights = model.estimator_.coef_[0]
+    shifts = np.array([0.0, *weights[3:]])
+    assert (np.diff(shifts) < 0).all()
+    decided = x @ weights[:3] + model.estimator_.intercept_[0]
+    np.testing.assert_array_equal(model.predict(x), (decided[:, None] + shifts > 0).sum(axis=1))
+    assert (model.predict(x) == y).mean() > 0.8
+
+
+@trained
+def test_data_replication_with_s_1_looks_at_the_two_classes_next_to_a_border_only():
+    seen = []
+
+    class Recorder:
+        def __init__(self):
+            from sklearn.svm import SVC
+
+            self.model = SVC(kernel="linear")
+
+        def fit(self, X, y):
+            seen.append((X, y))
+            self.model.fit(X, y)
+            return self
+
+        def predict(self, X):
+            return self.model.predict(X)
+
+        def get_params(self, deep=True):
+            return {}
+
+        def set_params(self, **params):
+            return self
+
+    x, y = np.arange(8.0)[:, None], np.repeat([0, 1, 2, 3], 2)
+    DataReplication(Recorder(), s=1).fit(x, y)
+    ((replicas, labels),) = seen
+    assert replicas.shape == (3 * 4, 1 + 2)
+    np.testing.assert_array_equal(labels, [False, False, True, True] * 3)
+    np.testing.assert_array_equal(replicas[:, 1:].sum(axis=1), [0] * 4 + [1] * 8)
+    for wrong in ({"h": 0}, {"s": 0}):
+        with pytest.raises(ValueError, match="replicas|border"):
+            DataReplication(Recorder(), **wrong).fit(x, y)
+
+
+@pytest.fixture
+def short(monkeypatch):
+    if not EXTRA:
+        pytest.skip("scikit-learn is not here")
+    monkeypatch.setitem(repetitions.SETTINGS, "costs", [0.1, 1.0])
+
+
+@trained
+def test_finished_repetitions_are_not_done_again_and_damaged_ones_are(short, tmp_path, monkeypatch):
+    first = repetitions.repetitions("balance", 2, seed=0, root=tmp_path)
+    kept = sorted(repetitions.folder_of(0, tmp_path).iterdir())
+    assert [path.name for path in kept] == ["balance-0.json", "balance-1.json"]
+    done = []
+    real = repetitions.one_repetition
+
+    def counted(name, repetition, seed):
+        done.append(repetition)
+        return real(name, repetition, seed)
+
+    monkeypatch.setattr(repetitions, "one_repetition", counted)
+    kept[1].write_text('{"oSVM": [')  # as if power had failed
+    again = repetitions.repetitions("balance", 3, seed=0, root=tmp_path)
+    assert done == [1, 2]
+    assert again[:2] == first
+
+
+@trained
+def test_a_repetition_tests_on_the_other_items_and_all_methods_on_the_same(short):
+    found = repetitions.one_repetition("balance", 0, 0)
+    gold = {tuple(np.sum(one["counts"], axis=1)) for each in found.values() for one in each}
+    assert len(gold) == 1
+    assert sum(gold.pop()) == round(0.6 * 625)
+    assert found == repetitions.one_repetition("balance", 0, 0)
+    assert found != repetitions.one_repetition("balance", 1, 0)
+    assert json.loads(json.dumps(found)) == found
+
+
+@trained
+def test_other_settings_are_kept_elsewhere(short, tmp_path):
+    here = repetitions.folder_of(0, tmp_path)
+    assert repetitions.folder_of(1, tmp_path) != here
+    repetitions.SETTINGS["costs"].append(100.0)
+    assert repetitions.folder_of(0, tmp_path) != here
+
+
+def done_with(oSVM, frank_hall, conventional, n=20):
+    """Repetitions in which each method has so many of 100 items right, give or take a few."""
+    rng = np.random.default_rng(0)
+
+    def one(right, wobble):
+        counts = [[right + wobble, 100 - right - wobble, 0], [0, 0, 0], [0, 0, 0]]
+        return [{"beta": beta, "parameter": 1.0, "counts": counts} for beta in (0.25, 0.75)]
+
+    rows = []
+    for wobble in rng.integers(-3, 4, n):
+        each = rng.integers(0, 2, 3)
+        names = ("oSVM", "Frank and Hall", "Conventional")
+        rights = (oSVM, frank_hall, conventional)
+        rows.append({m: one(r, int(wobble + e)) for m, r, e in zip(names, rights, each, strict=True)})
+    return rows
+
+
+@trained
+def test_a_method_that_is_worse_on_all_splits_is_named():
+    found = {"swd": done_with(80, 60, 70)}
+    table, sentence = classifiers.never_worse(found, 0)
+    frame = table.frame.reset_index().set_index(["β", "method"])
+    assert (
+        frame.loc[("0.75", "oSVM"), "difference"].item()
+        < 0
+        < frame.loc[("0.75", "Frank and Hall"), "difference"].item()
+    )
+    assert (frame["p"] < 1e-4).all()
+    assert "2 are significantly better and 2 significantly worse" in sentence
+    assert "Frank and Hall on SWD" in sentence
+
+
+@trained
+def test_table_6_holds_means_over_splits_and_says_what_is_unavailable():
+    found = {"swd": done_with(80, 60, 70)}
+    frame = classifiers.table6(found, 0.75, 0).frame
+    wanted = [float(OCI(np.array(each["oSVM"][1]["counts"]), beta=0.75)) for each in found["swd"]]
+    assert frame.loc["SWD", ("oSVM", "mean")] == pytest.approx(np.mean(wanted))
+    assert np.isnan(frame.loc["BCCT", ("oSVM", "mean")])
+    verdicts = {(one.row, one.verdict) for one in classifiers.cells6(found, 0.75)}
+    assert ("BCCT", "unavailable") in verdicts
+    assert ("SWD", "unavailable") not in verdicts
+
+
+def test_the_committed_means_of_table_6_tell_one_beta_from_the_other():
+    """The printed means are nearer to those with 0.75 / (N (K − 1)), in every cell that can be computed."""
+    if not (COMMITTED / "skordinal").is_dir():
+        pytest.skip("the committed results are not here")
+    kept = pd.read_csv(COMMITTED / "skordinal" / "comparison.csv", dtype={"reproduced": float})
+    means = kept[kept["item"].str.startswith("Table 6") & ~kept["column"].str.endswith("sd")]
+    gaps = (means["reproduced"] - means["printed"]).abs().groupby(means["item"]).mean()
+    assert gaps["Table 6, β 0.75"] < 0.5 * gaps["Table 6, β 0.25"]
+    assert set(means.loc[means["row"] == "BCCT", "verdict"]) == {"unavailable"}
+
+
+def test_without_the_packages_what_needs_no_data_is_there_and_the_rest_is_explained(monkeypatch):
+    def missing(name):
+        raise DatasetError("the ordinal sets need scikit-learn and skordinal")
+
+    monkeypatch.setattr(steps, "ordinal_set", missing)
+    (only,) = steps.run(Settings(say=lambda line: None))
+    assert only.source == "print"
+    assert "the ordinal sets need scikit-learn and skordinal" in only.notes[-1]
+
+
+def test_every_printed_row_of_table_6_has_three_methods():
+    assert all(len(row) == 3 for row in PRINTED["table6"].values())
+    assert set(PRINTED["table6"]) <= set(STUDY["table6"]["shown"])
+    assert set(matrices.CAPTIONS) < set(PRINTED)

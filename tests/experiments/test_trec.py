@@ -1,0 +1,112 @@
+"""The retrieval measures: pools, rules of the page, and the committed results."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metaeval
+from experiments.study import Settings, differences
+from experiments.trec import findings, steps
+
+RESULTS = Path(__file__).parents[2] / "results"
+QUIET = {"say": lambda _: None}
+needs_data = pytest.mark.skipif(
+    not os.environ.get("METAEVAL_DATA"), reason="METAEVAL_DATA names no folder of real data"
+)
+
+
+def matrix(name, measures, seed, n_runs=8, n_topics=20):
+    """Runs of graded quality; the further right a measure, the noisier."""
+    rng = np.random.default_rng(seed)
+    quality = np.linspace(0.3, 0.7, n_runs)[:, None, None]
+    noise = rng.normal(0, 0.03 * (1 + np.arange(len(measures))) ** 1.5, (n_runs, n_topics, len(measures)))
+    values = np.clip(quality + noise, 0, 1)
+    return metaeval.Scores(
+        values, runs=[f"r{r}" for r in range(n_runs)], topics=range(n_topics), measures=measures, collection=name
+    )
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    measures = {"web": ["AP", "nDCG@20", "ERR@20", "P@10", "P@20", "RR"], "adhoc": ["AP", "P@10", "RR"]}
+    of = {name: group for group, names in steps.STUDY["groups"].items() for name in names}
+    settings = Settings(**QUIET)
+
+    def load(name):
+        return matrix(name, measures.get(of[name], ["AP", "P@10"]), seed=len(name) + ord(name[-1]))
+
+    object.__setattr__(settings, "load", load)
+    return {one.source: one for one in steps.run(settings)}
+
+
+def test_every_pool_holds_the_collections_of_its_groups_and_its_measures_only(outcomes):
+    for name, pool in steps.STUDY["pools"].items():
+        table = outcomes[""].tables[f"pooled_{name}"]
+        assert list(table.frame.index) == pool["measures"]
+        sizes = [8 * 7 // 2 for group in pool["groups"] for _ in steps.STUDY["groups"][group]]
+        assert set(table.frame["#all"]) == {sum(sizes)}
+
+
+def test_pooled_counts_are_the_sums_of_those_of_the_collections(outcomes):
+    frame = outcomes[""].tables["pooled_everywhere"].frame
+    for measure in ("AP", "P@10"):
+        found = [one.tables["power"].frame.loc[measure, "#sig"] for name, one in outcomes.items() if name]
+        assert frame.loc[measure, "#sig"] == sum(found)
+
+
+def test_the_measure_with_least_noise_is_alone_the_most_consistent():
+    one = steps.studied(matrix("made", ["AP", "P@10", "RR"], 1), Settings(**QUIET))
+    assert findings.best(one) == "AP"
+
+
+def test_two_equal_measures_leave_nobody_alone():
+    scores = matrix("made", ["AP", "P@10"], 1)
+    same = metaeval.Scores(
+        np.repeat(scores.values[..., :1], 2, axis=2),
+        runs=scores.runs,
+        topics=scores.topics,
+        measures=["AP", "P@10"],
+        collection="same",
+    )
+    assert findings.best(steps.studied(same, Settings(**QUIET))) == ""
+
+
+def test_the_page_carries_every_table_and_the_pooled_numbers(outcomes):
+    text = outcomes[""].pages["README"]
+    for table in outcomes[""].tables.values():
+        assert table.caption in text
+    share = outcomes[""].tables["pooled_everywhere"].frame.loc["AP", "%"]
+    assert f"AP {share:.1f} %" in text
+
+
+def test_a_table_over_collections_marks_the_largest_of_each_row(outcomes):
+    table = outcomes[""].tables["consistency"]
+    words = table.marks(table.frame)
+    for collection, row in words.iterrows():
+        bold = [measure for measure, word in row.items() if word == "bold"]
+        numbers = table.frame.loc[collection, ["AP", "P@10"]].astype(float)
+        assert bold
+        assert float(table.frame.loc[collection, bold[0]]) >= numbers.max()
+
+
+def test_what_cannot_be_had_is_said_and_its_group_left_alone():
+    asked = []
+
+    def refused(name):
+        asked.append(name)
+        raise metaeval.DataError(f"{name} cannot be had")
+
+    settings = Settings(**QUIET)
+    object.__setattr__(settings, "load", refused)
+    (only,) = steps.run(settings)
+    assert asked == [names[0] for names in steps.STUDY["groups"].values()]
+    assert "trec-web-2010 cannot be had" in only.notes[0]
+    assert not only.tables
+
+
+@needs_data
+def test_the_committed_quick_results_come_out_again():
+    for one in steps.run(Settings(quick=True, **QUIET)):
+        assert differences(one, RESULTS) == []

@@ -1,0 +1,181 @@
+"""The documentation says what the code does: its examples run, its commands exist, and every analysis has a page."""
+
+import doctest
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import typer
+
+import metaeval
+from experiments.__main__ import EXPERIMENTS
+from experiments.__main__ import run as run_experiments
+from metaeval import cli
+from metaeval.errors import PolicyWarning
+from metaeval.measures import registry
+
+DOCS = Path(__file__).parent.parent / "docs"
+if not (DOCS / "index.md").exists():  # the tests run beside an installed copy
+    pytest.skip("the documentation is not here", allow_module_level=True)
+
+DATA = Path(os.environ.get("METAEVAL_DATA") or "nowhere")
+FOLDERS = {"stc3-dq": "stc3", "llmjudge": "llmjudge", "trec-": "trec"}  # of the data sets that examples use
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
+CONCEPTS = [page for page in PAGES if page.parent.name == "concepts" and page.name != "index.md"]
+FENCE = re.compile(
+    r"^```(?:\{code-block\} )?(?P<language>\w+)\n(?::caption: (?P<file>.+)\n\n)?(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+class Block(NamedTuple):
+    """One fenced block of a page; `file` is the name in its caption."""
+
+    language: str
+    file: str | None
+    text: str
+
+    @property
+    def commands(self):
+        lines = self.text.splitlines() if self.language == "console" else []
+        return [line[2:].partition("  #")[0].strip() for line in lines if line.startswith("$ ")]
+
+
+def blocks(page):
+    return [Block(*found.group("language", "file", "text")) for found in FENCE.finditer(page.read_text("utf-8"))]
+
+
+def named(pages):
+    return [pytest.param(page, id=str(page.relative_to(DOCS))) for page in pages]
+
+
+def require_data(text):
+    for name, folder in FOLDERS.items():
+        if name in text and not (DATA / folder).is_dir():
+            pytest.skip(f"this page's examples need {folder}/ in the folder that METAEVAL_DATA names")
+
+
+@pytest.fixture
+def _as_a_new_user(tmp_path, monkeypatch):
+    """In an empty folder, with the shipped measures only, and files of the page importable while it lasts."""
+    shipped = {
+        name: one
+        for name, one in registry._MEASURES.items()
+        if hasattr(sys.modules.get(one.formula.__module__), one.formula.__name__)
+    }
+    monkeypatch.setattr(registry, "_MEASURES", shipped)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if getattr(sys.modules[name], "__file__", None) and Path(sys.modules[name].__file__).parent == tmp_path:
+            del sys.modules[name]
+
+
+@pytest.mark.usefixtures("_as_a_new_user")
+@pytest.mark.parametrize("page", named([page for page in PAGES if any(b.language == "pycon" for b in blocks(page))]))
+def test_examples_of_a_page_print_what_it_says(page, tmp_path):
+    parts = blocks(page)
+    require_data("".join(one.text for one in parts if one.language in ("pycon", "console")))
+    for one in parts:
+        if one.file:
+            target = tmp_path / one.file
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(one.text, "utf-8")
+    brings_files = any(one.file for one in parts)
+    runner, seen = doctest.DocTestRunner(optionflags=FLAGS, verbose=False), {}
+    said: list[str] = []
+    for number, one in enumerate(parts):
+        if brings_files:  # then its commands are about those files, and are run too
+            for command in one.commands:
+                ran = subprocess.run(
+                    [sys.executable, "-m", "metaeval", *shlex.split(command)[1:]], capture_output=True, text=True
+                )
+                assert ran.returncode == 0, f"{command}\n{ran.stderr}"
+        if one.language == "pycon":
+            test = doctest.DocTestParser().get_doctest(one.text, seen, f"{page.name}:{number}", str(page), 0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PolicyWarning)
+                runner.run(test, out=said.append, clear_globs=False)
+            seen = test.globs
+    assert not runner.summarize(verbose=False).failed, "".join(said)
+    assert runner.summarize(verbose=False).attempted
+
+
+def metaeval_command(words):
+    """Parse a command line as the program would, without running anything."""
+    command = typer.main.get_command(cli.app)
+    while hasattr(command, "commands"):
+        assert words[0] in command.commands, f"there is no command {words[0]}"
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(command.name, list(words))
+
+
+def experiments_command(words):
+    app = typer.Typer()
+    app.command()(run_experiments)
+    context = typer.main.get_command(app).make_context("experiments", list(words))
+    assert set(context.params["names"] or []) <= set(EXPERIMENTS)
+
+
+COMMANDS = [
+    pytest.param(command, id=f"{page.name}: {command}")
+    for page in PAGES
+    for one in blocks(page)
+    for command in one.commands
+    if "metaeval " in command or "experiments" in command
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_on_a_page_is_one_with_such_options(command):
+    words = [word for word in shlex.split(command) if not re.fullmatch(r"\w+=\S+", word)]
+    if words[0] == "metaeval":
+        metaeval_command(words[1:])
+    elif words[:3] == ["python", "-m", "experiments"]:
+        experiments_command(words[3:])
+    else:
+        assert words[0] in ("pip", "dask")
+
+
+def test_a_command_that_does_not_exist_would_be_noticed():
+    with pytest.raises(AssertionError, match="no command powers"):
+        metaeval_command(["powers", "scores.csv"])
+    with pytest.raises(Exception, match="No such option"):
+        metaeval_command(["power", "scores.csv", "--permutation-count", "5"])
+
+
+def analyses():
+    functions = [getattr(metaeval, name) for name in metaeval.__all__]
+    return [one for one in functions if inspect.isfunction(one) and one.__module__.startswith("metaeval.analyses.")]
+
+
+@pytest.mark.parametrize("analysis", analyses(), ids=lambda one: one.__name__)
+def test_every_analysis_has_a_concept_page(analysis):
+    assert any(f"me.{analysis.__name__}(" in page.read_text("utf-8") for page in CONCEPTS)
+
+
+@pytest.mark.parametrize("page", named(CONCEPTS))
+def test_a_concept_page_says_what_when_and_when_not(page):
+    text = page.read_text("utf-8")
+    parts = (
+        r"^# ",
+        r"^\*\*[A-Z].*\?",
+        r"^## Formula",
+        r"^\*\*Source",
+        r"^## How to read the ",
+        r"^## When not to trust it",
+    )
+    places = [re.search(part, text, re.MULTILINE) for part in parts]
+    assert all(places), "a question, a formula, a source, how to read the table, when not to trust it"
+    assert [place.start() for place in places] == sorted(place.start() for place in places)
+    assert f"\n{page.stem}\n" in (DOCS / "concepts" / "index.md").read_text("utf-8")
