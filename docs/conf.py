@@ -28,6 +28,7 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"metaeval {release}"
 html_copy_source = False
+html_show_copyright = False
 
 # Docstrings write `name` for names of the code: those that are documented become links, the others stay plain.
 default_role = "py:obj"
@@ -62,8 +63,20 @@ def measures(_: str) -> Iterator[str]:
     for one in registered():
         takes = "counts" if one.kind == "classification" else "distributions"
         better = "higher" if one.higher_is_better else "lower"
-        cells = (f"`{one}`", takes, better, "{:g} to {:g}".format(*one.range), one.description, one.source)
+        span = "{:g} to {:g}".format(*one.range).replace("inf", "∞").replace("-", "−")
+        cells = (f"`{one}`", takes, better, span, one.description, one.source)
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def rules(_: str) -> Iterator[str]:
+    """State how the marks of a comparison's summary are reached, as its report does."""
+    from metaeval.simulate.synthetic import synthetic_runs
+
+    runs = synthetic_runs(n_topics=12, n_items=20, ratios=[0.2, 0.5])
+    found: dict[str, str] = {}
+    for measure, small in (("RNADW", runs.to_quantification()), ("MSE", runs)):
+        found |= metaeval.compare(measure, small, n_trials=10, n_permutations=10).rules()
+    yield from (f"**{column}**\n: {rule}\n" for column, rule in found.items())
 
 
 def commands(_: str) -> Iterator[str]:
@@ -79,13 +92,14 @@ def _helps(command: click.Command, path: str) -> Iterator[str]:
     for name, inner in getattr(command, "commands", {}).items():
         yield from _helps(inner, f"{path} {name}")
     if not hasattr(command, "commands"):
-        context = command.make_context(path, [], resilient_parsing=True, max_content_width=96, terminal_width=96)
+        context = command.make_context(path, [], resilient_parsing=True, max_content_width=88, terminal_width=88)
         yield f"## {path}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
 GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
     "modules": modules,
     "measures": measures,
+    "rules": rules,
     "commands": commands,
 }
 """What a line such as ``% modules: metaeval.stats`` of a page is replaced with; % begins a comment in MyST."""

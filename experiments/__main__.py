@@ -66,7 +66,9 @@ def run(
                 for table in outcome.tables.values():
                     screen.print(table.to_text(), markup=False)
                 where = f"{outcome.paper}/{outcome.source}"
-                if check:
+                if outcome.is_empty:
+                    where += " (nothing to write)"
+                elif check:
                     found += differences(outcome, out)
                 else:
                     where = str(outcome.write(out))

@@ -97,3 +97,22 @@ class PolicyWarning(MetaevalWarning):
 
 class DirectionWarning(MetaevalWarning):
     """A measure's direction is not stated, and "higher is better" was assumed."""
+
+
+def visible(text: str) -> str:
+    r"""Return text with control characters spelled out, so that a name from a file cannot steer a terminal.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(visible("run\x1b[31m"))
+    run[31m
+    """
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

@@ -31,7 +31,11 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     if isinstance(given, str):
         plural = f"{what}es" if what.endswith("s") else f"{what}s"
         raise DataError(f"{plural} are a list of labels, not the single text {given!r}")
-    labels = tuple(str(label) for label in given)
+    listed_labels = list(given)
+    for position, label in enumerate(listed_labels):
+        if label is None or (isinstance(label, float) and label != label):
+            raise DataError(f"{what} number {position + 1} has no name")
+    labels = tuple(str(label) for label in listed_labels)
     seen: set[str] = set()
     for position, label in enumerate(labels):
         if not label.strip():
@@ -69,6 +73,11 @@ def chosen(wanted: Iterable[object] | str | None, known: Sequence[str], what: st
         if label not in position:
             raise DataError(f"there is no {what} {label!r} (there are {listed(known)})")
     return np.array([position[label] for label in labels], dtype=np.intp)
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number with what it counts: ``"1 run"``, ``"22 runs"``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def listed(labels: Sequence[str], most: int = 5) -> str:

@@ -60,6 +60,8 @@ def open_scores(
     from metaeval.datasets import load_dataset
     from metaeval.io import read_scores
 
+    if not source.strip():
+        raise MetaevalError("the source has an empty name")
     if format == "store" or (format is None and is_store(source)):
         scores = _stored(source, collection, measures)
     elif format is not None or is_remote(source) or Path(source).expanduser().exists():

@@ -10,10 +10,7 @@ import numpy as np
 
 from metaeval.errors import DataError
 from metaeval.labels import chosen, unique_labels
-
-SUM_TOLERANCE = 1e-6
-"""How far from 1 the probabilities of a distribution may sum before it is an error."""
-
+from metaeval.measures.base import SUM_TOLERANCE
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassificationRuns:
@@ -63,8 +60,11 @@ class ClassificationRuns:
         labels = _labels(runs, topics, classes)
         given = np.asarray(counts)
         _check_shape(given, (*map(len, labels), len(labels[2])), "counts", "run × topic × gold × predicted")
-        whole = given.astype(np.int64)
-        wrong = np.argwhere((whole != given) | (whole < 0))
+        try:
+            numbers = given.astype(np.float64)
+        except (TypeError, ValueError):
+            raise DataError("counts are numbers, run × topic × gold × predicted") from None
+        wrong = np.argwhere(~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)))
         if len(wrong):
             r, t, g, p = wrong[0]
             raise DataError(
@@ -73,6 +73,7 @@ class ClassificationRuns:
                 topic=labels[1][t],
                 hint="counts are whole numbers ≥ 0",
             )
+        whole = numbers.astype(np.int64)
         sizes = whole.sum(axis=-1)
         empty = np.flatnonzero(sizes[0].sum(axis=-1) == 0)
         if len(empty):

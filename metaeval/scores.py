@@ -82,6 +82,8 @@ class Scores:
         known = tuple(named(one) for one in measures)
         unique_labels([str(one) for one in known], "measure")
         try:
+            if np.iscomplexobj(values):
+                raise TypeError("complex ones are not")
             array = np.array(values, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
@@ -110,8 +112,8 @@ class Scores:
             "runs": labels[0],
             "topics": labels[1],
             "measures": known,
-            "collection": str(collection),
-            "provenance": str(provenance),
+            "collection": str(collection or ""),
+            "provenance": str(provenance or ""),
             "_sha256": [],
         }
         for name, value in fields.items():
@@ -134,10 +136,11 @@ class Scores:
 
     @property
     def sha256(self) -> str:
-        """Checksum of the labels and of every bit of the scores, in hexadecimal."""
+        """Checksum of the labels, the directions and every bit of the scores, in hexadecimal."""
         if not self._sha256:
             digest = hashlib.sha256()
-            for labels in (self.runs, self.topics, tuple(map(str, self.measures))):
+            stated = tuple(f"{one} {one.higher_is_better}" for one in self.measures)
+            for labels in (self.runs, self.topics, stated):
                 digest.update("\0".join((*labels, "")).encode())
                 digest.update(b"\1")
             digest.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
@@ -315,6 +318,8 @@ class Scores:
             gone = frame[name].isna().to_numpy()
             if gone.any():
                 raise DataError(f"the {name} is missing", file=file, line=_line(file, int(np.argmax(gone))))
+        if np.iscomplexobj(frame["score"]):
+            raise DataError("scores are numbers, complex ones are not", file=file)
         score = pd.to_numeric(frame["score"], errors="coerce").to_numpy(dtype=np.float64)
 
         def where(row: int) -> dict[str, Any]:

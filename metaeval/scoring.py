@@ -10,6 +10,7 @@ import numpy as np
 from metaeval.errors import MeasureError, UndefinedValueWarning
 from metaeval.labels import listed
 from metaeval.measures.base import Formula, Kind, Measure
+from metaeval.measures.registry import measure as registered_measure
 from metaeval.measures.registry import measures as registered
 from metaeval.measures.registry import resolve
 from metaeval.runs import ClassificationRuns, Runs
@@ -52,6 +53,8 @@ def score(runs: Runs, measures: Iterable[str | Measure | Formula] | str | Measur
     if not wanted:
         raise MeasureError("no measure was named")
     for measure in wanted:
+        if measure.formula is None:
+            registered_measure(str(measure))  # says which names are near, if there is no such measure
         if measure.formula is not None and measure.kind != kind:
             raise MeasureError(
                 f"{measure} is a {measure.kind} measure, the runs are {kind} runs{_way_out(measure, runs)}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -34,6 +35,7 @@ _MANIFEST = "manifest.json"
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
 _SUFFIX = ".parquet"
+_OWN_NAME = re.compile(r"\.([0-9a-f]{16})\.parquet$")
 _ROW_GROUPS = b"metaeval.measures"  # in each file: the measure of every row group
 
 
@@ -151,6 +153,7 @@ class ScoreStore:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with FileLock(folder / _LOCK, timeout=_LOCK_SECONDS):
+                self._begin(folder)
                 self._add(folder, name, scores, replace=replace)
         except Timeout:
             raise StoreError(f"{self.path}: another process has kept the store locked for {_LOCK_SECONDS} s") from None
@@ -180,6 +183,18 @@ class ScoreStore:
             _write_manifest(folder, manifest)
             _clear_leftovers(folder, manifest)
 
+    def _begin(self, folder: Path) -> None:
+        """Write an empty manifest before the first scores: from then on, scores without one mean that it was lost."""
+        if (folder / _MANIFEST).exists():
+            return
+        orphans = [path.name for path in folder.iterdir() if _is_ours(path)]
+        if orphans:
+            raise StoreError(
+                f"{self.path}: the manifest is gone, but there are scores of a store ({listed(orphans, 2)}): "
+                "put manifest.json back, or use another folder"
+            )
+        _write_manifest(folder, {})
+
     def _add(self, folder: Path, name: str, scores: Scores, *, replace: bool) -> None:
         manifest = self._manifest()
         if name in manifest and not replace:
@@ -207,15 +222,19 @@ class ScoreStore:
             return {}
         try:
             content = json.loads(read_bytes(path))
-            schema, collections = content["schema"], content["collections"]
-            complete = all({"file", "sha256", "measures"} <= entry.keys() for entry in collections.values())
+            schema = content["schema"]
+            if schema != SCHEMA:
+                raise StoreError(
+                    f"{path}: the store has schema {schema}, this version of metaeval reads schema {SCHEMA}"
+                )
+            collections = dict(content["collections"])
+            for entry in collections.values():
+                _check_entry(entry)
         except DataError as error:
             raise StoreError(str(error)) from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise StoreError(f"{path}: this is not the manifest of a score store, or it is damaged") from None
-        if schema != SCHEMA or not complete:
-            raise StoreError(f"{path}: the store has schema {schema}, this version of metaeval reads schema {SCHEMA}")
-        return dict(collections)
+        return collections
 
     def _entry(self, manifest: dict[str, dict[str, Any]], collection: str) -> dict[str, Any]:
         if collection not in manifest:
@@ -231,6 +250,8 @@ class ScoreStore:
         if isinstance(measures, str | Measure):
             measures = [measures]
         wanted = names if measures is None else [str(named(one)) for one in measures]
+        if not wanted:
+            raise StoreError(f"{self.path}: no measure of collection {collection} was named (it has {listed(names)})")
         for name in wanted:
             if name not in names:
                 raise StoreError(
@@ -240,6 +261,11 @@ class ScoreStore:
         if Path(file).name != file:
             raise StoreError(f"{self.path}: the manifest names the file {file!r}, which is not one in the store")
         values, runs, topics = self._read_file(_joined(self.path, file), entry, wanted)
+        if (len(runs), len(topics)) != (entry["runs"], entry["topics"]):
+            raise StoreError(
+                f"{self.path}: the file of collection {collection} holds {len(runs)} runs × {len(topics)} topics, the "
+                f"manifest says {entry['runs']} × {entry['topics']}: it is damaged"
+            )
         return Scores(
             values,
             runs=runs,
@@ -395,10 +421,33 @@ def _write_manifest(folder: Path, collections: dict[str, dict[str, Any]]) -> Non
     write_atomically(folder / _MANIFEST, content.encode())
 
 
+def _check_entry(entry: dict[str, Any]) -> None:
+    """Refuse, by the errors that `ScoreStore._manifest` knows, an entry that is not as `_add` writes it."""
+    kinds = {"file": str, "sha256": str, "runs": int, "topics": int, "measures": list}
+    for key, kind in kinds.items():
+        if not isinstance(entry[key], kind):
+            raise TypeError(key)
+    for one in entry["measures"]:
+        low, high = one["range"]
+        numbers = [end for end in (low, high) if end is not None]
+        if one["higher_is_better"] not in (True, False, None) or not all(isinstance(end, int | float) for end in numbers):
+            raise TypeError("measures")
+        if not all(isinstance(one[key], str) for key in ("name", "label", "description", "source")):
+            raise TypeError("measures")
+
+
+def _is_ours(path: Path) -> bool:
+    """Say whether a store wrote a file: its name then holds the first digits of its content's checksum."""
+    match = _OWN_NAME.search(path.name)
+    if match is None or not path.is_file():
+        return False
+    return hashlib.sha256(path.read_bytes()).hexdigest().startswith(match.group(1))
+
+
 def _clear_leftovers(folder: Path, collections: dict[str, dict[str, Any]]) -> None:
     """Delete what no collection uses any more; called under the lock, so nobody is writing it."""
     current = {entry["file"] for entry in collections.values()}
     for path in folder.iterdir():
-        if path.name.startswith(TEMPORARY) or (path.suffix == _SUFFIX and path.name not in current):
+        if path.name.startswith(TEMPORARY) or (path.name not in current and _is_ours(path)):
             with suppress(OSError):
                 path.unlink()

@@ -184,6 +184,16 @@ BAD = {
     "no permutations": ("power", "tiny.csv", "-B", "0"),
     "a level above 1": ("power", "tiny.csv", "--alpha", "2"),
     "an unknown format": ("power", "tiny.csv", "--format", "pdf"),
+    "more permutations than can be": ("power", "tiny.csv", "-B", "99999999999999999999"),
+    "no threads": ("power", "tiny.csv", "--n-jobs", "0"),
+    "fewer than no resamples": ("similarity", "tiny.csv", "--bootstrap", "-1"),
+    "τ_b of nothing but ties": ("consistency", "ties.csv", "--tau", "tau_b"),
+    "the same collection twice": ("power", "tiny.csv", "tiny.csv"),
+    "an empty name": ("power", ""),
+    "a missing score": ("power", "gap.csv"),
+    "a measure by nearly its name": ("score", "gold.txt", "gold.txt", "-l", "judgements", "--classes", "0,1", "-m", "nmd"),
+    "a target whose name tells no format": ("score", "gold.txt", "gold.txt", "-l", "judgements", "--classes", "0,1", "-o", "new"),
+    "a folder that is a file": ("power", "tiny.csv", "--out", "tiny.csv"),
     "an unknown measure": ("power", "tiny.csv", "-m", "NMD"),
     "an unknown τ": ("similarity", "tiny.csv", "--tau", "tau_c"),
     "no run of that name": ("baselines", "tiny.csv", "x", "y"),
@@ -223,6 +233,9 @@ def test_whatever_is_wrong_ends_in_one_sentence_and_status_2(run, score_file, wo
     (folder / "one.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0\n")
     (folder / "gold.txt").write_text("q1 0 d1 0\n")
     (folder / "nothing").mkdir()
+    ties = [f"{run},{topic},AP,0.5" for run in "abc" for topic in range(6)]
+    (folder / "ties.csv").write_text("\n".join(["run,topic,measure,score", *ties]))
+    (folder / "gap.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n")
     status, out, err = run(*words)
     assert status == 2, (out, err)
     assert out == ""
@@ -230,6 +243,26 @@ def test_whatever_is_wrong_ends_in_one_sentence_and_status_2(run, score_file, wo
     assert "Traceback" not in err
     assert "bug" not in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_policies_and_formats_can_be_stated_for_every_analysis(run, tmp_path):
+    rows = [f"{r},{t},AP,0.{r}{t}" for r in range(1, 5) for t in range(1, 8) if (r, t) != (2, 3)]
+    (tmp_path / "gap.txt").write_text("\n".join(["run,topic,measure,score", *rows]))
+    status, out, err = run("power", tmp_path / "gap.txt", "--from", "tidy", "--missing", "drop-topic", "-B", 50)
+    assert status == 0, err
+    assert "4 runs × 6 topics" in out
+    assert "left out 1 of 7 topics" in err
+
+
+def test_names_cannot_steer_the_terminal_or_break_a_table(run, tmp_path):
+    rows = [f'"\x1b[31mred{r}\nx",{t},AP,0.{r}{t}' for r in range(1, 4) for t in range(1, 5)]
+    (tmp_path / "odd.csv").write_text("\n".join(["run,topic,measure,score", *rows]))
+    status, out, err = run("baselines", tmp_path / "odd.csv", "\x1b[31mred1\nx", "\x1b[31mred2\nx")
+    assert status == 0, err
+    assert "\x1b" not in out
+    status, out, err = run("baselines", tmp_path / "odd.csv", "\x1b[2J", "b")
+    assert status == 2
+    assert "\x1b" not in err
 
 
 def test_data_sets_are_described_and_offline_is_a_sentence(run, tmp_path, monkeypatch):

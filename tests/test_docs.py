@@ -30,7 +30,7 @@ FOLDERS = {"stc3-dq": "stc3", "llmjudge": "llmjudge", "trec-": "trec"}  # of the
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 CONCEPTS = [page for page in PAGES if page.parent.name == "concepts" and page.name != "index.md"]
 FENCE = re.compile(
-    r"^```(?:\{code-block\} )?(?P<language>\w+)\n(?::caption: (?P<file>.+)\n\n)?(?P<text>.*?)^```$",
+    r"^```(?:\{code-block\} )?(?P<language>\w+)\n(?::caption: (?P<file>\S+)\n\n)?(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -61,6 +61,13 @@ def require_data(text):
     for name, folder in FOLDERS.items():
         if name in text and not (DATA / folder).is_dir():
             pytest.skip(f"this page's examples need {folder}/ in the folder that METAEVAL_DATA names")
+
+
+@pytest.mark.parametrize("page", named(PAGES))
+def test_every_fenced_block_is_seen_by_these_tests(page):
+    opened_and_closed = re.findall(r"^```", page.read_text("utf-8"), re.MULTILINE)
+    generated = re.findall(r"^```\{toctree\}", page.read_text("utf-8"), re.MULTILINE)
+    assert len(opened_and_closed) == 2 * (len(blocks(page)) + len(generated))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ QUICK = {"n_random": 40}
 
 def verdicts(name, **options):
     found = metaeval.properties([name], **{**QUICK, **options})
-    return {one.property_name: one for one in found.verdicts}
+    return {one.property: one for one in found.verdicts}
 
 
 @pytest.mark.parametrize(("n_items", "n_classes"), [(1, 2), (3, 2), (2, 3), (5, 4)])

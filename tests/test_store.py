@@ -170,7 +170,11 @@ def test_a_damaged_file_is_an_error_and_never_a_number(store, how, measures):
         ("[]", "not the manifest"),
         ("", "the file is empty"),
         ('{"schema": 99, "collections": {}}', "schema 99"),
-        ('{"schema": 1, "collections": {"c": {"file": "../x", "sha256": "", "measures": []}}}', "not one in the store"),
+        ('{"schema": 1, "collections": {"c": {"file": "x", "sha256": "", "runs": 1, "topics": 1}}}', "not the manifest"),
+        (
+            '{"schema": 1, "collections": {"c": {"file": "../x", "sha256": "", "runs": 1, "topics": 1, "measures": []}}}',
+            "no measure of collection c",
+        ),
     ],
 )
 def test_a_broken_manifest_is_an_error_that_says_so(tmp_path, manifest, message):
@@ -179,6 +183,55 @@ def test_a_broken_manifest_is_an_error_that_says_so(tmp_path, manifest, message)
         store = ScoreStore(tmp_path)
         store.collections()
         store.load("c")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("file", 3),
+        ("file", "../../etc/passwd"),
+        ("measures", None),
+        ("runs", 7),
+        ("range", [1]),
+        ("range", ["a", 1]),
+        ("higher_is_better", "no"),
+        ("name", None),
+    ],
+)
+def test_a_manifest_edited_by_hand_is_an_error_and_never_a_wrong_number(store, key, value):
+    store.add(scores_of(np.zeros((2, 2, 1)), [Measure("cost", False)]))
+    path = Path(store.path) / "manifest.json"
+    content = json.loads(path.read_text())
+    entry = content["collections"]["c"]
+    (entry if key in entry else entry["measures"][0])[key] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(StoreError, match="damaged|not one in the store"):
+        store.load("c")
+
+
+def test_files_that_no_store_wrote_are_left_alone(tmp_path):
+    for name in ("mine.parquet", "mine.0123456789abcdef.parquet", "notes.txt"):
+        (tmp_path / name).write_bytes(b"precious")
+    store = ScoreStore(tmp_path)
+    for number in range(3):
+        store.add(scores_of(np.full((1, 1, 1), number), ["X"]))
+    for name in ("mine.parquet", "mine.0123456789abcdef.parquet", "notes.txt"):
+        assert (tmp_path / name).read_bytes() == b"precious"
+    assert len(list(tmp_path.glob("c.*.parquet"))) == 1
+
+
+def test_a_lost_manifest_is_not_taken_for_an_empty_store(store):
+    store.add(scores_of(np.zeros((1, 1, 1)), ["X"]))
+    (Path(store.path) / "manifest.json").unlink()
+    with pytest.raises(StoreError, match="the manifest is gone"):
+        store.add(scores_of(np.ones((1, 1, 1)), ["X"], collection="d"))
+    assert len(list(Path(store.path).glob("c.*.parquet"))) == 1
+
+
+def test_loading_no_measure_is_refused(store):
+    store.add(scores_of(np.zeros((1, 1, 1)), ["X"]))
+    with pytest.raises(StoreError, match="no measure of collection c was named"):
+        store.load("c", [])
 
 
 def test_what_is_not_there_is_named(store, tmp_path):

@@ -22,6 +22,8 @@ PRINTED = read_toml(HERE / "printed.toml")
 ROWS = list(STUDY["measures"])
 MEASURES = list(STUDY["measures"].values())
 KIND = STUDY["in_kind"]
+BY_ITEM = ("judgements", "polarity")
+"""Readers that deal items to parts themselves."""
 
 
 def study(settings: Settings) -> list[Outcome]:
@@ -107,11 +109,13 @@ def _scored(settings: Settings, name: str, *, parts: int | None) -> metaeval.Sco
         warnings.simplefilter("ignore", UndefinedValueWarning)
         warnings.simplefilter("ignore", PolicyWarning)
         chosen = dataset(name)
-        if parts is not None and chosen.reader == "judgements":
-            chosen = replace(chosen, options={**chosen.options, "parts": parts, "seed": settings.seed})
-        runs = settings.load(chosen)
-        if parts is not None and chosen.reader != "judgements":
-            runs = partitioned(runs, parts, seed=settings.seed)
+        if parts is None:
+            runs = settings.load(name)
+        elif chosen.reader in BY_ITEM:
+            dealt = replace(chosen, options={**chosen.options, "parts": parts, "seed": settings.seed})
+            runs = metaeval.load_dataset(dealt, folder=settings.data)
+        else:
+            runs = partitioned(settings.load(name), parts, seed=settings.seed)
         return metaeval.score(runs, MEASURES)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,15 +76,22 @@ def coverages(seed: int, *, runs: dict[str, Any] | None = None, measures: dict[s
     """
     taken = {**STUDY["measures"], **(measures or {})}
     reference = [taken[row] for row in ROWS if STUDY["measures"][row] in STUDY["reference"]]
-    with warnings.catch_warnings():
-        # The runs that always return one class: κ and Pearson 0, as decided; the notes of the study say so.
-        warnings.simplefilter("ignore", UndefinedValueWarning)
-        scores = metaeval.score(synthetic_runs(seed, **(runs or {})), list(taken.values()))
+    scores = _scores(seed, tuple((runs or {}).items())).sel(measures=taken.values())
     table = np.empty((len(ROWS), len(COLUMNS)))
     for c, left_out in enumerate(STUDY["columns"].values()):
         kept = [run for run in scores.runs if run.rpartition("-")[0] != left_out]
         table[:, c] = metaeval.coverage(scores.sel(runs=kept), reference=reference, n_bootstrap=0).coverage
     return table
+
+
+@functools.lru_cache(maxsize=32)
+def _scores(seed: int, choices: tuple[tuple[str, Any], ...]) -> metaeval.Scores:
+    """Score once what several readings look at."""
+    others = [name for one in STUDY["readings"].values() for name in one.get("measures", {}).values()]
+    with warnings.catch_warnings():
+        # The runs that always return one class: κ and Pearson 0, as decided; the notes of the study say so.
+        warnings.simplefilter("ignore", UndefinedValueWarning)
+        return metaeval.score(synthetic_runs(seed, **dict(choices)), [*STUDY["measures"].values(), *others])
 
 
 def study(settings: Settings) -> Outcome:
@@ -112,8 +120,9 @@ def study(settings: Settings) -> Outcome:
     rows = [ROWS.index(row) for row in STUDY["exchanged"]]
     outcome.figures["table3"] = against_print(found.mean(axis=0), panels, COLUMNS, rows, CLOSE, signature)
     if not settings.quick:
-        outcome.tables["readings"] = fits({"this reading": found, **readings(settings, seeds)}, signature)
-        ties = np.stack([coverages(seed, measures={"CEM_ORD": "CEM(scale=ORD, ties=all)"}) for seed in seeds])
+        others = readings(settings, seeds)
+        outcome.tables["readings"] = fits({"this reading": found, **others}, signature)
+        ties = others[STUDY["all_ties"]]
         outcome.tables["all_ties"] = table3_wide(ties, signature, named="CEM_ORD with all ties (Eq. 1 read literally)")
         outcome.tables["claims_all_ties"] = claims(ties, signature)
     outcome.notes = list(STUDY["notes"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 import numpy as np
 import pandas as pd
 
@@ -74,6 +76,10 @@ def trained(settings: Settings) -> Outcome:
     signature = f"cardoso2011 | sets as in skordinal | metaeval {metaeval.__version__}"
     outcome.figures["figure7"] = figures.frequency_figure(shown, signature)
     outcome.notes.append("BCCT is not public")
+    installed = {package: version(package) for package in SETTINGS["made_with"]}
+    if installed != SETTINGS["made_with"]:
+        outcome.tolerance = SETTINGS["tolerance"]
+        outcome.notes.append(f"made with {installed}, the committed results with {SETTINGS['made_with']}")
     return outcome
 
 

@@ -128,26 +128,30 @@ def _formulas(evidence: Evidence) -> list[str]:
 
 
 def _verdicts(evidence: Evidence) -> list[str]:
-    """Weigh each new measure against its parent: consistency, power, order."""
+    """Weigh each new measure against its parent, consistency and power, and say which are worth taking instead."""
     frame = beside_frame(evidence.studies, evidence.new, evidence.parent)
     names = [str(one) for one in evidence.pooled.measures]
     found = evidence.pooled.significant.sum(axis=0)
-    said = []
+    said, worth = [], []
     for name in evidence.new:
         rows = frame.loc[name]
         verdicts = [*rows["halves verdict"], *rows["small verdict"]]
         better, worse = verdicts.count("better"), verdicts.count("worse")
         gain = int(found[names.index(name)] - found[names.index(evidence.parent)])
         power = "as many" if not gain else f"{abs(gain)} {'more' if gain > 0 else 'fewer'}"
-        recommended = better > worse and gain >= 0
+        worth += [name] if better > worse and gain >= 0 else []
         said.append(
             f"**{name}** against {evidence.parent}: significantly more consistent in {better} of {len(verdicts)} "
             f"comparisons (collections × halves and small sets), less in {worse}; {power} significant run pairs of "
             f"{int(evidence.pooled.pairs.sum()):,}; τ with {evidence.parent} from {rows['tau'].min():.2f} to "
-            f"{rows['tau'].max():.2f}. By the rule “more often better than worse, and no power lost” it is "
-            f"{'worth taking instead' if recommended else f'no reason to leave {evidence.parent}'}."
+            f"{rows['tau'].max():.2f}."
         )
-    return said
+    answer = f"{', '.join(worth)} would be" if worth else "none of the three is"
+    return [
+        *said,
+        f"By the rule “more often significantly more consistent than less, and no power lost” {answer} worth taking "
+        f"instead of {evidence.parent} on these collections.",
+    ]
 
 
 def _power(evidence: Evidence) -> list[str]:

@@ -99,14 +99,14 @@ def beside_table(studies: Sequence[Studied], new: Sequence[str], parent: str) ->
         "b": "both",
         "c": f"{parent} only",
         "sso": "SSO %",
-        "halves": "Δ halves",
+        "halves": "gain halves",
         "halves verdict": "halves",
-        "small": f"Δ {size} vs. {size}",
+        "small": f"gain {size} vs. {size}",
         "small verdict": f"{size} vs. {size}",
     }
     caption = (
         f"Each new measure beside {parent}: ranking similarity; run pairs significant with the new measure only, with "
-        f"both, with {parent} only, and their overlap; contradictions; mean τ of split-half consistency minus that of "
+        f"both, with {parent} only, and their overlap; contradictions; gain in mean τ of split-half consistency over "
         f"{parent}, and whether that difference is significant."
     )
     signature = f"{studies[0].power.signature}; the same for {_data(studies[1:])}"

@@ -6,10 +6,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import metaeval
 from experiments.study import Outcome, Settings, read_toml
+from metaeval.report.results import banded
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 
@@ -26,16 +28,16 @@ def run(settings: Settings) -> list[Outcome]:
     list of Outcome
     """
     outcome = Outcome("ordinal_sets", "skordinal")
-    powers, consistencies = [], {}
+    powers, consistencies, similarities = [], {}, {}
     for name in STUDY["quick_sets"] if settings.quick else STUDY["sets"]:
         settings.say(f"{name}: 22 classifiers, made on first use")
         scores = metaeval.score(settings.load(name), STUDY["measures"])
         settings.say(f"{name}: similarity, consistency, power")
         consistencies[name] = add_consistency(outcome, scores, settings)
         powers.append(add_power(outcome, scores, settings))
-        add_similarity(outcome, scores, settings)
+        similarities[name] = add_similarity(outcome, scores, settings)
     if not settings.quick:
-        add_pooled(outcome, powers, consistencies, settings)
+        add_pooled(outcome, powers, consistencies, similarities, settings)
     installed = {package: version(package) for package in STUDY["made_with"]}
     if installed != STUDY["made_with"]:
         outcome.tolerance = STUDY["tolerance"]
@@ -46,10 +48,11 @@ def run(settings: Settings) -> list[Outcome]:
     return [outcome]
 
 
-def add_similarity(outcome: Outcome, scores: metaeval.Scores, settings: Settings) -> None:
+def add_similarity(outcome: Outcome, scores: metaeval.Scores, settings: Settings) -> metaeval.RankingSimilarity:
     """Add Table 2 of ACL 2021: do two measures rank the runs alike?"""
     found = metaeval.ranking_similarity(scores, seed=settings.seed)
     _add(outcome, f"similarity-{_short(scores.collection)}", found, scores)
+    return found
 
 
 def add_consistency(outcome: Outcome, scores: metaeval.Scores, settings: Settings) -> metaeval.SplitHalfConsistency:
@@ -74,9 +77,10 @@ def add_pooled(
     outcome: Outcome,
     powers: list[metaeval.DiscriminativePower],
     consistencies: dict[str, metaeval.SplitHalfConsistency],
+    similarities: dict[str, metaeval.RankingSimilarity],
     settings: Settings,
 ) -> None:
-    """Add what holds of all sets together: pooled power, and consistency set by set with its mean."""
+    """Add what holds of all sets together: pooled power, consistency set by set with its mean, mean similarity."""
     pooled = metaeval.pooled_discriminative_power(powers, seed=settings.seed)
     outcome.tables["power-pooled"] = pooled.to_table()
     outcome.figures["power-pooled"] = pooled.plot()
@@ -91,6 +95,13 @@ def add_pooled(
     first = next(iter(consistencies.values()))
     signature = f"{first.signature}; the same for {', '.join(list(consistencies)[1:])}"
     outcome.tables["consistency-all"] = metaeval.Table(frame.sort_values("mean", ascending=False), caption, signature)
+    squares = [one.to_frame() for one in similarities.values()]
+    mean = sum(square.to_numpy() for square in squares) / len(squares)
+    upper = pd.DataFrame(mean, squares[0].index, squares[0].columns).where(np.triu(np.ones(mean.shape, dtype=bool), 1))
+    caption = f"Ranking similarity: mean of τ over the {len(squares)} sets, in bands from 0.8 and 0.6."
+    first = next(iter(similarities.values()))
+    signature = f"{first.signature}; the same for {', '.join(list(similarities)[1:])}"
+    outcome.tables["similarity-all"] = metaeval.Table(upper.iloc[:-1, 1:], caption, signature, marks=banded(0.8, 0.6))
 
 
 def _add(outcome: Outcome, name: str, found: Any, scores: metaeval.Scores) -> None:

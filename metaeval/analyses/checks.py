@@ -35,7 +35,7 @@ def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int 
     ):
         if there < wanted:
             raise MetaevalError(
-                f"{scores.collection or 'the scores'} hold {there} {what}{'s' * (there != 1)}; "
+                f"{scores.collection or 'the collection'} holds {there} {what}{'s' * (there != 1)}; "
                 f"at least {wanted} are needed to compare anything"
             )
 
@@ -46,10 +46,33 @@ def share_between(name: str, value: float) -> None:
         raise MetaevalError(f"{name} is {value:g}; it lies between 0 and 1, both excluded")
 
 
+_MOST = 2**31 - 1
+
+
 def at_least(name: str, value: int, least: int) -> None:
-    """Refuse a count that is not a whole number of at least `least`."""
-    if isinstance(value, bool) or int(value) != value or value < least:
+    """Refuse a count that is not a whole number of at least `least`, or that no machine can count to in time."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise MetaevalError(f"{name} is {value}; it is a whole number of at least {least}")
+    if value > _MOST:
+        raise MetaevalError(f"{name} is {value}; more than {_MOST:,} are out of reach")
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that is not a whole number."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise MetaevalError(f"the seed is {seed!r}; it is a whole number")
+
+
+def check_jobs(n_jobs: int) -> None:
+    """Refuse a number of jobs that joblib has no meaning for."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise MetaevalError(f"n_jobs is {n_jobs!r}; it is 1 or more, or -1 for all processors")
+
+
+def check_tau(variant: str) -> None:
+    """Refuse what is no variant of τ."""
+    if variant not in ("tau_a", "tau_b"):
+        raise MetaevalError(f"there is no τ {variant!r}: use tau_a or tau_b")
 
 
 def warn_of_constant_measures(scores: Scores) -> np.ndarray:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, comparable, share_between
+from metaeval.analyses.checks import at_least, check_seed, comparable, share_between
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError, MetaevalWarning
@@ -194,6 +194,7 @@ def coverage(
     """
     comparable(scores, topics=1)
     share_between("confidence", confidence)
+    check_seed(seed)
     at_least("n_bootstrap", n_bootstrap, 0)
     base, chosen = _reference(scores, reference)
     oriented = scores.values * stated_directions(scores.measures)

@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, comparable, share_between, warn_of_constant_measures
+from metaeval.analyses.checks import at_least, check_jobs, check_seed, comparable, share_between, warn_of_constant_measures
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
@@ -182,6 +182,8 @@ def discriminative_power(
     """
     comparable(scores)
     share_between("alpha", alpha)
+    check_seed(seed)
+    check_jobs(n_jobs)
     at_least("n_permutations", n_permutations, 1)
     for what, value, known in (
         ("test", test, PairedTest),

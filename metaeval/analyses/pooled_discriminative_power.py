@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import share_between
+from metaeval.analyses.checks import at_least, check_seed, share_between
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
@@ -131,10 +131,15 @@ def pooled_discriminative_power(
     0            4      6
     """
     share_between("confidence", confidence)
+    at_least("n_bootstrap", n_bootstrap, 0)
+    check_seed(seed)
     powers = list(powers)
     if not powers:
         raise MetaevalError("pooling needs the discriminative power of at least one collection")
     first = powers[0]
+    for number, other in enumerate(powers):
+        if other.signature.data in [one.signature.data for one in powers[:number]]:
+            raise MetaevalError(f"the collection {other.collection or number + 1} is there twice: it would count double")
     names = [str(one) for one in first.measures]
     for other in powers[1:]:
         if [str(one) for one in other.measures] != names:

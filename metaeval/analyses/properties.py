@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +48,7 @@ class Verdict:
     Parameters
     ----------
     measure : Measure
-    property_name : str
+    property : str
     cases : int
         Pairs of matrices compared; where a counterexample was found, up to and including its batch.
     counterexample : tuple of ndarray of int, shape (K, K), or None
@@ -57,12 +58,12 @@ class Verdict:
     """
 
     measure: Measure
-    property_name: str
+    property: str
     cases: int
     counterexample: tuple[np.ndarray, np.ndarray] | None = None
     scores: tuple[float, float] = (float("nan"), float("nan"))
 
-    @property
+    @builtins.property  # the plain name is a field of this class
     def holds(self) -> bool:
         """Whether no counterexample was found."""
         return self.counterexample is None
@@ -70,7 +71,7 @@ class Verdict:
     def __str__(self) -> str:
         if self.counterexample is None:
             return f"✓ {self.cases:,} cases"
-        wanted = {INVARIANCE: "=", MONOTONICITY: "worse than", IMBALANCE: "better than"}[self.property_name]
+        wanted = {INVARIANCE: "=", MONOTONICITY: "worse than", IMBALANCE: "better than"}[self.property]
         first, second = (_printed(one) for one in self.counterexample)
         return f"✗ {first} should be {wanted} {second}: {self.scores[0]:.4g} and {self.scores[1]:.4g}"
 
@@ -110,7 +111,7 @@ class Properties(Result):
         rows = [
             {
                 "measure": str(one.measure),
-                "property": one.property_name,
+                "property": one.property,
                 "holds": one.holds,
                 "cases": one.cases,
                 "first": "" if one.counterexample is None else _printed(one.counterexample[0]),

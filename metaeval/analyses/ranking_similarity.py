@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import comparable, share_between
+from metaeval.analyses.checks import at_least, check_seed, check_tau, comparable, share_between
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure
@@ -82,8 +82,8 @@ def ranking_similarity(
     scores : Scores
         At least two runs, two topics and two measures.
     tau : {"tau_a", "tau_b"}, optional
-        τ_a counts ties as neither agreement nor disagreement, as the papers' printed values imply; τ_b
-        corrects for them.
+        τ_a counts ties as neither agreement nor disagreement, as the papers' printed values imply, so that where
+        runs are tied even a measure and itself (the diagonal) have less than 1; τ_b corrects for ties.
     n_bootstrap : int, optional
         Resamples of the topics for the interval; 0 for none.
     confidence : float, optional
@@ -108,6 +108,9 @@ def ranking_similarity(
     """
     comparable(scores, measures=2)
     share_between("confidence", confidence)
+    at_least("n_bootstrap", n_bootstrap, 0)
+    check_seed(seed)
+    check_tau(tau)
     oriented = scores.values * stated_directions(scores.measures)
     low = high = np.full((len(scores.measures),) * 2, np.nan)
     if n_bootstrap:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, comparable, share_between, warn_of_constant_measures
+from metaeval.analyses.checks import at_least, check_jobs, check_seed, check_tau, comparable, share_between, warn_of_constant_measures
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
@@ -121,6 +121,9 @@ def sample_size(
     """
     comparable(scores, topics=4)
     share_between("alpha", alpha)
+    check_seed(seed)
+    check_tau(tau)
+    check_jobs(n_jobs)
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
         at_least(name, value, 1)
     n_topics = len(scores.topics)

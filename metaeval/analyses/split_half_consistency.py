@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, comparable, share_between
+from metaeval.analyses.checks import at_least, check_jobs, check_seed, check_tau, comparable, share_between
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
+from metaeval.labels import listed
 from metaeval.measures.base import Measure
 from metaeval.scores import Scores
 from metaeval.signature import Signature, sign
@@ -164,6 +165,9 @@ def split_half_consistency(
     """
     comparable(scores)
     share_between("alpha", alpha)
+    check_seed(seed)
+    check_tau(tau)
+    check_jobs(n_jobs)
     at_least("n_trials", n_trials, 2)
     at_least("n_permutations", n_permutations, 1)
     n_topics = len(scores.topics)
@@ -173,6 +177,11 @@ def split_half_consistency(
             raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
     key = stream_key(seed, scores.collection, "split_half_consistency")
     taus = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau)
+    undefined = [str(one) for one, gap in zip(scores.measures, np.isnan(taus).any(axis=0), strict=True) if gap]
+    if undefined:
+        raise MetaevalError(
+            f"τ_b is not defined where all runs are tied, as they are on some half for {listed(undefined)}: use tau_a"
+        )
     variance, p = float("nan"), np.empty(0)
     if len(scores.measures) > 1:
         variance = float(residual_variance(taus))

@@ -44,9 +44,9 @@ def main() -> NoReturn:
 
 
 def _run() -> int:
-    from metaeval.errors import MetaevalError, MetaevalWarning
+    from metaeval.errors import MetaevalError, MetaevalWarning, visible
 
-    warnings.showwarning = lambda message, *_, **__: print(f"metaeval: note: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_, **__: print(f"metaeval: note: {visible(str(message))}", file=sys.stderr)
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", MetaevalWarning)
     try:
@@ -71,5 +71,7 @@ def _run() -> int:
 
 
 def _failed(sentence: str, status: int) -> int:
-    print(f"metaeval: {sentence}", file=sys.stderr)
+    from metaeval.errors import visible
+
+    print(f"metaeval: {visible(sentence)}", file=sys.stderr)
     return status

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from metaeval.cli.output import Style, show_result, working
+from metaeval.cli.output import Style, check_output, show_result, working
 
 if TYPE_CHECKING:
     from metaeval.analyses.discriminative_power import DiscriminativePower
@@ -21,6 +21,8 @@ MeasureNames = Annotated[list[str] | None, typer.Option("--measure", "-m", help=
 Collection = Annotated[str | None, typer.Option(help="Which collection of a store")]
 Lower = Annotated[list[str] | None, typer.Option("--lower-is-better", help="State the direction of a measure")]
 Higher = Annotated[list[str] | None, typer.Option("--higher-is-better", help="State the direction of a measure")]
+From = Annotated[str | None, typer.Option("--from", help="Format of the file: tidy, wide, sakai, trec_eval or store")]
+Missing = Annotated[str, typer.Option(help="Where a score is missing: raise, drop-topic, drop-run or worst")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random")]
 B = Annotated[int, typer.Option("--permutations", "-B", help="Trials of the randomised test")]
 Alpha = Annotated[float, typer.Option(help="Significance level")]
@@ -57,6 +59,8 @@ def similarity(
     ] = 1000,
     seed: Seed = 0,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     lower: Lower = None,
     higher: Higher = None,
     style: Style = "text",
@@ -71,7 +75,8 @@ def similarity(
     """
     from metaeval.analyses.ranking_similarity import ranking_similarity
 
-    scores = _scores(source, measure, collection, lower, higher)
+    check_output(style, out)
+    scores = _scores(source, measure, _opening(collection, from_format, missing, lower, higher))
     with working("comparing rankings"):
         result = ranking_similarity(scores, tau=_variant(tau), n_bootstrap=bootstrap, seed=seed)
     show_result(result, style, out, "similarity")
@@ -89,6 +94,8 @@ def consistency(
     n_jobs: Jobs = 1,
     cluster: Cluster = None,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     style: Style = "text",
     out: Out = None,
 ) -> None:
@@ -101,7 +108,8 @@ def consistency(
     """
     from metaeval.analyses.split_half_consistency import split_half_consistency
 
-    scores = _scores(source, measure, collection)
+    check_output(style, out)
+    scores = _scores(source, measure, _opening(collection, from_format, missing))
     with working("splitting topics"), _spread(n_jobs, cluster) as n_jobs:
         result = split_half_consistency(
             scores, n_trials=trials, size=size, seed=seed, tau=_variant(tau),
@@ -128,6 +136,8 @@ def power(
     n_jobs: Jobs = 1,
     cluster: Cluster = None,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     style: Style = "text",
     out: Out = None,
 ) -> None:
@@ -141,27 +151,18 @@ def power(
     """
     from metaeval.analyses.pooled_discriminative_power import pooled_discriminative_power
 
-    found = [
-        _power(
-            one,
-            measure,
-            permutations,
-            alpha,
-            seed,
-            test,
-            correction,
-            add_one,
-            engine,
-            n_jobs,
-            collection,
-            cluster=cluster,
-        )
-        for one in source
-    ]
+    check_output(style, out)
+    opening = _opening(collection, from_format, missing)
+    settings = {
+        "n_permutations": permutations, "alpha": alpha, "seed": seed, "test": test, "correction": correction,
+        "p_add_one": add_one, "engine": engine, "n_jobs": n_jobs,
+    }  # fmt: skip
+    found = [_power(one, measure, opening, cluster, **settings) for one in source]
+    pooled = pooled_discriminative_power(found, seed=seed) if len(found) > 1 else None
     for number, one in enumerate(found):
         show_result(one, style, out, "power" if len(found) == 1 else f"power-{_file_name(one.collection, number)}")
-    if len(found) > 1:
-        show_result(pooled_discriminative_power(found, seed=seed), style, out, "pooled-power")
+    if pooled is not None:
+        show_result(pooled, style, out, "pooled-power")
 
 
 def overlap(
@@ -174,6 +175,8 @@ def overlap(
     n_jobs: Jobs = 1,
     cluster: Cluster = None,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     style: Style = "text",
     out: Out = None,
 ) -> None:
@@ -185,9 +188,9 @@ def overlap(
     """
     from metaeval.analyses.significance import significance_overlap
 
-    tested = _power(
-        source, measure, permutations, alpha, seed, engine=engine, n_jobs=n_jobs, collection=collection, cluster=cluster
-    )
+    check_output(style, out)
+    settings = {"n_permutations": permutations, "alpha": alpha, "seed": seed, "engine": engine, "n_jobs": n_jobs}
+    tested = _power(source, measure, _opening(collection, from_format, missing), cluster, **settings)
     show_result(significance_overlap(tested), style, out, "overlap")
 
 
@@ -201,6 +204,8 @@ def contradictions(
     n_jobs: Jobs = 1,
     cluster: Cluster = None,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     lower: Lower = None,
     higher: Higher = None,
     style: Style = "text",
@@ -214,10 +219,10 @@ def contradictions(
     """
     from metaeval.analyses.significance import significance_contradictions
 
-    tested = _power(
-        source, measure, permutations, alpha, seed, engine=engine, n_jobs=n_jobs,
-        collection=collection, lower=lower, higher=higher, cluster=cluster,
-    )  # fmt: skip
+    check_output(style, out)
+    settings = {"n_permutations": permutations, "alpha": alpha, "seed": seed, "engine": engine, "n_jobs": n_jobs}
+    opening = _opening(collection, from_format, missing, lower, higher)
+    tested = _power(source, measure, opening, cluster, **settings)
     result = significance_contradictions(tested)
     show_result(result, style, out, "contradictions")
     pairs = result.run_pairs()
@@ -235,6 +240,8 @@ def baselines(
     second: Annotated[str, typer.Argument(help="Another run")],
     measure: MeasureNames = None,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     lower: Lower = None,
     higher: Higher = None,
     style: Style = "text",
@@ -248,7 +255,8 @@ def baselines(
     """
     from metaeval.analyses.baseline_preference import baseline_preference
 
-    scores = _scores(source, measure, collection, lower, higher)
+    check_output(style, out)
+    scores = _scores(source, measure, _opening(collection, from_format, missing, lower, higher))
     show_result(baseline_preference(scores, first, second), style, out, "baselines")
 
 
@@ -256,6 +264,8 @@ def robustness(
     source: Annotated[list[str], typer.Argument(help="One collection (its topics), or several")],
     measure: MeasureNames = None,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     style: Style = "text",
     out: Out = None,
 ) -> None:
@@ -268,7 +278,8 @@ def robustness(
     """
     from metaeval.analyses.robustness import robustness as analysed
 
-    found = [_scores(one, measure, collection) for one in source]
+    check_output(style, out)
+    found = [_scores(one, measure, _opening(collection, from_format, missing)) for one in source]
     with working("correlating rankings"):
         result = analysed(found[0] if len(found) == 1 else found)
     show_result(result, style, out, "robustness")
@@ -286,6 +297,8 @@ def sample_size(
     n_jobs: Jobs = 1,
     cluster: Cluster = None,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     style: Style = "text",
     out: Out = None,
 ) -> None:
@@ -302,7 +315,8 @@ def sample_size(
         ladder = None if sizes is None else [int(size) for size in sizes.split(",")]
     except ValueError:
         raise MetaevalError(f"--sizes {sizes}: whole numbers with commas, such as 10,25,50") from None
-    scores = _scores(source, measure, collection)
+    check_output(style, out)
+    scores = _scores(source, measure, _opening(collection, from_format, missing))
     with working("sampling topics"), _spread(n_jobs, cluster) as n_jobs:
         result = analysed(
             scores, sizes=ladder, n_trials=trials, n_samples=samples,
@@ -319,6 +333,8 @@ def coverage(
     bootstrap: Annotated[int, typer.Option(help="Resamples of the topics for the intervals; 0 for none")] = 1000,
     seed: Seed = 0,
     collection: Collection = None,
+    from_format: From = None,
+    missing: Missing = "raise",
     lower: Lower = None,
     higher: Higher = None,
     style: Style = "text",
@@ -335,7 +351,8 @@ def coverage(
     from metaeval.analyses.coverage import coverage_sweep
 
     wanted = measure and list(dict.fromkeys([*measure, *reference]))
-    scores = _scores(source, wanted, collection, lower, higher)
+    check_output(style, out)
+    scores = _scores(source, wanted, _opening(collection, from_format, missing, lower, higher))
     with working("comparing runs"):
         if sweep:
             show_result(coverage_sweep(scores, candidates=reference), style, out, "coverage-sweep")
@@ -343,51 +360,40 @@ def coverage(
             show_result(analysed(scores, reference=reference, n_bootstrap=bootstrap, seed=seed), style, out, "coverage")
 
 
-def _scores(
-    source: str,
-    measure: list[str] | None,
-    collection: str | None = None,
+def _opening(
+    collection: str | None,
+    from_format: str | None,
+    missing: str,
     lower: list[str] | None = None,
     higher: list[str] | None = None,
-) -> Scores:
+) -> dict[str, Any]:
+    """Return how a source is to be opened, as `open_scores` takes it."""
+    return {
+        "collection": collection,
+        "format": from_format,
+        "missing": missing,
+        "lower_is_better": lower or (),
+        "higher_is_better": higher or (),
+    }
+
+
+def _scores(source: str, measure: list[str] | None, opening: dict[str, Any]) -> Scores:
     from metaeval.cli.scores import wanted_measures
     from metaeval.opening import open_scores
 
     with working(f"reading {source}"):
-        return open_scores(
-            source,
-            wanted_measures(measure),
-            collection=collection,
-            lower_is_better=lower or (),
-            higher_is_better=higher or (),
-        )
+        return open_scores(source, wanted_measures(measure), **opening)
 
 
 def _power(
-    source: str,
-    measure: list[str] | None,
-    permutations: int,
-    alpha: float,
-    seed: int,
-    test: Any = "randomised-tukey-hsd",
-    correction: Any = "auto",
-    add_one: bool = False,
-    engine: Any = "auto",
-    n_jobs: int = 1,
-    collection: str | None = None,
-    lower: list[str] | None = None,
-    higher: list[str] | None = None,
-    cluster: str | None = None,
+    source: str, measure: list[str] | None, opening: dict[str, Any], cluster: str | None, **settings: Any
 ) -> DiscriminativePower:
     from metaeval.analyses.discriminative_power import discriminative_power
 
-    scores = _scores(source, measure, collection, lower, higher)
+    scores = _scores(source, measure, opening)
     pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
-    with working(f"testing {pairs} pairs of runs"), _spread(n_jobs, cluster) as n_jobs:
-        return discriminative_power(
-            scores, n_permutations=permutations, alpha=alpha, seed=seed, test=test,
-            correction=correction, p_add_one=add_one, engine=engine, n_jobs=n_jobs,
-        )  # fmt: skip
+    with working(f"testing {pairs} pairs of runs"), _spread(settings.pop("n_jobs"), cluster) as n_jobs:
+        return discriminative_power(scores, n_jobs=n_jobs, **settings)
 
 
 @contextmanager

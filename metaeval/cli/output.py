@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -19,6 +20,35 @@ if TYPE_CHECKING:
     from metaeval.scores import Scores
 
 Style = Annotated[str, typer.Option("--format", "-f", help="text, csv, md, latex or json")]
+
+_STYLES = ("text", "csv", "md", "latex", "json")
+
+
+def check_output(style: str, out: Path | None) -> None:
+    """Refuse a format that is not there, and a folder that cannot be written, before anything is computed."""
+    from metaeval.errors import MetaevalError
+
+    if style not in _STYLES:
+        raise MetaevalError(f"there is no format {style!r}: use {', '.join(_STYLES)}")
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        if not os.access(out, os.W_OK):
+            raise MetaevalError(f"{out}: the folder cannot be written")
+
+
+def check_target(target: Path) -> None:
+    """Refuse a target for scores that does not tell its format, before anything is computed."""
+    from metaeval.errors import MetaevalError
+    from metaeval.opening import is_store
+
+    if target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
+        raise MetaevalError(
+            f"{target}: its name does not tell a format; write a .csv, .tsv or .parquet file, or add to a store that is "
+            "there (metaeval convert --to makes one, and other formats)"
+        )
+    if not target.absolute().parent.is_dir():
+        raise MetaevalError(f"{target}: there is no folder {target.parent}")
+
 
 _PATIENCE = 2.0  # seconds after which a user wants to see that something happens
 

@@ -48,4 +48,4 @@ def properties(
     if style == "text" and found:
         print("\nCounterexamples, the smallest that were found:")
         for one in found:
-            print(f"  {one.measure}, {one.property_name}: {one}")
+            print(f"  {one.measure}, {one.property}: {one}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metaeval.cli.output import Style, show, version_line, working, write_scores
+from metaeval.cli.output import Style, check_output, check_target, show, version_line, working, write_scores
 
 if TYPE_CHECKING:
     from metaeval.measures.base import Measure
@@ -65,7 +65,7 @@ def score(
     layout: Annotated[str | None, typer.Option("--layout", "-l", help="How the files are laid out, see above")] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option("--measure", "-m", help="A name, or FILE.py:FUNCTION; all of the kind by default"),
+        typer.Option("--measure", "-m", help="A name, or FILE.py:FUNCTION; the papers' by default, or all"),
     ] = None,
     classes: Annotated[str | None, typer.Option(help="All classes in order, with commas: 0,1,2,3")] = None,
     aspect: Annotated[str | None, typer.Option(help="A, E or S, for dialogue-quality")] = None,
@@ -81,7 +81,7 @@ def score(
         str | None, typer.Option(help="Name of the collection [default: the gold file's name]")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write every score: a .csv or .parquet file, or a store")
+        Path | None, typer.Option("--out", "-o", help="Write every score: a .csv, .tsv or .parquet file, or add to a store that is there")
     ] = None,
     style: Style = "text",
 ) -> None:
@@ -89,7 +89,7 @@ def score(
 
     Layouts: semeval-c and semeval-e (Task 4), dialogue-quality (NTCIR gold and run JSON), judgements
     (qid 0 docid label), labels (CSV of topic, item, label), probabilities (CSV of topic and one column
-    a class).
+    a class), polarity (RepLab 2013, SemEval-2014 Task 9 and 2015 Task 10).
 
     \b
     Examples:
@@ -99,12 +99,17 @@ def score(
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.report.tables import Table
+    from metaeval.compare import established
+    from metaeval.labels import counted
     from metaeval.runs import ClassificationRuns
     from metaeval.scores import Scores
     from metaeval.scoring import score as scored
     from metaeval.signature import sign
 
-    wanted = wanted_measures(measure)
+    check_output(style, None)
+    if out is not None:
+        check_target(out)
+    wanted = None if measure == ["all"] else wanted_measures(measure)
     with working("reading and scoring"):
         data = _runs(gold, runs, layout, classes, aspect, normalise, missing, invalid, collection)
         if as_quantification and isinstance(data, ClassificationRuns):
@@ -112,8 +117,10 @@ def score(
         if isinstance(data, Scores):
             result = data if wanted is None else data.sel(measures=wanted)
         else:
+            if measure is None:
+                wanted = established(data)
             result = scored(data, wanted)  # type: ignore[arg-type]
-    caption = f"Mean scores of {len(result.runs)} runs over {len(result.topics)} topics."
+    caption = f"Mean scores over topics: {counted(len(result.runs), 'run')}, {counted(len(result.topics), 'topic')}."
     show(Table(result.means(), caption, sign("score", result), digits=4), style)
     if out is not None:
         write_scores(result, out)

@@ -277,6 +277,20 @@ def compare(
     return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), signature)
 
 
+def established(runs: object) -> list[Measure]:
+    """Return the papers' measures for runs of a kind.
+
+    Parameters
+    ----------
+    runs : ClassificationRuns or QuantificationRuns
+
+    Returns
+    -------
+    list of Measure
+    """
+    return [registered(name) for name in ESTABLISHED[_kind(runs)]]
+
+
 def _listed(given: Any) -> list[Any]:
     single = isinstance(given, str | Path | Measure | Scores | ClassificationRuns | QuantificationRuns)
     return [given] if single or callable(given) else list(given)

@@ -150,6 +150,7 @@ def _locked(root: Path) -> Iterator[None]:
     import filelock
 
     lock = filelock.FileLock(root / LOCK, timeout=PATIENCE)
+    made = next((path for path in (*reversed(root.parents), root) if not path.exists()), None)
     try:
         root.mkdir(parents=True, exist_ok=True)
         lock.acquire()
@@ -161,6 +162,16 @@ def _locked(root: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+        if made is not None:
+            _clear_empty(root, made)
+
+
+def _clear_empty(root: Path, made: Path) -> None:
+    """Leave no folder behind that was made for files that did not come."""
+    (root / LOCK).unlink(missing_ok=True)
+    for path in sorted((*root.rglob("*"), root, *root.parents), key=lambda path: -len(path.parts)):
+        if path.is_dir() and (path == made or made in path.parents) and not any(path.iterdir()):
+            path.rmdir()
 
 
 def _download_all(chosen: Dataset, root: Path, progress: bool, timeout: float, waits: Sequence[float]) -> None:

@@ -100,6 +100,12 @@ def _judgements(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     return judgements.read(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
 
 
+def _polarity(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+    from metaeval.io import sentiment
+
+    return sentiment.read(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+
+
 def _semeval_classification(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import semeval
 
@@ -115,6 +121,7 @@ def _semeval_quantification(chosen: Dataset, gold: Path, named: Mapping[str, Pat
 _READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
     "dialogue_quality": _dialogue_quality,
     "judgements": _judgements,
+    "polarity": _polarity,
     "semeval_classification": _semeval_classification,
     "semeval_quantification": _semeval_quantification,
 }

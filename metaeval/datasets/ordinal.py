@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.datasets.ordinal_classifiers import PACKAGES, RECIPE, make
-from metaeval.datasets.registry import Dataset, cache_folder
+from metaeval.datasets.registry import Dataset, built_folder
 from metaeval.errors import MetaevalError, MetaevalWarning, PolicyWarning
 from metaeval.files import PathLike, write_atomically
 from metaeval.runs import ClassificationRuns
@@ -36,7 +36,7 @@ def load(chosen: Dataset, *, folder: PathLike | None = None, progress: bool = Tr
     chosen : Dataset
         One whose reader is "skordinal".
     folder : path, optional
-        The cache folder; METAEVAL_DATA or the user's cache folder by default.
+        Where it is kept; the user's cache folder by default.
     progress : bool, optional
         Show a progress bar on stderr, where that is a terminal.
 
@@ -80,7 +80,7 @@ def load(chosen: Dataset, *, folder: PathLike | None = None, progress: bool = Tr
 
 def place(chosen: Dataset, folder: PathLike | None = None) -> Path:
     """Return the file in which the counts of a set are kept."""
-    root = cache_folder() if folder is None else Path(folder).expanduser()
+    root = built_folder() if folder is None else Path(folder).expanduser()
     return root / chosen.runs
 
 

@@ -197,8 +197,16 @@ def cache_folder() -> Path:
     Path
     """
     stated = os.environ.get("METAEVAL_DATA", "").strip()
-    if stated:
-        return Path(stated).expanduser()
+    return Path(stated).expanduser() if stated else built_folder()
+
+
+def built_folder() -> Path:
+    """Return the user's cache folder, where what is computed here is kept; METAEVAL_DATA may be shared, or read-only.
+
+    Returns
+    -------
+    Path
+    """
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("metaeval"))

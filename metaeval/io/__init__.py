@@ -10,7 +10,18 @@ from typing import Any
 
 from metaeval.errors import DataError, MetaevalError
 from metaeval.files import PathLike
-from metaeval.io import dialogue_quality, judgements, labels, probabilities, sakai, semeval, tidy, trec_eval, wide
+from metaeval.io import (
+    dialogue_quality,
+    judgements,
+    labels,
+    probabilities,
+    sakai,
+    semeval,
+    sentiment,
+    tidy,
+    trec_eval,
+    wide,
+)
 from metaeval.io.detect import score_format
 from metaeval.io.objects import from_frame, from_ir_measures, from_pytrec_eval, from_ranx
 from metaeval.io.policies import InvalidPolicy
@@ -32,6 +43,7 @@ RUN_FORMATS: Mapping[str, Callable[..., ClassificationRuns | QuantificationRuns]
         "judgements": judgements.read,
         "labels": labels.read,
         "probabilities": probabilities.read,
+        "polarity": sentiment.read,
     }
 )
 """The formats of gold and runs, and the function that reads each."""

@@ -18,7 +18,7 @@ from metaeval.scores import COLUMNS
 OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
 """Column names of other tables than topics × runs."""
 
-_STATE = "state it with format=, or --format: tidy, wide, sakai or trec_eval"
+_STATE = "state it with format= (--from on the command line): tidy, wide, sakai or trec_eval"
 
 
 def score_format(sources: Sources) -> str:

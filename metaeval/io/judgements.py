@@ -65,7 +65,7 @@ def read(
     """
     files = named_files(runs, gold=gold)
     named = stem(gold) if collection is None else collection
-    truth, answers = _labels(gold), {run: _labels(path) for run, path in files.items()}
+    truth, answers = labels_of(gold), {run: labels_of(path) for run, path in files.items()}
     if parts is not None:
         truth, answers = dealt_to_parts(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
@@ -79,7 +79,22 @@ def read(
     )
 
 
-def _labels(path: PathLike) -> Labels:
+def labels_of(path: PathLike) -> Labels:
+    """Return the labels in one file, line by line.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    DataError
+        If a line has not four columns.
+    """
     rows, lines = read_fields(path, separator=None, least=4, most=4, layout="qid 0 docid label")
     topics, _, items, labels = zip(*rows, strict=True)
     return Labels(str(path), topics, items, labels, lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,13 @@ from metaeval.io.sources import described, stem
 from metaeval.io.table import numbers, read_table
 from metaeval.io.writing import write as write_file
 from metaeval.labels import listed
+from metaeval.measures.base import Measure
+from metaeval.measures.registry import named
 from metaeval.missing import MissingPolicy
 from metaeval.scores import COLUMNS, Scores
+
+DIRECTION = "higher_is_better"
+"""A fifth column, true or false, written where a measure's name does not tell its direction."""
 
 PARQUET = (".parquet", ".pq")
 PARQUET_MAGIC = b"PAR1"
@@ -31,7 +37,8 @@ def read(
     ----------
     path : path
         ``.parquet`` or ``.pq``; else text, separated by tabs when ``.tsv`` and by commas otherwise. Columns
-        run, topic, measure and score; others are ignored. Labels are text and stay what they are, ``007``,
+        run, topic, measure and score, and where the direction of a measure is to be stated, higher_is_better
+        (true or false); others are ignored. Labels are text and stay what they are, ``007``,
         ``NA`` and ``null`` included.
     measure : str, optional
         Which measure to take; its name, when the file has no column measure.
@@ -66,8 +73,39 @@ def read(
         collection=stem(path) if collection is None else collection,
         provenance=described([path]),
         missing=missing,
+        measures=_stated(frame, path),
         file=path,
     )
+
+
+def _stated(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
+    """Return the measures whose direction the file states, each once and in agreement with itself."""
+    if DIRECTION not in frame.columns:
+        return []
+    stated = []
+    for name, said in frame.groupby("measure", sort=False)[DIRECTION]:
+        words = {str(word).strip().lower() for word in said.unique()}
+        if len(words) > 1 or not words <= {"true", "false", ""}:
+            problem = f"{DIRECTION} is {listed(sorted(words))}; it is true or false, the same in every row of a measure"
+            raise DataError(problem, file=path, measure=name)
+        known = named(str(name))
+        if words != {""}:
+            direction = words == {"true"}
+            if known.higher_is_better not in (None, direction):
+                better = "higher" if known.higher_is_better else "lower"
+                raise DataError(f"the file states its direction wrongly: {better} is better", file=path, measure=name)
+            known = known if known.higher_is_better is not None else replace(known, higher_is_better=direction)
+        stated.append(known)
+    return stated
+
+
+def _to_state(scores: Scores) -> np.ndarray | None:
+    """Return what the column of directions holds for every measure, or None where all names tell it."""
+    untold = [one.higher_is_better is not None and named(str(one)).higher_is_better is None for one in scores.measures]
+    if not any(untold):
+        return None
+    words = {True: "true", False: "false", None: ""}
+    return np.array([words[one.higher_is_better] for one in scores.measures], dtype=object)
 
 
 def write(scores: Scores, path: PathLike) -> None:
@@ -95,6 +133,9 @@ def write(scores: Scores, path: PathLike) -> None:
     a,007,AP,0.1
     """
     frame = scores.to_frame()
+    stated = _to_state(scores)
+    if stated is not None:
+        frame[DIRECTION] = np.tile(stated, len(frame) // len(stated))
     if is_parquet(path):
         write_file(path, _to_parquet(frame))
         return
@@ -104,9 +145,12 @@ def write(scores: Scores, path: PathLike) -> None:
                 raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
     text = io.StringIO(newline="")
     table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
-    table.writerow(COLUMNS)
     values = [repr(value) for value in scores.values.ravel().tolist()]
-    table.writerows(zip(frame["run"], frame["topic"], frame["measure"], values, strict=True))
+    more = [name for name in (DIRECTION,) if name in frame]
+    table.writerow([*COLUMNS, *more])
+    table.writerows(
+        zip(*(frame[name] for name in COLUMNS[:3]), values, *(frame[name] for name in more), strict=True)
+    )
     write_file(path, text.getvalue())
 
 
@@ -130,6 +174,8 @@ def _from_text(path: PathLike, measure: str | None) -> Read:
     columns: dict[str, Any] = {
         name: np.array(column, dtype=object) for name, column in zip(COLUMNS[:3], names, strict=True)
     }
+    if DIRECTION in table.header:
+        columns[DIRECTION] = np.array(table.column(DIRECTION), dtype=object)
     frame = pd.DataFrame({**columns, "score": numbers(given)})
     if measure is not None:
         keep = (frame["measure"] == measure).to_numpy()
@@ -152,11 +198,13 @@ def _from_parquet(path: PathLike, measure: str | None) -> Read:
         absent = [name for name in COLUMNS if name not in there and not (name == "measure" and measure is not None)]
         if absent:
             raise DataError(f"there is no column {absent[0]!r} (columns: {listed(there)})", file=path)
-        table = file.read(columns=[name for name in COLUMNS if name in there])
+        table = file.read(columns=[name for name in (*COLUMNS, DIRECTION) if name in there])
         columns: dict[str, Any] = {}
         for name in COLUMNS[:3]:
             labels = table.column(name).cast(pa.string()).to_pylist() if name in there else [measure] * len(table)
             columns[name] = np.array(labels, dtype=object)
+        if DIRECTION in there:
+            columns[DIRECTION] = np.array(table.column(DIRECTION).cast(pa.string()).to_pylist(), dtype=object)
         kind = table.schema.field("score").type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             raise DataError(f"the column 'score' holds {kind}, not numbers", file=path)
@@ -211,7 +259,10 @@ def _to_parquet(frame: pd.DataFrame) -> bytes:
     import pyarrow.parquet as pq
 
     columns = {name: pa.array(frame[name].tolist(), pa.string()) for name in COLUMNS[:3]}
-    table = pa.table({**columns, "score": pa.array(frame["score"].to_numpy(), pa.float64())})
+    columns["score"] = pa.array(frame["score"].to_numpy(), pa.float64())
+    if DIRECTION in frame:
+        columns[DIRECTION] = pa.array(frame[DIRECTION].tolist(), pa.string())
+    table = pa.table(columns)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, write_page_checksum=True)
     return bytes(sink.getvalue())

@@ -39,7 +39,8 @@ STEMS = (
 """How the measure is written at the end of a file's name, in any case, and the measure it stands for."""
 
 SUFFIXES = (".csv", ".tsv")
-TOPIC_COLUMNS = ("topic", "")
+TOPIC_COLUMNS = ("topic", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "id", "")
+AVERAGES = ("all", "mean", "average", "avg", "amean")
 """Names of a first column that holds the topics; the empty one is what R and pandas write for row names."""
 EMPTY = ("", "NA")
 """Cells without a score."""
@@ -256,6 +257,7 @@ class _Matrix:
     runs: tuple[str, ...]
     topics: tuple[str, ...]
     values: np.ndarray
+    labelled: bool
 
 
 def _matrix(path: PathLike, measure: str) -> _Matrix:
@@ -282,7 +284,24 @@ def _matrix(path: PathLike, measure: str) -> _Matrix:
                 )
     if is_line_of_scores(runs) and len(runs) > 1 and not labelled:
         raise DataError("the first line holds numbers, not the names of the runs", file=path, line=1)
-    return _Matrix(str(path), runs, topics, values)
+    if not labelled:
+        _refuse_topics_as_run(values, runs, measure, path)
+    return _Matrix(str(path), runs, topics, values, labelled)
+
+
+def _refuse_topics_as_run(values: np.ndarray, runs: Sequence[str], measure: str, path: PathLike) -> None:
+    """Refuse a first column that the measure cannot have given, while it can have given all others."""
+    low, high = named(measure).range
+    inside = (values >= low - 1e-9) & (values <= high + 1e-9)
+    if len(runs) > 1 and not inside[:, 0].any() and inside[:, 1:].all():
+        raise DataError(
+            f"the column {runs[0]!r} holds {values[0, 0]:g} and the like, outside the measure's range [{low:g}, {high:g}]: "
+            "are these topics?",
+            file=path,
+            line=1,
+            measure=measure,
+            hint=f"a column of topics is called {', '.join(name for name in TOPIC_COLUMNS if name)}",
+        )
 
 
 def _numbered(count: int) -> tuple[str, ...]:
@@ -294,6 +313,8 @@ def _topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -> tupl
     for label, line in zip(labels, lines, strict=True):
         if not label.strip():
             raise DataError("the topic is missing", file=path, line=line)
+        if label.strip().lower() in AVERAGES:
+            raise DataError("this line looks like an average over topics; take it out", file=path, line=line, topic=label)
         if label in seen:
             raise DataError("there is a second line for this topic", file=path, line=line, topic=label)
         seen.add(label)
@@ -301,6 +322,15 @@ def _topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -> tupl
 
 
 def _aligned(other: _Matrix, first: _Matrix) -> np.ndarray:
+    if other.labelled != first.labelled:
+        named_one, bare = (other, first) if other.labelled else (first, other)
+        if named_one.topics != bare.topics:
+            raise DataError(
+                f"{file_name(named_one.file)} names its topics, this file does not: which line is which topic cannot "
+                "be known",
+                file=bare.file,
+                hint="give it a first column topic",
+            )
     for what, mine, theirs in (("run", other.runs, first.runs), ("topic", other.topics, first.topics)):
         if set(mine) == set(theirs):
             continue

@@ -30,6 +30,9 @@ __all__ = [
     "agreement",
     "classification_measure",
     "closeness",
+    "closeness_scales",
+    "clustering",
+    "correlation",
     "errors_and_accuracy",
     "f_measures",
     "find",
@@ -42,4 +45,5 @@ __all__ = [
     "quantification_measure",
     "rank_index",
     "resolve",
+    "value_prediction",
 ]

@@ -20,6 +20,9 @@ Kind = Literal["classification", "quantification"]
 Parameter = float | int | str | bool
 Formula = Callable[..., Any]
 
+SUM_TOLERANCE = 1e-6
+"""How far from 1 the probabilities of a distribution may sum before it is an error."""
+
 _NAME = re.compile(r"^\s*([^\s(),=][^(),=]*?)\s*(?:\((.*)\))?\s*$", re.DOTALL)
 
 
@@ -108,7 +111,8 @@ class Measure:
         Raises
         ------
         MeasureError
-            If the measure has no formula, or the arrays do not have the shape it needs.
+            If the measure has no formula, the arrays do not have the shape it needs, a count is negative or not
+            finite, a matrix is empty, or shares are not probabilities that sum to 1 (within 1e-6).
 
         Examples
         --------
@@ -116,6 +120,8 @@ class Measure:
         >>> float(metaeval.measure("Accuracy").score([[3, 1], [0, 4]]))
         0.875
         """
+        if self.formula is not None:
+            _check_numbers(self, _checked_inputs(self, arrays))
         scores, undefined = self.evaluate(*arrays)
         if undefined.any():
             warnings.warn(
@@ -265,12 +271,15 @@ def parameters_of(formula: Formula) -> dict[str, Parameter]:
 
 
 def _checked_inputs(measure: Measure, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
-    """Only the shape is looked at here: the numbers were checked where they entered (runs.py, io)."""
+    """Look at shapes only: numbers are checked where they enter (runs.py, io, `Measure.score`)."""
     wanted = 1 if measure.kind == "classification" else 2
     if len(arrays) != wanted:
         takes = "score(counts)" if wanted == 1 else "score(estimated, gold)"
         raise MeasureError(f"{measure} is a {measure.kind} measure and takes {takes}, not {len(arrays)} arrays")
-    inputs = tuple(np.asarray(array, dtype=np.float64) for array in arrays)
+    try:
+        inputs = tuple(np.asarray(array, dtype=np.float64) for array in arrays)
+    except (TypeError, ValueError):
+        raise MeasureError(f"{measure} takes arrays of numbers; rows of different length or words are none") from None
     if wanted == 1 and (inputs[0].ndim < 2 or inputs[0].shape[-1] != inputs[0].shape[-2]):
         raise MeasureError(f"{measure} takes counts of shape (..., K, K), not {inputs[0].shape}")
     if wanted == 2 and (min(a.ndim for a in inputs) < 1 or inputs[0].shape[-1] != inputs[1].shape[-1]):
@@ -278,6 +287,23 @@ def _checked_inputs(measure: Measure, arrays: tuple[Any, ...]) -> tuple[np.ndarr
     if inputs[0].shape[-1] < 2:
         raise MeasureError(f"{measure} needs at least two classes, not {inputs[0].shape[-1]}")
     return inputs
+
+
+def _check_numbers(measure: Measure, inputs: tuple[np.ndarray, ...]) -> None:
+    """Refuse what is no count or no distribution, which a formula might well make a number of."""
+    for array in inputs:
+        if not np.isfinite(array).all() or (array < 0).any():
+            wrong = array[~np.isfinite(array) | (array < 0)].flat[0]
+            raise MeasureError(f"{measure}: {wrong:g} is no {'count' if len(inputs) == 1 else 'probability'}")
+    if len(inputs) == 1:
+        if (inputs[0].sum(axis=(-2, -1)) == 0).any():
+            raise MeasureError(f"{measure}: a matrix without items has no score")
+        return
+    for what, array in zip(("estimated", "gold"), inputs, strict=True):
+        total = array.sum(axis=-1)
+        off = np.abs(total - 1) > SUM_TOLERANCE
+        if off.any():
+            raise MeasureError(f"{measure}: {what} shares sum to {total[off].flat[0]:.6g}, not 1")
 
 
 def defined(formula: Formula, undefined: float | None) -> Formula:

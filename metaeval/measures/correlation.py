@@ -107,24 +107,17 @@ def R_s(counts: np.ndarray, *, constant: float = 0.0) -> np.ndarray:
     return found if constant == 0 else np.where(np.isnan(found), constant, found)
 
 
-def _beyond(counts: np.ndarray, axis: int, *, above: bool) -> np.ndarray:
-    """Return in every cell the sum over the cells after it (above) or before it along one axis."""
-    upto = np.cumsum(counts, axis=axis)
-    return np.sum(counts, axis=axis, keepdims=True) - upto if above else upto - counts
-
-
-def _concordant(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for an item of every cell how many items are ordered alike, and how many oppositely, (..., K, K)."""
-    higher, lower = _beyond(counts, -2, above=True), _beyond(counts, -2, above=False)
-    alike = _beyond(higher, -1, above=True) + _beyond(lower, -1, above=False)
-    opposite = _beyond(higher, -1, above=False) + _beyond(lower, -1, above=True)
-    return alike, opposite
+def _concordant(counts: np.ndarray) -> np.ndarray:
+    """Return for an item of every cell how many items stand above it in both rankings, or below it, (..., K, K)."""
+    above = np.triu(np.ones((counts.shape[-1],) * 2), 1)  # above[k, j]: class j is above class k
+    return above @ counts @ above.T + above.T @ counts @ above
 
 
 def _balance(counts: np.ndarray) -> np.ndarray:
-    """Return C − D, concordant less discordant pairs of items, shape (...)."""
-    alike, opposite = _concordant(counts)
-    return (counts * (alike - opposite)).sum(axis=(-2, -1)) / 2  # each pair was met from both sides
+    """Return C − D, concordant less discordant pairs of items, shape (...); sums of whole numbers, hence exact."""
+    classes = np.arange(counts.shape[-1])
+    order = np.sign(classes - classes[:, None]).astype(np.float64)
+    return (counts * (order @ counts @ order.T)).sum(axis=(-2, -1)) / 2  # each pair was met from both sides
 
 
 def _pairs(sizes: np.ndarray) -> np.ndarray:
@@ -234,7 +227,7 @@ def Reliability_Sensitivity(counts: np.ndarray, *, part: str = "both") -> np.nda
     """
     if part not in ("both", "reliability", "sensitivity"):
         raise MeasureError(f"Reliability_Sensitivity has no part {part!r}: use both, reliability or sensitivity")
-    alike, _ = _concordant(counts)
+    alike = _concordant(counts)
     items = counts.sum(axis=(-2, -1), keepdims=True)
 
     def kept(same: np.ndarray) -> np.ndarray:

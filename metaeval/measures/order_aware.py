@@ -5,6 +5,8 @@ Sakai, ACL 2021, Eqs. 11–15, and LQ 2021, Eqs. 1–8 and 11. `estimated` is th
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from metaeval.errors import MeasureError
@@ -113,9 +115,15 @@ def _distance(gold: np.ndarray, name: str) -> np.ndarray | None:
     raise MeasureError(f"there is no distance {name!r}: use equal (|i − j|) or gold (LQ 2021, Eq. 11)")
 
 
-@quantification_measure(higher_is_better=False, range=(0, 1), source="Sakai 2021, Eq. 14; LQ 2021, Eqs. 5 and 11")
+@quantification_measure(
+    higher_is_better=False, range=(0, math.sqrt(2)), source="Sakai 2021, Eq. 14; LQ 2021, Eqs. 5 and 11"
+)
 def RNOD(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") -> np.ndarray:
     """Root normalised order-aware divergence: squared errors weighted by their distance from the gold classes.
+
+    Dividing by K − 1 does not normalise it to 1, as the name says: DW_i is at most (K − 1)·Σ_j (p_j − p*_j)², which
+    can be 2(K − 1), so that √2 is a bound, and 1.033 is reached by gold (0, .98, 0, .01, .01) and an estimate all in
+    class 1.
 
     Parameters
     ----------
@@ -144,7 +152,7 @@ def RNOD(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") ->
 
 
 @quantification_measure(
-    higher_is_better=False, range=(0, 1), source="Sakai 2021, Eq. 15; LQ 2021, Eqs. 4 and 6", symmetric=True
+    higher_is_better=False, range=(0, math.sqrt(2)), source="Sakai 2021, Eq. 15; LQ 2021, Eqs. 4 and 6", symmetric=True
 )
 def RSNOD(estimated: np.ndarray, gold: np.ndarray) -> np.ndarray:
     """Root symmetric normalised order-aware divergence: the mean of both directions of OD, rooted.

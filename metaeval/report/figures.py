@@ -193,6 +193,7 @@ def consistency_chart(consistency: SplitHalfConsistency) -> Figure:
             axes.plot(middle[[1, 2], m], [row, row], color=colour, linewidth=4, solid_capstyle="butt")
             axes.plot(consistency.means[m], row, "o", color="white", markeredgecolor=colour, markersize=6)
         axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(-0.6, len(names) - 0.4)
         axes.grid(axis="y", visible=False)
         a, b = consistency.sizes
         axes.set_xlabel(f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %")
@@ -213,6 +214,7 @@ def pooled_chart(pooled: PooledDiscriminativePower) -> Figure:
             axes.plot([pooled.low[m], pooled.high[m]], [row, row], color=colour)
             axes.plot(pooled.power[m], row, "o", color=colour)
         axes.set_yticks(range(len(order)), [pooled.measures[m].title for m in order])
+        axes.set_ylim(-0.6, len(order) - 0.4)
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(
             f"share of significant run pairs in {len(pooled.collections)} collections, with interval over runs"
@@ -284,6 +286,7 @@ def robustness_chart(robustness: Robustness) -> Figure:
                 axes.plot([low, high], [row, row], color=colour, linewidth=4, solid_capstyle="butt")
                 axes.plot(known.mean(), row, "o", color="white", markeredgecolor=colour)
         axes.set_yticks(range(len(order)), [robustness.measures[m].title for m in order])
+        axes.set_ylim(-0.6, len(order) - 0.4)
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(f"Spearman's ρ between the rankings of two {robustness.over}: mean and middle half")
         return _signed(figure, robustness.signature)

@@ -23,6 +23,7 @@ _PLACES = {
     for names in (
         ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
         ("RNOD", "NMD", "RSNOD", "NVD", "RNSS", "JSD", "RNADW", "RNOD(distance=gold)", "RNADW(distance=gold)"),
+        ("OCI(beta=0.75, gamma=1)", "OCI(beta=0.25, gamma=1)", "r_int", "R_s", "tau_b", "MER", "MSE"),
         ("AP", "nDCG@20", "ERR@20", "P@10", "P@20", "RR"),
     )
     for place, name in enumerate(names)

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, visible
 from metaeval.files import write_atomically
 from metaeval.signature import Signature
 
 Mark = Callable[[pd.DataFrame], pd.DataFrame]
 """From the numbers of a table to a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
+
+STYLES = ("text", "csv", "md", "latex", "json")
+"""How the command line shows a table."""
 
 NOTHING = "–"
 """What stands in a cell for which there is no number."""
@@ -52,7 +55,8 @@ class Table:
     def to_text(self) -> str:
         """Return the table for a terminal: aligned columns, caption above, signature below."""
         shown = _with_index(self._shown())
-        head, rows = list(shown.columns), shown.astype(str).to_numpy().tolist()
+        head = [_one_line(label) for label in shown.columns]
+        rows = [[_one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
         left = _text_columns(self.frame)
 
@@ -61,7 +65,8 @@ class Table:
             return "  ".join(padded).rstrip()
 
         ruler = "  ".join("─" * width for width in widths)
-        return "\n".join([self.caption, "", line(head), ruler, *map(line, rows), "", str(self.signature)]) + "\n"
+        caption, signature = _one_line(self.caption), _one_line(str(self.signature))
+        return "\n".join([caption, "", line(head), ruler, *map(line, rows), "", signature]) + "\n"
 
     def to_csv(self) -> str:
         """Return the numbers as CSV with every digit, and nothing else: the signature stands in the other styles."""
@@ -143,7 +148,7 @@ class Table:
         """
         styles = {"text": self.to_text, "csv": self.to_csv, "md": self.to_markdown, "latex": self.to_latex}
         if style not in styles:
-            raise MetaevalError(f"there is no format {style!r}: use {', '.join(styles)}")
+            raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
         return styles[style]()
 
     def _words(self) -> pd.DataFrame:
@@ -209,6 +214,11 @@ def printed(value: object, digits: int = 3) -> str:
     return str(value)
 
 
+def _one_line(text: str) -> str:
+    """Keep a name with line ends or control characters from breaking the table, or the terminal."""
+    return visible(str(text).replace("\n", "\\n"))
+
+
 def _with_index(frame: pd.DataFrame, escape: Callable[[str], str] = str) -> pd.DataFrame:
     """Put the row labels in front as columns, and flatten the column labels."""
     index = frame.index
@@ -239,6 +249,9 @@ def _markdown(text: str) -> str:
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "—": "---", "−": "$-$", "×": r"$\times$",
+    "†": r"$\dagger$", "‡": r"$\ddagger$", "◇": r"$\diamondsuit$", "♡": r"$\heartsuit$", "♣": r"$\clubsuit$",
+    "♠": r"$\spadesuit$", "♯": r"$\sharp$", "★": r"$\star$", "✓": r"$\surd$", "✗": r"$\times$", "Δ": r"$\Delta$",
+    "ρ": r"$\rho$", "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$", "Σ": r"$\Sigma$", "…": r"\dots{}", "’": "'",
     "α": r"$\alpha$", "κ": r"$\kappa$", "μ": r"$\mu$", "τ": r"$\tau$", "β": r"$\beta$", "γ": r"$\gamma$",
     "≥": r"$\geq$", "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "\n": " ",
 }  # fmt: skip

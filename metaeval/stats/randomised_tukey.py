@@ -98,7 +98,8 @@ def randomised_tukey_hsd(
     else:
         import joblib
 
-        tasks = (joblib.delayed(_block_ranges)(units, key, block, engine) for block in blocks)
+        held = _Held(units)
+        tasks = (joblib.delayed(held.ranges)(key, block, engine) for block in blocks)
         ranges = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
     return _exceedance_counts(units, np.concatenate(ranges))
 
@@ -233,6 +234,19 @@ def _exceedance_counts(units: npt.NDArray[np.uint32], ranges: IntArray) -> IntAr
         observed = np.abs(sums[first, measure] - sums[second, measure]) - tolerance
         counts[measure] = len(ranges) - np.searchsorted(np.sort(ranges[:, measure]), observed, side="left")
     return counts
+
+
+class _Held:
+    """The scores, as a part of the task rather than an argument of it.
+
+    A cluster sends large arguments to a worker once, and cannot do a task again when that worker has died with them.
+    """
+
+    def __init__(self, units: npt.NDArray[np.uint32]) -> None:
+        self.units = units
+
+    def ranges(self, key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
+        return _block_ranges(self.units, key, trials, engine)
 
 
 def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Literal["numpy", "numba"]:

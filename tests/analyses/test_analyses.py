@@ -43,6 +43,13 @@ class TestRankingSimilarity:
             frame = me.ranking_similarity(scores, tau=variant, n_bootstrap=0).to_frame()
             assert frame.loc["NMD", "RNOD"] == pytest.approx(expected)
 
+    @pytest.mark.parametrize(
+        ("options", "message"), [({"n_bootstrap": -1}, "n_bootstrap is -1"), ({"tau": "tau_c"}, "no τ 'tau_c'"), ({"seed": None}, "seed is None")]
+    )
+    def test_bad_options_are_refused_by_name(self, scores, options, message):
+        with pytest.raises(MetaevalError, match=message):
+            me.ranking_similarity(scores, **options)
+
     def test_the_interval_holds_the_value_and_narrows_with_more_topics(self, scores):
         rows = me.ranking_similarity(scores).intervals()
         assert (rows["low"] <= rows["tau"]).all()
@@ -89,6 +96,10 @@ class TestSplitHalfConsistency:
         result = me.split_half_consistency(scores.sel(measures="NMD"), n_trials=50)
         assert result.to_frame()["outperforms"].tolist() == [0]
         assert np.isnan(result.residual_variance)
+
+    def test_tau_b_where_all_runs_are_tied_is_refused(self):
+        with pytest.raises(MetaevalError, match="τ_b is not defined where all runs are tied"):
+            me.split_half_consistency(scores_of(np.ones((3, 8, 2))), tau="tau_b", n_trials=10)
 
     def test_two_sets_larger_than_the_collection_are_refused(self, scores):
         with pytest.raises(MetaevalError, match="need 42; there are 40"):
@@ -157,6 +168,11 @@ class TestDiscriminativePower:
             ({"alpha": 1}, "alpha is 1"),
             ({"test": "anova"}, "no test 'anova'"),
             ({"engine": "gpu"}, "no engine 'gpu'"),
+            ({"seed": "a"}, "the seed is 'a'"),
+            ({"seed": 1.5}, "the seed is 1.5"),
+            ({"n_jobs": 0}, "n_jobs is 0"),
+            ({"n_permutations": 10**20}, "out of reach"),
+            ({"n_permutations": 10.5}, "n_permutations is 10.5"),
             ({"correction": "holm"}, "allows for all pairs by itself"),
             ({"test": "paired-t", "correction": "sidak"}, "no correction 'sidak'"),
         ],
@@ -166,9 +182,9 @@ class TestDiscriminativePower:
             me.discriminative_power(scores, **options)
 
     def test_too_few_runs_or_topics_are_refused(self, scores):
-        with pytest.raises(MetaevalError, match="hold 1 run; at least 2"):
+        with pytest.raises(MetaevalError, match="holds 1 run; at least 2"):
             me.discriminative_power(scores.sel(runs=["r0"]))
-        with pytest.raises(MetaevalError, match="hold 1 topic; at least 2"):
+        with pytest.raises(MetaevalError, match="holds 1 topic; at least 2"):
             me.discriminative_power(scores.sel(topics=["t0"]))
         with pytest.raises(MetaevalError, match="take Scores, not ndarray"):
             me.discriminative_power(scores.values)
@@ -186,19 +202,24 @@ class TestPooledDiscriminativePower:
             n_pairs = n_runs * (n_runs - 1) // 2
             p = np.where(np.arange(n_pairs) < significant, 0.0, 1.0)[None]
             labels = tuple(map(str, range(n_runs)))
-            powers.append(replace(base, collection=str(number), runs=labels, p_values=p, means=np.zeros((n_runs, 1))))
+            signature = replace(base.signature, data=(str(number),))
+            means = np.zeros((n_runs, 1))
+            powers.append(replace(base, collection=str(number), runs=labels, p_values=p, means=means, signature=signature))
         row = me.pooled_discriminative_power(powers).to_frame().iloc[0]
         assert (row["significant"], row["pairs"], round(100 * row["power"], 1)) == (572, 1363, 42.0)
         assert row["low"] < row["power"] < row["high"]
 
     def test_other_measures_or_levels_are_refused(self, scores):
         one = me.discriminative_power(scores, n_permutations=50)
+        with pytest.raises(MetaevalError, match="the collection c is there twice"):
+            me.pooled_discriminative_power([one, one])
         with pytest.raises(MetaevalError, match="only be pooled for the same"):
             me.pooled_discriminative_power(
                 [one, me.discriminative_power(scores.sel(measures="NMD"), n_permutations=50)]
             )
         with pytest.raises(MetaevalError, match="α = 0.01"):
-            me.pooled_discriminative_power([one, me.discriminative_power(scores, alpha=0.01, n_permutations=50)])
+            other = scores_of(scores.values, scores.measures, "d")
+            me.pooled_discriminative_power([one, me.discriminative_power(other, alpha=0.01, n_permutations=50)])
         with pytest.raises(MetaevalError, match="at least one"):
             me.pooled_discriminative_power([])
 

@@ -1,6 +1,8 @@
 """UIR, coverage and the sweep over reference sets: definitions with loops, scipy, and awkward input."""
 
 import itertools
+import subprocess
+import sys
 import time
 import warnings
 
@@ -246,3 +248,33 @@ def test_results_show_themselves_with_their_signature(tmp_path):
         save(result.plot(), tmp_path, type(result).__name__)
         assert result.to_dict()["rows"]
     assert len(list(tmp_path.glob("*.png"))) == 3
+
+
+def command(*arguments):
+    line = [sys.executable, "-m", "metaeval", "coverage", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def test_the_command_prints_coverage_and_writes_table_rows_and_figure(tmp_path):
+    scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
+    done = command(tmp_path / "scores.csv", "-r", "Accuracy", "-r", "MI", "--bootstrap", 20, "--out", tmp_path / "out")
+    assert done.returncode == 0
+    assert "Coverage with respect to Accuracy, MI" in done.stdout
+    kinds = ("csv", "json", "md", "png", "svg", "tex")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"coverage.{kind}" for kind in kinds]
+    done = command(tmp_path / "scores.csv", "-r", "Accuracy", "-r", "MI", "--sweep", "--format", "csv")
+    assert done.stdout.startswith("measure,on_top,on_top_outside,mean,min,max")
+
+
+def test_the_command_scores_the_reference_too_when_measures_are_named(tmp_path):
+    scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
+    done = command(tmp_path / "scores.csv", "-m", "MAE_mu", "-r", "Accuracy", "--bootstrap", 0, "-f", "csv")
+    assert [line.split(",")[0] for line in done.stdout.splitlines()] == ["measure", "MAE_mu", "Accuracy"]
+
+
+def test_the_command_says_in_a_sentence_which_reference_measure_is_missing(tmp_path):
+    scores_of().to_frame().to_csv(tmp_path / "scores.csv", index=False)
+    done = command(tmp_path / "scores.csv", "-r", "nonsense")
+    assert done.returncode == 2
+    assert "reference measure nonsense is not among the scores" in done.stderr
+    assert "Traceback" not in done.stderr

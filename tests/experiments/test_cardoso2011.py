@@ -280,6 +280,21 @@ def test_table_6_holds_means_over_splits_and_says_what_is_unavailable():
     assert ("SWD", "unavailable") not in verdicts
 
 
+@trained
+def test_a_small_study_has_all_tables_and_says_what_can_be_concluded(short, monkeypatch, tmp_path):
+    for key, value in {"decays": [0.1], "quick_repetitions": 2, "sets": {"balance": "balance_scale"}}.items():
+        monkeypatch.setitem(repetitions.SETTINGS, key, value)
+        monkeypatch.setitem(steps.SETTINGS, key, value)
+    outcome = steps.trained(Settings(data=tmp_path, quick=True, say=lambda line: None))
+    assert {"table6-beta0.25", "table6-beta0.75", "table6-which-beta", "table6-never-worse", "synthetic"} == set(
+        outcome.tables
+    )
+    assert all("2 splits" in table.signature for table in outcome.tables.values())
+    assert list(outcome.tables["synthetic"].frame.index) == ["oSVM", "oNN", "Frank and Hall"]
+    assert "significantly worse" in " ".join(outcome.notes)
+    assert sum(one.verdict == "unavailable" for one in outcome.cells) == 2 * 4 * 6  # four sets of five, two betas
+
+
 def test_the_committed_means_of_table_6_tell_one_beta_from_the_other():
     """The printed means are nearer to those with 0.75 / (N (K − 1)), in every cell that can be computed."""
     if not (COMMITTED / "skordinal").is_dir():

@@ -32,13 +32,12 @@ def matrix(name, measures, seed, n_runs=8, n_topics=20):
 def outcomes():
     measures = {"web": ["AP", "nDCG@20", "ERR@20", "P@10", "P@20", "RR"], "adhoc": ["AP", "P@10", "RR"]}
     of = {name: group for group, names in steps.STUDY["groups"].items() for name in names}
-    settings = Settings(**QUIET)
 
-    def load(name):
-        return matrix(name, measures.get(of[name], ["AP", "P@10"]), seed=len(name) + ord(name[-1]))
+    class Made(Settings):
+        def load(self, name):
+            return matrix(name, measures.get(of[name], ["AP", "P@10"]), seed=len(name) + ord(name[-1]))
 
-    object.__setattr__(settings, "load", load)
-    return {one.source: one for one in steps.run(settings)}
+    return {one.source: one for one in steps.run(Made(**QUIET))}
 
 
 def test_every_pool_holds_the_collections_of_its_groups_and_its_measures_only(outcomes):
@@ -94,16 +93,26 @@ def test_a_table_over_collections_marks_the_largest_of_each_row(outcomes):
 def test_what_cannot_be_had_is_said_and_its_group_left_alone():
     asked = []
 
-    def refused(name):
-        asked.append(name)
-        raise metaeval.DataError(f"{name} cannot be had")
+    class Offline(Settings):
+        def load(self, name):
+            asked.append(name)
+            raise metaeval.DataError(f"{name} cannot be had")
 
-    settings = Settings(**QUIET)
-    object.__setattr__(settings, "load", refused)
-    (only,) = steps.run(settings)
+    (only,) = steps.run(Offline(**QUIET))
     assert asked == [names[0] for names in steps.STUDY["groups"].values()]
     assert "trec-web-2010 cannot be had" in only.notes[0]
     assert not only.tables
+
+
+def test_a_page_is_compared_word_by_word_but_for_its_signatures(outcomes, tmp_path):
+    together = outcomes[""]
+    path = together.write(tmp_path) / "README.md"
+    text = path.read_text(encoding="utf-8")
+    assert text.count("<sub>") == len(together.tables)
+    path.write_text(text.replace("<sub>", "<sub>another version: "), encoding="utf-8")
+    assert differences(together, tmp_path) == []
+    path.write_text(text.replace("AP", "PA", 1), encoding="utf-8")
+    assert differences(together, tmp_path) == [f"{path}: the committed page is not what the numbers say now"]
 
 
 @needs_data

@@ -26,6 +26,7 @@ RIGHT = {
     "judgements": ("q1 0 d1 0\nq2 0 d1 3\n", "q2 0 d1 1\nq1 0 d1 0\n", {"classes": range(4)}),
     "labels": ("topic,item,label\nt,1,no\nt,2,yes\n", "topic,item,label\nt,2,no\nt,1,no\n", {"classes": ["no", "yes"]}),
     "probabilities": ("topic,lo,hi\nt,0.5,0.5\n", "topic,hi,lo\nt,1,0\n", {}),
+    "polarity": ("11\tT1\tpositive\n12\tT2\tneutral\n", "NA\tT2\tneutral\ttext\nNA\tT1\tnegative\n", {}),
     "dialogue-quality": (json.dumps([{"id": "d1", "annotations": VOTES}]), dialogues(("d1", EVEN)), {"aspect": "A"}),
 }
 

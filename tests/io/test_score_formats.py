@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metaeval import Scores
+from metaeval import Measure, Scores
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io import SCORE_FORMATS, read_scores, sakai, tidy, trec_eval, wide, write_scores
 
@@ -74,8 +74,54 @@ UNJOINABLE = [
     ("a,c\n1,2\n", r"c_rr.csv: run c: there is no such run in c_ap.csv"),
     ("a\n1\n", r"c_rr.csv: it has 1 runs, c_ap.csv 2"),
     ("a,b\n1,2\n3,4\n", r"c_rr.csv: it has 2 topics, c_ap.csv 1"),
-    ("topic,a,b\nt1,1,2\n", r"c_rr.csv: topic t1: there is no such topic in c_ap.csv"),
+    ("topic,a,b\nt1,1,2\n", r"c_ap.csv: c_rr.csv names its topics, this file does not"),
 ]
+
+
+@pytest.mark.parametrize("header", ["qid", "query", "id", "Topic", "query_id"])
+def test_a_first_column_of_topics_is_seen_by_its_usual_names(header, tmp_path):
+    put(tmp_path, {"c_ap.csv": f"{header},r1,r2\n301,0.1,0.2\n302,0.3,0.4\n"})
+    scores = read_scores(tmp_path / "c_ap.csv")
+    assert (scores.runs, scores.topics) == (("r1", "r2"), ("301", "302"))
+
+
+def test_a_first_column_that_can_only_be_topics_is_never_taken_for_a_run(tmp_path):
+    put(tmp_path, {"c_ap.csv": "number,r1,r2\n301,0.1,0.2\n302,0.3,0.4\n"})
+    with pytest.raises(DataError, match="c_ap.csv:1: measure AP: the column 'number' holds 301.*are these topics"):
+        read_scores(tmp_path / "c_ap.csv")
+
+
+@pytest.mark.parametrize("average", ["all", "mean", "Average"])
+def test_a_line_of_averages_is_never_taken_for_a_topic(average, tmp_path):
+    put(tmp_path, {"c_ap.csv": f"topic,r1\n1,0.1\n{average},0.1\n"})
+    with pytest.raises(DataError, match=f"c_ap.csv:3: topic {average}: this line looks like an average"):
+        read_scores(tmp_path / "c_ap.csv")
+
+
+def test_lines_without_topics_are_not_joined_with_named_ones_by_guesswork(tmp_path):
+    put(tmp_path, {"c_ap.csv": "topic,r1,r2\n2,.1,.2\n1,.3,.4\n", "c_rr.csv": "r1,r2\n.1,.2\n.3,.4\n"})
+    with pytest.raises(DataError, match="c_rr.csv: c_ap.csv names its topics, this file does not"):
+        read_scores(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_a_direction_that_a_name_does_not_tell_survives_a_tidy_file(suffix, tmp_path):
+    measures = [Measure("cost", False), Measure("gain", True), Measure("unknown"), Measure("AP", True, (0, 1))]
+    scores = Scores([[[1, 2, 3, 0.5]]], runs=["a"], topics=["t"], measures=measures)
+    path = tmp_path / f"s{suffix}"
+    write_scores(scores, path)
+    assert [one.higher_is_better for one in read_scores(path).measures] == [False, True, None, True]
+
+
+def test_a_direction_stated_wrongly_or_twice_is_refused(tmp_path):
+    for rows, message in (
+        ("a,t,NMD,1,true\n", "lower is better"),
+        ("a,t,X,1,yes\n", "is yes; it is true or false"),
+        ("a,t,X,1,true\na,u,X,1,false\n", "false, true"),
+    ):
+        (tmp_path / "s.csv").write_text(f"run,topic,measure,score,higher_is_better\n{rows}")
+        with pytest.raises(DataError, match=message):
+            read_scores(tmp_path / "s.csv")
 
 
 @pytest.mark.parametrize(("content", "message"), UNJOINABLE)

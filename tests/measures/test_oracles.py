@@ -175,6 +175,16 @@ def test_order_aware_measures_follow_from_their_definitions_class_by_class():
         assert float(metaeval.measure("RNADW").score(p, q)) == pytest.approx(math.sqrt(everywhere / 4))
 
 
+def test_rnod_and_rsnod_can_exceed_one_and_stay_below_the_root_of_two():
+    gold, run = np.array([0, 0.98, 0, 0.01, 0.01]), np.eye(5)[0]
+    assert metaeval.measure("RNOD").score(run, gold) == pytest.approx(1.0329, abs=5e-5)
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 3, 5, 9):
+        pairs = rng.dirichlet(np.full(n_classes, 0.05), size=(2, 20_000))
+        for name in ("RNOD", "RSNOD"):
+            assert metaeval.measure(name).score(*pairs).max() < 2**0.5
+
+
 def test_gold_distances_are_the_gold_probability_in_between():
     """LQ 2021, Eq. 11, with its sums written out."""
     for p, q in DISTRIBUTIONS:

@@ -53,6 +53,13 @@ def test_latex_escapes_names_and_uses_booktabs(table):
     assert r"J\&D\_1" in text
 
 
+def test_the_papers_marks_and_letters_are_latex():
+    from metaeval.analyses.split_half_consistency import MARKS
+
+    frame = pd.DataFrame({"x": ["".join(MARKS)], "Δκ": ["✓ ✗ α–β ≥ ρ √"]}, index=["a"])
+    assert Table(frame, "τ … Σ", "s").to_latex().isascii()
+
+
 def test_json_holds_rows_caption_and_signature(table):
     import json
 

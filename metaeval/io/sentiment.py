@@ -1,0 +1,207 @@
+"""Polarity of tweets as RepLab 2013, SemEval-2014 Task 9 and SemEval-2015 Task 10 publish gold and submissions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from metaeval.errors import DataError
+from metaeval.files import PathLike
+from metaeval.io import judgements
+from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.parts import dealt_to_parts
+from metaeval.io.policies import InvalidPolicy
+from metaeval.io.sources import Sources, described, files_in, is_folder, named_files, stem
+from metaeval.io.table import read_fields, read_table
+from metaeval.missing import MissingPolicy
+from metaeval.runs import ClassificationRuns
+
+Layout = Literal["judgements", "replab", "semeval"]
+
+CLASSES = ("-1", "0", "1")
+"""Negative, neutral, positive."""
+
+_NAMES = {"negative": "-1", "neutral": "0", "objective": "0", "positive": "1"}
+_ONE_TOPIC = "all"
+_SEMEVAL = "id1<TAB>id2<TAB>[start<TAB>end<TAB>]label[<TAB>topic][<TAB>text]"
+
+
+def read(
+    gold: PathLike,
+    runs: Sources,
+    *,
+    classes: Iterable[object] = CLASSES,
+    missing: MissingPolicy = "raise",
+    invalid: InvalidPolicy = "raise",
+    collection: str | None = None,
+    parts: int | None = None,
+    seed: int = 0,
+    topics: bool = False,
+) -> ClassificationRuns:
+    r"""Read polarities in any of the layouts in which they are published; each file says which by itself.
+
+    SemEval: lines ``id1<TAB>id2<TAB>label[<TAB>text]`` for messages (subtask B),
+    ``id1<TAB>id2<TAB>start<TAB>end<TAB>label[<TAB>text]`` for phrases (A). Subtask C of 2015 has the topic behind the
+    label: say so with `topics`. Items are matched by id2, with start and end or topic, as id1 is NA in submissions.
+
+    RepLab: a table with the columns entity_id, tweet_id and polarity, or a folder of such tables without entity_id,
+    one an entity and called like it. Tweets that are not about the entity have no polarity in the gold and are left
+    out. Entities are the topics.
+
+    Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`.
+
+    Parameters
+    ----------
+    gold : path
+    runs : path, list of paths, mapping of run name to path, or folder
+        Every run is a file.
+    classes : iterable of str, optional
+        In their order; negative, neutral (or objective) and positive are read as -1, 0 and 1.
+    missing, invalid : str, optional
+        What to do without a label for an item, and with a label outside the classes.
+    collection : str, optional
+        By default the name of the gold file without suffix.
+    parts : int, optional
+        Deal all items at random to so many parts, which take the place of the topics, as Amigó et al. 2020, §5.4, do
+        for SemEval, whose items all belong to one topic otherwise.
+    seed : int, optional
+        Of that split.
+    topics : bool, optional
+        Whether SemEval's lines have a topic behind the label.
+
+    Returns
+    -------
+    ClassificationRuns
+
+    Raises
+    ------
+    DataError
+        If a file has none of the layouts, or an item is there twice, is not in the gold or has no label.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "gold.txt").write_text("11\tT1\tpositive\n12\tT2\tneutral\n")
+    >>> _ = (folder / "team.txt").write_text("NA\tT1\tneutral\nNA\tT2\tneutral\n")
+    >>> read(folder / "gold.txt", folder / "team.txt").counts.sum(axis=(0, 1)).tolist()
+    [[0, 0, 0], [0, 1, 0], [0, 1, 0]]
+    """
+    files = named_files(runs, gold=gold)
+    named = stem(gold) if collection is None else collection
+    whole = _labels(gold, topics)
+    truth = _related(whole)
+    unrelated = _keys(whole) - _keys(truth)
+    answers = {run: _without(_labels(path, topics), unrelated) for run, path in files.items()}
+    if parts is not None:
+        truth, answers = dealt_to_parts(truth, answers, parts, seed=seed, collection=named)
+    return classification_runs(
+        truth,
+        answers,
+        classes,
+        missing=missing,
+        invalid=invalid,
+        collection=named,
+        provenance=described([gold, *files.values()]),
+    )
+
+
+def layout_of(path: PathLike) -> Layout:
+    """Tell a file's layout by its first line; a folder is RepLab's.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    {"judgements", "replab", "semeval"}
+
+    Raises
+    ------
+    DataError
+        If it is none of them.
+    """
+    if is_folder(path):
+        return "replab"
+    rows, _ = read_fields(path, separator="\t", least=1, most=1 << 20, layout="")
+    first = [field.strip('"') for field in rows[0]]
+    if "tweet_id" in first:
+        return "replab"
+    if len(first) >= 3:
+        return "semeval"
+    if len(rows[0][0].split()) == 4:
+        return "judgements"
+    raise DataError(
+        "it is in none of the layouts of polarities",
+        file=path,
+        line=1,
+        hint=f"SemEval: {_SEMEVAL}; RepLab: a table with tweet_id and polarity; or topic 0 item label",
+    )
+
+
+def _labels(path: PathLike, topics: bool) -> Labels:
+    layout = layout_of(path)
+    if layout == "judgements":
+        return judgements.labels_of(path)
+    return _replab(path) if layout == "replab" else _semeval(path, topics)
+
+
+def _semeval(path: PathLike, topics: bool) -> Labels:
+    rows, lines = read_fields(path, separator="\t", least=3, most=1 << 20, layout=_SEMEVAL)
+    items, labels, topic = [], [], []
+    for row, line in zip(rows, lines, strict=True):
+        phrase = len(row) >= 5 and row[2].isdigit() and row[3].isdigit()
+        if topics and len(row) < 4:
+            raise DataError("there is no topic behind the label", file=path, line=line)
+        items.append("/".join((row[1], row[2], row[3])) if phrase else row[1])
+        labels.append(_number(row[4] if phrase else row[2]))
+        topic.append(row[3] if topics else _ONE_TOPIC)
+    return Labels(str(path), topic, items, labels, lines)
+
+
+def _replab(path: PathLike) -> Labels:
+    tables = [(stem(one), read_table(one)) for one in files_in(path)] if is_folder(path) else [("", read_table(path))]
+    topics: list[str] = []
+    items: list[str] = []
+    labels: list[str] = []
+    lines: list[int] = []
+    for entity, table in tables:
+        if "entity_id" not in table.header and not entity:
+            raise DataError("there is no column 'entity_id'", file=path, line=1)
+        tweets = table.column("tweet_id")
+        topics += table.column("entity_id") if "entity_id" in table.header else [entity] * len(tweets)
+        items += tweets
+        labels += [_number(label) for label in table.column("polarity")]
+        lines += table.lines
+    return Labels(str(path), topics, items, labels, lines)
+
+
+def _number(label: str) -> str:
+    return _NAMES.get(label.strip().lower(), label.strip())
+
+
+def _keys(labels: Labels) -> set[tuple[str, str]]:
+    return set(zip(labels.topics, labels.items, strict=True))
+
+
+def _related(labels: Labels) -> Labels:
+    """Leave out what has no polarity: in RepLab's gold, the tweets that are not about the entity."""
+    keep = [row for row, label in enumerate(labels.labels) if label not in ("", "NULL", "null")]
+    if not keep:
+        raise DataError("no item of it has a polarity", file=labels.file)
+    return _rows(labels, keep)
+
+
+def _without(labels: Labels, unrelated: set[tuple[str, str]]) -> Labels:
+    if not unrelated:
+        return labels
+    keys = zip(labels.topics, labels.items, strict=True)
+    return _rows(labels, [row for row, key in enumerate(keys) if key not in unrelated])
+
+
+def _rows(labels: Labels, keep: list[int]) -> Labels:
+    if len(keep) == len(labels.items):
+        return labels
+    topics, items, values = ([column[row] for row in keep] for column in (labels.topics, labels.items, labels.labels))
+    return Labels(labels.file, topics, items, values, [labels.lines[row] for row in keep])
