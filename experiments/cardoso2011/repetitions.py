@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from experiments.cardoso2011.estimators import DataReplication, FrankHall
 from experiments.cardoso2011.matrices import STUDY
 from experiments.cardoso2011.synthetic import synthetic_set
-from metaeval.datasets import cache_folder
+from metaeval.datasets import built_folder
 from metaeval.datasets.ordinal_classifiers import ordinal_set
 from metaeval.files import write_atomically
 from metaeval.measures.ordinal_index import OCI
@@ -138,7 +138,7 @@ def folder_of(seed: int, root: Path | None = None) -> Path:
     fixed = {key: SETTINGS[key] for key in ("training_share", "folds", "betas", "costs", "decays", "sets")}
     packages = {name: version(name) for name in ("scikit-learn", "skordinal")}
     text = json.dumps([RECIPE, seed, fixed, packages], sort_keys=True)
-    return (root or cache_folder()) / "cardoso2011" / hashlib.sha256(text.encode()).hexdigest()[:12]
+    return (root or built_folder()) / "cardoso2011" / hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def repetitions(name: str, n: int, *, seed: int, n_jobs: int = 1, root: Path | None = None) -> list[dict[str, Any]]:
@@ -152,7 +152,7 @@ def repetitions(name: str, n: int, *, seed: int, n_jobs: int = 1, root: Path | N
     n_jobs : int, optional
         Processes at once; they change no number.
     root : Path, optional
-        The cache folder; METAEVAL_DATA or the user's cache folder by default.
+        Where they are kept; the user's cache folder by default.
 
     Returns
     -------

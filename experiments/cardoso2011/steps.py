@@ -54,11 +54,11 @@ def trained(settings: Settings) -> Outcome:
     from experiments.cardoso2011.repetitions import SYNTHETIC, folder_of, repetitions
 
     n = SETTINGS["quick_repetitions"] if settings.quick else SETTINGS["repetitions"]
-    settings.say(f"finished repetitions are kept in {folder_of(settings.seed, settings.data)}")
+    settings.say(f"finished repetitions are kept in {folder_of(settings.seed)}")
     found = {}
     for name in [*SETTINGS["sets"], SYNTHETIC]:
         settings.say(f"Algorithm 1: {name}, {n} repetitions")
-        found[name] = repetitions(name, n, seed=settings.seed, n_jobs=settings.n_jobs, root=settings.data)
+        found[name] = repetitions(name, n, seed=settings.seed, n_jobs=settings.n_jobs)
     synthetic = found.pop(SYNTHETIC)
     outcome = Outcome("cardoso2011", "skordinal-quick" if settings.quick else "skordinal")
     for beta in SETTINGS["betas"]:
