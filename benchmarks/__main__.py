@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import platform
 import sys
+import warnings
 
 import pandas as pd
 
@@ -18,6 +19,7 @@ def main() -> None:
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
         sys.exit(f"there is no benchmark {unknown[0]!r}: choose among {', '.join(BENCHMARKS)}")
+    warnings.simplefilter("ignore")  # the peers' own
     print(f"Python {platform.python_version()}, {platform.machine()}; ratio = peer's seconds / ours\n")
     for name in names:
         rows = importlib.import_module(f"benchmarks.{name}").run(quick="--quick" in words)

@@ -117,7 +117,7 @@ def _scored(settings: Settings, name: str, *, parts: int | None) -> metaeval.Sco
             runs = settings.load(name)
         elif chosen.reader in BY_ITEM:
             dealt = replace(chosen, options={**chosen.options, "parts": parts, "seed": settings.seed})
-            runs = settings.load(dealt)
+            runs = metaeval.load_dataset(dealt, folder=settings.data)
         else:
             runs = partitioned(settings.load(name), parts, seed=settings.seed)
         return metaeval.score(runs, MEASURES)
