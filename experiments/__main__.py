@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 EXPERIMENTS = {
+    "acl2021": "Sakai, ACL 2021: measures for ordinal classification and ordinal quantification",
     "lq2021": "Sakai, LQ 2021: a closer look at measures for ordinal quantification",
     "worked_examples": "the examples that the papers work out by hand; needs no data",
     "amigo2020": "Amigó et al. 2020: coverage, the synthetic study, formal properties of measures",

@@ -87,7 +87,14 @@ def page(title: str, introduction: str, checks: Iterable[Check], findings: Itera
     groups: dict[tuple[str, str], list[Check]] = {}
     for one in checks:
         groups.setdefault((one.item, one.identity), []).append(one)
-    lines = [f"# {title}", "", introduction, "", "| item | identity | tried | hold | fail |", "| :-- | :-- | --: | --: | --: |"]
+    lines = [
+        f"# {title}",
+        "",
+        introduction,
+        "",
+        "| item | identity | tried | hold | fail |",
+        "| :-- | :-- | --: | --: | --: |",
+    ]
     failed: list[Check] = []
     for (item, identity), tried in groups.items():
         wrong = [one for one in tried if not one.holds]

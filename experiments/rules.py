@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 import metaeval
-from metaeval.measures.registry import measure
 
 
 def groups(

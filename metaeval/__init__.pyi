@@ -44,8 +44,8 @@ from .measures.registry import classification_measure as classification_measure
 from .measures.registry import measure as measure
 from .measures.registry import quantification_measure as quantification_measure
 from .opening import open_scores as open_scores
-from .report.tables import Table as Table
 from .parallel import on_cluster as on_cluster
+from .report.tables import Table as Table
 from .runs import ClassificationRuns as ClassificationRuns
 from .runs import QuantificationRuns as QuantificationRuns
 from .scores import Scores as Scores

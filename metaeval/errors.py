@@ -112,7 +112,7 @@ def visible(text: str) -> str:
 
     Examples
     --------
-    >>> print(visible("run\x1b[31m"))
-    run[31m
+    >>> print(visible("run" + chr(27) + "[31m"))
+    run\x1b[31m
     """
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

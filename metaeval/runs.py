@@ -12,6 +12,7 @@ from metaeval.errors import DataError
 from metaeval.labels import chosen, unique_labels
 from metaeval.measures.base import SUM_TOLERANCE
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ClassificationRuns:
     """Confusion counts of runs on topics.

@@ -430,7 +430,9 @@ def _check_entry(entry: dict[str, Any]) -> None:
     for one in entry["measures"]:
         low, high = one["range"]
         numbers = [end for end in (low, high) if end is not None]
-        if one["higher_is_better"] not in (True, False, None) or not all(isinstance(end, int | float) for end in numbers):
+        if one["higher_is_better"] not in (True, False, None) or not all(
+            isinstance(end, int | float) for end in numbers
+        ):
             raise TypeError("measures")
         if not all(isinstance(one[key], str) for key in ("name", "label", "description", "source")):
             raise TypeError("measures")

@@ -170,7 +170,10 @@ def test_a_damaged_file_is_an_error_and_never_a_number(store, how, measures):
         ("[]", "not the manifest"),
         ("", "the file is empty"),
         ('{"schema": 99, "collections": {}}', "schema 99"),
-        ('{"schema": 1, "collections": {"c": {"file": "x", "sha256": "", "runs": 1, "topics": 1}}}', "not the manifest"),
+        (
+            '{"schema": 1, "collections": {"c": {"file": "x", "sha256": "", "runs": 1, "topics": 1}}}',
+            "not the manifest",
+        ),
         (
             '{"schema": 1, "collections": {"c": {"file": "../x", "sha256": "", "runs": 1, "topics": 1, "measures": []}}}',
             "no measure of collection c",

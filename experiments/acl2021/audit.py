@@ -123,21 +123,30 @@ def _consistency(item: str, where: str, part: dict[str, Any]) -> Iterator[Check]
         yield Check(item, "mean τ's stand in descending order", one[1] >= two[1], names, f"{one[1]}, then {two[1]}")
         yield Check(item, "marks do not rise where mean τ falls", one[2] >= two[2], names, f"{one[2]}, then {two[2]}")
         identity = "a measure outperforms no more measures than stand below it"
-        yield Check(item, identity, one[2] <= below, f"{where}, {one[0]}", f"the mark reads {one[2]}, there are {below}")
+        yield Check(
+            item, identity, one[2] <= below, f"{where}, {one[0]}", f"the mark reads {one[2]}, there are {below}"
+        )
     name, _, last = rows[-1]
-    yield Check(item, "a measure outperforms no more measures than stand below it", last == 0, f"{where}, {name}", str(last))
+    yield Check(
+        item, "a measure outperforms no more measures than stand below it", last == 0, f"{where}, {name}", str(last)
+    )
 
 
 def averages(table: str) -> dict[str, dict[str, float]]:
     """Return the mean τ of every measure averaged over a printed table's collections, by split."""
     collections = list(PRINTED[table].values())
     return {
-        split: {name: sum(one[split][name][0] for one in collections) / len(collections) for name in collections[0][split] if name != "V_E2"}
+        split: {
+            name: sum(one[split][name][0] for one in collections) / len(collections)
+            for name in collections[0][split] if name != "V_E2"
+        }
         for split in ("full", "ten")
     }  # fmt: skip
 
 
-def _averages(item: str, by_split: dict[str, dict[str, float]], best: tuple[str, ...], worst: tuple[str, ...]) -> Iterator[Check]:
+def _averages(
+    item: str, by_split: dict[str, dict[str, float]], best: tuple[str, ...], worst: tuple[str, ...]
+) -> Iterator[Check]:
     for split, mean in by_split.items():
         order = sorted(mean, key=lambda name: -mean[name])
         if best:

@@ -93,7 +93,9 @@ def _table3() -> Iterator[Check]:
     for name, row in rows.items():
         runs = PRINTED["table2"][name][2]
         wanted = runs * (runs - 1) // 2
-        yield Check("Table 3", "T_D = m(m − 1)/2, m from Table 2", row["T_D"] == wanted, name, f"{row['T_D']}, not {wanted}")
+        yield Check(
+            "Table 3", "T_D = m(m − 1)/2, m from Table 2", row["T_D"] == wanted, name, f"{row['T_D']}, not {wanted}"
+        )
     total = sum(row["T_D"] for row in rows.values())
     yield Check("Table 3", "pooled T_D = ΣT_D", pooled["T_D"] == total, "POOLED", f"{pooled['T_D']}, not {total}")
     for m, measure in enumerate(MEASURES):
@@ -121,7 +123,9 @@ def _table4(collection: str) -> Iterator[Check]:
     for three in itertools.combinations(MEASURES, 3):
         sides = sorted(apart[frozenset(pair)] for pair in itertools.combinations(three, 2))
         identity = "a + c of three measures satisfies the triangle inequality"
-        yield Check("Table 4", identity, sides[2] <= sides[0] + sides[1], f"{collection}, {', '.join(three)}", str(sides))
+        yield Check(
+            "Table 4", identity, sides[2] <= sides[0] + sides[1], f"{collection}, {', '.join(three)}", str(sides)
+        )
 
 
 def _table5() -> Iterator[Check]:
@@ -155,10 +159,18 @@ def _text() -> Iterator[Check]:
     yield Check("§5.3", "75 + 2 topics disagree", both == figures["disagree_NMD_RNOD"], "Figure 1 (d)", said)
     for number, percent in zip(figures["disagree_range"], figures["disagree_percent"], strict=True):
         share = 100 * number / PRINTED["table2"]["DialEval-1 DQ-A"][1]
-        yield Check("§5.3", "percentages of 300 topics", rounds_to(share, percent, 0), f"{number}", f"{share:.1f}, printed {percent}")
+        yield Check(
+            "§5.3",
+            "percentages of 300 topics",
+            rounds_to(share, percent, 0),
+            f"{number}",
+            f"{share:.1f}, printed {percent}",
+        )
     for topic, nmd, rnod, d in figures["topics"]:
         identity = "d = ΔNMD − ΔRNOD"
-        yield Check("Figure 3", identity, rounds_to(nmd - rnod, d, 3), f"topic {topic}", f"{nmd - rnod:.3f}, printed {d}")
+        yield Check(
+            "Figure 3", identity, rounds_to(nmd - rnod, d, 3), f"topic {topic}", f"{nmd - rnod:.3f}, printed {d}"
+        )
     uni, pop = PRINTED["table7"]["STC-3 DQ-A"][0]
     yield Check("§5.3", "390 − 175 − 197 = 18 ties", 390 - uni - pop == 18, "STC-3 DQ-A, NMD", str(390 - uni - pop))
     a, b, c = overlaps("STC-3 DQ-A")[("NMD", "RNOD")][1:]

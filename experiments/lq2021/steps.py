@@ -1,24 +1,21 @@
-"""The steps of the study: what each computes, in the order of the paper."""
+"""The steps of the study: what each computes, in the order of the paper, once for every source of data."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, cell
-from experiments.study import Outcome, Settings, read_toml
+from experiments.lq2021 import audit
+from experiments.sakai import run_called, scores_of
+from experiments.study import Outcome, Settings
+from metaeval.report.figures import delta_panels
 
-
-
-HERE = Path(__file__).parent
-STUDY = read_toml(HERE / "study.toml")
-PRINTED = read_toml(HERE / "printed.toml")
+STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Reproduce Table 7 from the gold of STC-3; the gold of DialEval-1 is not public.
+    """Reproduce Tables 3 to 7 and Figures 1 and 2 from every source that can be had, and audit the printed numbers.
 
     Parameters
     ----------
@@ -28,71 +25,155 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    found: dict[str, metaeval.BaselinePreference] = {}
-    missing: dict[str, str] = {}
-    for paper_name, dataset in STUDY["collections"].items():
-        settings.say(f"Table 7: {paper_name}")
-        try:
-            runs = settings.load(dataset)
-        except metaeval.MetaevalError as error:
-            missing[paper_name] = str(error)
-            continue
-        scores = metaeval.score(runs, STUDY["measures"])
-        found[paper_name] = metaeval.baseline_preference(scores, STUDY["popularity"], STUDY["uniform"])
-    notes = [f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})"] if missing else []
-    return [table7(found, notes)]
+    sources = {name: STUDY["sources"][name] for name in (("original", "stc3") if settings.quick else STUDY["sources"])}
+    outcomes = [audit.outcome()]
+    for source, collections in sources.items():
+        settings.say(f"LQ 2021: {source}")
+        scores: dict[str, metaeval.Scores] = {}
+        missing: dict[str, str] = {}
+        for name, data in collections.items():
+            try:
+                scores[name] = scores_of(data, MEASURES, settings)
+            except metaeval.MetaevalError as error:
+                missing[name] = str(error)
+        if scores:
+            outcomes.append(study(source, scores, settings))
+            if missing:
+                outcomes[-1].notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
+        else:
+            outcomes[0].notes.append(f"{source}: none of its collections could be had")
+    return outcomes
 
 
-def table7(found: dict[str, metaeval.BaselinePreference], notes: list[str]) -> Outcome:
-    """Return Table 7: on how many topics does each measure prefer Uniform, and on how many Popularity?
+def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
+    """Return the tables, figures and comparison of one source.
 
     Parameters
     ----------
-    found : dict of str to BaselinePreference
-        By the paper's name of the collection; what is not in it could not be had.
-    notes : list of str
+    source : str
+    scores : dict of str to Scores
+        By the paper's name of the collection in whose place they stand.
+    settings : Settings
 
     Returns
     -------
     Outcome
     """
-    wins: dict[str, list[tuple[int, int]]] = {}
-    for name, preference in found.items():
-        frame = preference.to_frame()
-        wins[name] = [(int(u), int(p)) for u, p in zip(frame[STUDY["uniform"]], frame[STUDY["popularity"]], strict=True)]
-    columns = pd.MultiIndex.from_product([STUDY["measures"], ["uni", "pop"]])
-    cells, rows = [], {}
-    for name in STUDY["collections"]:
-        got = wins.get(name)
-        rows[name] = [None] * len(columns) if got is None else [number for pair in got for number in pair]
-        cells += _compared(name, got, data=STUDY["collections"][name])
-    complete = len(wins) == len(STUDY["collections"])
-    total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
-    cells += _compared("TOTAL", total if complete else None, data="all six collections")
-    if wins:
-        label = "TOTAL" if complete else f"TOTAL of {len(wins)}"
-        rows[label] = [number for pair in total for number in pair]
-    frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns, dtype=object)
-    outcome = Outcome("lq2021", "stc3" if not complete else "original", cells=cells, notes=notes)
-    if wins:
-        caption = (
-            "Table 7. Topics on which each measure prefers the Uniform baseline (uni) and the Popularity baseline "
-            "(pop); the larger number of the two in bold, ties counted for neither. A dash: the gold is not public."
+    powers = {
+        name: metaeval.discriminative_power(
+            one,
+            n_permutations=STUDY["n_permutations"],
+            alpha=STUDY["alpha"],
+            seed=settings.seed,
+            n_jobs=settings.n_jobs,
         )
-        signature = "; ".join(str(one.signature) for one in list(found.values())[:1])
-        others = ", ".join(one.signature.data[0] for one in list(found.values())[1:])
-        outcome.tables["table7"] = metaeval.Table(frame, caption, f"{signature}; the same for {others}" if others else signature, marks=_larger)
+        for name, one in scores.items()
+    }
+    outcome = Outcome("lq2021", source)
+    if source != "original":
+        outcome.notes.append(
+            "in place of the paper's: " + ", ".join(f"{n} = {s.collection}" for n, s in scores.items())
+        )
+    _power(outcome, powers)
+    _agreement(outcome, powers)
+    _baselines(outcome, scores)
     return outcome
 
 
-def _compared(row: str, got: list[tuple[int, int]] | None, data: str) -> list[Cell]:
-    cells = []
-    for m, measure in enumerate(STUDY["measures"]):
-        for side, baseline in enumerate(("uni", "pop")):
-            printed = PRINTED["table7"][row][m][side]
-            reproduced = None if got is None else got[m][side]
-            cells.append(cell("Table 7", row, f"{measure} {baseline}", printed, reproduced, data=data))
-    return cells
+def _power(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) -> None:
+    pooled = metaeval.pooled_discriminative_power(list(powers.values()), n_bootstrap=0)
+    outcome.tables["table3"] = pooled.to_table()
+    rows = {name: (one.significant.sum(axis=1).tolist(), one.signature.data[0]) for name, one in powers.items()}
+    if set(rows) == set(STUDY["collections"]):
+        rows["POOLED"] = (pooled.significant.sum(axis=0).tolist(), "all eight collections")
+    by_collection = pooled.by_collection().pivot(index="collection", columns="measure", values="significant")
+    frame = by_collection.loc[[*pooled.collections, "POOLED"], MEASURES]
+    caption = "Table 3 by collection: significant run pairs (S_D) of each measure."
+    outcome.tables["table3_collections"] = metaeval.Table(frame, caption, pooled.signature)
+    for name, printed in PRINTED["table3"].items():
+        got, data = rows.get(name, (None, ""))
+        for m, measure in enumerate(MEASURES):
+            value = None if got is None else got[m]
+            outcome.cells.append(_cell(outcome, "Table 3", name, f"{measure} S_D", printed["S_D"][m], value, data))
+
+
+def _agreement(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) -> None:
+    for name in STUDY["collections"]:
+        power = powers.get(name)
+        sso: dict[tuple[str, str], float] = {}
+        counts: dict[tuple[str, str], int] = {}
+        data = "" if power is None else power.signature.data[0]
+        if power is not None:
+            overlap, against = metaeval.significance_overlap(power), metaeval.significance_contradictions(power)
+            slug = name.lower().replace(" ", "-")
+            outcome.tables[f"table4_{slug}"] = overlap.to_table()
+            outcome.tables[f"table5_{slug}"] = against.to_table()
+            pairs = against.run_pairs()
+            if len(pairs):
+                caption = (
+                    f"Table 6, in place of {name}: measure 1 says run 1 is significantly better, measure 2 the reverse."
+                )
+                outcome.tables[f"table6_{slug}"] = metaeval.Table(
+                    pairs.set_index("measure_1"), caption, against.signature
+                )
+            frame = overlap.to_frame()
+            sso = {(r.measure_1, r.measure_2): 100 * r.sso for r in frame.itertuples() if pd.notna(r.sso)}
+            counts = {(r.measure_1, r.measure_2): int(r.contradictions) for r in against.to_frame().itertuples()}
+        for pair, printed in audit.overlaps(name).items():
+            column = f"{pair[0]} and {pair[1]}"
+            outcome.cells.append(_cell(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, digits=1))
+        for pair, number in audit.contradictions(name).items():
+            column = f"{pair[0]} and {pair[1]}"
+            outcome.cells.append(_cell(outcome, "Table 5", name, column, number, counts.get(pair), data))
+
+
+def _baselines(outcome: Outcome, scores: dict[str, metaeval.Scores]) -> None:
+    wins: dict[str, list[tuple[int, int]]] = {}
+    signatures = []
+    for name, one in scores.items():
+        popularity, uniform = (run_called(one.runs, STUDY[which]) for which in ("popularity", "uniform"))
+        if popularity is None or uniform is None:
+            continue
+        preference = metaeval.baseline_preference(one, popularity, uniform)
+        frame = preference.to_frame().loc[STUDY["measures"]]
+        wins[name] = [(int(u), int(p)) for u, p in zip(frame[uniform], frame[popularity], strict=True)]
+        signatures.append(preference.signature)
+        if name.endswith("DQ-A"):
+            slug = name.lower().replace(" ", "-")
+            for number in (1, 2):
+                pairs = [(x, y) for x, y in STUDY[f"figure{number}"]]
+                outcome.figures[f"figure{number}_{slug}"] = delta_panels(preference, pairs)
+    complete = set(wins) == set(STUDY["baseline_collections"])
+    total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
+    for name in PRINTED["table7"]:
+        got = total if name == "TOTAL" and complete else wins.get(name)
+        data = "" if got is None else "all six collections" if name == "TOTAL" else scores[name].collection
+        # The gold and both baselines of STC-3 are the paper's own, whatever the other runs.
+        same = outcome.source in ("original", "stc3")
+        for m, measure in enumerate(STUDY["measures"]):
+            for side, baseline in enumerate(("uni", "pop")):
+                printed, value = PRINTED["table7"][name][m][side], None if got is None else got[m][side]
+                column = f"{measure} {baseline}"
+                outcome.cells.append(cell("Table 7", name, column, printed, value, data=data, same_data=same))
+    if wins:
+        columns = pd.MultiIndex.from_product([STUDY["measures"], ["uni", "pop"]])
+        rows = {name: [number for pair in got for number in pair] for name, got in wins.items()}
+        rows["TOTAL" if complete else f"TOTAL of {len(wins)}"] = [number for pair in total for number in pair]
+        frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns)
+        caption = (
+            "Table 7. Topics on which each measure prefers the Uniform baseline (uni) and the Popularity baseline "
+            "(pop); the larger number of the two in bold, ties counted for neither."
+        )
+        others = ", ".join(one.data[0] for one in signatures[1:])
+        signature = f"{signatures[0]}; the same for {others}" if others else str(signatures[0])
+        outcome.tables["table7"] = metaeval.Table(frame, caption, signature, marks=_larger)
+
+
+def _cell(
+    outcome: Outcome, item: str, row: str, column: str, printed: float, value: float | None, data: str, digits: int = 0
+) -> Cell:
+    same = outcome.source == "original"
+    return cell(item, row, column, printed, value, data=data, digits=digits, same_data=same)
 
 
 def _larger(frame: pd.DataFrame) -> pd.DataFrame:
@@ -101,6 +182,6 @@ def _larger(frame: pd.DataFrame) -> pd.DataFrame:
     for measure in dict.fromkeys(frame.columns.get_level_values(0)):
         uni, pop = frame[(measure, "uni")], frame[(measure, "pop")]
         for row in frame.index:
-            if uni[row] is not None and uni[row] != pop[row]:
+            if uni[row] != pop[row]:
                 words.loc[row, (measure, "uni" if uni[row] > pop[row] else "pop")] = "bold"
     return words

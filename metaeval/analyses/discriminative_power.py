@@ -8,7 +8,14 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, check_jobs, check_seed, comparable, share_between, warn_of_constant_measures
+from metaeval.analyses.checks import (
+    at_least,
+    check_jobs,
+    check_seed,
+    comparable,
+    share_between,
+    warn_of_constant_measures,
+)
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError

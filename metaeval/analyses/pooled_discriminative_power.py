@@ -139,7 +139,9 @@ def pooled_discriminative_power(
     first = powers[0]
     for number, other in enumerate(powers):
         if other.signature.data in [one.signature.data for one in powers[:number]]:
-            raise MetaevalError(f"the collection {other.collection or number + 1} is there twice: it would count double")
+            raise MetaevalError(
+                f"the collection {other.collection or number + 1} is there twice: it would count double"
+            )
     names = [str(one) for one in first.measures]
     for other in powers[1:]:
         if [str(one) for one in other.measures] != names:

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, check_jobs, check_seed, check_tau, comparable, share_between, warn_of_constant_measures
+from metaeval.analyses.checks import (
+    at_least,
+    check_jobs,
+    check_seed,
+    check_tau,
+    comparable,
+    share_between,
+    warn_of_constant_measures,
+)
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure

@@ -177,7 +177,7 @@ def split_half_consistency(
             raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
     key = stream_key(seed, scores.collection, "split_half_consistency")
     taus = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau)
-    undefined = [str(one) for one, gap in zip(scores.measures, np.isnan(taus).any(axis=0), strict=True) if gap]
+    undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus).any(axis=0))]
     if undefined:
         raise MetaevalError(
             f"τ_b is not defined where all runs are tied, as they are on some half for {listed(undefined)}: use tau_a"

@@ -81,7 +81,10 @@ def score(
         str | None, typer.Option(help="Name of the collection [default: the gold file's name]")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write every score: a .csv, .tsv or .parquet file, or add to a store that is there")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Write every score: a .csv, .tsv or .parquet file, or add to a store that is there"
+        ),
     ] = None,
     style: Style = "text",
 ) -> None:
@@ -98,9 +101,9 @@ def score(
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
-    from metaeval.report.tables import Table
     from metaeval.compare import established
     from metaeval.labels import counted
+    from metaeval.report.tables import Table
     from metaeval.runs import ClassificationRuns
     from metaeval.scores import Scores
     from metaeval.scoring import score as scored

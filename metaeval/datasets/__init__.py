@@ -5,4 +5,14 @@ from metaeval.datasets.download import fetch
 from metaeval.datasets.load import load_dataset
 from metaeval.datasets.registry import Dataset, File, built_folder, cache_folder, dataset, datasets
 
-__all__ = ["Dataset", "File", "baselines", "built_folder", "cache_folder", "dataset", "datasets", "fetch", "load_dataset"]
+__all__ = [
+    "Dataset",
+    "File",
+    "baselines",
+    "built_folder",
+    "cache_folder",
+    "dataset",
+    "datasets",
+    "fetch",
+    "load_dataset",
+]

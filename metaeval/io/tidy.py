@@ -148,9 +148,7 @@ def write(scores: Scores, path: PathLike) -> None:
     values = [repr(value) for value in scores.values.ravel().tolist()]
     more = [name for name in (DIRECTION,) if name in frame]
     table.writerow([*COLUMNS, *more])
-    table.writerows(
-        zip(*(frame[name] for name in COLUMNS[:3]), values, *(frame[name] for name in more), strict=True)
-    )
+    table.writerows(zip(*(frame[name] for name in COLUMNS[:3]), values, *(frame[name] for name in more), strict=True))
     write_file(path, text.getvalue())
 
 

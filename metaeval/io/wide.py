@@ -314,7 +314,9 @@ def _topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -> tupl
         if not label.strip():
             raise DataError("the topic is missing", file=path, line=line)
         if label.strip().lower() in AVERAGES:
-            raise DataError("this line looks like an average over topics; take it out", file=path, line=line, topic=label)
+            raise DataError(
+                "this line looks like an average over topics; take it out", file=path, line=line, topic=label
+            )
         if label in seen:
             raise DataError("there is a second line for this topic", file=path, line=line, topic=label)
         seen.add(label)

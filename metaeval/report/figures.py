@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
 from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
 
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.coverage import Coverage, CoverageSweep, UnanimousImprovement

@@ -73,9 +73,7 @@ def _mixed(builder: Any, word: Any) -> Any:
 
 
 @_vector_code
-def _sort_row(
-    _: Any, keys: Any, start: Any, topic: Any, n_runs: Any, places: Any, offset: Any, origin: Any
-) -> Any:
+def _sort_row(_: Any, keys: Any, start: Any, topic: Any, n_runs: Any, places: Any, offset: Any, origin: Any) -> Any:
     """Permute one topic in sixteen trials; tell whether any of them has tied keys.
 
     `places[offset + 16 j + lane]` becomes `origin` + 8 r, the place of the scores of the run r that stands
@@ -271,9 +269,7 @@ def _kernel_body(n_runs: int, mask: int) -> Callable[..., None]:
                     elif _sort_row(keys, start, block + topic, n_runs, places, offset, origin):
                         for lane in range(LANES):
                             key = keys[start + lane]
-                            _sort_row_again(
-                                key, block + topic, columns, np.uint32(mask), places, offset + lane, origin
-                            )
+                            _sort_row_again(key, block + topic, columns, np.uint32(mask), places, offset + lane, origin)
                 for group in range(n_groups):
                     scores_at = (group * n_topics + block) * columns * GROUP
                     for lane in range(LANES):
@@ -281,9 +277,7 @@ def _kernel_body(n_runs: int, mask: int) -> Callable[..., None]:
                             sums_at = ((group * LANES + lane) * columns + column) * GROUP
                             at = column * LANES + lane
                             if whole:
-                                _add_scores(
-                                    sums, sums_at, scores, scores_at, places, at, step, TOPICS_A_BLOCK
-                                )
+                                _add_scores(sums, sums_at, scores, scores_at, places, at, step, TOPICS_A_BLOCK)
                             else:
                                 _add_scores(sums, sums_at, scores, scores_at, places, at, step, topics)
             for group in range(n_groups):

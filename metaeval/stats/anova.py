@@ -39,9 +39,7 @@ def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """
     scores = np.ascontiguousarray(matrix, dtype=np.float64)
     if scores.ndim < 2 or min(scores.shape[-2:]) < 2:
-        raise ValueError(
-            f"A two-way analysis needs at least two rows and two columns, not shape {scores.shape}."
-        )
+        raise ValueError(f"A two-way analysis needs at least two rows and two columns, not shape {scores.shape}.")
     if not np.isfinite(scores).all():
         raise ValueError("Scores must be finite; some are NaN or infinite.")
     rows, columns = scores.shape[-2:]

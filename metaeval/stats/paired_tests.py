@@ -114,9 +114,7 @@ def all_pairs_test(
     if correction not in get_args(Correction):
         raise ValueError(_unknown_correction(correction))
     if test in FAMILYWISE and correction not in ("auto", "none"):
-        raise ValueError(
-            f"{test} already holds for all pairs at once, so no {correction} correction applies."
-        )
+        raise ValueError(f"{test} already holds for all pairs at once, so no {correction} correction applies.")
     n_permutations = check_count(n_permutations, "permutations")
     counts: IntArray | None = None
     if test in RESAMPLING:
@@ -124,9 +122,7 @@ def all_pairs_test(
             raise ValueError(f"{test} draws at random, so it needs a key; stream_key makes one.")
         check_key(key)
         if test == "randomised-tukey-hsd":
-            counts = randomised_tukey_hsd(
-                scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs
-            )
+            counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
         elif test == "paired-randomisation":
             counts = _randomisation_counts(scores, n_permutations, key)
         else:

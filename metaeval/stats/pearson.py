@@ -49,9 +49,7 @@ def pearson(first: npt.ArrayLike, second: npt.ArrayLike, *, confidence: float = 
 
     one, two = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if one.ndim != 1 or one.shape != two.shape or one.size < 2:
-        raise ValueError(
-            f"Two vectors of one length, at least 2, are needed, not shapes {one.shape} and {two.shape}."
-        )
+        raise ValueError(f"Two vectors of one length, at least 2, are needed, not shapes {one.shape} and {two.shape}.")
     if not (np.isfinite(one).all() and np.isfinite(two).all()):
         raise ValueError("Values must be finite; some are NaN or infinite.")
     if np.ptp(one) == 0 or np.ptp(two) == 0:

@@ -87,9 +87,7 @@ def _row_starts(keys: UInt64Array, topics: UInt64Array, n_columns: int) -> UInt6
     return keys + topics * np.uint64(GAMMA * words_a_row(n_columns) & WORD)
 
 
-def _sorted_columns(
-    keys: UInt64Array, topics: UInt64Array, n_columns: int, attempt: int = 0
-) -> list[UInt32Array]:
+def _sorted_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int, attempt: int = 0) -> list[UInt32Array]:
     """Permute by sorting random keys; item j holds, for each row, the column that comes j-th."""
     mask = np.uint32(column_mask(n_columns))
     columns = []

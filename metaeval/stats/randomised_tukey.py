@@ -179,15 +179,12 @@ def exceedance_counts(values: npt.ArrayLike, ranges: npt.ArrayLike) -> IntArray:
     trial_ranges = np.asarray(ranges, dtype=np.int64)
     if trial_ranges.ndim != 2 or trial_ranges.shape[1] != scores.shape[2]:
         raise ValueError(
-            f"Ranges must have shape (trial, {scores.shape[2]}), one column a measure, "
-            f"not {trial_ranges.shape}."
+            f"Ranges must have shape (trial, {scores.shape[2]}), one column a measure, not {trial_ranges.shape}."
         )
     return _exceedance_counts(quantise(scores), trial_ranges)
 
 
-def p_values(
-    counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False
-) -> npt.NDArray[np.float64]:
+def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> npt.NDArray[np.float64]:
     """Tell how surprising each difference is, if the runs are alike.
 
     Parameters

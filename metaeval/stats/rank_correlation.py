@@ -78,9 +78,7 @@ def tau(
     return values.reshape(leading)
 
 
-def tau_matrix(
-    means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance: float | None = None
-) -> FloatArray:
+def tau_matrix(means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance: float | None = None) -> FloatArray:
     """Tell whether the measures rank the runs alike, each against each.
 
     Parameters
@@ -114,9 +112,7 @@ def tau_matrix(
     return tau(columns.T[:, np.newaxis], columns.T[np.newaxis], variant=variant, tolerance=tolerance)
 
 
-def weighted_tau(
-    first: npt.ArrayLike, second: npt.ArrayLike, *, tolerance: float | None = None
-) -> FloatArray:
+def weighted_tau(first: npt.ArrayLike, second: npt.ArrayLike, *, tolerance: float | None = None) -> FloatArray:
     """Tell whether two score vectors rank the runs alike, above all the best runs.
 
     The additive hyperbolic weighting of Vigna, "A weighted correlation index for rankings with ties" (WWW

@@ -20,9 +20,7 @@ NEGLIGIBLE = 1e-16
 VALUES_A_CALL = 64
 
 
-def studentised_range_tail(
-    values: npt.ArrayLike, n_groups: int, degrees_of_freedom: float
-) -> npt.NDArray[np.float64]:
+def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_freedom: float) -> npt.NDArray[np.float64]:
     """Tell how probable a studentised range at least this large is, if the means are alike.
 
     With s the root of a chi-square variable over its degrees of freedom, the tail at q is the mean over s of

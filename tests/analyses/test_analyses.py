@@ -44,7 +44,12 @@ class TestRankingSimilarity:
             assert frame.loc["NMD", "RNOD"] == pytest.approx(expected)
 
     @pytest.mark.parametrize(
-        ("options", "message"), [({"n_bootstrap": -1}, "n_bootstrap is -1"), ({"tau": "tau_c"}, "no τ 'tau_c'"), ({"seed": None}, "seed is None")]
+        ("options", "message"),
+        [
+            ({"n_bootstrap": -1}, "n_bootstrap is -1"),
+            ({"tau": "tau_c"}, "no τ 'tau_c'"),
+            ({"seed": None}, "seed is None"),
+        ],
     )
     def test_bad_options_are_refused_by_name(self, scores, options, message):
         with pytest.raises(MetaevalError, match=message):
@@ -204,7 +209,9 @@ class TestPooledDiscriminativePower:
             labels = tuple(map(str, range(n_runs)))
             signature = replace(base.signature, data=(str(number),))
             means = np.zeros((n_runs, 1))
-            powers.append(replace(base, collection=str(number), runs=labels, p_values=p, means=means, signature=signature))
+            powers.append(
+                replace(base, collection=str(number), runs=labels, p_values=p, means=means, signature=signature)
+            )
         row = me.pooled_discriminative_power(powers).to_frame().iloc[0]
         assert (row["significant"], row["pairs"], round(100 * row["power"], 1)) == (572, 1363, 42.0)
         assert row["low"] < row["power"] < row["high"]

@@ -24,7 +24,12 @@ def quantified(n_runs=6, n_topics=24, collection="oq", baselines=True):
     weight = np.linspace(0.2, 0.9, n_runs)[:, None, None]
     estimated = weight * gold + (1 - weight) * rng.dirichlet(np.ones(5), (n_runs, n_topics))
     runs = me.QuantificationRuns(
-        estimated, gold, runs=[f"r{i}" for i in range(n_runs)], topics=range(n_topics), classes=range(5), collection=collection
+        estimated,
+        gold,
+        runs=[f"r{i}" for i in range(n_runs)],
+        topics=range(n_topics),
+        classes=range(5),
+        collection=collection,
     )
     if not baselines:
         return runs
@@ -63,7 +68,10 @@ class TestConformance:
         [
             (measure_of(lambda p, q: p[..., 0] * np.nan), "own gives nan for estimated .* not a finite number"),
             (measure_of(lambda p, q: 3 * np.abs(p - q).sum(-1)), r"outside its declared range \[0, 1\]"),
-            (measure_of(chebyshev, better=True), "better than the perfect run's 0, higher being better; is higher really"),
+            (
+                measure_of(chebyshev, better=True),
+                "better than the perfect run's 0, higher being better; is higher really",
+            ),
             (measure_of(lambda p, q: p - q), r"returned shape \(5,\) for one topic of shape \(5,\)"),
             (measure_of(lambda p, q: p[..., 0] * 0 + 0.5), "gives 0.5 to everything"),
             (measure_of(lambda p, q: 1 / 0), "ZeroDivisionError"),
@@ -84,7 +92,9 @@ class TestConformance:
 
     def test_a_batch_that_differs_from_its_members_is_not_trusted(self):
         """max() over everything has the right shape nowhere; a mean over topics has the right value nowhere."""
-        found = conformance(measure_of(lambda p, q: np.abs(p - q).max(axis=-1) * np.ones(p.shape[:-1]).mean() + 0 * p.sum()))
+        found = conformance(
+            measure_of(lambda p, q: np.abs(p - q).max(axis=-1) * np.ones(p.shape[:-1]).mean() + 0 * p.sum())
+        )
         assert found.notes == ()
         blurred = measure_of(lambda p, q: np.abs(p - q).max(axis=-1) * 0 + np.abs(p - q).max(axis=-1).mean())
         assert "one topic at a time" in conformance(blurred).notes[0]
@@ -95,7 +105,11 @@ class TestConformance:
         assert "lower is better" in note
         measure, _ = plain_measure(lambda counts: np.trace(counts) / counts.sum(), "acc")
         assert (measure.kind, measure.higher_is_better) == ("classification", True)
-        for function, message in ((lambda: 1, "takes 0 arrays"), (lambda p, q: p[0], "direction cannot be seen"), (3, "not a function")):
+        for function, message in (
+            (lambda: 1, "takes 0 arrays"),
+            (lambda p, q: p[0], "direction cannot be seen"),
+            (3, "not a function"),
+        ):
             with pytest.raises(MeasureError, match=message):
                 plain_measure(function, "f")
 
@@ -120,7 +134,15 @@ class TestTraits:
 
 class TestGrades:
     def test_grades_begin_at_a_third(self):
-        assert [grade(net) for net in (1, 1 / 3, 0.3, 0, -0.3, -1 / 3, -1)] == ["good", "good", "fair", "fair", "fair", "poor", "poor"]
+        assert [grade(net) for net in (1, 1 / 3, 0.3, 0, -0.3, -1 / 3, -1)] == [
+            "good",
+            "good",
+            "fair",
+            "fair",
+            "fair",
+            "poor",
+            "poor",
+        ]
 
     def test_groups_join_what_is_alike(self):
         from types import SimpleNamespace
@@ -169,8 +191,8 @@ class TestCompare:
         alone = me.discriminative_power(scores, n_permutations=100)
         both = result.collections[0].power.to_frame()
         for name in ("NMD", "RNADW"):
-            mine = alone.to_frame().query("measure == @name")["count"].tolist()
-            assert both.query("measure == @name")["count"].tolist() == mine
+            mine, found = alone.to_frame(), both
+            assert found[found["measure"] == name]["count"].tolist() == mine[mine["measure"] == name]["count"].tolist()
 
     def test_only_what_is_new_is_computed_when_the_store_has_the_rest(self, tmp_path):
         runs, lines = quantified(), []
@@ -186,7 +208,9 @@ class TestCompare:
 
     def test_score_matrices_are_compared_by_the_names_of_their_measures(self):
         values = np.random.default_rng(0).random((5, 20, 3))
-        scores = me.Scores(values, runs=list("abcde"), topics=range(20), measures=["AP", "RR", "nDCG@20"], collection="ir")
+        scores = me.Scores(
+            values, runs=list("abcde"), topics=range(20), measures=["AP", "RR", "nDCG@20"], collection="ir"
+        )
         result = compare("nDCG@20", scores, **QUICK)
         assert [str(one) for one in result.measures] == ["nDCG@20", "AP", "RR"]
         assert result.to_frame()["symmetric"].tolist() == ["–"] * 3
@@ -221,7 +245,10 @@ class TestCompare:
             time.sleep(0.002 * estimated[..., 0].size)
             return np.abs(estimated - gold).max(axis=-1)
 
-        with pytest.raises(MeasureError, match="the limit is 0.01 s"), pytest.warns(MetaevalWarning, match="not decorated"):
+        with (
+            pytest.raises(MeasureError, match="the limit is 0.01 s"),
+            pytest.warns(MetaevalWarning, match="not decorated"),
+        ):
             compare(slow, quantified(), time_limit=0.01, **QUICK)
 
 

@@ -53,9 +53,7 @@ def test_an_effect_without_variance_is_infinite():
         effect_size(1, 2, -1)
 
 
-@pytest.mark.parametrize(
-    ("matrix", "complaint"), [([[1.0, 2.0]], "two rows"), ([[1, np.nan], [2, 3]], "finite")]
-)
+@pytest.mark.parametrize(("matrix", "complaint"), [([[1.0, 2.0]], "two rows"), ([[1, np.nan], [2, 3]], "finite")])
 def test_what_has_no_residual_variance_is_refused(matrix, complaint):
     with pytest.raises(ValueError, match=complaint):
         residual_variance(matrix)

@@ -142,8 +142,7 @@ def test_published_scores_give_the_p_values_of_the_plain_implementation():
 def test_engines_agree_bit_by_bit(n_runs, n_topics, n_measures):
     values = np.random.default_rng(0).random((n_runs, n_topics, n_measures))
     numpy, numba = (
-        null_ranges(values, key=KEY, first_trial=3, n_trials=300, engine=engine)
-        for engine in ("numpy", "numba")
+        null_ranges(values, key=KEY, first_trial=3, n_trials=300, engine=engine) for engine in ("numpy", "numba")
     )
     assert (numpy == numba).all()
     units = quantise(values)[..., -1].astype(np.int64)
@@ -179,8 +178,7 @@ def test_engines_agree_where_a_row_is_drawn_again(n_runs, n_topics, first_trial,
 def test_any_number_of_jobs_gives_the_same_counts(engine):
     values = np.random.default_rng(0).random((7, 30, 3))
     one, two, three = (
-        randomised_tukey_hsd(values, n_permutations=2100, key=KEY, engine=engine, n_jobs=jobs)
-        for jobs in (1, 2, 3)
+        randomised_tukey_hsd(values, n_permutations=2100, key=KEY, engine=engine, n_jobs=jobs) for jobs in (1, 2, 3)
     )
     assert (one == two).all()
     assert (one == three).all()
@@ -204,9 +202,9 @@ def test_adding_dropping_or_reordering_measures_moves_no_other_number():
 
 whole_scores = st.integers(2, 6).flatmap(
     lambda n_runs: st.integers(2, 8).flatmap(
-        lambda n_topics: st.lists(
-            st.integers(0, 20), min_size=n_runs * n_topics, max_size=n_runs * n_topics
-        ).map(lambda cells: np.array(cells, dtype=float).reshape(n_runs, n_topics, 1))
+        lambda n_topics: st.lists(st.integers(0, 20), min_size=n_runs * n_topics, max_size=n_runs * n_topics).map(
+            lambda cells: np.array(cells, dtype=float).reshape(n_runs, n_topics, 1)
+        )
     )
 )
 
