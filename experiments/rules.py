@@ -100,6 +100,7 @@ def handles_order(one: metaeval.Measure) -> bool:
 
     Examples
     --------
+    >>> from metaeval import measure
     >>> handles_order(measure("MAE_mu")), handles_order(measure("Accuracy")), handles_order(measure("NMD"))
     (True, False, True)
     """
@@ -120,6 +121,7 @@ def handles_constant_runs(one: metaeval.Measure) -> bool:
 
     Examples
     --------
+    >>> from metaeval import measure
     >>> handles_constant_runs(measure("kappa")), handles_constant_runs(measure("Accuracy"))
     (False, True)
     """
@@ -135,6 +137,7 @@ def handles_imbalance(one: metaeval.Measure) -> bool:
 
     Examples
     --------
+    >>> from metaeval import measure
     >>> handles_imbalance(measure("MAE_M")), handles_imbalance(measure("MAE_mu"))
     (True, False)
     """
@@ -150,6 +153,7 @@ def is_symmetric(one: metaeval.Measure) -> bool:
 
     Examples
     --------
+    >>> from metaeval import measure
     >>> is_symmetric(measure("RNOD")), is_symmetric(measure("RSNOD"))
     (False, True)
     """

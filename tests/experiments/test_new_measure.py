@@ -263,10 +263,12 @@ def test_without_data_the_formulas_remain_and_it_is_said_why():
         def load(self, name):
             raise metaeval.DataError(f"{name} cannot be had")
 
-    (only,) = steps.run(Offline(say=lambda _: None))
+    only, simulated = steps.run(Offline(say=lambda _: None))
     assert set(only.tables) == {"order", "one_class", "limits"}
     assert "stc3-dq-a cannot be had" in only.notes[0]
     assert not only.pages
+    for table in simulated.tables.values():
+        assert "simulated: " in str(table.signature), "a table of stand-ins has to say so"
 
 
 @needs_data
