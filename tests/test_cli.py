@@ -152,6 +152,9 @@ def test_a_users_measure_is_run_because_they_name_its_file(run, tmp_path):
     status, out, err = run("score", gold, good, *layout, "-m", f"{tmp_path}/own.py:own")
     assert status == 0, err
     assert "0.5000" in out
+    status, _, err = run("score", gold, good, *layout, "-m", f"{tmp_path}/own.py:own", "-o", tmp_path / "s.csv")
+    assert status == 0, err
+    assert "higher_is_better" in (tmp_path / "s.csv").read_text(), "who reads the file has not the user's code"
     for body, message in (
         ("counts[..., 0, 0] * np.nan", "not a finite number"),
         ("counts.sum((-2, -1)) * 9", "outside its declared range"),

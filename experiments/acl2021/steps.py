@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import metaeval
-from experiments.acl2021 import audit
+from experiments.acl2021 import audit, summary
 from experiments.comparison import cell
-from experiments.sakai import scores_of
+from experiments.sakai import collections_cells, collections_table, gathered
 from experiments.study import Outcome, Settings
 from metaeval.report.figures import power_panels
 
@@ -22,7 +22,7 @@ FIGURES = {"figure1": SIMILARITY["table2"], "figure2": SIMILARITY["table5"], "fi
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Reproduce Tables 2, 3, 5, 6, 8, 9 and Figures 1 to 3 from every source, and audit the printed numbers.
+    """Reproduce Tables 1 to 9 and Figures 1 to 3 from every source, and audit the printed numbers.
 
     Parameters
     ----------
@@ -32,56 +32,95 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    sources = {name: STUDY["sources"][name] for name in (("original", "stc3") if settings.quick else STUDY["sources"])}
     outcomes = [audit.outcome()]
-    for source, collections in sources.items():
+    for source in ("original", "stc3") if settings.quick else STUDY["sources"]:
         settings.say(f"ACL 2021: {source}")
-        scores: dict[str, metaeval.Scores] = {}
-        missing: list[str] = []
-        for name, data in collections.items():
-            order = STUDY[f"{STUDY['collections'][name]}_order"]
-            try:
-                scores[name] = scores_of(data, order, settings)
-            except metaeval.MetaevalError:
-                missing.append(name)
-        if not scores:
+        found = of_source(source, settings)
+        if found is None:
             outcomes[0].notes.append(f"{source}: none of its collections could be had")
-            continue
-        outcome = Outcome("acl2021", source)
-        _similarity(outcome, scores)
-        _consistency(outcome, scores, settings)
-        _power(outcome, scores, settings)
-        if missing:
-            outcome.notes.append(f"{', '.join(missing)} could not be had")
-        if source != "original":
-            places = ", ".join(f"{name} = {one.collection}" for name, one in scores.items())
-            outcome.notes.append(f"in place of the paper's: {places}")
-        outcomes.append(outcome)
+        else:
+            outcomes.append(found)
     return outcomes
 
 
-def _similarity(outcome: Outcome, scores: dict[str, metaeval.Scores]) -> None:
+def of_source(source: str, settings: Settings) -> Outcome | None:
+    """Reproduce what one source has the data for.
+
+    Parameters
+    ----------
+    source : str
+        One of study.toml's.
+    settings : Settings
+
+    Returns
+    -------
+    Outcome or None
+        None when none of its collections can be had.
+    """
+    measures = {name: STUDY[f"{kind}_order"] for name, kind in STUDY["collections"].items()}
+    scores, missing = gathered(STUDY["sources"][source], measures, settings)
+    if not scores:
+        return None
+    outcome = study(source, scores, settings)
+    if missing:
+        outcome.notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
+    return outcome
+
+
+def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
+    """Return the tables, figures and comparison of one source.
+
+    Parameters
+    ----------
+    source : str
+    scores : dict of str to Scores
+        By the paper's name of the collection in whose place they stand.
+    settings : Settings
+
+    Returns
+    -------
+    Outcome
+    """
+    outcome = Outcome("acl2021", source)
+    if source != "original":
+        places = ", ".join(f"{name} = {one.collection}" for name, one in scores.items())
+        outcome.notes.append(f"in place of the paper's: {places}")
+    outcome.tables["table1"] = collections_table(1, scores, PRINTED["table1"])
+    outcome.cells += collections_cells(1, scores, PRINTED["table1"], same_data=source == "original")
+    similarity = _similarity(outcome, scores)
+    consistency = _consistency(outcome, scores, settings)
+    power = _power(outcome, scores, settings)
+    outcome.tables |= summary.tables(similarity, consistency, power)
+    return outcome
+
+
+def _similarity(outcome: Outcome, scores: dict[str, metaeval.Scores]) -> dict[str, metaeval.RankingSimilarity]:
+    similarity = {}
     for table, names in SIMILARITY.items():
         for name in names:
             order = STUDY[f"{STUDY['collections'][name]}_order"]
             tau = None
             if name in scores:
-                found = metaeval.ranking_similarity(scores[name], n_bootstrap=0)
+                found = similarity[name] = metaeval.ranking_similarity(scores[name], n_bootstrap=0)
                 outcome.tables[f"{table}_{name.lower()}"] = found.to_table()
                 tau = found.to_frame()
             for (one, two), printed in audit.triangle(PRINTED[table][name], order).items():
                 value = None if tau is None else float(tau.loc[one, two])  # type: ignore[arg-type]
                 _add(outcome, audit.label(table), name, f"{one} and {two}", printed, value, scores, digits=3)
+    return similarity
 
 
-def _consistency(outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Settings) -> None:
+def _consistency(
+    outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Settings
+) -> dict[tuple[str, str], metaeval.SplitHalfConsistency]:
+    consistency = {}
     for table, names in CONSISTENCY.items():
         for name in names:
             for split, size in (("full", None), ("ten", STUDY["size"])):
                 printed = PRINTED[table][name][split]
                 found = None
                 if name in scores:
-                    found = metaeval.split_half_consistency(
+                    found = consistency[(name, split)] = metaeval.split_half_consistency(
                         scores[name],
                         n_trials=STUDY["n_trials"],
                         size=size,
@@ -94,12 +133,49 @@ def _consistency(outcome: Outcome, scores: dict[str, metaeval.Scores], settings:
                 # Two means of as many splits each, theirs and ours: four standard errors of their difference.
                 error = 0.0 if found is None else 4 * float(np.sqrt(2 * found.tau.var(axis=0).max() / len(found.tau)))
                 mean = {} if found is None else dict(zip(map(str, found.measures), found.means.tolist(), strict=True))
+                marks = (
+                    {}
+                    if found is None
+                    else dict(zip(map(str, found.measures), found.outperforms.tolist(), strict=True))
+                )
                 for measure in (one for one in printed if one != "V_E2"):
                     row, value = f"{name}, {split}", mean.get(measure)
                     _add(outcome, audit.label(table), row, measure, printed[measure][0], value, scores, 3, error, name)
+                    column, mark = f"{measure} outperforms the worst", marks.get(measure)
+                    _add(outcome, audit.label(table), row, column, printed[measure][1], mark, scores, name=name)
+                _variance(outcome, table, name, split, found, scores)
+    return consistency
 
 
-def _power(outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Settings) -> None:
+def _variance(
+    outcome: Outcome,
+    table: str,
+    name: str,
+    split: str,
+    found: metaeval.SplitHalfConsistency | None,
+    scores: dict[str, metaeval.Scores],
+) -> None:
+    """Compare V_E2, and the effect sizes that captions work out from it."""
+    printed = PRINTED[table][name][split]["V_E2"]
+    value = None if found is None else found.residual_variance
+    # Relative standard error of a variance: √(2 / degrees of freedom); four of the difference of two, theirs and ours.
+    relative = 0.0 if found is None else 8 / np.sqrt((len(found.tau) - 1) * (len(found.measures) - 1))
+    item, row = audit.label(table), f"{name}, {split}"
+    _add(outcome, item, row, "V_E2", printed, value, scores, 5, float(relative * (value or 0.0)), name)
+    for where, collection, part, better, worse, size in PRINTED["effect_sizes"]["examples"]:
+        if (where, collection, part) == (table, name, split):
+            effect, error = None, 0.0
+            if found is not None:
+                names = [str(one) for one in found.measures]
+                effect = float(found.effect_sizes[names.index(better), names.index(worse)])
+                error = float(8 / np.sqrt(len(found.tau)) + relative / 2 * abs(effect))
+            _add(outcome, item, row, f"effect size of {better} over {worse}", size, effect, scores, 2, error, name)
+
+
+def _power(
+    outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Settings
+) -> dict[str, metaeval.DiscriminativePower]:
+    every: dict[str, metaeval.DiscriminativePower] = {}
     for figure, names in FIGURES.items():
         powers = {
             name: metaeval.discriminative_power(
@@ -112,6 +188,7 @@ def _power(outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Setti
             for name in names
             if name in scores
         }
+        every |= powers
         if powers:
             titles = [one.collection for one in powers.values()]
             outcome.figures[figure] = power_panels(list(powers.values()), titles)
@@ -124,6 +201,7 @@ def _power(outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Setti
                 found = dict(zip(map(str, one.measures), one.significant.sum(axis=1).tolist(), strict=True))
             for measure, number in printed.items():
                 _add(outcome, "Figure 2", name, measure, number, found.get(measure), scores)
+    return every
 
 
 def _add(

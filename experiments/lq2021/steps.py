@@ -6,8 +6,8 @@ import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, cell
-from experiments.lq2021 import audit
-from experiments.sakai import run_called, scores_of
+from experiments.lq2021 import audit, figure3
+from experiments.sakai import collections_cells, collections_table, gathered, run_called, runs_or_scores
 from experiments.study import Outcome, Settings
 from metaeval.report.figures import delta_panels
 
@@ -15,7 +15,7 @@ STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Reproduce Tables 3 to 7 and Figures 1 and 2 from every source that can be had, and audit the printed numbers.
+    """Reproduce Tables 2 to 7 and Figures 1 to 3 from every source that can be had, and audit the printed numbers.
 
     Parameters
     ----------
@@ -25,24 +25,45 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    sources = {name: STUDY["sources"][name] for name in (("original", "stc3") if settings.quick else STUDY["sources"])}
     outcomes = [audit.outcome()]
-    for source, collections in sources.items():
+    for source in ("original", "stc3") if settings.quick else STUDY["sources"]:
         settings.say(f"LQ 2021: {source}")
-        scores: dict[str, metaeval.Scores] = {}
-        missing: dict[str, str] = {}
-        for name, data in collections.items():
-            try:
-                scores[name] = scores_of(data, MEASURES, settings)
-            except metaeval.MetaevalError as error:
-                missing[name] = str(error)
-        if scores:
-            outcomes.append(study(source, scores, settings))
-            if missing:
-                outcomes[-1].notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
-        else:
+        found = of_source(source, settings)
+        if found is None:
             outcomes[0].notes.append(f"{source}: none of its collections could be had")
+        else:
+            outcomes.append(found)
     return outcomes
+
+
+def of_source(source: str, settings: Settings) -> Outcome | None:
+    """Reproduce what one source has the data for.
+
+    Parameters
+    ----------
+    source : str
+        One of study.toml's.
+    settings : Settings
+
+    Returns
+    -------
+    Outcome or None
+        None when none of its collections can be had.
+    """
+    collections = STUDY["sources"][source]
+    scores, missing = gathered(collections, dict.fromkeys(collections, MEASURES), settings)
+    if not scores:
+        return None
+    outcome = study(source, scores, settings)
+    for name in (one for one in scores if one.endswith("DQ-A")):
+        runs = runs_or_scores(collections[name], settings)
+        if isinstance(runs, metaeval.QuantificationRuns):  # distributions cannot be drawn from score matrices
+            drawn = figure3.figure(runs, STUDY["popularity"], STUDY["uniform"], n_topics=2)
+            if drawn is not None:
+                outcome.figures[f"figure3_{name.lower().replace(' ', '-')}"] = drawn
+    if missing:
+        outcome.notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
+    return outcome
 
 
 def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
@@ -74,6 +95,9 @@ def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -
         outcome.notes.append(
             "in place of the paper's: " + ", ".join(f"{n} = {s.collection}" for n, s in scores.items())
         )
+    same = source == "original"
+    outcome.tables["table2"] = collections_table(2, scores, PRINTED["table2"])
+    outcome.cells += collections_cells(2, scores, PRINTED["table2"], same_data=same)
     _power(outcome, powers)
     _agreement(outcome, powers)
     _baselines(outcome, scores)
@@ -84,6 +108,8 @@ def _power(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) ->
     pooled = metaeval.pooled_discriminative_power(list(powers.values()), n_bootstrap=0)
     outcome.tables["table3"] = pooled.to_table()
     rows = {name: (one.significant.sum(axis=1).tolist(), one.signature.data[0]) for name, one in powers.items()}
+    of = {name: one.significant.shape[1] for name, one in powers.items()}
+    of["POOLED"] = sum(of.values())
     if set(rows) == set(STUDY["collections"]):
         rows["POOLED"] = (pooled.significant.sum(axis=0).tolist(), "all eight collections")
     by_collection = pooled.by_collection().pivot(index="collection", columns="measure", values="significant")
@@ -95,12 +121,15 @@ def _power(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) ->
         for m, measure in enumerate(MEASURES):
             value = None if got is None else got[m]
             outcome.cells.append(_cell(outcome, "Table 3", name, f"{measure} S_D", printed["S_D"][m], value, data))
+            share, column = None if value is None else 100 * value / of[name], f"{measure} percent"
+            outcome.cells.append(_cell(outcome, "Table 3", name, column, printed["percent"][m], share, data, digits=1))
 
 
 def _agreement(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) -> None:
     for name in STUDY["collections"]:
         power = powers.get(name)
         sso: dict[tuple[str, str], float] = {}
+        parts: dict[tuple[str, str], tuple[int, int, int]] = {}
         counts: dict[tuple[str, str], int] = {}
         data = "" if power is None else power.signature.data[0]
         if power is not None:
@@ -118,10 +147,15 @@ def _agreement(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]
                 )
             frame = overlap.to_frame()
             sso = {(r.measure_1, r.measure_2): 100 * r.sso for r in frame.itertuples() if pd.notna(r.sso)}
+            parts = {(r.measure_1, r.measure_2): (int(r.a), int(r.b), int(r.c)) for r in frame.itertuples()}
             counts = {(r.measure_1, r.measure_2): int(r.contradictions) for r in against.to_frame().itertuples()}
         for pair, printed in audit.overlaps(name).items():
             column = f"{pair[0]} and {pair[1]}"
             outcome.cells.append(_cell(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, digits=1))
+            for position, letter in enumerate("abc"):
+                part = parts[pair][position] if pair in parts else None
+                where = f"{column}, {letter}"
+                outcome.cells.append(_cell(outcome, "Table 4", name, where, printed[1 + position], part, data))
         for pair, number in audit.contradictions(name).items():
             column = f"{pair[0]} and {pair[1]}"
             outcome.cells.append(_cell(outcome, "Table 5", name, column, number, counts.get(pair), data))

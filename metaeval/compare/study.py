@@ -32,6 +32,7 @@ from metaeval.conformance import Conformance, conformance, plain_measure
 from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning, StoreError
 from metaeval.labels import listed
 from metaeval.measures.base import Formula, Measure
+from metaeval.measures.registry import is_shipped
 from metaeval.measures.registry import measure as registered
 from metaeval.opening import open_data
 from metaeval.runs import ClassificationRuns, QuantificationRuns
@@ -357,16 +358,11 @@ def _scored(
     """Score the new measures, and the established ones unless the store has them for these very data."""
     names = ", ".join(str(one) for one in new)
     tell(f"{runs.collection}: scoring {names}")
-    shipped = [one for one in rest if _is_shipped(one)] if store is not None else []
+    shipped = [one for one in rest if is_shipped(one)] if store is not None else []
     fresh = score(runs, [*new, *(one for one in rest if one not in shipped)])
     if not shipped or store is None:
         return fresh
     return _side_by_side(fresh, _kept(runs, shipped, ScoreStore(store), tell))
-
-
-def _is_shipped(measure: Measure) -> bool:
-    """Say whether a measure's formula cannot change between two runs of the same version."""
-    return getattr(measure.formula, "__module__", "").startswith("metaeval.measures.")
 
 
 def _kept(

@@ -17,7 +17,7 @@ from metaeval.io.table import numbers, read_table
 from metaeval.io.writing import write as write_file
 from metaeval.labels import listed
 from metaeval.measures.base import Measure
-from metaeval.measures.registry import named
+from metaeval.measures.registry import is_shipped, named
 from metaeval.missing import MissingPolicy
 from metaeval.scores import COLUMNS, Scores
 
@@ -101,11 +101,17 @@ def _stated(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
 
 def _to_state(scores: Scores) -> np.ndarray | None:
     """Return what the column of directions holds for every measure, or None where all names tell it."""
-    untold = [one.higher_is_better is not None and named(str(one)).higher_is_better is None for one in scores.measures]
+    untold = [one.higher_is_better is not None and not _is_told(str(one)) for one in scores.measures]
     if not any(untold):
         return None
     words = {True: "true", False: "false", None: ""}
     return np.array([words[one.higher_is_better] for one in scores.measures], dtype=object)
+
+
+def _is_told(name: str) -> bool:
+    """Say whether whoever reads the name knows the direction, without the code of the measure."""
+    known = named(name)
+    return is_shipped(known) or (known.formula is None and known.higher_is_better is not None)
 
 
 def write(scores: Scores, path: PathLike) -> None:

@@ -264,6 +264,11 @@ def named(label: str | Measure) -> Measure:
     return Measure(label)
 
 
+def is_shipped(measure: Measure) -> bool:
+    """Say whether a measure is one of metaeval's own, which everybody has, and not registered by a user's code."""
+    return getattr(measure.formula, "__module__", "").startswith("metaeval.measures.")
+
+
 def measures(kind: Kind | None = None) -> tuple[Measure, ...]:
     """Return every registered measure, or those of one kind, in the order of registration.
 

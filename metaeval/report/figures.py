@@ -512,9 +512,9 @@ def topic_distributions(
                 look = {"color": colours[position % 3], "hatch": hatches[position % 3], "edgecolor": "white"}
                 axes.bar(place, shares[t], width, label=name, **look)
             axes.set_xticks(range(len(classes)), classes)
-            axes.set(ylim=(0, 1.02), ylabel="probability", xlabel="class", title=titles[t])
+            axes.set(ylim=(0, 1.02), ylabel="probability", xlabel="class")
+            text = ", ".join(f"Δ{name} = {value:+.3f}" for name, value in deltas[t].items())
+            axes.set_title(f"{titles[t]}\n{text}", fontsize=8)
             axes.grid(axis="x", visible=False)
-            text = "\n".join(f"Δ{name} = {value:+.3f}" for name, value in deltas[t].items())
-            axes.text(0.98, 0.97, text, transform=axes.transAxes, va="top", ha="right", fontsize=7)
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(shown))
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=len(shown))
         return _signed(figure, signature)

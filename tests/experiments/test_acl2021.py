@@ -1,0 +1,129 @@
+"""ACL 2021: the printed numbers against themselves, the original layout end to end, and words by stated rules."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import metaeval
+
+pytest.importorskip("experiments.acl2021.steps", reason="the experiments are not part of an installed copy")
+
+from experiments import sakai
+from experiments.acl2021 import audit, steps, summary
+from experiments.study import Settings, differences
+
+RESULTS = Path(__file__).parents[2] / "results"
+SIMULATED, KINDS = audit.STUDY["sources"]["stand-in"], audit.STUDY["collections"]
+DATA = os.environ.get("METAEVAL_DATA")
+real_data = pytest.mark.skipif(not DATA, reason="needs the STC-3 gold: set METAEVAL_DATA")
+
+
+def quiet(**options):
+    return Settings(say=lambda line: None, **options)
+
+
+def simulated(name):
+    return sakai.scores_of(SIMULATED[name], audit.STUDY[f"{KINDS[name]}_order"], quiet())
+
+
+def csv(outcome):
+    return {name: table.to_csv() for name, table in outcome.tables.items()}
+
+
+def test_the_transcription_is_proof_read_by_identities_and_five_marks_of_table_6_do_not_fit():
+    checks = list(audit.checks())
+    failed = [one for one in checks if not one.holds]
+    assert len(checks) > 800
+    assert len(failed) == 5
+    assert {one.item for one in failed} == {"Table 6"}
+    assert {one.identity for one in failed} == {"a measure outperforms no more measures than stand below it"}
+
+
+def test_every_printed_tau_is_a_whole_number_of_run_pairs():
+    taus = [one for one in audit.checks() if one.identity.startswith("τ = k")]
+    assert len(taus) == 117 + 30
+    assert all(one.holds for one in taus)
+
+
+def test_a_changed_digit_does_not_pass_the_audit(monkeypatch):
+    rows = audit.PRINTED["table8"]["Sem16T4E"]
+    first = next(iter(rows))
+    monkeypatch.setitem(rows, first, [round(rows[first][0] - 0.011, 3), *rows[first][1:]])
+    assert any(one.item == "Table 8" and not one.holds for one in audit.checks())
+
+
+def test_the_committed_audit_is_what_the_numbers_say():
+    assert differences(audit.outcome(), RESULTS) == []
+
+
+@real_data
+def test_results_on_real_dialogues_are_those_committed():
+    found = steps.of_source("stc3", quiet(data=Path(DATA)))
+    assert differences(found, RESULTS) == []
+    assert {one.verdict for one in found.cells} == {"in-kind", "unavailable"}
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A data folder with stand-in score matrices in Sakai's layout where the published ones would be."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in SIMULATED:
+        metaeval.io.sakai.write(simulated(name), folder / "acl2021" / name.lower())
+    return folder
+
+
+def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published, monkeypatch):
+    monkeypatch.setitem(audit.STUDY, "n_trials", 50)
+    found = steps.of_source("original", quiet(data=published))
+    direct = {}
+    for name in SIMULATED:
+        one = simulated(name)
+        direct[name] = metaeval.Scores(
+            one.values, runs=one.runs, topics=one.topics, measures=one.measures, collection=f"acl2021-{name.lower()}"
+        )
+    expected = steps.study("original", direct, quiet())
+    assert csv(found) == csv(expected)
+    assert found.cells == expected.cells
+    assert {one.verdict for one in found.cells} <= {"exact", "within", "differs"}
+    assert {f"table{number}" for number in range(1, 10)} <= {name.split("_")[0] for name in found.tables}
+
+
+def test_every_printed_cell_is_compared_once():
+    cells = steps.study("stand-in", {"Sem16T4E": simulated("Sem16T4E")}, quiet()).cells
+    number = {item: len([one for one in cells if one.item == item]) for item in {one.item for one in cells}}
+    assert number["Table 2"] + number["Table 5"] == 117
+    assert number["Table 8"] == 30
+    # A mean τ and a mark of every measure in either split, V_E2, and one effect size a table.
+    assert number["Table 3"] == 2 * 2 * (2 * 9 + 1) + 1
+    assert number["Table 6"] == 3 * 2 * (2 * 6 + 1) + 1
+    assert number["Table 9"] == 2 * 2 * (2 * 6 + 1) + 1
+    assert len({(one.item, one.row, one.column) for one in cells}) == len(cells)
+
+
+def test_the_numbers_do_not_depend_on_how_many_processes_there_are():
+    scores = {"Sem16T4E": simulated("Sem16T4E")}
+    one, two = (steps.study("stand-in", scores, replace(quiet(), n_jobs=jobs)) for jobs in (1, 2))
+    assert one.cells == two.cells
+    assert csv(one) == csv(two)
+
+
+def test_what_formulas_decide_in_tables_4_and_7_is_as_printed():
+    """Order, constant runs, imbalance and symmetry are properties of the measures, whatever the data."""
+    for table, rules in summary.PROPERTIES.items():
+        for name, printed in audit.PRINTED[table].items():
+            said = ["yes" if rule(metaeval.measure(name)) else "no" for _, rule in rules]
+            assert said == printed[: len(rules)], (table, name)
+
+
+def test_a_matrix_that_is_there_but_broken_is_an_error_that_names_the_file(tmp_path):
+    folder = tmp_path / "acl2021" / "dq-e"
+    metaeval.io.sakai.write(simulated("DQ-E"), folder)
+    (folder / "JSD").write_text("0.1 0.2\n")
+    with pytest.raises(metaeval.DataError, match="JSD"):
+        steps.of_source("original", quiet(data=tmp_path))
+
+
+def test_without_any_data_the_original_is_left_out(tmp_path):
+    assert steps.of_source("original", quiet(data=tmp_path)) is None

@@ -1,0 +1,142 @@
+"""LQ 2021: the printed numbers against themselves, Table 7 from the real gold, and the original layout end to end."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import metaeval
+
+pytest.importorskip("experiments.lq2021.steps", reason="the experiments are not part of an installed copy")
+
+from experiments import sakai
+from experiments.lq2021 import audit, figure3, steps
+from experiments.study import Settings, differences
+
+RESULTS = Path(__file__).parents[2] / "results"
+SIMULATED = audit.STUDY["sources"]["stand-in"]
+DATA = os.environ.get("METAEVAL_DATA")
+real_data = pytest.mark.skipif(not DATA, reason="needs the STC-3 gold: set METAEVAL_DATA")
+
+
+def quiet(**options):
+    return Settings(say=lambda line: None, **options)
+
+
+def simulated(name):
+    return sakai.scores_of(SIMULATED[name], audit.MEASURES, quiet())
+
+
+def test_the_transcription_is_proof_read_by_identities_and_two_cells_are_slips_in_print():
+    checks = list(audit.checks())
+    failed = [(one.item, one.where) for one in checks if not one.holds]
+    assert len(checks) > 800
+    assert failed == [("Table 4", f"DialEval-1 DQ-S, NVD and {two}") for two in ("RNSS", "JSD")]
+
+
+def test_totals_of_table_7_are_sums_of_its_rows():
+    rows = audit.PRINTED["table7"]
+    single = [row for name, row in rows.items() if name != "TOTAL"]
+    assert len(rows) * 12 == 84
+    assert rows["TOTAL"] == [[sum(row[m][side] for row in single) for side in (0, 1)] for m in range(6)]
+
+
+def test_a_changed_digit_does_not_pass_the_audit(monkeypatch):
+    wrong = {**audit.PRINTED["table7"], "TOTAL": [[846, 1141], *audit.PRINTED["table7"]["TOTAL"][1:]]}
+    monkeypatch.setitem(audit.PRINTED, "table7", wrong)
+    assert ("Table 7", "NMD uni") in {(one.item, one.where) for one in audit.checks() if not one.holds}
+
+
+def test_the_committed_audit_is_what_the_numbers_say():
+    assert differences(audit.outcome(), RESULTS) == []
+
+
+@real_data
+def test_table_7_of_stc3_is_met_in_every_cell_and_the_total_waits_for_all_six_collections():
+    scores, missing = sakai.gathered(
+        audit.STUDY["sources"]["stc3"],
+        dict.fromkeys(audit.STUDY["collections"], audit.MEASURES),
+        quiet(data=Path(DATA)),
+    )
+    assert not missing
+    outcome = steps.study("stc3", scores, quiet())
+    table7 = [one for one in outcome.cells if one.item == "Table 7"]
+    assert len(table7) == 84
+    assert [one.verdict for one in table7 if one.row.startswith("STC-3")] == ["exact"] * 36
+    assert {one.verdict for one in table7 if not one.row.startswith("STC-3")} == {"unavailable"}
+    assert differences(outcome, RESULTS) == []
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """A data folder with stand-in score matrices in Sakai's layout where the published ones would be."""
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("Sem16T4E", "Sem17T4E"):
+        metaeval.io.sakai.write(simulated(name), folder / "acl2021" / name.lower())
+    for quality in "aes":
+        metaeval.io.sakai.write(simulated(f"DialEval-1 DQ-{quality.upper()}"), folder / "acl2021" / f"dq-{quality}")
+    return folder
+
+
+def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published):
+    found = steps.of_source("original", quiet(data=published))
+    names = list(audit.STUDY["sources"]["original"])
+    read, missing = sakai.gathered(
+        audit.STUDY["sources"]["original"], dict.fromkeys(names, audit.MEASURES), quiet(data=published)
+    )
+    assert (list(read), missing) == (names, {})
+    direct = {
+        name: metaeval.Scores(
+            one.values, runs=one.runs, topics=one.topics, measures=one.measures, collection=read[name].collection
+        )
+        for name in names
+        for one in [simulated(name)]
+    }
+    expected = steps.study("original", direct, quiet())
+    assert {name: table.to_csv() for name, table in found.tables.items()} == {
+        name: table.to_csv() for name, table in expected.tables.items()
+    }
+    assert found.cells == expected.cells
+    assert {one.verdict for one in found.cells if one.row in names} <= {"exact", "within", "differs"}
+
+
+def test_every_printed_cell_is_compared():
+    scores = {"Sem16T4E": simulated("Sem16T4E")}
+    cells = steps.study("stand-in", scores, quiet()).cells
+    by_item = {
+        item: [one for one in cells if one.item == item] for item in ("Table 3", "Table 4", "Table 5", "Table 7")
+    }
+    shares = [one for one in by_item["Table 4"] if one.column.count(",") == 0]
+    assert (len(shares), len(by_item["Table 5"]), len(by_item["Table 7"])) == (120, 120, 84)
+    assert len(by_item["Table 4"]) == 120 * 4
+    assert len(by_item["Table 3"]) == 2 * (48 + 6)
+    assert len({(one.item, one.row, one.column) for one in cells}) == len(cells)
+
+
+def test_the_numbers_do_not_depend_on_how_many_processes_there_are():
+    scores = {"STC-3 DQ-A": simulated("STC-3 DQ-A")}
+    one, two = (steps.study("stand-in", scores, replace(quiet(), n_jobs=jobs)) for jobs in (1, 2))
+    assert one.cells == two.cells
+    assert {name: table.to_csv() for name, table in one.tables.items()} == {
+        name: table.to_csv() for name, table in two.tables.items()
+    }
+
+
+def test_a_matrix_that_is_there_but_broken_is_an_error_that_names_the_file(tmp_path):
+    folder = tmp_path / "acl2021" / "sem16t4e"
+    metaeval.io.sakai.write(simulated("Sem16T4E"), folder)
+    (folder / "NMD").write_text("0.1 nothing\n")
+    with pytest.raises(metaeval.DataError, match="NMD"):
+        sakai.gathered({"Sem16T4E": ["acl2021-sem16t4e"]}, {"Sem16T4E": audit.MEASURES}, quiet(data=tmp_path))
+
+
+def test_figure_3_shows_the_two_topics_where_nmd_speaks_for_popularity_most_against_rnod():
+    runs = sakai.runs_or_scores(SIMULATED["DialEval-1 DQ-A"], quiet())
+    drawn = figure3.figure(runs, audit.STUDY["popularity"], audit.STUDY["uniform"], n_topics=2)
+    values = metaeval.score(runs, ["NMD", "RNOD"]).values
+    delta = values[runs.runs.index("BL-popularity-C")] - values[runs.runs.index("BL-uniform-C")]
+    d = delta[:, 0] - delta[:, 1]
+    for axes, topic in zip(drawn.axes, d.argsort()[:2], strict=True):
+        assert f"topic {runs.topics[topic]}, d = {d[topic]:+.3f}" in axes.get_title()
+    assert figure3.figure(runs, "no such run", audit.STUDY["uniform"], n_topics=2) is None
