@@ -7,6 +7,7 @@ import pandas as pd
 import metaeval
 from experiments.comparison import Cell, cell
 from experiments.lq2021 import audit, figure3
+from experiments.rules import handles_order
 from experiments.sakai import collections_cells, collections_table, gathered, run_called, runs_or_scores
 from experiments.study import Outcome, Settings
 from metaeval.report.figures import delta_panels
@@ -96,12 +97,30 @@ def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -
             "in place of the paper's: " + ", ".join(f"{n} = {s.collection}" for n, s in scores.items())
         )
     same = source == "original"
+    outcome.tables["table1"] = measures_table()
     outcome.tables["table2"] = collections_table(2, scores, PRINTED["table2"])
     outcome.cells += collections_cells(2, scores, PRINTED["table2"], same_data=same)
     _power(outcome, powers)
     _agreement(outcome, powers)
     _baselines(outcome, scores)
     return outcome
+
+
+def measures_table() -> metaeval.Table:
+    """Return Table 1: which measures know the order of classes, seen by trying rather than typed in.
+
+    Returns
+    -------
+    Table
+    """
+    found = [metaeval.measure(name) for name in MEASURES]
+    rows = [
+        ("ordinal" if handles_order(one) else "nominal", one.description.partition(":")[0], one.source) for one in found
+    ]
+    index = pd.Index([str(one) for one in found], name="measure")
+    frame = pd.DataFrame(rows, index=index, columns=["classes", "name", "defined in"])
+    caption = "Table 1. The measures; ordinal: with all gold in the first class, an estimate further away is worse."
+    return metaeval.Table(frame, caption, f"measures | tried on five classes | metaeval {metaeval.__version__}")
 
 
 def _power(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) -> None:
