@@ -73,7 +73,7 @@ def _cells(found: Mapping[str, metaeval.Scores]) -> list[Cell]:
 
 
 def _in_kind(settings: Settings) -> Outcome:
-    outcome = Outcome("amigo2020", "in_kind", tolerance=0.05)
+    outcome = Outcome("amigo2020", "in_kind-quick" if settings.quick else "in_kind", tolerance=0.05)
     found: dict[str, metaeval.Scores] = {}
     wanted = [(name, name, None) for name in KIND["topics"]]
     wanted += [(f"{name} in {KIND['parts']} parts", name, KIND["parts"]) for name in KIND["pooled"]]
