@@ -85,6 +85,8 @@ def _in_kind(settings: Settings) -> Outcome:
             outcome.notes.append(f"{label} could not be had ({error})")
     if not found:
         return outcome
+    if outcome.notes:
+        outcome.source += "-partial"  # fewer collections never replace what more of them gave
     outcome.tables["coverage"] = _coverages(found)
     outcome.tables["robustness"], lowest = _robustness(found)
     outcome.notes += lowest
