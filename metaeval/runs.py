@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.errors import DataError
-from metaeval.labels import chosen, unique_labels
+from metaeval.labels import chosen, counted, unique_labels
 from metaeval.measures.base import SUM_TOLERANCE
 
 
@@ -352,6 +352,6 @@ def _freeze(
 
 def _described(runs: Runs) -> str:
     parts = ((len(runs.runs), "run"), (len(runs.topics), "topic"))
-    shape = " × ".join(f"{size:,} {what}{'s' * (size != 1)}" for size, what in parts)
+    shape = " × ".join(counted(size, what) for size, what in parts)
     named = f", {runs.collection}" if runs.collection else ""
     return f"{type(runs).__name__}: {shape}, {len(runs.classes)} classes{named}"

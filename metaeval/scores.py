@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.errors import DataError
-from metaeval.labels import chosen, unique_labels
+from metaeval.labels import chosen, counted, unique_labels
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import named
 from metaeval.missing import MissingPolicy, mend_missing
@@ -121,7 +121,7 @@ class Scores:
 
     def __repr__(self) -> str:
         sizes = zip(self.values.shape, ("run", "topic", "measure"), strict=True)
-        shape = " × ".join(f"{size:,} {what}{'s' * (size != 1)}" for size, what in sizes)
+        shape = " × ".join(counted(size, what) for size, what in sizes)
         return f"Scores: {shape}{', ' * bool(self.collection)}{self.collection}"
 
     def __eq__(self, other: object) -> bool:

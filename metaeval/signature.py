@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import metaeval
+from metaeval.labels import counted
 from metaeval.scores import Scores
 
 
@@ -68,7 +69,7 @@ def sign(analysis: str, scores: Scores | Iterable[Scores], **settings: object) -
 
 def _described(scores: Scores) -> str:
     n_runs, n_topics, _ = scores.values.shape
-    size = f"{n_runs:,} run{'s' * (n_runs != 1)} × {n_topics:,} topic{'s' * (n_topics != 1)}"
+    size = f"{counted(n_runs, 'run')} × {counted(n_topics, 'topic')}"
     return f"{scores.collection or 'scores'}@{scores.sha256[:12]} {size}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from metaeval.errors import MetaevalError, MetaevalWarning
-from metaeval.labels import listed
+from metaeval.labels import counted, listed
 from metaeval.scores import Scores
 
 
@@ -35,7 +35,7 @@ def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int 
     ):
         if there < wanted:
             raise MetaevalError(
-                f"{scores.collection or 'the collection'} holds {there} {what}{'s' * (there != 1)}; "
+                f"{scores.collection or 'the collection'} holds {counted(there, what)}; "
                 f"at least {wanted} are needed to compare anything"
             )
 

@@ -16,13 +16,12 @@ from metaeval.io.policies import (
     CHOOSE_MISSING,
     InvalidPolicy,
     affected,
-    counted,
     farthest,
     in_all,
     tell_dropped,
 )
 from metaeval.io.table import number
-from metaeval.labels import listed, unique_labels
+from metaeval.labels import counted, listed, unique_labels
 from metaeval.missing import MissingPolicy, check_policy, told
 from metaeval.runs import ClassificationRuns
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from metaeval.errors import DataError
-from metaeval.labels import listed
+from metaeval.labels import counted, listed
 from metaeval.missing import told
 
 InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
@@ -56,11 +56,6 @@ def affected(cells: np.ndarray, runs: Sequence[str], topics: Sequence[str]) -> s
     hit_runs = [run for r, run in enumerate(runs) if cells[r].any()]
     hit_topics = [topic for t, topic in enumerate(topics) if cells[:, t].any()]
     return f"{_named('run', hit_runs)}; {_named('topic', hit_topics)}"
-
-
-def counted(count: int, what: str) -> str:
-    """Return a number with its noun: ``"3 labels"``."""
-    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def in_all(count: int) -> str:

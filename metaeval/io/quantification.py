@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from metaeval.errors import DataError
-from metaeval.io.policies import CHOOSE_MISSING, affected, counted, farthest, in_all, tell_dropped
+from metaeval.io.policies import CHOOSE_MISSING, affected, farthest, in_all, tell_dropped
 from metaeval.io.table import numbers
-from metaeval.labels import unique_labels
+from metaeval.labels import counted, unique_labels
 from metaeval.missing import MissingPolicy, check_policy, told
 from metaeval.runs import QuantificationRuns, distributions
 
