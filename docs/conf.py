@@ -41,7 +41,7 @@ autosummary_generate = False  # numpydoc brings that extension along; pages here
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-INTERNAL = {"metaeval.cli", "metaeval.files", "metaeval.labels"}
+INTERNAL = {"metaeval.cli", "metaeval.files", "metaeval.data.labels"}
 """Modules that are not for users; so are those whose names begin with an underscore."""
 
 
@@ -70,7 +70,7 @@ def measures(_: str) -> Iterator[str]:
 
 def rules(_: str) -> Iterator[str]:
     """State how the marks of a comparison's summary are reached, as its report does."""
-    from metaeval.simulate.synthetic import synthetic_runs
+    from experiments.simulate.synthetic import synthetic_runs
 
     runs = synthetic_runs(n_topics=12, n_items=20, ratios=[0.2, 0.5])
     found: dict[str, str] = {}

@@ -9,9 +9,9 @@ import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, cell
+from experiments.simulate.campaigns import campaign
 from experiments.study import Settings
 from metaeval.errors import DatasetError
-from metaeval.simulate.campaigns import campaign
 
 SIMULATED = "simulated: "
 

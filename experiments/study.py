@@ -96,10 +96,10 @@ class Outcome:
         for name, table in self.tables.items():
             table.write(folder, name)
         if self.figures:
-            from metaeval.report.figures import save
+            from metaeval.show.drawing import save_figure
 
             for name, figure in self.figures.items():
-                save(figure, folder, name)
+                save_figure(figure, folder, name)
         for name, text in self.pages.items():
             write_atomically(folder / f"{name}.md", text)
         if self.cells:

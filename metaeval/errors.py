@@ -1,9 +1,14 @@
-"""What can go wrong, said so that a person can mend it."""
+"""Exceptions and warnings. Every message says what is wrong, where, and what to do; its phrases are made here."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 
-class MetaevalError(Exception):
+_OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
+
+
+class MetaevalError(ValueError):
     """Base of every error metaeval raises on purpose; the command line prints it and exits with status 2."""
 
 
@@ -116,3 +121,54 @@ def visible(text: str) -> str:
     run\x1b[31m
     """
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def format_count(number: int, what: str) -> str:
+    """Return a number with what it counts: ``"1 run"``, ``"22 runs"``."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def format_list(labels: Sequence[str], most: int = 5) -> str:
+    """Return labels as a phrase that stays short: ``"a, b, c and 17 more"``."""
+    if len(labels) <= most:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:most])} and {len(labels) - most} more"
+
+
+def format_option(name: str, value: object = None) -> str:
+    """Return an option as the user would type it: as an argument in Python, as a flag on the command line.
+
+    Parameters
+    ----------
+    name : str
+        The argument of the Python function.
+    value : object, optional
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> format_option("missing", "drop-topic")
+    'missing=drop-topic'
+    >>> _ = use_option_names({"missing": "--missing"})
+    >>> format_option("missing", "drop-topic")
+    '--missing drop-topic'
+    >>> _ = use_option_names({})
+    """
+    flag = _OPTION_NAMES.get().get(name)
+    if value is None:
+        return flag or name
+    return f"{flag} {value}" if flag else f"{name}={value}"
+
+
+def use_option_names(flags: Mapping[str, str]) -> None:
+    """State how the command line spells the arguments of functions, for `format_option`.
+
+    Parameters
+    ----------
+    flags : mapping of str to str
+        Flags by argument name; empty for Python.
+    """
+    _OPTION_NAMES.set(dict(flags))

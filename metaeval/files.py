@@ -1,20 +1,43 @@
-"""Files as people have them: read from any path or URL, with or without BOM, with any line ends; written whole."""
+"""Local and remote files: which are meant, opening and reading them, writing them whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from metaeval.errors import DataError
+from metaeval.errors import DataError, format_list
 
 PathLike = str | Path
 
+Sources = PathLike | Sequence[PathLike] | Mapping[str, PathLike]
+"""A file, a folder, several files, or files by name."""
+
 TEMPORARY = ".writing-"
 """What the name of a file that is still being written begins with."""
+
+_LONGEST_NAME = 200
+
+
+def is_remote(path: PathLike) -> bool:
+    """Say whether a path is for fsspec: ``scheme://…``."""
+    return "://" in str(path)
+
+
+def _remote(path: PathLike) -> tuple[Any, str]:
+    """Return fsspec's file system for a path, and the path inside it."""
+    try:
+        from fsspec.core import url_to_fs
+    except ModuleNotFoundError:
+        raise DataError("a remote file needs fsspec", file=path, hint='pip install "metaeval[remote]"') from None
+    try:
+        filesystem, inner = url_to_fs(str(path))
+    except (ValueError, ImportError) as error:
+        raise DataError(f"it cannot be opened: {error}", file=path) from None
+    return filesystem, str(inner)
 
 
 def read_bytes(path: PathLike) -> bytes:
@@ -34,7 +57,7 @@ def read_bytes(path: PathLike) -> bytes:
         If there is no such file, it cannot be read, or it is empty.
     """
     try:
-        content = _remote(str(path)) if is_remote(path) else Path(path).read_bytes()
+        content = _read_remote(path) if is_remote(path) else Path(path).read_bytes()
     except FileNotFoundError:
         raise DataError("there is no such file", file=path) from None
     except IsADirectoryError:
@@ -46,21 +69,9 @@ def read_bytes(path: PathLike) -> bytes:
     return content
 
 
-def is_remote(path: PathLike) -> bool:
-    """Say whether a path is for fsspec: ``scheme://…``."""
-    return "://" in str(path)
-
-
-def _remote(path: str) -> bytes:
-    try:
-        import fsspec
-    except ModuleNotFoundError:
-        raise DataError("reading it needs fsspec", file=path, hint='pip install "metaeval[remote]"') from None
-    try:
-        with fsspec.open(path, "rb") as stream:
-            content: bytes = stream.read()
-    except ValueError as error:
-        raise DataError(f"it cannot be read: {error}", file=path) from None
+def _read_remote(path: PathLike) -> bytes:
+    filesystem, inner = _remote(path)
+    content: bytes = filesystem.cat_file(inner)
     return content
 
 
@@ -107,7 +118,7 @@ def _not_utf8(path: PathLike, content: bytes, error: UnicodeDecodeError) -> NoRe
     ) from None
 
 
-def lines(path: PathLike) -> Iterator[tuple[int, str]]:
+def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
     """Go through the lines of a text file that are not blank.
 
     Parameters
@@ -169,3 +180,231 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def write_file(path: PathLike, content: bytes | str) -> None:
+    """Write a file that is there whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        A local file, or any that fsspec can write.
+    content : bytes or str
+
+    Raises
+    ------
+    DataError
+        If it cannot be written; what was there before is then unharmed.
+    """
+    try:
+        if is_remote(path):
+            _write_remote(path, content.encode() if isinstance(content, str) else content)
+        else:
+            write_atomically(path, content)
+    except OSError as error:
+        raise DataError(f"it cannot be written: {error.strerror or error}", file=path) from None
+
+
+def _write_remote(path: PathLike, content: bytes) -> None:
+    filesystem, inner = _remote(path)
+    filesystem.pipe_file(inner, content)
+
+
+def make_folder(path: PathLike) -> None:
+    """Make a folder, and those above it, unless it is there.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    DataError
+        If it cannot be made.
+    """
+    if is_remote(path):
+        return  # object stores have no folders; others make them with the file
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"the folder cannot be made: {error.strerror or error}", file=path) from None
+
+
+def check_file_name(name: str, what: str) -> str:
+    """Return a label that is to be the name of a file, or say why it cannot be one.
+
+    Parameters
+    ----------
+    name : str
+    what : str
+        What it names, for the message: ``"measure"``.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    DataError
+        If a file cannot have this name everywhere.
+    """
+    unfit = name.startswith(".") or name != name.strip() or len(name.encode()) > _LONGEST_NAME
+    if unfit or not name.isprintable() or any(letter in name for letter in '/\\:*?"<>|'):
+        raise DataError(f"the {what} {name!r} cannot be the name of a file", hint="write a tidy CSV or Parquet file")
+    return name
+
+
+def stem(path: PathLike) -> str:
+    """Return a file's name without folder and last suffix.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> stem("runs/PotTS.SubtaskC.txt")
+    'PotTS.SubtaskC'
+    """
+    return Path(str(path)).stem
+
+
+def file_name(path: PathLike) -> str:
+    """Return a file's name without its folder."""
+    return Path(str(path)).name
+
+
+def is_folder(path: PathLike) -> bool:
+    """Say whether a path is a folder."""
+    if not is_remote(path):
+        return Path(path).is_dir()
+    filesystem, inner = _remote(path)
+    return bool(filesystem.isdir(inner))
+
+
+def is_file(path: PathLike) -> bool:
+    """Say whether there is a file of that name."""
+    if not is_remote(path):
+        return Path(path).is_file()
+    filesystem, inner = _remote(path)
+    return bool(filesystem.isfile(inner))
+
+
+def join_path(folder: PathLike, name: str) -> PathLike:
+    """Return the path of a file in a folder."""
+    return f"{str(folder).rstrip('/')}/{name}" if is_remote(folder) else Path(folder) / name
+
+
+def list_files(folder: PathLike) -> list[PathLike]:
+    """Return the files of a folder in the order of their names, without hidden ones and without folders.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    list of path
+
+    Raises
+    ------
+    DataError
+        If there is no such folder, or no file in it.
+    """
+    found: list[PathLike]
+    if is_remote(folder):
+        filesystem, inner = _remote(folder)
+        entries = filesystem.ls(inner, detail=True)
+        found = [str(filesystem.unstrip_protocol(one["name"])) for one in entries if one["type"] == "file"]
+    else:
+        if not Path(folder).is_dir():
+            raise DataError("there is no such folder", file=folder)
+        try:
+            found = [path for path in Path(folder).iterdir() if path.is_file()]
+        except OSError as error:
+            raise DataError(f"it cannot be read: {error.strerror or error}", file=folder) from None
+    found = sorted((path for path in found if not file_name(path).startswith(".")), key=file_name)
+    if not found:
+        raise DataError("there are no files in this folder", file=folder)
+    return found
+
+
+def find_paths(sources: PathLike | Sequence[PathLike]) -> list[PathLike]:
+    """Return the files meant by a path, a list of paths or a folder.
+
+    Parameters
+    ----------
+    sources : path, list of paths, or folder
+
+    Returns
+    -------
+    list of path
+
+    Raises
+    ------
+    DataError
+        If the list or the folder is empty.
+    """
+    if isinstance(sources, str | Path):
+        return list_files(sources) if is_folder(sources) else [sources]
+    if not sources:
+        raise DataError("no files were named")
+    return list(sources)
+
+
+def find_named_files(sources: Sources, *, gold: PathLike | None = None) -> dict[str, PathLike]:
+    """Return run files by run name.
+
+    Parameters
+    ----------
+    sources : path, list of paths, mapping of run name to path, or folder
+        Of a folder every file is a run, hidden ones excepted. Unless a mapping names it, a run is called
+        after its file, without the suffix.
+    gold : path, optional
+        The gold file; when it lies in the same folder it is not taken for a run.
+
+    Returns
+    -------
+    dict of str to path
+
+    Raises
+    ------
+    DataError
+        If there are no files, or two files give the same run name.
+    """
+    if isinstance(sources, Mapping):
+        if not sources:
+            raise DataError("no run files were named")
+        return {str(name): path for name, path in sources.items()}
+    paths = find_paths(sources)
+    if isinstance(sources, str | Path) and gold is not None and is_folder(sources):
+        paths = [path for path in paths if not _same(path, gold)]
+        if not paths:
+            raise DataError("there is no file in this folder but the gold", file=sources)
+    named: dict[str, PathLike] = {}
+    for path in paths:
+        name = stem(path)
+        if name in named:
+            raise DataError(
+                f"it gives the same run name as {file_name(named[name])}",
+                file=path,
+                run=name,
+                hint="a run is named after its file; rename one, or give a mapping of names to files",
+            )
+        named[name] = path
+    return named
+
+
+def describe_files(paths: Sequence[PathLike]) -> str:
+    """Return the names of files as one short line, for provenance: the same whichever folder they lie in."""
+    return format_list([file_name(path) for path in paths], most=3)
+
+
+def _same(path: PathLike, other: PathLike) -> bool:
+    if is_remote(path) or is_remote(other):
+        return str(path) == str(other)
+    return Path(path).resolve() == Path(other).resolve()

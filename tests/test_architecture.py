@@ -81,7 +81,7 @@ def test_kernels_know_no_labels_and_analyses_no_measures_implementation_and_no_m
         text = path.read_text(encoding="utf-8")
         if part == "analyses" and (_imports_matplotlib(path) or _imports_an_implementation(path)):
             wrong.append(str(path))
-        if part == "stats" and "metaeval.labels" in text:
+        if part == "stats" and "metaeval.data.labels" in text:
             wrong.append(str(path))
     assert not wrong
 

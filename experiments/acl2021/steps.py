@@ -9,7 +9,7 @@ from experiments.acl2021 import audit, summary
 from experiments.comparison import cell
 from experiments.sakai import collections_cells, collections_table, gathered
 from experiments.study import Outcome, Settings
-from metaeval.report.figures import power_panels
+from metaeval.analyses.discriminative_power import draw_power_curves
 
 STUDY, PRINTED = audit.STUDY, audit.PRINTED
 SIMILARITY = {
@@ -191,7 +191,7 @@ def _power(
         every |= powers
         if powers:
             titles = [one.collection for one in powers.values()]
-            outcome.figures[figure] = power_panels(list(powers.values()), titles)
+            outcome.figures[figure] = draw_power_curves(list(powers.values()), titles)
         for name, power in powers.items():
             outcome.tables[f"{figure}_{name.lower()}"] = power.to_table()
         for name, printed in PRINTED[figure].items() if figure in PRINTED else ():

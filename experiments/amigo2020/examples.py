@@ -9,11 +9,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
-from experiments.amigo2020.figures import signed
 from experiments.comparison import Cell, cell
 from experiments.study import Outcome, Settings, read_toml
 from metaeval.measures.closeness import proximity
-from metaeval.report.style import house_style
+from metaeval.show.drawing import sign_figure
+from metaeval.show.style import house_style
 
 EXAMPLES = read_toml(Path(__file__).parent / "examples.toml")
 CLASSES = EXAMPLES["journals"]["classes"]
@@ -134,4 +134,4 @@ def journals(signature: str) -> tuple[metaeval.Table, Figure]:
                     f"{value:.2f}", (value, row), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7
                 )
             below.set_xlim(right=1.15 * max(values))
-        return metaeval.Table(frame, caption, signature, digits=2), signed(figure, signature)
+        return metaeval.Table(frame, caption, signature, digits=2), sign_figure(figure, signature)

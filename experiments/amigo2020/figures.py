@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from metaeval.report.style import house_style
+from metaeval.show.drawing import sign_figure
+from metaeval.show.style import house_style
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#B8860B")
 MARKS = ("o", "s", "^", "D", "v", "P")
-
-
-def signed(figure: Figure, signature: str) -> Figure:
-    """Put the signature below a figure, wrapped to its width."""
-    lines = textwrap.fill(signature, int(figure.get_figwidth() * 21))
-    figure.text(0.01, -0.01, lines, fontsize=6, color="#555555", va="top")
-    return figure
 
 
 def against_print(
@@ -65,4 +58,4 @@ def against_print(
             axes.set_aspect("equal")
         figure.axes[0].set_ylabel("mean coverage over seeds")
         figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside right center", title="column")
-        return signed(figure, f"{signature} | band ± {within:g} | black edge: the two rows exchanged")
+        return sign_figure(figure, f"{signature} | band ± {within:g} | black edge: the two rows exchanged")

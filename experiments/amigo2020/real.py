@@ -12,9 +12,9 @@ import pandas as pd
 import metaeval
 from experiments.comparison import Cell, cell
 from experiments.study import Outcome, Settings, read_toml
+from metaeval.data.parts import join_topics
 from metaeval.datasets import dataset
 from metaeval.errors import PolicyWarning, UndefinedValueWarning
-from metaeval.partition import partitioned
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")
@@ -121,7 +121,7 @@ def _scored(settings: Settings, name: str, *, parts: int | None) -> metaeval.Sco
             dealt = replace(chosen, options={**chosen.options, "parts": parts, "seed": settings.seed})
             runs = metaeval.load_dataset(dealt, folder=settings.data)
         else:
-            runs = partitioned(settings.load(name), parts, seed=settings.seed)
+            runs = join_topics(settings.load(name), parts, seed=settings.seed)
         return metaeval.score(runs, MEASURES)
 
 

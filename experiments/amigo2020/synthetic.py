@@ -15,9 +15,9 @@ from scipy.stats import spearmanr
 import metaeval
 from experiments.amigo2020.figures import against_print
 from experiments.comparison import Cell, cell
+from experiments.simulate.synthetic import synthetic_runs
 from experiments.study import Outcome, Settings, read_toml
 from metaeval.errors import UndefinedValueWarning
-from metaeval.simulate.synthetic import synthetic_runs
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")

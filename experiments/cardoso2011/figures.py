@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,8 @@ from matplotlib.figure import Figure
 
 from experiments.cardoso2011.synthetic import BORDERS, height
 from metaeval.measures.ordinal_index import OCI, best_path
-from metaeval.report.style import house_style, looks
+from metaeval.show.drawing import sign_figure
+from metaeval.show.style import choose_looks, house_style
 
 NOT_PUBLIC = "not public"
 
@@ -21,14 +21,7 @@ NOT_PUBLIC = "not public"
 def palette() -> list[dict[str, Any]]:
     """Return seven looks that differ in colour, mark and line: what is drawn here are no runs of a report."""
     placed = ["kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy"]
-    return list(looks(placed).values())
-
-
-def signed(figure: Figure, signature: str) -> Figure:
-    """Put the signature below a figure, wrapped to its width."""
-    lines = textwrap.fill(signature, int(figure.get_figwidth() * 21))
-    figure.text(0.01, -0.01, lines, fontsize=6, color="#555555", va="top")
-    return figure
+    return list(choose_looks(placed).values())
 
 
 def draw_path(axes: Axes, counts: np.ndarray, *, beta: float, gamma: float = 1) -> None:
@@ -78,7 +71,7 @@ def path_figure(matrices: Mapping[str, np.ndarray], betas: Sequence[float], sign
                 axes.set_title(name)
             row[0].set_ylabel(f"β = {beta:g} / (N (K − 1))\ngold class")
         figure.supxlabel("predicted class", fontsize=9)
-        return signed(figure, signature)
+        return sign_figure(figure, signature)
 
 
 def single_item_curves(betas: Sequence[float], farthest: int) -> pd.DataFrame:
@@ -108,7 +101,7 @@ def single_item_figure(curves: pd.DataFrame, signature: str) -> Figure:
             axes.plot(curves.index, curves[column], label=f"β = {column}", markersize=4.5, **style)
         axes.set(xlabel="classes off, |r − c|", ylabel="OC of a single item", ylim=(-0.03, 1.05))
         axes.legend(loc="lower right")
-        return signed(figure, signature)
+        return sign_figure(figure, signature)
 
 
 def tridiagonal_figure(
@@ -134,7 +127,7 @@ def tridiagonal_figure(
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
         figure.legend(loc="outside right upper")
-        return signed(figure, signature)
+        return sign_figure(figure, signature)
 
 
 def points_figure(points: np.ndarray, classes: np.ndarray, signature: str) -> Figure:
@@ -156,7 +149,7 @@ def points_figure(points: np.ndarray, classes: np.ndarray, signature: str) -> Fi
         axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="x₁", ylabel="x₂", aspect="equal")
         axes.grid(False)
         figure.legend(loc="outside right upper", title="points in brackets", title_fontsize=7)
-        return signed(figure, signature)
+        return sign_figure(figure, signature)
 
 
 def frequency_figure(sizes: Mapping[str, Sequence[int] | None], signature: str) -> Figure:
@@ -177,4 +170,4 @@ def frequency_figure(sizes: Mapping[str, Sequence[int] | None], signature: str) 
             axes.tick_params(labelsize=7)
             axes.grid(axis="x", visible=False)
             axes.set_xlabel("class")
-        return signed(figure, signature)
+        return sign_figure(figure, signature)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
 
 import metaeval
 from experiments.sakai import run_called
-from metaeval.report.figures import topic_distributions
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from metaeval.show.drawing import sign_figure
+from metaeval.show.style import house_style
 
 
 def figure(runs: metaeval.QuantificationRuns, popularity: str, uniform: str, n_topics: int) -> Figure | None:
@@ -34,7 +35,7 @@ def figure(runs: metaeval.QuantificationRuns, popularity: str, uniform: str, n_t
     preference = metaeval.baseline_preference(metaeval.score(runs, ["NMD", "RNOD"]), first, second)
     rows = preference.divergent_topics("NMD", "RNOD", n_topics).to_dict("records")
     chosen = [row["number"] - 1 for row in rows]
-    return topic_distributions(
+    return draw_topics(
         runs.gold[chosen],
         {name: runs.estimated[runs.runs.index(run)][chosen] for name, run in named.items() if run is not None},
         list(runs.classes),
@@ -42,3 +43,49 @@ def figure(runs: metaeval.QuantificationRuns, popularity: str, uniform: str, n_t
         [{name: row[name] for name in ("NMD", "RNOD")} for row in rows],
         preference.signature,
     )
+
+
+def draw_topics(
+    gold: np.ndarray,
+    estimated: dict[str, np.ndarray],
+    classes: Sequence[str],
+    titles: Sequence[str],
+    deltas: Sequence[dict[str, float]],
+    signature: metaeval.Signature | str,
+) -> Figure:
+    """Draw the gold and the estimated distributions of chosen topics, with score deltas (LQ21, Figure 3).
+
+    Parameters
+    ----------
+    gold : ndarray, shape (topic, class)
+    estimated : dict of str to ndarray, shape (topic, class)
+        By run.
+    classes : sequence of str
+    titles : sequence of str
+        One a topic.
+    deltas : sequence of dict
+        For each topic, the delta of every measure.
+    signature : Signature or str
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    hatches = ("", "///", "...")
+    colours = ("#333333", "#D55E00", "#56B4E9")
+    with house_style():
+        figure = Figure(figsize=(4.6 * len(titles), 3.4), layout="constrained")
+        shown = {"gold": gold, **estimated}
+        width = 0.8 / len(shown)
+        for t, axes in enumerate(figure.subplots(1, len(titles), squeeze=False)[0]):
+            for position, (name, shares) in enumerate(shown.items()):
+                place = np.arange(len(classes)) + (position - (len(shown) - 1) / 2) * width
+                look = {"color": colours[position % 3], "hatch": hatches[position % 3], "edgecolor": "white"}
+                axes.bar(place, shares[t], width, label=name, **look)
+            axes.set_xticks(range(len(classes)), classes)
+            axes.set(ylim=(0, 1.02), ylabel="probability", xlabel="class")
+            text = ", ".join(f"Δ{name} = {value:+.3f}" for name, value in deltas[t].items())
+            axes.set_title(f"{titles[t]}\n{text}", fontsize=8)
+            axes.grid(axis="x", visible=False)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=len(shown))
+        return sign_figure(figure, signature)

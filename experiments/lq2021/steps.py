@@ -10,7 +10,6 @@ from experiments.lq2021 import audit, figure3
 from experiments.rules import handles_order
 from experiments.sakai import collections_cells, collections_table, gathered, run_called, runs_or_scores
 from experiments.study import Outcome, Settings
-from metaeval.report.figures import delta_panels
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
 
@@ -195,7 +194,7 @@ def _baselines(outcome: Outcome, scores: dict[str, metaeval.Scores]) -> None:
             slug = name.lower().replace(" ", "-")
             for number in (1, 2):
                 pairs = [(x, y) for x, y in STUDY[f"figure{number}"]]
-                outcome.figures[f"figure{number}_{slug}"] = delta_panels(preference, pairs)
+                outcome.figures[f"figure{number}_{slug}"] = preference.plot(pairs)
     complete = set(wins) == set(STUDY["baseline_collections"])
     total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
     for name in PRINTED["table7"]:

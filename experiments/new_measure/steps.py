@@ -11,8 +11,8 @@ from experiments.new_measure.collection import Studied, outcome, studied
 from experiments.new_measure.findings import Evidence, page
 from experiments.new_measure.gold import POPULARITY, UNIFORM, baseline_runs, gold_table, preference_table
 from experiments.new_measure.pooled import beside_table, consistency_table, run_pairs_table
+from experiments.simulate.campaigns import campaign
 from experiments.study import Outcome, Settings, read_toml
-from metaeval.simulate.campaigns import campaign
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 MEASURES = [*STUDY["established"], *STUDY["new"]]
@@ -89,7 +89,7 @@ def stand_in(settings: Settings) -> Outcome:
     text = [
         "# Stand-ins: the same measures on simulated campaigns",
         "Nothing here is real: gold and runs are simulated in the shape of DialEval-1 (22 runs × 300 dialogues), whose runs "
-        "are not public, by `metaeval.simulate.campaigns`. What the real collections say stands in [the page above]"
+        "are not public, by `experiments.simulate.campaigns`. What the real collections say stands in [the page above]"
         "(../README.md); this shows that the analyses work where nothing can be downloaded, and proves nothing about runs.",
         *(found.tables[name].to_markdown() for name in ("beside", "pooled_power", "consistency", "run_pairs")),
         "![Pooled discriminative power, simulated](pooled_power.png)",

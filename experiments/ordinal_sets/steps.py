@@ -11,7 +11,7 @@ import pandas as pd
 
 import metaeval
 from experiments.study import Outcome, Settings, read_toml
-from metaeval.report.results import banded
+from metaeval.show.table import band_marks
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 
@@ -101,7 +101,9 @@ def add_pooled(
     caption = f"Ranking similarity: mean of τ over the {len(squares)} sets, in bands from 0.8 and 0.6."
     first = next(iter(similarities.values()))
     signature = f"{first.signature}; the same for {', '.join(list(similarities)[1:])}"
-    outcome.tables["similarity-all"] = metaeval.Table(upper.iloc[:-1, 1:], caption, signature, marks=banded(0.8, 0.6))
+    outcome.tables["similarity-all"] = metaeval.Table(
+        upper.iloc[:-1, 1:], caption, signature, marks=band_marks(0.8, 0.6)
+    )
 
 
 def _add(outcome: Outcome, name: str, found: Any, scores: metaeval.Scores) -> None:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
+from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
-from metaeval.scores import Scores
-from metaeval.signature import Signature, sign
+from metaeval.show.signature import Signature, sign
+from metaeval.show.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TIE = 1e-9
 """Scores closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
@@ -77,19 +84,16 @@ class BaselinePreference(Result):
             positive, and ``fourth``, the reverse (LQ 2021, Figures 1 and 2); Pearson's ``r`` with the ends
             ``low`` and ``high`` of its 95 % interval. r is NaN where deltas do not vary.
         """
-        from metaeval.stats.pearson import pearson
-
         rows = []
         for i, j in itertools.combinations(range(len(self.measures)), 2):
             x, y = self.deltas[:, i], self.deltas[:, j]
-            varied = np.ptp(x) > 0 and np.ptp(y) > 0
             rows.append(
                 {
                     "measure_1": str(self.measures[i]),
                     "measure_2": str(self.measures[j]),
                     "second": int(((x < 0) & (y > 0)).sum()),
                     "fourth": int(((x > 0) & (y < 0)).sum()),
-                    **dict(zip(("r", "low", "high"), pearson(x, y) if varied else (np.nan,) * 3, strict=True)),
+                    **dict(zip(("r", "low", "high"), _correlate(x, y), strict=True)),
                 }
             )
         return pd.DataFrame(rows)
@@ -121,6 +125,57 @@ class BaselinePreference(Result):
         order = np.argsort(d, kind="stable")[:n]
         columns = {"topic": [self.topics[t] for t in order], "number": order + 1, "d": d[order]}
         return pd.DataFrame(columns | {name: self.deltas[order, m] for m, name in enumerate(names)})
+
+    def to_table(self) -> Table:
+        """Return the topics won by either run (LQ 2021, Table 7)."""
+        caption = f"Topics on which each measure prefers {self.first} or {self.second}."
+        return Table(self.to_frame(), caption, self.signature)
+
+    def plot(self, pairs: Sequence[tuple[str, str]] | None = None) -> Figure:
+        """Draw score deltas of pairs of measures against each other, with quadrant counts (LQ 2021, Figures 1 and 2).
+
+        Parameters
+        ----------
+        pairs : sequence of (str, str), optional
+            Measures on the horizontal and the vertical axis of each panel; by default the first twelve pairs.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from matplotlib.figure import Figure
+
+        from metaeval.show.drawing import sign_figure
+        from metaeval.show.style import house_style
+
+        names = [str(one) for one in self.measures]
+        if pairs is None:
+            pairs = list(itertools.islice(itertools.combinations(names, 2), 12))
+        columns = min(4, len(pairs))
+        rows = -(-len(pairs) // columns)
+        with house_style():
+            figure = Figure(figsize=(2.9 * columns + 0.3, 2.9 * rows), layout="constrained")
+            grid = figure.subplots(rows, columns, squeeze=False).ravel()
+            for axes, (one, two) in zip(grid, pairs, strict=False):
+                self._draw_deltas(axes, names.index(one), names.index(two))
+            for axes in grid[len(pairs) :]:
+                axes.set_visible(False)
+            return sign_figure(figure, self.signature)
+
+    def _draw_deltas(self, axes: Axes, one: int, two: int) -> None:
+        x, y = self.deltas[:, one], self.deltas[:, two]
+        axes.axhline(0, color="#888888", linewidth=0.8)
+        axes.axvline(0, color="#888888", linewidth=0.8)
+        disagree = x * y < 0
+        axes.plot(x[~disagree], y[~disagree], ".", color="#0072B2", markersize=3, alpha=0.5)
+        axes.plot(x[disagree], y[disagree], "x", color="#D55E00", markersize=3.5)
+        second, fourth = int(((x < 0) & (y > 0)).sum()), int(((x > 0) & (y < 0)).sum())
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#009E73", "alpha": 0.85}
+        axes.text(0.03, 0.97, str(second), transform=axes.transAxes, va="top", fontsize=8, bbox=box)
+        axes.text(0.97, 0.03, str(fourth), transform=axes.transAxes, ha="right", fontsize=8, bbox=box)
+        r, low, high = _correlate(x, y)
+        axes.set_title(f"r = {r:.3f} [{low:.3f}, {high:.3f}]", fontsize=8)
+        axes.set(xlabel=f"Δ{self.measures[one].title}", ylabel=f"Δ{self.measures[two].title}")
 
 
 def baseline_preference(scores: Scores, first: str, second: str, *, tie: float = TIE) -> BaselinePreference:
@@ -167,3 +222,12 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float =
         np.where(np.abs(deltas) <= tie, 0.0, deltas),
         sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}"),
     )
+
+
+def _correlate(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+    """Return Pearson's r with the ends of its 95 % interval, NaN where deltas do not vary."""
+    from metaeval.stats.pearson import pearson
+
+    if np.ptp(x) > 0 and np.ptp(y) > 0:
+        return pearson(x, y)
+    return (np.nan,) * 3

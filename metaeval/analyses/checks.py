@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metaeval.errors import MetaevalError, MetaevalWarning
-from metaeval.labels import counted, listed
-from metaeval.scores import Scores
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list
 
 
 def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
@@ -35,7 +34,7 @@ def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int 
     ):
         if there < wanted:
             raise MetaevalError(
-                f"{scores.collection or 'the collection'} holds {counted(there, what)}; "
+                f"{scores.collection or 'the collection'} holds {format_count(there, what)}; "
                 f"at least {wanted} are needed to compare anything"
             )
 
@@ -81,7 +80,7 @@ def warn_of_constant_measures(scores: Scores) -> np.ndarray:
     names: Sequence[str] = [str(one) for one, same in zip(scores.measures, constant, strict=True) if same]
     if names:
         warnings.warn(
-            f"{scores.collection or 'scores'}: {listed(names)} gives all runs the same score on all topics: "
+            f"{scores.collection or 'scores'}: {format_list(names)} gives all runs the same score on all topics: "
             "nothing differs, its p-values are 1",
             MetaevalWarning,
             stacklevel=3,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,12 @@ import pandas as pd
 from metaeval.analyses.checks import at_least, check_seed, comparable, share_between
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
-from metaeval.errors import MetaevalError, MetaevalWarning
-from metaeval.labels import listed
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, MetaevalWarning, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import named
-from metaeval.scores import Scores
-from metaeval.signature import Signature, sign
+from metaeval.show.signature import Signature, sign
+from metaeval.show.table import Table
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.streams import stream_key
 from metaeval.stats.uir import (
@@ -27,6 +28,10 @@ from metaeval.stats.uir import (
     coverage_resampled,
     unanimous,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Reference = Iterable[str | Measure] | str | Measure
 
@@ -67,6 +72,34 @@ class UnanimousImprovement(Result):
         """
         names = pd.Index(self.runs, name="run")
         return pd.DataFrame(self.ratio, index=names, columns=names.rename(None))
+
+    def to_table(self) -> Table:
+        """Return the Unanimous Improvement Ratio of every two runs."""
+        measures = ", ".join(str(one) for one in self.reference)
+        caption = f"Unanimous Improvement Ratio of the row's over the column's run, for {measures}."
+        return Table(self.to_frame(), caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw the ratio of every two runs, the run that improves on most others first."""
+        from matplotlib.figure import Figure
+
+        from metaeval.show.drawing import sign_figure
+        from metaeval.show.style import house_style
+
+        order = np.argsort(-self.ratio.sum(axis=1), kind="stable")
+        names = [self.runs[r] for r in order]
+        n = len(names)
+        size = min(12.0, max(3.4, 0.2 * n + 2.0))
+        with house_style():
+            figure = Figure(figsize=(size + 0.8, size), layout="constrained")
+            axes = figure.subplots()
+            image = axes.imshow(self.ratio[np.ix_(order, order)], vmin=-1, vmax=1, cmap="PuOr_r")
+            axes.grid(False)
+            shown = range(0, n, -(-n // 60))
+            axes.set_xticks(shown, [names[r] for r in shown], rotation=90, fontsize=6)
+            axes.set_yticks(shown, [names[r] for r in shown], fontsize=6)
+            figure.colorbar(image, ax=axes, shrink=0.8, label="UIR of the row's over the column's run")
+            return sign_figure(figure, self.signature)
 
 
 def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
@@ -146,6 +179,36 @@ class Coverage(Result):
         names = [str(one) for one in self.measures]
         columns = {"coverage": self.coverage, "low": self.low, "high": self.high}
         return pd.DataFrame({"measure": names, **columns, "reference": [name in inside for name in names]})
+
+    def to_table(self) -> Table:
+        """Return the coverage of every measure with its interval; the best one in bold (Amigó et al. 2020, Table 3)."""
+        frame = self.to_frame().set_index("measure")
+        shown = frame.assign(reference=["yes" if inside else "" for inside in frame["reference"]])
+        interval = f", {100 * self.confidence:g} % interval over topics" if shown["low"].notna().any() else ""
+        if not interval:
+            shown = shown.drop(columns=["low", "high"])
+        measures = ", ".join(str(one) for one in self.reference)
+        caption = f"Coverage with respect to {measures}{interval}; the best in bold."
+        best = frame["coverage"].max()
+        words = pd.DataFrame("", index=shown.index, columns=shown.columns)
+        words.loc[(frame["coverage"] >= best - _SAME).to_numpy(), "coverage"] = "bold"
+        return Table(shown, caption, self.signature, marks=lambda _: words)
+
+    def plot(self) -> Figure:
+        """Draw the coverage of every measure with its interval, reference measures as hollow marks."""
+        from metaeval.show.drawing import Interval, draw_intervals
+
+        inside = {str(one) for one in self.reference}
+        rows = [
+            Interval(
+                str(self.measures[m]), self.measures[m].title, self.coverage[m],
+                line=(self.low[m], self.high[m]), hollow=str(self.measures[m]) in inside,
+            )
+            for m in np.argsort(np.nan_to_num(self.coverage, nan=-2.0), kind="stable")
+        ]  # fmt: skip
+        reference = ", ".join(one.title for one in self.reference)
+        label = f"coverage with respect to {reference} (hollow)"
+        return draw_intervals(rows, label, self.signature, row_height=0.3)
 
 
 def coverage(
@@ -275,6 +338,59 @@ class CoverageSweep(Result):
         frame.insert(0, "reference", labels)
         return frame
 
+    def to_table(self) -> Table:
+        """Return how often each measure is on top, whatever the reference measures."""
+        measures = ", ".join(str(one) for one in self.candidates)
+        caption = (
+            f"Coverage under all {len(self.members):,} reference sets made of {measures}: the share of sets under which "
+            "a measure has the best coverage (of all, and of those that it is not part of), and its coverage over sets."
+        )
+        return Table(self.to_frame().set_index("measure"), caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw coverage under every reference set as a heat map, and how often each measure is on top."""
+        from matplotlib.figure import Figure
+
+        from metaeval.show.drawing import sign_figure
+        from metaeval.show.style import house_style
+
+        frame = self.to_frame()
+        order = np.argsort(-frame["on_top"].to_numpy(), kind="stable")
+        few = len(self.members) <= 31
+        with house_style():
+            figure = Figure(figsize=(10.5, 0.27 * len(order) + (2.9 if few else 1.7)), layout="constrained")
+            left, right = figure.subplots(1, 2, width_ratios=(4, 1), sharey=True)
+            image = left.imshow(self.coverage[:, order].T, aspect="auto", cmap="viridis", interpolation="nearest")
+            left.set_yticks(range(len(order)), [self.measures[m].title for m in order])
+            self._label_sets(left, few)
+            left.grid(False)
+            figure.colorbar(image, ax=left, shrink=0.8, label="coverage", location="left", pad=0.02)
+            for row, m in enumerate(order):
+                right.barh(row, 100 * frame["on_top"].iloc[m], color="#56B4E9", height=0.7)
+                outside = 100 * frame["on_top_outside"].iloc[m]
+                right.plot(outside, row, "|", color="black", markersize=9)
+            right.tick_params(labelleft=False)
+            right.set(xlim=(0, 105), xlabel="% of sets on top\n(stroke: of sets without it)")
+            right.grid(axis="y", visible=False)
+            return sign_figure(figure, self.signature)
+
+    def _label_sets(self, axes: Axes, few: bool) -> None:
+        """Name every reference set where they are few, and otherwise how many measures they have."""
+        sizes = self.members.sum(axis=1)
+        starts = np.flatnonzero(np.diff(sizes, prepend=0))
+        for start in starts[1:]:
+            axes.axvline(start - 0.5, color="white", linewidth=1)
+        if few:
+            titles = np.array([one.title for one in self.candidates], dtype=object)
+            labels = [" + ".join(titles[inside]) for inside in self.members]
+            axes.set_xticks(range(len(sizes)), labels, rotation=60, ha="right", fontsize=6)
+            return
+        ends = [*starts[1:], len(sizes)]
+        wide = [i for i, end in enumerate(ends) if end - starts[i] >= 0.02 * len(sizes)]
+        middles = [(starts[i] + ends[i]) / 2 - 0.5 for i in wide]
+        axes.set_xticks(middles, [str(sizes[starts[i]]) for i in wide])
+        axes.set_xlabel(f"all {len(sizes):,} reference sets, by the number of measures in them")
+
 
 def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
     """How much does coverage depend on the choice of the reference measures?
@@ -331,7 +447,7 @@ def _reference(scores: Scores, reference: Reference) -> tuple[np.ndarray, tuple[
     absent = [name for name in wanted if name not in there]
     if absent:
         raise MetaevalError(
-            f"the reference measure {absent[0]} is not among the scores, which hold {listed(there, most=12)}: "
+            f"the reference measure {absent[0]} is not among the scores, which hold {format_list(there, most=12)}: "
             "score the runs with it too"
         )
     chosen = scores.sel(measures=wanted)
@@ -346,9 +462,9 @@ def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[M
         together = ", ".join(map(str, reference))
         what = f"no run improves on another unanimously for {together}, or no measure tells runs apart"
     else:
-        what = f"{listed(names)} gives all runs the same mean score"
+        what = f"{format_list(names)} gives all runs the same mean score"
     warnings.warn(
-        f"{scores.collection or 'scores'}: {what}: the coverage of {listed(names)} is not defined",
+        f"{scores.collection or 'scores'}: {what}: the coverage of {format_list(names)} is not defined",
         MetaevalWarning,
         stacklevel=3,
     )

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metaeval.errors import DirectionWarning
-from metaeval.labels import listed
+from metaeval.errors import DirectionWarning, format_list
 from metaeval.measures.base import Measure
 
 
@@ -37,7 +36,7 @@ def stated_directions(measures: Sequence[Measure]) -> np.ndarray:
     unknown = [str(one) for one in measures if one.higher_is_better is None]
     if unknown:
         warnings.warn(
-            f"nothing states whether higher {listed(unknown)} is better: it is taken to be. State it with "
+            f"nothing states whether higher {format_list(unknown)} is better: it is taken to be. State it with "
             'Measure("name", higher_is_better=…), or with --lower-is-better NAME',
             DirectionWarning,
             stacklevel=4,

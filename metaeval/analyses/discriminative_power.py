@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import pandas as pd
@@ -18,13 +19,18 @@ from metaeval.analyses.checks import (
 )
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
+from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
-from metaeval.scores import Scores
-from metaeval.signature import Signature, sign
+from metaeval.show.signature import Signature, sign
+from metaeval.show.table import Table
 from metaeval.stats.paired_tests import FAMILYWISE, Correction, PairedTest, all_pairs_test
 from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.streams import stream_key
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +133,15 @@ class DiscriminativePower(Result):
         ordered = -np.sort(-self.p_values, axis=1)
         pairs = pd.RangeIndex(1, ordered.shape[1] + 1, name="pair")
         return pd.DataFrame(ordered.T, index=pairs, columns=[str(one) for one in self.measures])
+
+    def to_table(self) -> Table:
+        """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
+        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs."
+        return summary_table(self.summary(), caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
+        return draw_power_curves([self])
 
 
 def discriminative_power(
@@ -232,3 +247,81 @@ def discriminative_power(
         alpha,
         sign("discriminative_power", scores, **settings),
     )
+
+
+def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Table:
+    """Return counts of significant pairs as the papers head them: #sig, #all and percent.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns measure, significant, pairs, power (a share), and whatever else is shown.
+    caption : str
+    signature : Signature
+
+    Returns
+    -------
+    Table
+    """
+    shown = frame.assign(power=100 * frame["power"]).set_index("measure")
+    shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
+    return Table(shown, caption, signature, digits=1)
+
+
+def draw_power_curves(powers: Sequence[DiscriminativePower], titles: Sequence[str] | None = None) -> Figure:
+    """Draw the curves of one collection, or of several side by side, as in ACL 2021, Figure 2.
+
+    Parameters
+    ----------
+    powers : sequence of DiscriminativePower
+    titles : sequence of str, optional
+        By default the collections' names.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib.figure import Figure
+
+    from metaeval.show.drawing import sign_figure
+    from metaeval.show.style import house_style
+
+    titles = titles if titles is not None else [one.collection for one in powers]
+    with house_style():
+        size = (6.4, 4.2) if len(powers) == 1 else (4.6 * len(powers), 4.2)
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(1, len(powers), squeeze=False)[0]
+        for axes, power, title in zip(panels, powers, titles, strict=True):
+            _draw_curves(axes, power, title)
+        return sign_figure(figure, "; ".join(str(one.signature) for one in powers))
+
+
+def _draw_curves(axes: Axes, power: DiscriminativePower, title: str) -> None:
+    from metaeval.show.style import choose_looks, choose_markers
+
+    curve = power.curve()
+    shown = choose_looks(list(curve.columns))
+    # The most discriminative measure first, as the eye meets the curves from the left.
+    order = np.argsort(curve.to_numpy().sum(axis=0), kind="stable")
+    pairs = curve.index.to_numpy()
+    ceiling = float(min(1.0, max(0.2, 4 * power.alpha)))
+    for rank, position in enumerate(order):
+        name, p = curve.columns[position], curve.iloc[:, position].to_numpy()
+        found = int((p <= power.alpha).sum())
+        label = f"{power.measures[position].title} ({found})"
+        marked = choose_markers(np.flatnonzero((p < ceiling) & (p > 0)), rank)
+        axes.plot(pairs, p, markevery=marked, markersize=4.5, label=label, **shown[name])
+    axes.axhline(power.alpha, color="#888888", linewidth=0.8)
+    axes.annotate(
+        f"α = {power.alpha:g}",
+        (1, power.alpha),
+        xycoords=("axes fraction", "data"),
+        ha="right",
+        va="bottom",
+        fontsize=7,
+    )
+    axes.set(ylim=(-0.01 * ceiling, ceiling), xlabel="run pairs, by p-value from large to small", ylabel="p-value")
+    first = np.flatnonzero((curve.to_numpy() <= ceiling).any(axis=1))
+    axes.set_xlim(left=max(0, (first[0] if len(first) else 0) - 1), right=len(pairs) + 1)
+    axes.set_title(title)
+    axes.legend(title="significant pairs in brackets", title_fontsize=7)

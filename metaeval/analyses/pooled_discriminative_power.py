@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import at_least, check_seed, share_between
-from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.discriminative_power import DiscriminativePower, summary_table
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
-from metaeval.signature import Signature
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
 from metaeval.stats.streams import generator
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,24 @@ class PooledDiscriminativePower(Result):
             }
         )
 
+    def to_table(self) -> Table:
+        """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
+        frame = self.to_frame().assign(low=lambda f: 100 * f["low"], high=lambda f: 100 * f["high"])
+        names = ", ".join(self.collections)
+        caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
+        return summary_table(frame, caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw the pooled discriminative power of every measure with its interval."""
+        from metaeval.show.drawing import Interval, draw_intervals
+
+        rows = [
+            Interval(str(one), one.title, self.power[m], line=(self.low[m], self.high[m]))
+            for m, one in sorted(enumerate(self.measures), key=lambda row: self.power[row[0]])
+        ]
+        label = f"share of significant run pairs in {len(self.collections)} collections, with interval over runs"
+        return draw_intervals(rows, label, self.signature)
+
 
 def pooled_discriminative_power(
     powers: Sequence[DiscriminativePower], *, n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
@@ -121,7 +144,7 @@ def pooled_discriminative_power(
 
     Examples
     --------
-    >>> from metaeval.scores import Scores
+    >>> from metaeval.data.scores import Scores
     >>> from metaeval.analyses.discriminative_power import discriminative_power
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
     >>> powers = [discriminative_power(Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD"],

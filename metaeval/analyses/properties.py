@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,8 @@ from metaeval.analyses.result import Result
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import resolve
-from metaeval.signature import Signature
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
 from metaeval.stats.ordinal_cases import (
     all_counts,
     all_matrices,
@@ -27,6 +28,9 @@ from metaeval.stats.ordinal_cases import (
     stretched,
 )
 from metaeval.stats.streams import generator
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 INVARIANCE, MONOTONICITY, IMBALANCE = PROPERTIES = ("ordinal invariance", "ordinal monotonicity", "imbalance")
 
@@ -122,6 +126,38 @@ class Properties(Result):
             for one in self.verdicts
         ]
         return pd.DataFrame(rows)
+
+    def to_table(self) -> Table:
+        """Return which properties were not refuted, with the cases tried (Amigó et al. 2020, Table 2)."""
+        cells = [f"✓ ({one.cases:,})" if one.holds else "✗" for one in self.verdicts]
+        rows = [cells[start : start + len(PROPERTIES)] for start in range(0, len(cells), len(PROPERTIES))]
+        names = pd.Index([str(one) for one in self.measures], name="measure")
+        frame = pd.DataFrame(rows, index=names, columns=list(PROPERTIES))
+        caption = "Formal properties. ✓: no counterexample in so many cases, which is no proof; ✗: there is one."
+        return Table(frame, caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw which measure has which property: a filled mark where no counterexample was found."""
+        from matplotlib.figure import Figure
+
+        from metaeval.show.drawing import sign_figure
+        from metaeval.show.style import house_style
+
+        holds = self.holds()
+        names = [one.title for one in self.measures]
+        with house_style():
+            figure = Figure(figsize=(5.6, 0.27 * len(names) + 1.5), layout="constrained")
+            axes = figure.subplots()
+            for m, p in np.ndindex(holds.shape):
+                marker, colour = ("o", "#0072B2") if holds[m, p] else ("x", "#D55E00")
+                axes.plot(p, m, marker=marker, color=colour, markersize=6, linestyle="")
+            axes.set_xticks(range(len(PROPERTIES)), [name.replace(" ", "\n") for name in PROPERTIES])
+            axes.set_yticks(range(len(names)), names)
+            axes.set(xlim=(-0.5, len(PROPERTIES) - 0.5), ylim=(len(names) - 0.5, -0.5))
+            axes.set_xlabel("● no counterexample found   × counterexample", fontsize=8)
+            axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
+            axes.spines["bottom"].set_visible(False)
+            return sign_figure(figure, self.signature)
 
 
 def properties(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -10,11 +11,18 @@ import pandas as pd
 from metaeval.analyses.checks import at_least, check_seed, check_tau, comparable, share_between
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
+from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure
-from metaeval.scores import Scores
-from metaeval.signature import Signature, sign
+from metaeval.show.signature import Signature, sign
+from metaeval.show.table import Table, band_marks, take_upper_triangle
 from metaeval.stats.rank_correlation import TauVariant, tau, tau_matrix
 from metaeval.stats.streams import generator
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CLASSIFICATION_BANDS, QUANTIFICATION_BANDS = (0.8, 0.6), (0.9, 0.8)
+"""Where the papers' colour bands of τ begin (ACL 2021, Tables 2 and 5)."""
 
 _CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
@@ -68,6 +76,31 @@ class RankingSimilarity(Result):
         names = np.array([str(one) for one in self.measures], dtype=object)
         numbers = {name: getattr(self, name)[first, second] for name in ("tau", "low", "high")}
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
+
+    @property
+    def symbol(self) -> str:
+        """How the variant of τ is written."""
+        return "τ_a" if self.variant == "tau_a" else "τ_b"
+
+    def to_table(self) -> Table:
+        """Return τ above the diagonal, in the papers' colour bands (ACL 2021, Tables 2 and 5)."""
+        kinds = {one.kind for one in self.measures}
+        bands = QUANTIFICATION_BANDS if kinds == {"quantification"} else CLASSIFICATION_BANDS
+        caption = (
+            f"Ranking similarity: Kendall's {self.symbol} between the rankings of runs by every two measures; "
+            f"bands begin at {bands[0]:g} and {bands[1]:g}."
+        )
+        return Table(take_upper_triangle(self.to_frame()), caption, self.signature, marks=band_marks(*bands))
+
+    def plot(self) -> Figure:
+        """Draw τ between all pairs of measures as a heat map with its numbers."""
+        from metaeval.show.drawing import draw_heatmap
+
+        return draw_heatmap(
+            self.tau, [one.title for one in self.measures], self.symbol, self.signature,
+            limits=(-1, 1), colours="PuOr_r", write=lambda tau: f"{tau:.2f}", is_dark=lambda tau: abs(tau) > 0.6,
+            diagonal=False,
+        )  # fmt: skip
 
 
 def ranking_similarity(

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from metaeval.signature import Signature
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from metaeval.report.tables import Table
 
-
-class Result:
+class Result(ABC):
     """Base of the results of analyses: small, frozen, with a signature."""
 
     signature: Signature
 
+    @abstractmethod
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers as a frame; every analysis says which columns."""
-        raise TypeError(f"{type(self).__name__} holds no frame")
 
+    @abstractmethod
     def to_table(self) -> Table:
         """Return the result as the table a paper would print, with caption and signature."""
-        from metaeval.report.results import table_of
 
-        return table_of(self)
+    @abstractmethod
+    def plot(self) -> Figure:
+        """Return the figure that shows the result, with its signature below.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Not known to pyplot: show it in a notebook by its name, or save it with
+            `metaeval.show.drawing.save_figure`.
+        """
+
+    def detail_tables(self) -> list[Table]:
+        """Return further tables that the command line prints below the first one."""
+        return []
 
     def to_text(self) -> str:
         """Return the table for a terminal."""
@@ -40,12 +53,6 @@ class Result:
     def to_latex(self) -> str:
         """Return the table as LaTeX with booktabs rules."""
         return self.to_table().to_latex()
-
-    def plot(self) -> Figure:
-        """Return the figure that shows the result, with its signature below."""
-        from metaeval.report.figures import figure_of
-
-        return figure_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data that JSON can hold: its kind, its signature and its rows."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import comparable
 from metaeval.analyses.result import Result
-from metaeval.errors import MetaevalError
-from metaeval.labels import listed
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
-from metaeval.scores import Scores
-from metaeval.signature import Signature, sign
+from metaeval.show.signature import Signature, sign
+from metaeval.show.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _DIGITS = 9  # scores equal to this many digits are tied: rounding must not decide a rank
 
@@ -58,6 +62,25 @@ class Robustness(Result):
             mean, sd = (known.mean(), known.std()) if len(known) else (np.nan, np.nan)
             rows.append((str(measure), mean, sd, len(known), len(values) - len(known)))
         return pd.DataFrame(rows, columns=["measure", "mean", "sd", "pairs", "undefined"])
+
+    def to_table(self) -> Table:
+        """Return how well rankings agree between topics, or collections."""
+        units = f"{len(self.units)} {self.over}"
+        caption = f"Robustness: Spearman's ρ between the rankings of runs on every two of {units}."
+        return Table(self.to_frame().set_index("measure"), caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw the distribution of Spearman's ρ between topics, or collections, for every measure."""
+        from metaeval.show.drawing import Interval, draw_intervals
+
+        rows = []
+        means = self.to_frame()["mean"].to_numpy()
+        for m in np.argsort(np.nan_to_num(means, nan=-2.0), kind="stable"):
+            known = self.correlations[m][~np.isnan(self.correlations[m])]
+            middle = tuple(np.quantile(known, [0.25, 0.75])) if len(known) else None
+            rows.append(Interval(str(self.measures[m]), self.measures[m].title, means[m], bar=middle, hollow=True))
+        label = f"Spearman's ρ between the rankings of two {self.over}: mean and middle half"
+        return draw_intervals(rows, label, self.signature)
 
 
 def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
@@ -105,7 +128,7 @@ def _joined(collections: Sequence[Scores]) -> tuple[tuple[str, ...], np.ndarray,
     names = [str(m) for m in collections[0].measures if all(str(m) in map(str, one.measures) for one in collections)]
     if len(runs) < 3 or not names:
         raise MetaevalError(
-            f"the collections share {len(runs)} runs ({listed(runs)}) and {len(names)} measures; "
+            f"the collections share {len(runs)} runs ({format_list(runs)}) and {len(names)} measures; "
             "at least three runs and one measure are needed"
         )
     parts = [one.sel(runs=runs, measures=names) for one in collections]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,14 +19,18 @@ from metaeval.analyses.checks import (
     warn_of_constant_measures,
 )
 from metaeval.analyses.result import Result
+from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
-from metaeval.scores import Scores
-from metaeval.signature import Signature, sign
+from metaeval.show.signature import Signature, sign
+from metaeval.show.table import Table
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import generator, stream_key
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
 
@@ -76,6 +81,42 @@ class SampleSize(Result):
                 "power_sd": self.power_sd.ravel(),
             }
         )
+
+    def to_table(self) -> Table:
+        """Return mean τ and power for every number of topics."""
+        frame = self.to_frame().pivot(index="topics", columns="measure", values=["mean_tau", "power"])
+        names = [str(one) for one in self.measures]
+        columns = pd.MultiIndex.from_product([["mean_tau", "power"], names])
+        shown = frame[columns].rename(columns={"mean_tau": "τ", "power": "power"}, level=0)
+        shown.index.name = "topics"
+        caption = (
+            "Mean τ between two disjoint sets of so many topics, and the share of significant run pairs with so many."
+        )
+        return Table(shown, caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw consistency and discriminative power against the number of topics."""
+        from matplotlib.figure import Figure
+
+        from metaeval.show.drawing import sign_figure
+        from metaeval.show.style import choose_looks, house_style
+
+        names = [str(one) for one in self.measures]
+        shown = choose_looks(names)
+        with house_style():
+            figure = Figure(figsize=(9.2, 3.8), layout="constrained")
+            left, right = figure.subplots(1, 2)
+            for m, name in enumerate(names):
+                left.plot(self.sizes, self.tau[:, m], markersize=4, **shown[name])
+                right.plot(self.sizes, self.power[:, m], markersize=4, label=self.measures[m].title, **shown[name])
+            known = [size for size, row in zip(self.sizes, self.tau, strict=True) if not np.isnan(row).all()]
+            left.set(xlabel="topics in either set", ylabel="mean τ between two sets", xscale="log")
+            right.set(xlabel="topics", ylabel="share of significant run pairs", xscale="log", ylim=(0, None))
+            for axes, ticks in ((left, known), (right, list(self.sizes))):
+                axes.set_xticks(_choose_ticks(ticks), [str(tick) for tick in _choose_ticks(ticks)])
+                axes.minorticks_off()
+            figure.legend(loc="outside right upper")
+            return sign_figure(figure, self.signature)
 
 
 def sample_size(
@@ -162,3 +203,14 @@ def sample_size(
         "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau, seed=seed
     )
     return SampleSize(scores.measures, tuple(ladder), taus, power, spread, signature)
+
+
+def _choose_ticks(ticks: list[int]) -> list[int]:
+    """Choose some ticks, first and last among them, that do not collide on a logarithmic axis."""
+    kept: list[int] = []
+    for tick in ticks:
+        if not kept or tick >= 1.45 * kept[-1]:
+            kept.append(tick)
+    if ticks and kept[-1] != ticks[-1]:
+        kept[-1] = ticks[-1]
+    return kept

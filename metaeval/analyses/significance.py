@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,11 @@ from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
-from metaeval.signature import Signature
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table, arrange_pairs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +58,36 @@ class SignificanceOverlap(Result):
         sso = np.divide(b, union, out=np.full(len(b), np.nan), where=union > 0)
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "a": a, "b": b, "c": c, "sso": sso})
 
+    def to_table(self) -> Table:
+        """Return SSO in percent with (a/b/c); 90 and above bold, below 70 underlined (LQ 2021, Table 4)."""
+        frame = self.to_frame()
+        percent = 100 * frame["sso"]
+        cells = [
+            f"{'–' if np.isnan(p) else f'{p:.1f}'} ({a}/{b}/{c})"
+            for p, a, b, c in zip(percent, frame["a"], frame["b"], frame["c"], strict=True)
+        ]
+        names = [str(one) for one in self.measures]
+        words = np.select([percent >= 90, percent < 70], ["bold", "underline"], "")
+        caption = (
+            "Significance overlap: SSO = b / (a + b + c) in percent; a, c: run pairs significant with the row's or the "
+            "column's measure only, b: with both. 90 and above in bold, below 70 underlined."
+        )
+        marks = arrange_pairs(names, list(words), "")
+        return Table(arrange_pairs(names, cells, "–"), caption, self.signature, marks=lambda _: marks)
+
+    def plot(self) -> Figure:
+        """Draw the significance overlap of all pairs of measures as a heat map."""
+        from metaeval.show.drawing import draw_heatmap
+
+        found = np.diagonal(self.both)
+        union = found[:, None] + found - self.both
+        sso = np.divide(self.both, union, out=np.full(union.shape, np.nan), where=union > 0)
+        return draw_heatmap(
+            sso, [one.title for one in self.measures], "significance overlap", self.signature,
+            limits=(0, 1), colours="cividis", is_dark=lambda share: share < 0.55,
+            write=lambda share: "–" if np.isnan(share) else f"{100 * share:.0f}",
+        )  # fmt: skip
+
 
 def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     """Do two measures find the same pairs of runs significantly different?
@@ -73,7 +108,7 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
 
     Examples
     --------
-    >>> from metaeval.scores import Scores
+    >>> from metaeval.data.scores import Scores
     >>> from metaeval.analyses.discriminative_power import discriminative_power
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None] ** [1, 2]
     >>> scores = Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD", "RNOD"])
@@ -140,6 +175,40 @@ class SignificanceContradictions(Result):
                 rows.append((str(self.measures[i]), str(self.measures[j]), self.runs[ahead], self.runs[behind]))
         return pd.DataFrame(rows, columns=["measure_1", "measure_2", "run_1", "run_2"])
 
+    def to_table(self) -> Table:
+        """Return on how many run pairs every two measures contradict each other (LQ 2021, Table 5)."""
+        names = [str(one) for one in self.measures]
+        counts = self.to_frame()["contradictions"].tolist()
+        caption = "Contradictions: run pairs for which two measures reach opposite significant conclusions."
+        return Table(arrange_pairs(names, counts, "–"), caption, self.signature)
+
+    def run_pairs_table(self) -> Table:
+        """Return the exhaustive list of contradictions (LQ 2021, Table 6)."""
+        caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
+        return Table(self.run_pairs().set_index("measure_1"), caption, self.signature)
+
+    def detail_tables(self) -> list[Table]:
+        """Return the list of contradictions, if there are any."""
+        table = self.run_pairs_table()
+        return [table] if len(table.frame) else []
+
+    def plot(self) -> Figure:
+        """Draw on how many run pairs every two measures contradict each other."""
+        from matplotlib.ticker import MaxNLocator
+
+        from metaeval.show.drawing import draw_heatmap
+
+        n = len(self.measures)
+        counts = np.zeros((n, n), dtype=int)
+        counts[np.triu_indices(n, 1)] = self.to_frame()["contradictions"].to_numpy()
+        counts += counts.T
+        most = max(1, counts.max())
+        return draw_heatmap(
+            counts, [one.title for one in self.measures], "contradictions", self.signature,
+            limits=(0, most), colours="Blues", write=str, is_dark=lambda count: count > 0.5 * most,
+            diagonal=False, ticks=MaxNLocator(integer=True),
+        )  # fmt: skip
+
 
 def significance_contradictions(power: DiscriminativePower) -> SignificanceContradictions:
     """Of which pairs of runs do two measures say opposite things, both significantly?
@@ -160,7 +229,7 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
 
     Examples
     --------
-    >>> from metaeval.scores import Scores
+    >>> from metaeval.data.scores import Scores
     >>> from metaeval.analyses.discriminative_power import discriminative_power
     >>> up = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
     >>> scores = Scores(np.concatenate([up, up], axis=-1), runs=["a", "b", "c"], topics=range(12),

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import at_least, check_jobs, check_seed, check_tau, comparable, share_between
 from metaeval.analyses.result import Result
-from metaeval.errors import MetaevalError
-from metaeval.labels import listed
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
-from metaeval.scores import Scores
-from metaeval.signature import Signature, sign
+from metaeval.show.signature import Signature, sign
+from metaeval.show.table import Table
 from metaeval.stats.anova import effect_size, residual_variance
 from metaeval.stats.letters import compact_letters
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import stream_key
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MARKS = ("", "†", "‡", "◇", "♡", "♣", "♠", "♯", "★")
 """What stands behind a mean τ that significantly outperforms the worst 0, 1, 2, … measures, as in ACL21 Table 3."""
@@ -112,6 +116,42 @@ class SplitHalfConsistency(Result):
             }
         )
 
+    def to_table(self) -> Table:
+        """Return mean τ with the papers' marks, best first, and V_E2 (ACL 2021, Tables 3 and 6)."""
+        frame = self.to_frame()
+        used = sorted({k for k in frame["outperforms"] if k})
+        shown = pd.DataFrame(
+            {
+                "mean τ": frame["mean_tau"].to_numpy(),
+                "": [_mark(k) for k in frame["outperforms"]],
+                "outperforms the worst": frame["outperforms"].to_numpy(),
+                "group": frame["letters"].to_numpy(),
+            },
+            index=pd.Index(frame["measure"], name="measure"),
+        )
+        a, b = self.sizes
+        meaning = ", ".join(f"{_mark(k)} the worst {k}" for k in reversed(used))
+        marks = f" Significantly outperforms {meaning}." if used else ""
+        variance = f" V_E2 = {self.residual_variance:.3g}." if len(frame) > 1 else ""
+        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits).{marks}{variance}"
+        return Table(shown, caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw the distribution of τ over splits for every measure, the most consistent one on top."""
+        from metaeval.show.drawing import Interval, draw_intervals
+
+        ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
+        rows = [
+            Interval(
+                str(self.measures[m]), self.measures[m].title, self.means[m],
+                line=(ends[0, m], ends[3, m]), bar=(ends[1, m], ends[2, m]), hollow=True,
+            )
+            for m in np.argsort(self.means, kind="stable")
+        ]  # fmt: skip
+        a, b = self.sizes
+        label = f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %"
+        return draw_intervals(rows, label, self.signature)
+
 
 def split_half_consistency(
     scores: Scores,
@@ -180,7 +220,7 @@ def split_half_consistency(
     undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus).any(axis=0))]
     if undefined:
         raise MetaevalError(
-            f"τ_b is not defined where all runs are tied, as they are on some half for {listed(undefined)}: use tau_a"
+            f"τ_b is not defined where all runs are tied, as they are on some half for {format_list(undefined)}: use tau_a"
         )
     variance, p = float("nan"), np.empty(0)
     if len(scores.measures) > 1:
@@ -196,3 +236,7 @@ def split_half_consistency(
         test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
     )  # fmt: skip
     return SplitHalfConsistency(scores.measures, taus, sizes, variance, p, alpha, signature)
+
+
+def _mark(k: int) -> str:
+    return MARKS[k] if k < len(MARKS) else f"+{k}"

@@ -13,7 +13,7 @@ from metaeval.cli.output import Style, check_output, show_result, working
 
 if TYPE_CHECKING:
     from metaeval.analyses.discriminative_power import DiscriminativePower
-    from metaeval.scores import Scores
+    from metaeval.data.scores import Scores
     from metaeval.stats.rank_correlation import TauVariant
 
 Source = Annotated[str, typer.Argument(help="A score file or folder, a store, or a data set's name")]
@@ -225,13 +225,9 @@ def contradictions(
     tested = _power(source, measure, opening, cluster, **settings)
     result = significance_contradictions(tested)
     show_result(result, style, out, "contradictions")
-    pairs = result.run_pairs()
-    if style in ("text", "md", "latex") and len(pairs):
-        from metaeval.report.tables import Table
-
-        caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
-        table = Table(pairs.set_index("measure_1"), caption, result.signature)
-        print(f"\n{table.render(style)}", end="")
+    if style in ("text", "md", "latex"):
+        for table in result.detail_tables():
+            print(f"\n{table.render(style)}", end="")
 
 
 def baselines(
@@ -379,7 +375,7 @@ def _opening(
 
 def _scores(source: str, measure: list[str] | None, opening: dict[str, Any]) -> Scores:
     from metaeval.cli.scores import wanted_measures
-    from metaeval.opening import open_scores
+    from metaeval.datasets.open import open_scores
 
     with working(f"reading {source}"):
         return open_scores(source, wanted_measures(measure), **opening)
@@ -402,7 +398,7 @@ def _spread(n_jobs: int, cluster: str | None) -> Iterator[int]:
     if cluster is None:
         yield n_jobs
         return
-    from metaeval.parallel import on_cluster
+    from metaeval.stats.parallel import on_cluster
 
     with on_cluster(cluster):
         yield -1

@@ -63,7 +63,7 @@ def compare(
       metaeval compare -m nDCG@20 --scores trec-web-2013 -o report/
       metaeval compare -m mine --new-scores mine.csv --data scores.csv -o report/
     """
-    from metaeval.compare import compare as compared
+    from metaeval.comparison import compare as compared
     from metaeval.errors import MetaevalError
 
     sources: list[object] = [*(data or []), *(scores or [])]
@@ -94,7 +94,7 @@ def compare(
 
 def _wanted(name: str, *, matrices: bool) -> str | Measure:
     """Return a measure of a user's file, or a name."""
-    from metaeval.conformance import measure_of_file
+    from metaeval.measures.conformance import measure_of_file
     from metaeval.measures.user import is_reference
 
     if is_reference(name):
@@ -108,10 +108,10 @@ def _wanted(name: str, *, matrices: bool) -> str | Measure:
 
 def _with_new(names: list[str], files: list[str], sources: list[object], higher_is_better: bool) -> list[object]:
     """Put the scores of each file beside those of the collection that was named in the same place."""
-    from metaeval.compare import from_scores
+    from metaeval.comparison import from_scores
+    from metaeval.datasets.open import open_scores
     from metaeval.errors import MetaevalError
     from metaeval.io import tidy
-    from metaeval.opening import open_scores
 
     if len(names) != 1 or len(files) != len(sources):
         raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each --data")

@@ -31,7 +31,7 @@ def list_data(style: Style = "text") -> None:
     import pandas as pd
 
     from metaeval.datasets import cache_folder, datasets
-    from metaeval.report.tables import Table
+    from metaeval.show.table import Table
 
     folder = cache_folder()
     found = datasets()

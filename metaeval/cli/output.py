@@ -16,8 +16,8 @@ import typer
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
-    from metaeval.report.tables import Table
-    from metaeval.scores import Scores
+    from metaeval.data.scores import Scores
+    from metaeval.show.table import Table
 
 Style = Annotated[str, typer.Option("--format", "-f", help="text, csv, md, latex or json")]
 
@@ -38,8 +38,8 @@ def check_output(style: str, out: Path | None) -> None:
 
 def check_target(target: Path) -> None:
     """Refuse a target for scores that does not tell its format, before anything is computed."""
+    from metaeval.datasets.open import is_store
     from metaeval.errors import MetaevalError
-    from metaeval.opening import is_store
 
     if target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
         raise MetaevalError(
@@ -68,9 +68,9 @@ def show_result(result: Result, style: str, out: Path | None, name: str) -> None
     if style == "json":
         print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
     elif style == "csv":
-        from metaeval.report.tables import printed_csv
+        from metaeval.show.table import format_csv
 
-        print(printed_csv(result.to_frame()), end="")
+        print(format_csv(result.to_frame()), end="")
         print(result.signature, file=sys.stderr)
     else:
         print(result.to_table().render(style), end="")
@@ -81,21 +81,21 @@ def show_result(result: Result, style: str, out: Path | None, name: str) -> None
 def write_result(result: Result, out: Path, name: str) -> None:
     """Write NAME.csv (every row), NAME.md, NAME.tex, NAME.json, NAME.png and NAME.svg into a folder."""
     from metaeval.files import write_atomically
-    from metaeval.report.figures import save
-    from metaeval.report.tables import printed_csv
+    from metaeval.show.drawing import save_figure
+    from metaeval.show.table import format_csv
 
     result.to_table().write(out, name)
-    write_atomically(out / f"{name}.csv", printed_csv(result.to_frame()))
+    write_atomically(out / f"{name}.csv", format_csv(result.to_frame()))
     write_atomically(out / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
-    save(result.plot(), out, name)
+    save_figure(result.plot(), out, name)
     print(f"wrote {name}.csv, .md, .tex, .json, .png and .svg into {out}", file=sys.stderr)
 
 
 def write_scores(scores: Scores, target: Path, to_format: str | None = None) -> None:
     """Write scores to a file or folder, or add them to a store."""
+    from metaeval.data.store import ScoreStore
+    from metaeval.datasets.open import is_store
     from metaeval.io import write_scores as write
-    from metaeval.opening import is_store
-    from metaeval.store import ScoreStore
 
     if to_format == "store" or (to_format is None and is_store(target)):
         ScoreStore(target).add(scores)

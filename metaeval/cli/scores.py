@@ -10,8 +10,8 @@ import typer
 from metaeval.cli.output import Style, check_output, check_target, show, version_line, working, write_scores
 
 if TYPE_CHECKING:
+    from metaeval.data.scores import Scores
     from metaeval.measures.base import Measure
-    from metaeval.scores import Scores
 
 Missing = Annotated[
     str, typer.Option(help="Where a score or an answer is missing: raise, drop-topic, drop-run or worst")
@@ -40,7 +40,7 @@ def list_measures(
 
     from metaeval.errors import MeasureError
     from metaeval.measures import measures
-    from metaeval.report.tables import Table
+    from metaeval.show.table import Table
 
     if kind not in (None, "classification", "quantification"):
         raise MeasureError(f"there is no kind {kind!r}: use classification or quantification")
@@ -101,13 +101,13 @@ def score(
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
-    from metaeval.compare import established
-    from metaeval.labels import counted
-    from metaeval.report.tables import Table
-    from metaeval.runs import ClassificationRuns
-    from metaeval.scores import Scores
-    from metaeval.scoring import score as scored
-    from metaeval.signature import sign
+    from metaeval.comparison import established
+    from metaeval.data.runs import ClassificationRuns
+    from metaeval.data.score import score as scored
+    from metaeval.data.scores import Scores
+    from metaeval.errors import format_count
+    from metaeval.show.signature import sign
+    from metaeval.show.table import Table
 
     check_output(style, None)
     if out is not None:
@@ -123,7 +123,7 @@ def score(
             if measure is None:
                 wanted = established(data)
             result = scored(data, wanted)  # type: ignore[arg-type]
-    caption = f"Mean scores over topics: {counted(len(result.runs), 'run')}, {counted(len(result.topics), 'topic')}."
+    caption = f"Mean scores over topics: {format_count(len(result.runs), 'run')}, {format_count(len(result.topics), 'topic')}."
     show(Table(result.means(), caption, sign("score", result), digits=4), style)
     if out is not None:
         write_scores(result, out)
@@ -154,7 +154,7 @@ def convert(
       metaeval convert scores.csv folder --to sakai
       metaeval convert scores.csv mystore --to store --collection web2013
     """
-    from metaeval.opening import open_scores
+    from metaeval.datasets.open import open_scores
 
     with working("converting"):
         scores = open_scores(
@@ -165,7 +165,7 @@ def convert(
 
 def wanted_measures(names: list[str] | None) -> list[Measure] | None:
     """Return the measures named on the command line: registered ones, labels, or FILE.py:FUNCTION, which is run."""
-    from metaeval.conformance import measure_of_file
+    from metaeval.measures.conformance import measure_of_file
     from metaeval.measures.registry import find, named
     from metaeval.measures.user import is_reference
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
 from metaeval.datasets import baselines, ordinal
 from metaeval.datasets.download import fetch
 from metaeval.datasets.registry import Dataset, dataset
 from metaeval.errors import DatasetError
 from metaeval.files import PathLike
-from metaeval.runs import ClassificationRuns, QuantificationRuns, Runs
 
 if TYPE_CHECKING:
+    from metaeval.data.scores import Scores
     from metaeval.measures.base import Measure
-    from metaeval.scores import Scores
 
 _GOLD = "gold as a run"
 """Stands in where a data set has no run of its own, until the baselines are there."""
@@ -148,20 +148,13 @@ def _with_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
 
 def _scores(chosen: Dataset, files: Mapping[str, Path]) -> Scores:
     from metaeval.io import sakai, wide
-    from metaeval.scores import Scores
 
     if chosen.reader == "sakai":
         read = sakai.read(next(iter(files.values())).parent, collection=chosen.name)
     else:
         read = wide.read([files[name] for name in sorted(files)], collection=chosen.name)
-    return Scores(
-        read.values,
-        runs=read.runs,
-        topics=read.topics,
-        measures=[_directed(one, chosen.options) for one in read.measures],
-        collection=chosen.name,
-        provenance=chosen.provenance,
-    )
+    measures = tuple(_directed(one, chosen.options) for one in read.measures)
+    return replace(read, measures=measures, provenance=chosen.provenance)
 
 
 def _directed(measure: Measure, options: Mapping[str, Any]) -> Measure:

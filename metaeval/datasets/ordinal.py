@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.data.runs import ClassificationRuns
 from metaeval.datasets.ordinal_classifiers import PACKAGES, RECIPE, make
 from metaeval.datasets.registry import Dataset, built_folder
 from metaeval.errors import MetaevalError, MetaevalWarning, PolicyWarning
 from metaeval.files import PathLike, write_atomically
-from metaeval.runs import ClassificationRuns
 
 READER = "skordinal"
 """The `reader` of these data sets in registry.toml."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.data.runs import ClassificationRuns
 from metaeval.datasets.registry import Dataset
 from metaeval.errors import DatasetError
-from metaeval.runs import ClassificationRuns
 from metaeval.stats.streams import generator, stream_key
 
 RECIPE = 1

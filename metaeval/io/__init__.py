@@ -8,8 +8,11 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.runs import ClassificationRuns, QuantificationRuns
+from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError
-from metaeval.files import PathLike
+from metaeval.files import PathLike, Sources, file_name, is_folder
 from metaeval.io import (
     dialogue_quality,
     judgements,
@@ -24,11 +27,6 @@ from metaeval.io import (
 )
 from metaeval.io.detect import score_format
 from metaeval.io.objects import from_frame, from_ir_measures, from_pytrec_eval, from_ranx
-from metaeval.io.policies import InvalidPolicy
-from metaeval.io.sources import Sources, file_name, is_folder
-from metaeval.missing import MissingPolicy
-from metaeval.runs import ClassificationRuns, QuantificationRuns
-from metaeval.scores import Scores
 
 SCORE_FORMATS: Mapping[str, ModuleType] = MappingProxyType(
     {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval}

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from metaeval.errors import DataError
-from metaeval.io.policies import (
-    CHOOSE_INVALID,
-    CHOOSE_MISSING,
+from metaeval.data.labels import unique_labels
+from metaeval.data.parts import assign_parts
+from metaeval.data.policies import (
     InvalidPolicy,
-    affected,
-    farthest,
-    in_all,
-    tell_dropped,
+    MissingPolicy,
+    check_policy,
+    describe_affected,
+    describe_total,
+    find_farthest_end,
+    hint_invalid,
+    hint_missing,
+    report_dropped,
+    report_policy,
 )
+from metaeval.data.runs import ClassificationRuns
+from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.io.table import number
-from metaeval.labels import counted, listed, unique_labels
-from metaeval.missing import MissingPolicy, check_policy, told
-from metaeval.runs import ClassificationRuns
 
 _NONE = -1
 
@@ -42,6 +45,50 @@ class Labels:
         """Return where a row is, for a message."""
         place = {"file": self.file, "line": self.lines[row], "topic": self.topics[row], "item": self.items[row]}
         return place if run is None else {**place, "run": run}
+
+
+def split_items(
+    gold: Labels, runs: Mapping[str, Labels], n_parts: int, *, seed: int = 0, collection: str = ""
+) -> tuple[Labels, dict[str, Labels]]:
+    """Assign the items of the gold to parts at random, and give the runs' answers the same parts.
+
+    Parameters
+    ----------
+    gold : Labels
+    runs : mapping of run name to Labels
+    n_parts : int
+    seed : int, optional
+    collection : str, optional
+        As for `metaeval.data.parts.assign_parts`.
+
+    Returns
+    -------
+    gold : Labels
+        The topics are now ``part-1`` and so on; an item is called by its former topic and its name.
+    runs : dict of str to Labels
+        An answer to an item that the gold does not hold keeps its topic, for the error that names it.
+
+    Raises
+    ------
+    DataError
+        If there are fewer items than parts, or no parts.
+
+    Examples
+    --------
+    >>> gold = Labels("gold", ["t"] * 4, ["1", "2", "3", "4"], ["no"] * 4, [1, 2, 3, 4])
+    >>> in_parts, _ = split_items(gold, {}, 2)
+    >>> sorted(in_parts.topics)
+    ['part-1', 'part-1', 'part-2', 'part-2']
+    """
+    items = zip(gold.topics, gold.items, strict=True)
+    part = assign_parts(items, n_parts, seed=seed, collection=collection, file=gold.file)
+
+    def renamed(labels: Labels) -> Labels:
+        keys = list(zip(labels.topics, labels.items, strict=True))
+        names = [f"{topic}/{item}" if (topic, item) in part else item for topic, item in keys]
+        return replace(labels, topics=[part.get(key, key[0]) for key in keys], items=names)
+
+    return renamed(gold), {run: renamed(labels) for run, labels in runs.items()}
 
 
 def classification_runs(
@@ -104,7 +151,7 @@ def classification_runs(
         raise DataError(_not_a_class(gold.labels[row], names), **gold.place(int(row)))
     rows = _rows(gold, runs)
     answers = _Answers(list(runs), topics, topic_of, list(runs.values()), rows, _answers(runs, rows, names))
-    far = farthest(truth, len(names))
+    far = find_farthest_end(truth, len(names))
     answers.mend_invalid(invalid, names, far)
     answers.mend_missing(missing, gold, far)
     keep_runs, keep_topics = answers.kept(missing, invalid)
@@ -191,16 +238,16 @@ class _Answers:
         if policy == "raise":
             r = int(np.argmax(bad.any(axis=1)))
             row = int(self.rows[r, bad[r]].min())
-            problem = _not_a_class(self.files[r].labels[row], classes) + in_all(int(bad.sum()))
-            raise DataError(problem, **self.files[r].place(row, self.runs[r]), hint=CHOOSE_INVALID)
+            problem = _not_a_class(self.files[r].labels[row], classes) + describe_total(int(bad.sum()))
+            raise DataError(problem, **self.files[r].place(row, self.runs[r]), hint=hint_invalid())
         if policy == "worst":
             self.predicted[bad] = np.broadcast_to(far, bad.shape)[bad]
         else:
             for r, i in np.argwhere(bad):
                 self.predicted[r, i] = _clipped(self.files[r], int(self.rows[r, i]), self.runs[r], classes)
         where = "the nearest end of the scale" if policy == "clip" else "the class farthest from the gold"
-        what = f"{counted(int(bad.sum()), 'label')} outside the classes moved to {where}"
-        told(f"invalid={policy}: {what}: {self._affected(bad)}")
+        what = f"{format_count(int(bad.sum()), 'label')} outside the classes moved to {where}"
+        report_policy(f"{format_option('invalid', policy)}: {what}: {self._affected(bad)}")
 
     def mend_missing(self, policy: MissingPolicy, gold: Labels, far: np.ndarray) -> None:
         gaps = self.rows == _NONE
@@ -211,32 +258,36 @@ class _Answers:
             whole = gaps[r, self.topic_of == self.topic_of[i]].all()
             what = "are no labels for this topic" if whole else "is no label for this item"
             raise DataError(
-                f"there {what}{in_all(int(gaps.sum()))}",
+                f"there {what}{describe_total(int(gaps.sum()))}",
                 file=self.files[r].file,
                 run=self.runs[r],
                 topic=gold.topics[i],
                 item=None if whole else gold.items[i],
-                hint=CHOOSE_MISSING,
+                hint=hint_missing(),
             )
         self.predicted[gaps] = np.broadcast_to(far, gaps.shape)[gaps]
-        count = counted(int(gaps.sum()), "missing label")
-        told(f"missing=worst: {count} counted as the class farthest from the gold: {self._affected(gaps)}")
+        count = format_count(int(gaps.sum()), "missing label")
+        where = "the class farthest from the gold"
+        report_policy(f"{format_option('missing', 'worst')}: {count} counted as {where}: {self._affected(gaps)}")
 
     def kept(self, missing: MissingPolicy, invalid: InvalidPolicy) -> tuple[np.ndarray, np.ndarray]:
         """Return which runs and which topics remain; runs go first."""
         gaps = self.rows == _NONE
-        policies = ((gaps, f"missing={missing}"), ((self.predicted == _NONE) & ~gaps, f"invalid={invalid}"))
+        policies = (
+            (gaps, format_option("missing", missing)),
+            ((self.predicted == _NONE) & ~gaps, format_option("invalid", invalid)),
+        )
         runs: np.ndarray = np.ones(len(self.runs), dtype=bool)
         topics: np.ndarray = np.ones(len(self.topics), dtype=bool)
         for cells, policy in policies:
             if policy.endswith("drop-run"):
                 keep = np.logical_not(cells.any(axis=1))
-                tell_dropped(keep, self.runs, "run", policy)
+                report_dropped(keep, self.runs, "run", policy)
                 runs &= keep
         for cells, policy in policies:
             if policy.endswith("drop-topic"):
                 keep = np.logical_not(self._by_topic(cells[runs]).any(axis=0))
-                tell_dropped(keep, self.topics, "topic", policy)
+                report_dropped(keep, self.topics, "topic", policy)
                 topics &= keep
         if not runs.any() or not topics.any():
             raise DataError(f"{' and '.join(policy for _, policy in policies)} would leave nothing")
@@ -250,12 +301,12 @@ class _Answers:
         return marked
 
     def _affected(self, cells: np.ndarray) -> str:
-        return affected(self._by_topic(cells), self.runs, self.topics)
+        return describe_affected(self._by_topic(cells), self.runs, self.topics)
 
 
 def _not_a_class(label: str, classes: Sequence[str]) -> str:
     said = f"the label {label!r} is not one of the classes" if label else "the label is missing"
-    return f"{said} {listed(classes, most=12)}" if label else said
+    return f"{said} {format_list(classes, most=12)}" if label else said
 
 
 def _clipped(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
@@ -264,7 +315,7 @@ def _clipped(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
     low, high = min(scale), max(scale)
     if not all(map(math.isfinite, (value, *scale))) or low <= value <= high:
         raise DataError(
-            f"the label {given.labels[row]!r} is not a number beyond an end of the scale {listed(classes, most=12)}",
+            f"the label {given.labels[row]!r} is not a number beyond an end of the scale {format_list(classes, most=12)}",
             **given.place(row, run),
             hint="clip can do nothing here; choose drop-topic, drop-run or worst",
         )

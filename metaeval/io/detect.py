@@ -7,13 +7,23 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from metaeval.errors import DataError
-from metaeval.files import PathLike, is_remote, read_bytes, read_text
+from metaeval.data.scores import COLUMNS
+from metaeval.errors import DataError, format_list
+from metaeval.files import (
+    PathLike,
+    Sources,
+    file_name,
+    find_paths,
+    is_file,
+    is_folder,
+    is_remote,
+    join_path,
+    list_files,
+    read_bytes,
+    read_text,
+)
 from metaeval.io import sakai, tidy, trec_eval, wide
-from metaeval.io.sources import Sources, exists, file_name, files_in, inside, is_folder, paths_of
 from metaeval.io.table import delimiter_of, number
-from metaeval.labels import listed
-from metaeval.scores import COLUMNS
 
 OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
 """Column names of other tables than topics × runs."""
@@ -41,12 +51,12 @@ def score_format(sources: Sources) -> str:
         return _of_files(list(sources.values()))
     if isinstance(sources, str | Path):
         return _of_folder(sources) if is_folder(sources) else _of_file(sources)
-    return _of_files(paths_of(sources))
+    return _of_files(find_paths(sources))
 
 
 def _of_folder(folder: PathLike) -> str:
-    files = files_in(folder)
-    if exists(inside(folder, sakai.RUNS)):
+    files = list_files(folder)
+    if is_file(join_path(folder, sakai.RUNS)):
         return "sakai"
     return _of_files(files, folder)
 
@@ -89,7 +99,7 @@ def _of_file(path: PathLike) -> str:
     if could:
         raise DataError(f"it could be {' or '.join(could)}", file=path, hint=_STATE)
     raise DataError(
-        f"its format cannot be told from the first line ({listed(header)})",
+        f"its format cannot be told from the first line ({format_list(header)})",
         file=path,
         hint=f"a tidy file has columns {', '.join(COLUMNS)}; else {_STATE}; gold and runs are for read_runs",
     )

@@ -8,12 +8,11 @@ from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 
+from metaeval.data.policies import MissingPolicy
+from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError
-from metaeval.files import PathLike, read_text
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
 from metaeval.io.quantification import Shares, quantification_runs
-from metaeval.io.sources import Sources, described, named_files, stem
-from metaeval.missing import MissingPolicy
-from metaeval.runs import QuantificationRuns
 
 Aspect = Literal["A", "E", "S"]
 """Task accomplishment, dialogue effectiveness, customer satisfaction."""
@@ -70,7 +69,7 @@ def read(
     """
     if aspect not in get_args(Aspect):
         raise DataError(f"there is no aspect {aspect!r}: use {', '.join(get_args(Aspect))}")
-    files = named_files(runs, gold=gold)
+    files = find_named_files(runs, gold=gold)
     return quantification_runs(
         _gold(gold, aspect),
         {run: _run(path, run, aspect) for run, path in files.items()},
@@ -78,7 +77,7 @@ def read(
         rescale=rescale,
         missing=missing,
         collection=f"{stem(gold)}-{aspect}" if collection is None else collection,
-        provenance=described([gold, *files.values()]),
+        provenance=describe_files([gold, *files.values()]),
     )
 
 
@@ -113,6 +112,8 @@ def read_json(path: PathLike) -> Any:
     text = read_text(path)
     try:
         return json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
+    except DataError:
+        raise
     except json.JSONDecodeError as error:
         raise DataError(f"it is not JSON: {error.msg}", file=path, line=error.lineno) from None
     except (ValueError, RecursionError) as error:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from metaeval.files import PathLike
-from metaeval.io.classification import Labels, classification_runs
-from metaeval.io.parts import dealt_to_parts
-from metaeval.io.policies import InvalidPolicy
-from metaeval.io.sources import Sources, described, named_files, stem
+from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.runs import ClassificationRuns
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
+from metaeval.io.classification import Labels, classification_runs, split_items
 from metaeval.io.table import read_fields
-from metaeval.missing import MissingPolicy
-from metaeval.runs import ClassificationRuns
 
 
 def read(
@@ -63,11 +60,11 @@ def read(
     >>> read(folder / "qrels.txt", folder / "judge.txt", classes=range(4)).counts[0, 0].diagonal().tolist()
     [0, 0, 0, 1]
     """
-    files = named_files(runs, gold=gold)
+    files = find_named_files(runs, gold=gold)
     named = stem(gold) if collection is None else collection
     truth, answers = labels_of(gold), {run: labels_of(path) for run, path in files.items()}
     if parts is not None:
-        truth, answers = dealt_to_parts(truth, answers, parts, seed=seed, collection=named)
+        truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
         truth,
         answers,
@@ -75,7 +72,7 @@ def read(
         missing=missing,
         invalid=invalid,
         collection=named,
-        provenance=described([gold, *files.values()]),
+        provenance=describe_files([gold, *files.values()]),
     )
 
 

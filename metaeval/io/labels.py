@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
-from metaeval.files import PathLike
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
 from metaeval.io.classification import Labels, classification_runs
-from metaeval.io.policies import InvalidPolicy
-from metaeval.io.sources import Sources, described, named_files, stem
 from metaeval.io.table import read_table
-from metaeval.missing import MissingPolicy
-from metaeval.runs import ClassificationRuns
 
 
 def read(
@@ -57,7 +55,7 @@ def read(
     >>> read(folder / "gold.csv", folder, classes=["no", "yes"])
     ClassificationRuns: 1 run × 1 topic, 2 classes, gold
     """
-    files = named_files(runs, gold=gold)
+    files = find_named_files(runs, gold=gold)
     return classification_runs(
         _labels(gold, "gold"),
         {run: _labels(path, "predicted", run) for run, path in files.items()},
@@ -65,7 +63,7 @@ def read(
         missing=missing,
         invalid=invalid,
         collection=stem(gold) if collection is None else collection,
-        provenance=described([gold, *files.values()]),
+        provenance=describe_files([gold, *files.values()]),
     )
 
 

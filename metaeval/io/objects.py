@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metaeval.data.policies import MissingPolicy, mend_missing
+from metaeval.data.scores import COLUMNS, Scores
 from metaeval.errors import DataError
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import named
-from metaeval.missing import MissingPolicy, mend_missing
-from metaeval.scores import COLUMNS, Scores
 
 Cell = tuple[str, str, str, Any]
 """A score with its run, topic and measure."""

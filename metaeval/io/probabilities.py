@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from metaeval.errors import DataError
-from metaeval.files import PathLike
+from metaeval.data.labels import unique_labels
+from metaeval.data.policies import MissingPolicy
+from metaeval.data.runs import QuantificationRuns
+from metaeval.errors import DataError, format_list
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
-from metaeval.io.sources import Sources, described, named_files, stem
 from metaeval.io.table import Table, read_table
-from metaeval.labels import listed, unique_labels
-from metaeval.missing import MissingPolicy
-from metaeval.runs import QuantificationRuns
 
 
 def read(
@@ -58,7 +57,7 @@ def read(
     >>> read(folder / "gold.csv", folder).estimated.tolist()
     [[[0.25, 0.75]]]
     """
-    files = named_files(runs, gold=gold)
+    files = find_named_files(runs, gold=gold)
     true = read_table(gold)
     names = [name for name in true.header if name != "topic"] if classes is None else classes
     stated = unique_labels(names, "class")
@@ -71,7 +70,7 @@ def read(
         rescale=rescale,
         missing=missing,
         collection=stem(gold) if collection is None else collection,
-        provenance=described([gold, *files.values()]),
+        provenance=describe_files([gold, *files.values()]),
     )
 
 
@@ -82,7 +81,7 @@ def _shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> S
             raise DataError(f"there is no column of class {name!r}", file=table.file, line=1, run=run)
     for name in table.header:
         if name != "topic" and name not in classes:
-            problem = f"the column {name!r} is none of the classes {listed(classes, most=12)}"
+            problem = f"the column {name!r} is none of the classes {format_list(classes, most=12)}"
             raise DataError(problem, file=table.file, line=1, run=run)
     columns = [table.column(name) for name in classes]
     return shares_from_text(columns, classes, file=table.file, topics=topics, lines=table.lines, run=run)

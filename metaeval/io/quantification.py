@@ -8,12 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.errors import DataError
-from metaeval.io.policies import CHOOSE_MISSING, affected, farthest, in_all, tell_dropped
+from metaeval.data.labels import unique_labels
+from metaeval.data.policies import (
+    MissingPolicy,
+    check_policy,
+    describe_affected,
+    describe_total,
+    find_farthest_end,
+    hint_missing,
+    report_dropped,
+    report_policy,
+)
+from metaeval.data.runs import QuantificationRuns, distributions
+from metaeval.errors import DataError, format_count
 from metaeval.io.table import numbers
-from metaeval.labels import counted, unique_labels
-from metaeval.missing import MissingPolicy, check_policy, told
-from metaeval.runs import QuantificationRuns, distributions
 
 
 @dataclass(frozen=True)
@@ -173,22 +181,22 @@ def _mended(
     if missing == "raise":
         r, t = np.argwhere(gaps)[0]
         raise DataError(
-            f"there is no distribution for this topic{in_all(count)}",
+            f"there is no distribution for this topic{describe_total(count)}",
             file=runs[names[r]].file,
             run=names[r],
             topic=topics[t],
-            hint=CHOOSE_MISSING,
+            hint=hint_missing(),
         )
     if missing == "drop-run":
         keep_runs = ~gaps.any(axis=1)
-        tell_dropped(keep_runs, names, "run", "missing=drop-run")
+        report_dropped(keep_runs, names, "run", "missing=drop-run")
     elif missing == "drop-topic":
         keep_topics = ~gaps.any(axis=0)
-        tell_dropped(keep_topics, topics, "topic", "missing=drop-topic")
+        report_dropped(keep_topics, topics, "topic", "missing=drop-topic")
     else:
         K = truth.shape[-1]
-        worst = np.eye(K)[farthest(truth @ np.arange(K), K)]
+        worst = np.eye(K)[find_farthest_end(truth @ np.arange(K), K)]
         estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
-        given = f"{counted(count, 'missing distribution')} given all mass on the class farthest from the gold"
-        told(f"missing=worst: {given}: {affected(gaps, names, topics)}")
+        given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
+        report_policy(f"missing=worst: {given}: {describe_affected(gaps, names, topics)}")
     return keep_runs, keep_topics

@@ -8,14 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.data.scores import Scores
 from metaeval.errors import DataError
-from metaeval.files import PathLike, is_remote, lines
-from metaeval.io.sources import described, exists, file_name, files_in, inside
-from metaeval.io.table import number, numbers, read_fields
-from metaeval.io.writing import make_folder, plain, usable_file_name
-from metaeval.io.writing import write as write_file
+from metaeval.files import (
+    PathLike,
+    check_file_name,
+    describe_files,
+    file_name,
+    is_file,
+    is_remote,
+    join_path,
+    list_files,
+    make_folder,
+    read_lines,
+    write_file,
+)
+from metaeval.io.table import check_plain, number, numbers, read_fields
 from metaeval.measures.registry import named
-from metaeval.scores import Scores
 
 RUNS = "runs"
 TOPICS = "topics"
@@ -54,10 +63,10 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
     >>> read(folder)
     Scores: 1 run × 2 topics × 1 measure, dq-a
     """
-    runs = _labels(inside(folder, RUNS), "run")
-    topics = _labels(inside(folder, TOPICS), "topic") if exists(inside(folder, TOPICS)) else None
+    runs = _labels(join_path(folder, RUNS), "run")
+    topics = _labels(join_path(folder, TOPICS), "topic") if is_file(join_path(folder, TOPICS)) else None
     if measures is None:
-        names = {file_name(path): file_name(path) for path in files_in(folder)}
+        names = {file_name(path): file_name(path) for path in list_files(folder)}
         names = {file: name for file, name in names.items() if file not in (RUNS, TOPICS)}
     else:
         names = {str(file): str(name) for file, name in measures.items()}
@@ -65,7 +74,7 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
         raise DataError("there is no file of a measure in this folder", file=folder)
     layers: list[np.ndarray] = []
     for file, measure in names.items():
-        path = inside(folder, file)
+        path = join_path(folder, file)
         values = _matrix(path, measure, runs, topics, explicit=measures is not None)
         if layers and len(values) != len(layers[0]):
             first = next(iter(names))
@@ -77,7 +86,7 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
         topics=topics if topics is not None else [str(number) for number in range(1, len(layers[0]) + 1)],
         measures=[named(name) for name in names.values()],
         collection=_folder_name(folder) if collection is None else collection,
-        provenance=described(list(names)),
+        provenance=describe_files(list(names)),
     )
 
 
@@ -96,19 +105,19 @@ def write(scores: Scores, folder: PathLike) -> None:
     DataError
         If a name holds a line break, a measure cannot be the name of a file, or the folder cannot be written.
     """
-    runs = [plain(run, "run", separator="\n") for run in scores.runs]
-    topics = [plain(topic, "topic", separator="\n") for topic in scores.topics]
-    files = [usable_file_name(str(measure), "measure") for measure in scores.measures]
+    runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
+    topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
+    files = [check_file_name(str(measure), "measure") for measure in scores.measures]
     taken = [name for name in files if name in (RUNS, TOPICS)]
     if taken:
         raise DataError(f"the measure {taken[0]!r} has the name of the file that lists the {taken[0]}", file=folder)
     make_folder(folder)
-    write_file(inside(folder, RUNS), "".join(f"{run}\n" for run in runs))
+    write_file(join_path(folder, RUNS), "".join(f"{run}\n" for run in runs))
     if topics != [str(number) for number in range(1, len(topics) + 1)]:
-        write_file(inside(folder, TOPICS), "".join(f"{topic}\n" for topic in topics))
+        write_file(join_path(folder, TOPICS), "".join(f"{topic}\n" for topic in topics))
     for position, name in enumerate(files):
         rows = scores.values[:, :, position].T.tolist()
-        write_file(inside(folder, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
+        write_file(join_path(folder, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
 
 
 def write_p_values(path: PathLike, pairs: Sequence[tuple[str, str]], differences: Any, p_values: Any) -> None:
@@ -148,7 +157,9 @@ def write_p_values(path: PathLike, pairs: Sequence[tuple[str, str]], differences
         problem = _p_problem(gap, one)
         if problem:
             raise DataError(f"{left} and {right}: {problem}", file=path)
-        text.append(f"{plain(left, 'run', separator=None)} {plain(right, 'run', separator=None)} {gap!r} {one!r}\n")
+        text.append(
+            f"{check_plain(left, 'run', separator=None)} {check_plain(right, 'run', separator=None)} {gap!r} {one!r}\n"
+        )
     write_file(path, "".join(text))
 
 
@@ -189,10 +200,10 @@ def _p_problem(gap: float, p: float) -> str | None:
 
 
 def _labels(path: PathLike, what: str) -> list[str]:
-    if what == "run" and not exists(path):
+    if what == "run" and not is_file(path):
         raise DataError("there is no such file: it should hold the name of one run a line", file=path)
     seen: dict[str, int] = {}
-    for line, text in lines(path):
+    for line, text in read_lines(path):
         label = text.strip()
         if label in seen:
             raise DataError(f"the {what} {label!r} is there twice, first on line {seen[label]}", file=path, line=line)
@@ -204,7 +215,7 @@ def _matrix(
     path: PathLike, measure: str, runs: Sequence[str], topics: Sequence[str] | None, *, explicit: bool
 ) -> np.ndarray:
     rows = []
-    for topic, (line, text) in enumerate(lines(path)):
+    for topic, (line, text) in enumerate(read_lines(path)):
         fields = text.split()
         where: dict[str, Any] = {"file": path, "line": line, "measure": measure}
         if topics is not None and topic >= len(topics):

@@ -7,16 +7,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from metaeval.errors import DataError
-from metaeval.files import PathLike
+from metaeval.data.labels import unique_labels
+from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.runs import ClassificationRuns, QuantificationRuns
+from metaeval.errors import DataError, format_list
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
 from metaeval.io.classification import Labels, classification_runs
-from metaeval.io.policies import InvalidPolicy
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
-from metaeval.io.sources import Sources, described, named_files, stem
 from metaeval.io.table import number, read_fields
-from metaeval.labels import listed, unique_labels
-from metaeval.missing import MissingPolicy
-from metaeval.runs import ClassificationRuns, QuantificationRuns
 
 CLASSES = ("-2", "-1", "0", "1", "2")
 _LAYOUT_C = "id<TAB>topic<TAB>label[<TAB>text]"
@@ -66,7 +64,7 @@ def read_classification(
     >>> read_classification(folder / "gold.txt", folder)
     ClassificationRuns: 1 run × 1 topic, 5 classes, gold
     """
-    files = named_files(runs, gold=gold)
+    files = find_named_files(runs, gold=gold)
     true = _labels(gold)
     keys = set(zip(true.topics, true.items, strict=True))
     given = {run: _matched(_labels(path, run), true, keys, run) for run, path in files.items()}
@@ -77,7 +75,7 @@ def read_classification(
         missing=missing,
         invalid=invalid,
         collection=stem(gold) if collection is None else collection,
-        provenance=described([gold, *files.values()]),
+        provenance=describe_files([gold, *files.values()]),
     )
 
 
@@ -126,7 +124,7 @@ def read_quantification(
     >>> read_quantification(folder / "gold.txt", folder / "team.txt")
     QuantificationRuns: 1 run × 1 topic, 5 classes, gold
     """
-    files = named_files(runs, gold=gold)
+    files = find_named_files(runs, gold=gold)
     names = unique_labels(classes, "class")
     true = _gold_shares(gold, names)
     return quantification_runs(
@@ -136,7 +134,7 @@ def read_quantification(
         rescale=rescale,
         missing=missing,
         collection=stem(gold) if collection is None else collection,
-        provenance=described([gold, *files.values()]),
+        provenance=describe_files([gold, *files.values()]),
     )
 
 
@@ -191,7 +189,7 @@ def _gold_shares(path: PathLike, classes: Sequence[str]) -> Shares:
     counts = Counter(zip(gold.topics, gold.labels, strict=True))
     for row, label in enumerate(gold.labels):
         if label not in code:
-            problem = f"the label {label!r} is not one of the classes {listed(classes, most=12)}"
+            problem = f"the label {label!r} is not one of the classes {format_list(classes, most=12)}"
             raise DataError(problem, **gold.place(row))
     shares = np.array([[counts[topic, label] for label in classes] for topic in topics], dtype=np.float64)
     return Shares(str(path), topics, shares / shares.sum(axis=1, keepdims=True))

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
-from metaeval.files import PathLike
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, is_folder, list_files, stem
 from metaeval.io import judgements
-from metaeval.io.classification import Labels, classification_runs
-from metaeval.io.parts import dealt_to_parts
-from metaeval.io.policies import InvalidPolicy
-from metaeval.io.sources import Sources, described, files_in, is_folder, named_files, stem
+from metaeval.io.classification import Labels, classification_runs, split_items
 from metaeval.io.table import read_fields, read_table
-from metaeval.missing import MissingPolicy
-from metaeval.runs import ClassificationRuns
 
 Layout = Literal["judgements", "replab", "semeval"]
 
@@ -87,14 +84,14 @@ def read(
     >>> read(folder / "gold.txt", folder / "team.txt").counts.sum(axis=(0, 1)).tolist()
     [[0, 0, 0], [0, 1, 0], [0, 1, 0]]
     """
-    files = named_files(runs, gold=gold)
+    files = find_named_files(runs, gold=gold)
     named = stem(gold) if collection is None else collection
     whole = _labels(gold, topics)
     truth = _related(whole)
     unrelated = _keys(whole) - _keys(truth)
     answers = {run: _without(_labels(path, topics), unrelated) for run, path in files.items()}
     if parts is not None:
-        truth, answers = dealt_to_parts(truth, answers, parts, seed=seed, collection=named)
+        truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
         truth,
         answers,
@@ -102,7 +99,7 @@ def read(
         missing=missing,
         invalid=invalid,
         collection=named,
-        provenance=described([gold, *files.values()]),
+        provenance=describe_files([gold, *files.values()]),
     )
 
 
@@ -161,7 +158,7 @@ def _semeval(path: PathLike, topics: bool) -> Labels:
 
 
 def _replab(path: PathLike) -> Labels:
-    tables = [(stem(one), read_table(one)) for one in files_in(path)] if is_folder(path) else [("", read_table(path))]
+    tables = [(stem(one), read_table(one)) for one in list_files(path)] if is_folder(path) else [("", read_table(path))]
     topics: list[str] = []
     items: list[str] = []
     labels: list[str] = []

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.errors import DataError
-from metaeval.files import PathLike, lines, read_text
-from metaeval.labels import listed
+from metaeval.errors import DataError, format_list
+from metaeval.files import PathLike, read_lines, read_text
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Table:
             if name in self.header:
                 return self.columns[self.header.index(name)]
         wanted = " or ".join(map(repr, names))
-        raise DataError(f"there is no column {wanted} (columns: {listed(self.header)})", file=self.file, line=1)
+        raise DataError(f"there is no column {wanted} (columns: {format_list(self.header)})", file=self.file, line=1)
 
 
 def delimiter_of(path: PathLike, first: str) -> str:
@@ -160,7 +159,7 @@ def read_fields(
     rows: list[list[str]] = []
     begins: list[int] = []
     limit = most - 1 if rest else -1
-    for number, text in lines(path):
+    for number, text in read_lines(path):
         fields = text.split(separator, limit)
         if not least <= len(fields) <= most:
             raise DataError(f"the line has {_columns(len(fields))}, not {layout}", file=path, line=number)
@@ -194,3 +193,32 @@ def number(text: str) -> float:
         return float(text) if "_" not in text else float("nan")
     except ValueError:
         return float("nan")
+
+
+def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
+    """Return a label that comes back the same from a line of text, or say why it would not.
+
+    Parameters
+    ----------
+    label : str
+    what : str
+        What it labels, for the message: ``"run"``.
+    separator : str, optional
+        What stands between two fields; None for any white space.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    DataError
+        If it holds the separator or a line break, or begins or ends with white space.
+    """
+    parts = label.split() if separator is None else label.split(separator)
+    if len(parts) != 1 or label != label.strip() or any(letter in label for letter in "\r\n\0\ufeff"):
+        raise DataError(
+            f"the {what} {label!r} cannot be written here: the format has no way to quote white space",
+            hint="write a tidy CSV or Parquet file",
+        )
+    return label

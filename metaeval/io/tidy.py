@@ -10,16 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.errors import DataError
-from metaeval.files import PathLike, read_bytes
-from metaeval.io.sources import described, stem
+from metaeval.data.policies import MissingPolicy
+from metaeval.data.scores import COLUMNS, Scores
+from metaeval.errors import DataError, format_list
+from metaeval.files import PathLike, describe_files, read_bytes, stem, write_file
 from metaeval.io.table import numbers, read_table
-from metaeval.io.writing import write as write_file
-from metaeval.labels import listed
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import is_shipped, named
-from metaeval.missing import MissingPolicy
-from metaeval.scores import COLUMNS, Scores
 
 DIRECTION = "higher_is_better"
 """A fifth column, true or false, written where a measure's name does not tell its direction."""
@@ -71,7 +68,7 @@ def read(
     return Scores.from_frame(
         frame,
         collection=stem(path) if collection is None else collection,
-        provenance=described([path]),
+        provenance=describe_files([path]),
         missing=missing,
         measures=_stated(frame, path),
         file=path,
@@ -86,7 +83,9 @@ def _stated(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
     for name, said in frame.groupby("measure", sort=False)[DIRECTION]:
         words = {str(word).strip().lower() for word in said.unique()}
         if len(words) > 1 or not words <= {"true", "false", ""}:
-            problem = f"{DIRECTION} is {listed(sorted(words))}; it is true or false, the same in every row of a measure"
+            problem = (
+                f"{DIRECTION} is {format_list(sorted(words))}; it is true or false, the same in every row of a measure"
+            )
             raise DataError(problem, file=path, measure=name)
         known = named(str(name))
         if words != {""}:
@@ -201,7 +200,7 @@ def _from_parquet(path: PathLike, measure: str | None) -> Read:
         there = file.schema_arrow.names
         absent = [name for name in COLUMNS if name not in there and not (name == "measure" and measure is not None)]
         if absent:
-            raise DataError(f"there is no column {absent[0]!r} (columns: {listed(there)})", file=path)
+            raise DataError(f"there is no column {absent[0]!r} (columns: {format_list(there)})", file=path)
         table = file.read(columns=[name for name in (*COLUMNS, DIRECTION) if name in there])
         columns: dict[str, Any] = {}
         for name in COLUMNS[:3]:
@@ -214,6 +213,8 @@ def _from_parquet(path: PathLike, measure: str | None) -> Read:
             raise DataError(f"the column 'score' holds {kind}, not numbers", file=path)
         scores = table.column("score").cast(pa.float64(), safe=False)
         columns["score"] = scores.to_numpy()
+    except DataError:
+        raise
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         first = str(error).strip().partition("\n")[0]
         raise DataError(f"it is not a whole Parquet file: {first}", file=path) from None
@@ -230,7 +231,7 @@ def _from_parquet(path: PathLike, measure: str | None) -> Read:
 def _check_wanted(found: bool, frame: pd.DataFrame, measure: str, path: PathLike) -> None:
     if not found:
         names = [str(name) for name in frame["measure"].unique()]
-        raise DataError(f"there is no measure {measure!r} (there are {listed(names)})", file=path)
+        raise DataError(f"there is no measure {measure!r} (there are {format_list(names)})", file=path)
 
 
 def _check(frame: pd.DataFrame, given: list[str] | None, lines: tuple[int, ...] | None, path: PathLike) -> None:

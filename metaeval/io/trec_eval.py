@@ -10,14 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metaeval.data.policies import MissingPolicy
+from metaeval.data.scores import Scores
 from metaeval.errors import DataError
-from metaeval.files import PathLike, lines
-from metaeval.io.sources import Sources, described, inside, paths_of, stem
-from metaeval.io.table import number
-from metaeval.io.writing import make_folder, plain
-from metaeval.io.writing import write as write_file
-from metaeval.missing import MissingPolicy
-from metaeval.scores import Scores
+from metaeval.files import (
+    PathLike,
+    Sources,
+    describe_files,
+    find_paths,
+    join_path,
+    make_folder,
+    read_lines,
+    stem,
+    write_file,
+)
+from metaeval.io.table import check_plain, number
 
 ALL = "all"
 """The topic of a row that sums up the others."""
@@ -69,7 +76,7 @@ def read(
     Scores: 1 run × 1 topic × 1 measure, bm25
     """
     named = isinstance(paths, Mapping)
-    files = list(paths.items()) if isinstance(paths, Mapping) else [(stem(path), path) for path in paths_of(paths)]
+    files = list(paths.items()) if isinstance(paths, Mapping) else [(stem(path), path) for path in find_paths(paths)]
     wanted = None if measures is None else {str(one) for one in measures}
     rows: list[tuple[str, str, str, float]] = []
     from_file: dict[str, PathLike] = {}
@@ -88,7 +95,7 @@ def read(
         return Scores.from_frame(
             frame,
             collection=_collection(paths) if collection is None else collection,
-            provenance=described([path for _, path in files]),
+            provenance=describe_files([path for _, path in files]),
             missing=missing,
         )
     except DataError as error:
@@ -121,13 +128,13 @@ def write(scores: Scores, folder: PathLike) -> None:
     for topic in scores.topics:
         if topic == ALL:
             raise DataError("a topic cannot have this name here: its rows would be taken for means", topic=topic)
-        plain(topic, "topic")
-    measures = [plain(str(measure), "measure") for measure in scores.measures]
+        check_plain(topic, "topic")
+    measures = [check_plain(str(measure), "measure") for measure in scores.measures]
     for measure in measures:
         if not _is_measure(measure):
             raise DataError("a measure cannot have this name here: its rows are skipped", measure=measure)
     taken: set[str] = set()
-    files = {plain(run, "run"): _free_name(run, taken) for run in scores.runs}
+    files = {check_plain(run, "run"): _free_name(run, taken) for run in scores.runs}
     make_folder(folder)
     means = scores.values.mean(axis=1)
     for r, (run, file) in enumerate(files.items()):
@@ -136,7 +143,7 @@ def write(scores: Scores, folder: PathLike) -> None:
             rows += [(measure, topic, repr(value)) for measure, value in zip(measures, row, strict=True)]
         rows += [("runid", ALL, run), ("num_q", ALL, str(len(scores.topics)))]
         rows += [(measure, ALL, repr(mean)) for measure, mean in zip(measures, means[r].tolist(), strict=True)]
-        write_file(inside(folder, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
+        write_file(join_path(folder, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
 
 
 def _one(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tuple[str, str], float]]:
@@ -144,7 +151,7 @@ def _one(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tupl
     run: str | None = None
     cells: dict[tuple[str, str], float] = {}
     averages = False
-    for line, text in lines(path):
+    for line, text in read_lines(path):
         fields = text.split("\t") if text.count("\t") >= 2 else text.split()
         if len(fields) != 3:
             layout = "measure<TAB>topic<TAB>value"

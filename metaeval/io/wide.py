@@ -11,16 +11,25 @@ from pathlib import Path
 
 import numpy as np
 
-from metaeval.errors import DataError
-from metaeval.files import PathLike
-from metaeval.io.sources import Sources, described, file_name, files_in, inside, is_folder, paths_of, stem
+from metaeval.data.policies import MissingPolicy, mend_missing
+from metaeval.data.scores import Scores
+from metaeval.errors import DataError, format_list
+from metaeval.files import (
+    PathLike,
+    Sources,
+    check_file_name,
+    describe_files,
+    file_name,
+    find_paths,
+    is_folder,
+    join_path,
+    list_files,
+    make_folder,
+    stem,
+    write_file,
+)
 from metaeval.io.table import numbers, read_table
-from metaeval.io.writing import make_folder, usable_file_name
-from metaeval.io.writing import write as write_file
-from metaeval.labels import listed
 from metaeval.measures.registry import named
-from metaeval.missing import MissingPolicy, mend_missing
-from metaeval.scores import Scores
 
 STEMS = (
     (r"ap|map", "AP"),
@@ -105,7 +114,7 @@ def read(
         topics=topics,
         measures=measures,
         collection=collection,
-        provenance=described(list(files.values())),
+        provenance=describe_files(list(files.values())),
     )
 
 
@@ -130,10 +139,10 @@ def write(scores: Scores, path: PathLike) -> None:
             raise DataError(problem, file=path, hint="give a folder")
         _write_one(scores, 0, path)
         return
-    names = [f"{usable_file_name(_stem_for(scores.collection, str(one)), 'measure')}.csv" for one in scores.measures]
+    names = [f"{check_file_name(_stem_for(scores.collection, str(one)), 'measure')}.csv" for one in scores.measures]
     make_folder(path)
     for position, name in enumerate(names):
-        _write_one(scores, position, inside(path, name))
+        _write_one(scores, position, join_path(path, name))
 
 
 def split_stem(name: str) -> tuple[str, str, bool]:
@@ -203,14 +212,14 @@ def _files(paths: Sources, measure: str | None, collection: str | None) -> tuple
             raise DataError("no files were named")
         wanted = {str(name): path for name, path in paths.items() if measure is None or str(name) == measure}
         if not wanted:
-            raise DataError(f"there is no measure {measure!r} (there are {listed(list(map(str, paths)))})")
+            raise DataError(f"there is no measure {measure!r} (there are {format_list(list(map(str, paths)))})")
         return wanted, {split_stem(stem(path))[0] for path in wanted.values()}
     if isinstance(paths, str | Path) and not is_folder(paths):
         found, name, known = _split(paths, collection)
         if measure is not None and not known:
             found = stem(paths)
         return {measure or name: paths}, {found}
-    chosen = _of_folder(paths, collection) if isinstance(paths, str | Path) else paths_of(paths)
+    chosen = _of_folder(paths, collection) if isinstance(paths, str | Path) else find_paths(paths)
     files: dict[str, PathLike] = {}
     collections: set[str] = set()
     for path in chosen:
@@ -223,10 +232,10 @@ def _files(paths: Sources, measure: str | None, collection: str | None) -> tuple
         files[name] = path
     if len(collections) > 1:
         folder = paths if isinstance(paths, str | Path) else None
-        problem = f"the files are of several collections: {listed(sorted(collections))}"
+        problem = f"the files are of several collections: {format_list(sorted(collections))}"
         raise DataError(problem, file=folder, hint="say which with collection=" if folder else None)
     if not files:
-        raise DataError(f"none of these files is of the measure {measure!r}", file=described(chosen))
+        raise DataError(f"none of these files is of the measure {measure!r}", file=describe_files(chosen))
     return files, collections
 
 
@@ -242,7 +251,7 @@ def _split(path: PathLike, collection: str | None) -> tuple[str, str, bool]:
 
 
 def _of_folder(folder: PathLike, collection: str | None) -> list[PathLike]:
-    tables = [path for path in files_in(folder) if str(path).lower().endswith(SUFFIXES)]
+    tables = [path for path in list_files(folder) if str(path).lower().endswith(SUFFIXES)]
     if not tables:
         raise DataError("there is no CSV or TSV file in this folder", file=folder)
     mine = [path for path in tables if collection and stem(path).startswith(f"{collection}_")]

@@ -7,6 +7,8 @@ import operator
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -14,20 +16,20 @@ def check_values(values: npt.ArrayLike) -> FloatArray:
     """Return the scores as float64 of shape (run, topic, measure), refusing what no test could use."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 3:
-        raise ValueError(
+        raise MetaevalError(
             f"Scores must have three axes (run, topic, measure), not {scores.ndim}; "
             "for one measure, add a last axis of length 1."
         )
     n_runs, n_topics, n_measures = scores.shape
     if n_runs < 2:
-        raise ValueError(f"At least two runs are needed to compare runs; there are {n_runs}.")
+        raise MetaevalError(f"At least two runs are needed to compare runs; there are {n_runs}.")
     if n_topics < 2:
-        raise ValueError(f"At least two topics are needed; there are {n_topics}.")
+        raise MetaevalError(f"At least two topics are needed; there are {n_topics}.")
     if n_measures < 1:
-        raise ValueError("At least one measure is needed; there is none.")
+        raise MetaevalError("At least one measure is needed; there is none.")
     if not np.isfinite(scores).all():
         run, topic, measure = np.argwhere(~np.isfinite(scores))[0]
-        raise ValueError(
+        raise MetaevalError(
             f"Scores must be finite, but the score of run {run} on topic {topic} by measure {measure} "
             f"is {scores[run, topic, measure]}."
         )
@@ -39,7 +41,7 @@ def check_count(number: int, what: str) -> int:
     try:
         count = operator.index(number)
     except TypeError:
-        raise ValueError(f"The number of {what} must be an integer, not {number!r}.") from None
+        raise MetaevalError(f"The number of {what} must be an integer, not {number!r}.") from None
     if count < 1:
-        raise ValueError(f"The number of {what} must be at least 1, not {count}.")
+        raise MetaevalError(f"The number of {what} must be at least 1, not {count}.")
     return count

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
+
 
 def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Tell how much scores vary beyond what their row and their column explain.
@@ -27,7 +29,7 @@ def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If there are fewer than two rows or columns, or a score is not finite.
 
     Examples
@@ -39,9 +41,9 @@ def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """
     scores = np.ascontiguousarray(matrix, dtype=np.float64)
     if scores.ndim < 2 or min(scores.shape[-2:]) < 2:
-        raise ValueError(f"A two-way analysis needs at least two rows and two columns, not shape {scores.shape}.")
+        raise MetaevalError(f"A two-way analysis needs at least two rows and two columns, not shape {scores.shape}.")
     if not np.isfinite(scores).all():
-        raise ValueError("Scores must be finite; some are NaN or infinite.")
+        raise MetaevalError("Scores must be finite; some are NaN or infinite.")
     rows, columns = scores.shape[-2:]
     residuals = scores - scores.mean(axis=-1, keepdims=True)
     residuals -= residuals.mean(axis=-2, keepdims=True)
@@ -69,7 +71,7 @@ def effect_size(
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If a variance is negative.
 
     Examples
@@ -79,7 +81,7 @@ def effect_size(
     """
     variance = np.asarray(residual_variance, dtype=np.float64)
     if (variance < 0).any():
-        raise ValueError("A variance cannot be negative.")
+        raise MetaevalError("A variance cannot be negative.")
     difference = np.subtract(first, second, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(difference / np.sqrt(variance))

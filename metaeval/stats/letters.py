@@ -11,6 +11,8 @@ import string
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
+
 
 def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Tell which groups go under one letter.
@@ -28,7 +30,7 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If the matrix is not square and symmetric, or a group differs from itself.
 
     Examples
@@ -40,9 +42,9 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """
     differs = np.asarray(different).astype(bool)
     if differs.ndim != 2 or differs.shape[0] != differs.shape[1] or not (differs == differs.T).all():
-        raise ValueError("Significant differences must be a square, symmetric matrix.")
+        raise MetaevalError("Significant differences must be a square, symmetric matrix.")
     if differs.diagonal().any():
-        raise ValueError("A group cannot differ from itself.")
+        raise MetaevalError("A group cannot differ from itself.")
     n_groups = len(differs)
     if n_groups == 0:
         return np.zeros((0, 0), dtype=bool)
@@ -71,7 +73,7 @@ def compact_letters(different: npt.ArrayLike) -> list[str]:
 
     Raises
     ------
-    ValueError
+    MetaevalError
         As `letter_groups`.
 
     Examples

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray, check_count, check_values
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.quantise import quantise, tie_tolerance
@@ -96,7 +97,7 @@ def all_pairs_test(
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If there are fewer than two runs or topics, a score is not finite, an option is unknown, a resampling
         test has no key, or a correction is asked of a Tukey test.
 
@@ -110,16 +111,16 @@ def all_pairs_test(
     """
     scores = check_values(values)
     if test not in get_args(PairedTest):
-        raise ValueError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
+        raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
     if correction not in get_args(Correction):
-        raise ValueError(_unknown_correction(correction))
+        raise MetaevalError(_unknown_correction(correction))
     if test in FAMILYWISE and correction not in ("auto", "none"):
-        raise ValueError(f"{test} already holds for all pairs at once, so no {correction} correction applies.")
+        raise MetaevalError(f"{test} already holds for all pairs at once, so no {correction} correction applies.")
     n_permutations = check_count(n_permutations, "permutations")
     counts: IntArray | None = None
     if test in RESAMPLING:
         if key is None:
-            raise ValueError(f"{test} draws at random, so it needs a key; stream_key makes one.")
+            raise MetaevalError(f"{test} draws at random, so it needs a key; stream_key makes one.")
         check_key(key)
         if test == "randomised-tukey-hsd":
             counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
@@ -151,7 +152,7 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If the correction is unknown.
 
     Examples
@@ -163,7 +164,7 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
     if correction == "none":
         return families
     if correction not in ("auto", *STATSMODELS_NAMES):
-        raise ValueError(_unknown_correction(correction))
+        raise MetaevalError(_unknown_correction(correction))
     from statsmodels.stats.multitest import multipletests
 
     method = STATSMODELS_NAMES["holm" if correction == "auto" else correction]

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
+
 
 class PearsonInterval(NamedTuple):
     """Pearson's r, and the ends of its confidence interval."""
@@ -35,7 +37,7 @@ def pearson(first: npt.ArrayLike, second: npt.ArrayLike, *, confidence: float = 
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If the lengths differ, there are fewer than two points, a value is not finite, a vector is constant,
         or the confidence is not between 0 and 1.
 
@@ -49,13 +51,15 @@ def pearson(first: npt.ArrayLike, second: npt.ArrayLike, *, confidence: float = 
 
     one, two = (np.asarray(side, dtype=np.float64) for side in (first, second))
     if one.ndim != 1 or one.shape != two.shape or one.size < 2:
-        raise ValueError(f"Two vectors of one length, at least 2, are needed, not shapes {one.shape} and {two.shape}.")
+        raise MetaevalError(
+            f"Two vectors of one length, at least 2, are needed, not shapes {one.shape} and {two.shape}."
+        )
     if not (np.isfinite(one).all() and np.isfinite(two).all()):
-        raise ValueError("Values must be finite; some are NaN or infinite.")
+        raise MetaevalError("Values must be finite; some are NaN or infinite.")
     if np.ptp(one) == 0 or np.ptp(two) == 0:
-        raise ValueError("Pearson's correlation is undefined when one of the vectors is constant.")
+        raise MetaevalError("Pearson's correlation is undefined when one of the vectors is constant.")
     if not 0 < confidence < 1:
-        raise ValueError(f"The confidence must lie between 0 and 1, not at {confidence}.")
+        raise MetaevalError(f"The confidence must lie between 0 and 1, not at {confidence}.")
     result = pearsonr(one, two)
     if one.size <= 3:
         return PearsonInterval(float(result.statistic), -1.0, 1.0)

@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
 from metaeval.stats.streams import GAMMA, WORD, UInt32Array, UInt64Array, attempt_keys, mix, trial_keys, words
 
 LARGEST_NETWORK = 128
@@ -192,7 +193,7 @@ def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) ->
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If there are fewer than two runs, fewer than one topic, or a negative trial number.
 
     Examples
@@ -205,11 +206,11 @@ def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) ->
     """
     numbers = np.atleast_1d(np.asarray(trials))
     if n_runs < 2:
-        raise ValueError(f"A permutation needs at least two runs, not {n_runs}.")
+        raise MetaevalError(f"A permutation needs at least two runs, not {n_runs}.")
     if n_topics < 1:
-        raise ValueError(f"A permutation needs at least one topic, not {n_topics}.")
+        raise MetaevalError(f"A permutation needs at least one topic, not {n_topics}.")
     if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < 0):
-        raise ValueError("Trial numbers must be integers from 0.")
+        raise MetaevalError("Trial numbers must be integers from 0.")
     orders = np.empty((numbers.size, n_topics, n_runs), dtype=np.intp)
     if numbers.size:
         keys = trial_keys(key, numbers)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray
 
 LARGEST_UNIT = 2**32 - 1
@@ -34,7 +35,7 @@ def quantise(values: FloatArray) -> npt.NDArray[np.uint32]:
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If the range of a measure overflows.
 
     Examples
@@ -47,7 +48,7 @@ def quantise(values: FloatArray) -> npt.NDArray[np.uint32]:
     widest = above.max(axis=(0, 1))
     if not np.isfinite(widest).all():
         measure = int(np.flatnonzero(~np.isfinite(widest))[0])
-        raise ValueError(f"The scores of measure {measure} span more than a float can hold; rescale them.")
+        raise MetaevalError(f"The scores of measure {measure} span more than a float can hold; rescale them.")
     above /= np.where(widest > 0, widest, 1.0)
     above *= LARGEST_UNIT
     return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))

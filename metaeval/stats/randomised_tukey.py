@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_values
 from metaeval.stats.permutations import ROWS_A_CALL, permuted_columns
 from metaeval.stats.quantise import quantise, tie_tolerance
@@ -72,7 +73,7 @@ def randomised_tukey_hsd(
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If there are fewer than two runs or topics, a score is not finite, or `n_permutations` is less than 1.
 
     See Also
@@ -130,7 +131,7 @@ def null_ranges(
 
     Raises
     ------
-    ValueError
+    MetaevalError
         As `randomised_tukey_hsd`.
 
     Examples
@@ -164,7 +165,7 @@ def exceedance_counts(values: npt.ArrayLike, ranges: npt.ArrayLike) -> IntArray:
 
     Raises
     ------
-    ValueError
+    MetaevalError
         As `randomised_tukey_hsd`, or if the two arrays have different numbers of measures.
 
     Examples
@@ -178,7 +179,7 @@ def exceedance_counts(values: npt.ArrayLike, ranges: npt.ArrayLike) -> IntArray:
     scores = check_values(values)
     trial_ranges = np.asarray(ranges, dtype=np.int64)
     if trial_ranges.ndim != 2 or trial_ranges.shape[1] != scores.shape[2]:
-        raise ValueError(
+        raise MetaevalError(
             f"Ranges must have shape (trial, {scores.shape[2]}), one column a measure, not {trial_ranges.shape}."
         )
     return _exceedance_counts(quantise(scores), trial_ranges)
@@ -203,7 +204,7 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If a count does not lie between 0 and `n_permutations`.
 
     Examples
@@ -216,7 +217,7 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
     exceeding = np.asarray(counts)
     n_permutations = check_count(n_permutations, "permutations")
     if exceeding.size and (exceeding.min() < 0 or exceeding.max() > n_permutations):
-        raise ValueError(f"Counts must lie between 0 and the number of permutations, {n_permutations}.")
+        raise MetaevalError(f"Counts must lie between 0 and the number of permutations, {n_permutations}.")
     return (exceeding + add_one) / (n_permutations + add_one)
 
 
@@ -252,7 +253,7 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     if engine == "numba":
         return "numba"
     if engine != "auto":
-        raise ValueError(f'The engine must be "auto", "numpy" or "numba", not {engine!r}.')
+        raise MetaevalError(f'The engine must be "auto", "numpy" or "numba", not {engine!r}.')
     n_runs, n_topics, n_measures = shape
     global _numpy_work
     work = n_runs * n_topics * n_trials * (4 + n_measures)
@@ -269,7 +270,7 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
 
 def _blocks(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
     if first_trial < 0:
-        raise ValueError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
+        raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     size = n_trials
     if n_jobs != 1:
         import joblib

@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
+
 TauVariant: TypeAlias = Literal["tau_a", "tau_b"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -53,7 +55,7 @@ def tau(
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If there are fewer than two runs, a value is not finite, or the shapes do not fit.
 
     Examples
@@ -64,7 +66,7 @@ def tau(
     1.0
     """
     if variant not in ("tau_a", "tau_b"):
-        raise ValueError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
+        raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
     one, two = np.broadcast_arrays(_checked(first), _checked(second))
     leading, n_runs = one.shape[:-1], one.shape[-1]
     one, two = one.reshape(-1, n_runs), two.reshape(-1, n_runs)
@@ -97,7 +99,7 @@ def tau_matrix(means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance
 
     Raises
     ------
-    ValueError
+    MetaevalError
         As `tau`.
 
     Examples
@@ -108,7 +110,7 @@ def tau_matrix(means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance
     """
     columns = np.asarray(means, dtype=np.float64)
     if columns.ndim != 2:
-        raise ValueError(f"Means must have two axes (run, measure), not {columns.ndim}.")
+        raise MetaevalError(f"Means must have two axes (run, measure), not {columns.ndim}.")
     return tau(columns.T[:, np.newaxis], columns.T[np.newaxis], variant=variant, tolerance=tolerance)
 
 
@@ -132,7 +134,7 @@ def weighted_tau(first: npt.ArrayLike, second: npt.ArrayLike, *, tolerance: floa
 
     Raises
     ------
-    ValueError
+    MetaevalError
         As `tau`.
 
     Examples
@@ -170,7 +172,7 @@ def tied_ranks(values: npt.ArrayLike, *, tolerance: float | None = None) -> npt.
 
     Raises
     ------
-    ValueError
+    MetaevalError
         As `tau`.
 
     Examples
@@ -237,9 +239,9 @@ def _total(signs: npt.NDArray[np.int8]) -> npt.NDArray[np.integer]:
 def _checked(values: npt.ArrayLike) -> FloatArray:
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim == 0 or scores.shape[-1] < 2:
-        raise ValueError("A ranking needs at least two runs, on the last axis.")
+        raise MetaevalError("A ranking needs at least two runs, on the last axis.")
     if not np.isfinite(scores).all():
-        raise ValueError("Scores to be ranked must be finite; some are NaN or infinite.")
+        raise MetaevalError("Scores to be ranked must be finite; some are NaN or infinite.")
     return scores
 
 
@@ -247,5 +249,5 @@ def _tolerance(by_run: FloatArray, tolerance: float | None) -> FloatArray:
     if tolerance is None:
         return np.asarray(np.abs(by_run).max(axis=0) * RELATIVE_TOLERANCE)
     if not tolerance >= 0:
-        raise ValueError(f"The tolerance must not be negative, and is {tolerance}.")
+        raise MetaevalError(f"The tolerance must not be negative, and is {tolerance}.")
     return np.full(by_run.shape[1:], float(tolerance))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_values
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
@@ -53,7 +54,7 @@ def splits(
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If there are fewer than two topics, the sets would overlap, or `n_trials` is less than 1.
 
     Examples
@@ -67,14 +68,14 @@ def splits(
     """
     n_trials = check_count(n_trials, "trials")
     if n_topics < 2:
-        raise ValueError(f"At least two topics are needed to split them; there are {n_topics}.")
+        raise MetaevalError(f"At least two topics are needed to split them; there are {n_topics}.")
     if size is not None and not 1 <= size <= n_topics // 2:
-        raise ValueError(
+        raise MetaevalError(
             f"Two disjoint sets of {size} topics cannot be taken from {n_topics}; "
             f"the size must lie between 1 and {n_topics // 2}."
         )
     if first_trial < 0:
-        raise ValueError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
+        raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     keys = trial_keys(key, range(first_trial, first_trial + n_trials))
     first, second = np.empty((2, n_trials, n_topics), dtype=np.bool_)
     block = max(1, WORDS_A_BLOCK // n_topics)
@@ -115,7 +116,7 @@ def split_half_tau(
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If there are fewer than two runs or topics, a score is not finite, or `splits` refuses.
 
     Examples
@@ -130,9 +131,9 @@ def split_half_tau(
     n_trials = check_count(n_trials, "trials")
     check_key(key)
     if variant not in ("tau_a", "tau_b"):
-        raise ValueError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
+        raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
     if n_topics > MOST_TOPICS:
-        raise ValueError(f"At most {MOST_TOPICS} topics can be split exactly; there are {n_topics}.")
+        raise MetaevalError(f"At most {MOST_TOPICS} topics can be split exactly; there are {n_topics}.")
     units = quantise(scores).transpose(1, 2, 0).reshape(-1, n_topics).astype(np.float64)
     all_topics = units.sum(axis=1, keepdims=True)
     taus = np.empty((n_trials, n_measures))

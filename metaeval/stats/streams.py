@@ -17,6 +17,8 @@ import operator
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
+
 GAMMA = 0x9E3779B97F4A7C15
 MIX_STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 LAST_SHIFT = 31
@@ -49,7 +51,7 @@ def stream_key(seed: int, *names: str) -> int:
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If the seed is not an integer.
 
     Examples
@@ -62,7 +64,7 @@ def stream_key(seed: int, *names: str) -> int:
     try:
         seed = operator.index(seed)
     except TypeError:
-        raise ValueError(f"The seed must be an integer, not {seed!r}.") from None
+        raise MetaevalError(f"The seed must be an integer, not {seed!r}.") from None
     digest = hashlib.blake2b(digest_size=8, person=b"metaeval")
     for part in (str(seed), *names):
         encoded = part.encode()
@@ -100,9 +102,9 @@ def check_key(key: int) -> int:
     try:
         number = operator.index(key)
     except TypeError:
-        raise ValueError(f"A key must be an integer, not {key!r}; stream_key makes one.") from None
+        raise MetaevalError(f"A key must be an integer, not {key!r}; stream_key makes one.") from None
     if not 0 <= number <= WORD:
-        raise ValueError(f"A key must lie between 0 and 2**64 - 1, not at {number}; stream_key makes one.")
+        raise MetaevalError(f"A key must lie between 0 and 2**64 - 1, not at {number}; stream_key makes one.")
     return number
 
 

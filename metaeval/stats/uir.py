@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray, check_values
 
 DIGITS = 9  # differences equal to this many digits are ties: rounding must not decide who is better
@@ -31,7 +32,7 @@ def at_least_as_good(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If there are not three axes, fewer than two runs or no topic, or a score is not finite.
 
     Examples
@@ -68,12 +69,12 @@ def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> npt.NDArr
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If a set is empty.
     """
     chosen = np.asarray(members, dtype=bool)
     if not chosen.any(axis=1).all():
-        raise ValueError("A reference set needs at least one measure.")
+        raise MetaevalError("A reference set needs at least one measure.")
     found = np.empty((len(chosen), bits.shape[2]), dtype=np.int64)
     for position, inside in enumerate(chosen):
         # One by one: a set is a few words a pair, which stay in the cache.
@@ -178,7 +179,7 @@ def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: n
 
     Raises
     ------
-    ValueError
+    MetaevalError
         If an array is not as described, or a set is empty.
     """
     bits, differences = at_least_as_good(reference), mean_differences(values)

@@ -361,7 +361,7 @@ def results(scores):
 def test_every_result_says_what_it_is_and_shows_itself_with_its_signature(scores, tmp_path):
     import json
 
-    from metaeval.report.figures import save
+    from metaeval.show.drawing import save_figure
 
     for number, result in enumerate(results(scores)):
         name = type(result).__name__
@@ -372,8 +372,8 @@ def test_every_result_says_what_it_is_and_shows_itself_with_its_signature(scores
         assert json.loads(json.dumps(result.to_dict()))["result"] == name
         figure = result.plot()
         assert "metaeval" in figure.texts[-1].get_text()
-        first = [path.read_bytes() for path in save(figure, tmp_path / "a", str(number))]
-        again = [path.read_bytes() for path in save(result.plot(), tmp_path / "b", str(number))]
+        first = [path.read_bytes() for path in save_figure(figure, tmp_path / "a", str(number))]
+        again = [path.read_bytes() for path in save_figure(result.plot(), tmp_path / "b", str(number))]
         assert first == again, f"the figure of {name} is not the same twice"
 
 

@@ -234,7 +234,7 @@ def test_too_many_candidates_are_refused():
 
 
 def test_results_show_themselves_with_their_signature(tmp_path):
-    from metaeval.report.figures import save
+    from metaeval.show.drawing import save_figure
 
     scores = scores_of()
     for result in (
@@ -245,7 +245,7 @@ def test_results_show_themselves_with_their_signature(tmp_path):
         assert str(result.signature) in result.to_text()
         assert str(result.signature).startswith(("uir", "coverage"))
         assert "made@" in result.to_markdown()
-        save(result.plot(), tmp_path, type(result).__name__)
+        save_figure(result.plot(), tmp_path, type(result).__name__)
         assert result.to_dict()["rows"]
     assert len(list(tmp_path.glob("*.png"))) == 3
 

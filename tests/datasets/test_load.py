@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from metaeval import measure, score
+from metaeval.data.runs import ClassificationRuns, QuantificationRuns
+from metaeval.data.scores import Scores
 from metaeval.datasets import Dataset, baselines, dataset, datasets, load_dataset
 from metaeval.errors import DataError, DatasetError, PolicyWarning
-from metaeval.runs import ClassificationRuns, QuantificationRuns
-from metaeval.scores import Scores
 
 DATA = os.environ.get("METAEVAL_DATA", "").strip()
 real_data = pytest.mark.skipif(not DATA, reason="METAEVAL_DATA does not say where the real data are")

@@ -1,0 +1,357 @@
+"""The report of a comparison: one HTML page, every table and figure beside it, and report.json."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.baseline_preference import BaselinePreference
+from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.result import Result
+from metaeval.comparison.page import (
+    Block,
+    Section,
+    curves_block,
+    heatmap_block,
+    page,
+    picture_block,
+    rules_block,
+    table_block,
+)
+from metaeval.files import write_atomically
+from metaeval.show.drawing import fix_layout, save_figure
+from metaeval.show.style import house_style
+from metaeval.show.table import Table, format_csv
+
+if TYPE_CHECKING:
+    from metaeval.comparison.comparison import CollectionStudy, Comparison
+
+_TASKS_A_PROCESS = 6
+"""Fewer figures than this are drawn sooner than another process starts."""
+
+_LISTED = 200
+"""Contradicting run pairs shown on the page; the file beside it has them all."""
+
+QUESTIONS = {
+    "similarity": (
+        "Ranking similarity",
+        "Do two measures rank the runs alike? Kendall's τ between every two rankings by mean score.",
+    ),
+    "consistency": (
+        "Split-half consistency",
+        "Does a measure give the same ranking on other topics? Mean τ between rankings on two random, disjoint sets.",
+    ),
+    "power": (
+        "Discriminative power",
+        "How many differences between runs does a measure find significant? Not every discriminative measure is right, "
+        "but one that tells nothing apart says nothing.",
+    ),
+    "overlap": ("Significance overlap", "Do measures find the same pairs of runs significantly different?"),
+    "contradictions": (
+        "Contradictions",
+        "Of which pairs of runs do two measures say the opposite, both significantly?",
+    ),
+    "coverage": (
+        "Coverage",
+        "Does an improvement by a measure go with improvement by all reference measures at once? Spearman's ρ with the "
+        "unanimous improvement ratio; it depends on which reference measures are chosen.",
+    ),
+    "sizes": ("Number of topics", "How many topics does a measure need to rank consistently and to tell runs apart?"),
+    "preference": ("Baseline preference", "Which of the two baselines does each measure prefer, topic by topic?"),
+}
+
+
+def write_report(comparison: Comparison, folder: Path) -> Path:
+    """Write the report into a folder; ``index.html`` comes last, and is there whole or not at all.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    folder : Path
+        Made if need be. What is in it and not of a former report stays.
+
+    Returns
+    -------
+    Path
+        Of ``index.html``.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        _write_files(comparison, aside)
+        _summary_table(comparison).write(aside / "tables", "summary")
+        files = sorted(str(path.relative_to(aside)) for path in aside.rglob("*/*") if path.is_file())
+        description = json.dumps(_described(comparison, files), ensure_ascii=False, indent=1, allow_nan=False)
+        write_atomically(aside / "report.json", description)
+        write_atomically(aside / "index.html", _page(comparison, aside))
+        _move_into_place(aside, folder, [*files, "report.json", "index.html"])
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return folder / "index.html"
+
+
+def _write_files(comparison: Comparison, aside: Path) -> None:
+    """Write tables and figures, on all processors: drawing takes longer than computing what is drawn."""
+    import joblib
+
+    tasks = [joblib.delayed(_write_result)(result, aside, name) for name, result in _results(comparison)]
+    tasks += [
+        joblib.delayed(_write_small_panels)(study, comparison.new, aside / f"page-{number}.png")
+        for number, study in enumerate(comparison.collections, start=1)
+    ]
+    tasks.sort(key=lambda task: not _is_large(task))
+    n_jobs = min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1
+    joblib.Parallel(n_jobs=n_jobs)(tasks)
+
+
+def _is_large(task: tuple[Any, ...]) -> bool:
+    """Figures of many points go first, so that no processor is left with one at the end."""
+    return any(isinstance(part, BaselinePreference) for part in task[1]) or task[0] is _write_small_panels
+
+
+def _move_into_place(aside: Path, folder: Path, files: list[str]) -> None:
+    former = _files_of_former(folder)
+    for name in files:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(aside / name, target)
+    for name in former - set(files):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _files_of_former(folder: Path) -> set[str]:
+    """Return what an earlier report in this folder says it wrote, and nothing outside of it."""
+    try:
+        listed = json.loads((folder / "report.json").read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    inside = folder.resolve()
+    return {name for name in listed if isinstance(name, str) and inside in (folder / name).resolve().parents}
+
+
+def _results(comparison: Comparison) -> Iterator[tuple[str, Result]]:
+    """Go through all results with the names of their files."""
+    for number, study in enumerate(comparison.collections, start=1):
+        prefix = _prefix(comparison, number)
+        for kind, result in (
+            ("similarity", study.similarity),
+            ("consistency", study.consistency),
+            ("consistency-10", study.small_consistency),
+            ("power", study.power),
+            ("overlap", study.overlap),
+            ("contradictions", study.contradictions),
+            ("coverage", study.coverage),
+            ("topics", study.sample_size),
+            ("baselines", study.preference),
+        ):
+            if result is not None:
+                yield f"{prefix}-{kind}", result
+    if comparison.pooled is not None:
+        yield "pooled-power", comparison.pooled
+
+
+def _prefix(comparison: Comparison, number: int) -> str:
+    """Return how the names of a collection's files begin: its own name may hold anything, theirs may not."""
+    name = comparison.collections[number - 1].name
+    stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)[:60] or "scores"
+    return stem if len(comparison.collections) == 1 else f"{number}-{stem}"
+
+
+def _write_small_panels(study: CollectionStudy, new: tuple[str, ...], path: Path) -> None:
+    """Draw the deltas of new measures against those of others, small enough to be a part of the page."""
+    if study.preference is None:
+        return
+    names = [str(one) for one in study.preference.measures]
+    pairs = [(other, one) for one in names if one in new for other in names if other not in new][:8]
+    if pairs:
+        figure = study.preference.plot(pairs)
+        with house_style():
+            figure.savefig(path, dpi=80, bbox_inches=fix_layout(figure), metadata={"Software": None})
+
+
+def _write_result(result: Result, folder: Path, name: str) -> None:
+    result.to_table().write(folder / "tables", name)
+    write_atomically(folder / "tables" / f"{name}.csv", format_csv(result.to_frame()))
+    save_figure(result.plot(), folder / "figures", name)
+
+
+def _described(comparison: Comparison, files: list[str]) -> dict[str, Any]:
+    """Return the whole comparison as plain data."""
+    return {
+        "title": _title(comparison),
+        "new": list(comparison.new),
+        "signature": str(comparison.signature),
+        "notes": list(comparison.notes),
+        "rules": comparison.rules(),
+        "summary": _plain(comparison.to_frame().reset_index()),
+        "traits": {
+            measure: {name: {"mark": trait.mark, "evidence": trait.evidence} for name, trait in found.items()}
+            for measure, found in comparison.traits.items()
+        },
+        "results": {name: _plain_result(result) for name, result in _results(comparison)},
+        "files": files,
+    }
+
+
+def _plain_result(result: Result) -> dict[str, Any]:
+    if isinstance(result, RankingSimilarity):
+        return {"signature": str(result.signature), "rows": _plain(result.intervals())}
+    return {"signature": str(result.signature), "rows": _plain(result.to_frame())}
+
+
+def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    if frame.index.name is not None:
+        frame = frame.reset_index()
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")  # type: ignore[return-value]
+
+
+def _title(comparison: Comparison) -> str:
+    return f"{', '.join(comparison.new)} beside the established measures"
+
+
+def _page(comparison: Comparison, aside: Path) -> str:
+    n_runs = " and ".join(
+        f"{len(one.scores.runs)} runs × {len(one.scores.topics)} topics ({one.name})" for one in comparison.collections
+    )
+    sections = [_summary(comparison), _traits(comparison)]
+    sections += [_by_collection(comparison, key, aside) for key in QUESTIONS]
+    sections.append(_skipped(comparison))
+    shown = [section for section in sections if section.blocks or section.parts or section.text]
+    return page(_title(comparison), f"{n_runs}.", shown, str(comparison.signature))
+
+
+def _summary_table(comparison: Comparison) -> Table:
+    def marks(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.map(lambda mark: {"good": "band high", "fair": "band middle", "poor": "band low"}.get(mark, ""))
+
+    caption = "Summary, like Tables 4 and 7 of Sakai (ACL 2021). Every mark is reached by the rule stated below it."
+    return Table(comparison.to_frame(), caption, comparison.signature, marks=marks)
+
+
+def _summary(comparison: Comparison) -> Section:
+    links = dict.fromkeys(next(iter(comparison.traits.values())), "traits")
+    links |= {"similarity": "similarity", "consistency": "consistency", "power": "power"}
+    table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
+    return Section("summary", "Summary", comparison.notes, (table, rules_block(comparison.rules())))
+
+
+def _traits(comparison: Comparison) -> Section:
+    rows = [
+        (measure, name, trait.mark, trait.evidence)
+        for measure, found in comparison.traits.items()
+        for name, trait in found.items()
+    ]
+    frame = pd.DataFrame(rows, columns=["measure", "trait", "mark", "tried, or found"]).set_index("measure")
+    caption = "Each trait is tried on made-up data: how many cases, or the case that speaks against it."
+    block = table_block(Table(frame, caption, comparison.signature), highlight=comparison.new)
+    return Section("traits", "What kind of measure", (), (block,))
+
+
+def _by_collection(comparison: Comparison, key: str, aside: Path) -> Section:
+    title, question = QUESTIONS[key]
+    draw = {
+        "similarity": _similarity,
+        "consistency": _consistency,
+        "power": _power,
+        "overlap": _overlap,
+        "contradictions": _contradictions,
+        "coverage": _coverage,
+        "sizes": _sizes,
+        "preference": _preference,
+    }[key]
+    parts = []
+    for number, study in enumerate(comparison.collections, start=1):
+        blocks = [*draw(study, comparison.new), *_pictures(comparison, key, number, aside)]
+        if blocks:
+            parts.append(Section(f"{key}-{number}", study.name, (), tuple(blocks)))
+    pooled: tuple[Block, ...] = ()
+    if key == "power" and comparison.pooled is not None:
+        pooled = (table_block(comparison.pooled.to_table(), highlight=comparison.new),)
+    if not parts:
+        return Section(key, title)
+    return Section(key, title, (question,), pooled, tuple(parts))
+
+
+def _similarity(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
+    found = study.similarity
+    names = [one.title for one in found.measures]
+    square = pd.DataFrame(found.tau, index=names, columns=names)
+    tips = {
+        (i, j): f"{names[i]} and {names[j]}\nτ = {found.tau[i, j]:.3f}\n"
+        f"{found.confidence:.0%} interval over topics: {found.low[i, j]:.3f} to {found.high[i, j]:.3f}"
+        for i, j in np.ndindex(found.tau.shape)
+        if i != j
+    }
+    return [heatmap_block(square, f"τ between rankings, {study.name}", str(found.signature), tips)]
+
+
+def _consistency(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
+    results = [one for one in (study.consistency, study.small_consistency) if one is not None]
+    return [table_block(one.to_table(), highlight=new) for one in results]
+
+
+def _power(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
+    return [curves_block(study.power, new), table_block(study.power.to_table(), highlight=new)]
+
+
+def _overlap(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
+    return [table_block(study.overlap.to_table(), highlight=new)]
+
+
+def _contradictions(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
+    blocks = [table_block(study.contradictions.to_table(), highlight=new)]
+    pairs = study.contradictions.run_pairs()
+    if len(pairs):
+        table = study.contradictions.run_pairs_table()
+        if len(pairs) > _LISTED:
+            caption = f"{table.caption} The first {_LISTED} of {len(pairs):,}."
+            table = replace(table, frame=table.frame.head(_LISTED), caption=caption)
+        blocks.append(table_block(table, highlight=new))
+    return blocks
+
+
+def _coverage(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
+    return [] if study.coverage is None else [table_block(study.coverage.to_table(), highlight=new)]
+
+
+def _sizes(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
+    """The curves are a picture; their numbers are in the files."""
+    return []
+
+
+def _preference(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
+    return [] if study.preference is None else [table_block(study.preference.to_table(), highlight=new)]
+
+
+def _pictures(comparison: Comparison, key: str, number: int, aside: Path) -> list[Block]:
+    """Return the figures of a section that are there, as they were written beside the page."""
+    name = comparison.collections[number - 1].name
+    figures = aside / "figures" / _prefix(comparison, number)
+    there = {
+        "consistency": (Path(f"{figures}-consistency.svg"), f"Distribution of τ over splits of {name}."),
+        "sizes": (
+            Path(f"{figures}-topics.svg"),
+            f"Consistency and discriminative power against the number of topics of {name}; the numbers are in tables/.",
+        ),
+        "preference": (
+            aside / f"page-{number}.png",
+            f"Score deltas of the new measure against those of others, {name}.",
+        ),
+    }
+    if key not in there or not there[key][0].exists():
+        return []
+    return [picture_block(*there[key])]
+
+
+def _skipped(comparison: Comparison) -> Section:
+    lines = tuple(f"{one.name}: {sentence}" for one in comparison.collections for sentence in one.skipped)
+    return Section("skipped", "What does not apply", lines)

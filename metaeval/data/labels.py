@@ -1,0 +1,75 @@
+"""Labels of runs, topics and classes: text, unique, and never matched by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from metaeval.errors import DataError, format_list
+
+
+def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
+    """Return labels as a tuple of text.
+
+    Parameters
+    ----------
+    given : iterable
+        One label each; numbers become text.
+    what : str
+        What is labelled, in the singular, for the message: ``"run"``.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    DataError
+        If one is empty or there twice.
+    """
+    if isinstance(given, str):
+        plural = f"{what}es" if what.endswith("s") else f"{what}s"
+        raise DataError(f"{plural} are a list of labels, not the single text {given!r}")
+    listed_labels = list(given)
+    for position, label in enumerate(listed_labels):
+        if label is None or (isinstance(label, float) and label != label):
+            raise DataError(f"{what} number {position + 1} has no name")
+    labels = tuple(str(label) for label in listed_labels)
+    seen: set[str] = set()
+    for position, label in enumerate(labels):
+        if not label.strip():
+            raise DataError(f"{what} number {position + 1} has an empty name")
+        if label in seen:
+            raise DataError(f"the {what} {label!r} is there twice")
+        seen.add(label)
+    return labels
+
+
+def find_labels(wanted: Iterable[object] | str | None, known: Sequence[str], what: str) -> np.ndarray:
+    """Return the positions of the wanted labels among the known ones, in the order wanted.
+
+    Parameters
+    ----------
+    wanted : iterable of labels, one label, or None for all
+    known : sequence of str
+    what : str
+        What is labelled, for the message.
+
+    Returns
+    -------
+    ndarray of int, shape (n_wanted,)
+
+    Raises
+    ------
+    DataError
+        If one is not known or wanted twice.
+    """
+    if wanted is None:
+        return np.arange(len(known))
+    labels = unique_labels([wanted] if isinstance(wanted, str) else wanted, what)
+    position = {label: index for index, label in enumerate(known)}
+    for label in labels:
+        if label not in position:
+            raise DataError(f"there is no {what} {label!r} (there are {format_list(known)})")
+    return np.array([position[label] for label in labels], dtype=np.intp)

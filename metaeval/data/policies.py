@@ -1,0 +1,196 @@
+"""Policies for what is missing or invalid: raise, or do what the policy says and report it in a warning."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from metaeval.errors import (
+    DataError,
+    MetaevalError,
+    PolicyWarning,
+    format_count,
+    format_list,
+    format_option,
+)
+from metaeval.measures.base import Measure
+
+MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst"]
+"""What to do where a run has no score, or no answer."""
+
+InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
+"""What to do with a label outside the classes."""
+
+
+def hint_missing() -> str:
+    """Return what can be done about a missing score or answer, for a message."""
+    return f"choose what to do about it: {format_option('missing', 'drop-topic')}, drop-run or worst"
+
+
+def hint_invalid() -> str:
+    """Return what can be done about a label outside the classes, for a message."""
+    return f"choose what to do about it: {format_option('invalid', 'drop-topic')}, drop-run, clip or worst"
+
+
+def mend_missing(
+    values: np.ndarray,
+    runs: Sequence[str],
+    topics: Sequence[str],
+    measures: Sequence[Measure],
+    policy: MissingPolicy = "raise",
+    file: object = None,
+) -> tuple[np.ndarray, list[str], list[str]]:
+    """Apply a policy to the NaN cells of a score array.
+
+    Parameters
+    ----------
+    values : ndarray, shape (run, topic, measure)
+        NaN where there is no score.
+    runs, topics, measures : sequence
+        Labels of its axes.
+    policy : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        Raise; leave out every topic, or every run, with a missing score; or give the measure's worst value.
+    file : path, optional
+        Where the scores are from, for messages.
+
+    Returns
+    -------
+    values : ndarray, shape (run, topic, measure)
+        Without NaN.
+    runs, topics : list of str
+        What is left.
+
+    Raises
+    ------
+    DataError
+        If a score is missing and the policy is to raise, if nothing is left, or if the worst value of a
+        measure is not known.
+    """
+    check_policy(policy, MissingPolicy)
+    gaps = np.isnan(values)
+    runs, topics = list(runs), list(topics)
+    if not gaps.any():
+        return values, runs, topics
+    r, t, m = (int(position) for position in np.argwhere(gaps)[0])
+    count = int(gaps.sum())
+    if policy == "raise":
+        more = f"; {count:,} are missing in all" if count > 1 else ""
+        raise DataError(
+            f"there is no score{more}",
+            file=file,
+            run=runs[r],
+            topic=topics[t],
+            measure=measures[m],
+            hint=hint_missing(),
+        )
+    if policy == "worst":
+        values = values.copy()
+        for position in np.flatnonzero(gaps.any(axis=(0, 1))).tolist():
+            one = measures[position]
+            if one.higher_is_better is None or not np.isfinite(one.worst):
+                raise DataError("its worst value is not known, so it cannot stand for a missing score", measure=one)
+            values[..., position][gaps[..., position]] = one.worst
+        report_policy(f"{count:,} missing scores given the measure's worst value", file)
+        return values, runs, topics
+    axis = 0 if policy == "drop-run" else 1
+    labels = runs if axis == 0 else topics
+    keep = ~gaps.any(axis=(1 - axis, 2))
+    dropped = [label for label, kept in zip(labels, keep, strict=True) if not kept]
+    what = "run" if axis == 0 else "topic"
+    if not keep.any():
+        raise DataError(f"every {what} has a missing score: {policy} would leave nothing", file=file)
+    policy_as_typed = format_option("missing", policy)
+    report_policy(
+        f"{policy_as_typed}: left out {len(dropped)} of {len(labels)} {what}s with missing scores: {format_list(dropped)}",
+        file,
+    )
+    kept_labels = [label for label, kept in zip(labels, keep, strict=True) if kept]
+    values = values.compress(keep, axis=axis)
+    return (values, kept_labels, topics) if axis == 0 else (values, runs, kept_labels)
+
+
+def report_policy(what: str, file: object = None) -> None:
+    """Say on stderr what a policy did."""
+    warnings.warn(f"{file}: {what}" if file is not None else what, PolicyWarning, stacklevel=4)
+
+
+def check_policy(policy: str, allowed: object) -> None:
+    """Refuse a policy that is not one of the `Literal` `allowed`."""
+    names = get_args(allowed)
+    if policy not in names:
+        raise MetaevalError(f"there is no policy {policy!r}: use {', '.join(names)}")
+
+
+def find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the end of the scale farthest from a position on it, the last class where both are as far.
+
+    Parameters
+    ----------
+    centre : ndarray, shape (...)
+        Positions from 0 to K − 1.
+    n_classes : int
+        K.
+
+    Returns
+    -------
+    ndarray of int, shape (...)
+
+    Examples
+    --------
+    >>> find_farthest_end(np.array([0, 1, 2, 3, 4]), 5).tolist()
+    [4, 4, 4, 0, 0]
+    """
+    middle = (n_classes - 1) / 2
+    return np.where(centre <= middle + 1e-12, n_classes - 1, 0)  # a mean of shares is rounded
+
+
+def describe_affected(cells: np.ndarray, runs: Sequence[str], topics: Sequence[str]) -> str:
+    """Return which runs and topics some cells of a run × topic array belong to, as a short phrase.
+
+    Parameters
+    ----------
+    cells : ndarray of bool, shape (run, topic)
+    runs, topics : sequence of str
+
+    Returns
+    -------
+    str
+    """
+    hit_runs = [run for r, run in enumerate(runs) if cells[r].any()]
+    hit_topics = [topic for t, topic in enumerate(topics) if cells[:, t].any()]
+    return f"{_describe_labels('run', hit_runs)}; {_describe_labels('topic', hit_topics)}"
+
+
+def describe_total(count: int) -> str:
+    """Return the end of a message about the first of several cells."""
+    return f"; there are {count:,} such cases in all" if count > 1 else ""
+
+
+def report_dropped(keep: np.ndarray, labels: Sequence[str], what: str, policy: str) -> None:
+    """Say which runs or topics a policy leaves out; that nothing is left is an error.
+
+    Parameters
+    ----------
+    keep : ndarray of bool, shape (n_labels,)
+    labels : sequence of str
+    what : {"run", "topic"}
+    policy : str
+        As the user would type it: ``"missing=drop-run"``.
+
+    Raises
+    ------
+    DataError
+        If nothing is left.
+    """
+    dropped = [label for label, kept in zip(labels, keep, strict=True) if not kept]
+    if len(dropped) == len(labels):
+        raise DataError(f"{policy} would leave no {what}")
+    if dropped:
+        report_policy(f"{policy}: left out {len(dropped)} of {format_count(len(labels), what)}: {format_list(dropped)}")
+
+
+def _describe_labels(what: str, labels: Sequence[str]) -> str:
+    return f"{what}{'s' * (len(labels) != 1)} {format_list(labels)}"

@@ -1,0 +1,355 @@
+"""Scores: the labelled run × topic × measure array that everything here is about."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from metaeval.data.labels import find_labels, unique_labels
+from metaeval.data.policies import MissingPolicy, mend_missing
+from metaeval.errors import DataError, format_count
+from metaeval.measures.base import Measure
+from metaeval.measures.registry import named
+
+if TYPE_CHECKING:
+    import xarray
+
+COLUMNS = ("run", "topic", "measure", "score")
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of runs on topics according to measures.
+
+    Parameters
+    ----------
+    values : array_like, shape (run, topic, measure)
+        ``values[r, t, m]`` is the score of run r on topic t according to measure m, finite.
+    runs, topics : iterable of str
+        Unique labels of the first two axes.
+    measures : iterable of str or Measure
+        What the last axis holds. A registered name brings its direction and range; another name stands for
+        a measure whose direction is not known; a `Measure` states it:
+        ``Measure("cost", higher_is_better=False)``.
+    collection : str, optional
+        Name of the collection the scores belong to.
+    provenance : str, optional
+        Where they are from, in one line.
+
+    Raises
+    ------
+    DataError
+        If the shape does not fit the labels, a label is there twice, or a score is NaN or infinite; the
+        message names the run, topic and measure.
+
+    Examples
+    --------
+    >>> scores = Scores([[[0.1], [0.4]], [[0.2], [0.3]]], runs=["a", "b"], topics=["t1", "t2"], measures=["NMD"])
+    >>> scores
+    Scores: 2 runs × 2 topics × 1 measure
+    >>> scores.means()
+    measure   NMD
+    run
+    a        0.25
+    b        0.25
+    """
+
+    values: np.ndarray
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    collection: str = ""
+    provenance: str = ""
+
+    def __init__(
+        self,
+        values: Any,
+        *,
+        runs: Iterable[object],
+        topics: Iterable[object],
+        measures: Iterable[str | Measure],
+        collection: str = "",
+        provenance: str = "",
+    ) -> None:
+        if isinstance(measures, str | Measure):
+            measures = [measures]
+        known = tuple(named(one) for one in measures)
+        unique_labels([str(one) for one in known], "measure")
+        try:
+            if np.iscomplexobj(values):
+                raise TypeError("complex ones are not")
+            array = np.array(values, dtype=np.float64, order="C")
+        except (TypeError, ValueError) as error:
+            raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
+        labels = unique_labels(runs, "run"), unique_labels(topics, "topic")
+        wanted = (len(labels[0]), len(labels[1]), len(known))
+        if array.shape != wanted:
+            raise DataError(
+                f"the scores have shape {array.shape}, the labels {wanted[0]} runs × {wanted[1]} topics × "
+                f"{wanted[2]} measures"
+            )
+        if 0 in wanted:
+            raise DataError("there are no scores: at least one run, topic and measure is needed")
+        wrong = np.argwhere(~np.isfinite(array))
+        if len(wrong):
+            r, t, m = wrong[0]
+            raise DataError(
+                f"the score is {array[r, t, m]}{_others(len(wrong))}",
+                run=labels[0][r],
+                topic=labels[1][t],
+                measure=known[m],
+                value=float(array[r, t, m]),
+            )
+        array.flags.writeable = False
+        fields = {
+            "values": array,
+            "runs": labels[0],
+            "topics": labels[1],
+            "measures": known,
+            "collection": str(collection or ""),
+            "provenance": str(provenance or ""),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        sizes = zip(self.values.shape, ("run", "topic", "measure"), strict=True)
+        shape = " × ".join(format_count(size, what) for size, what in sizes)
+        return f"Scores: {shape}{', ' * bool(self.collection)}{self.collection}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Scores):
+            return NotImplemented
+        labels = ("runs", "topics", "measures", "collection")
+        same = all(getattr(self, name) == getattr(other, name) for name in labels)
+        return same and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Checksum of the labels, the directions and every bit of the scores, in hexadecimal."""
+        digest = hashlib.sha256()
+        stated = tuple(f"{one} {one.higher_is_better}" for one in self.measures)
+        for labels in (self.runs, self.topics, stated):
+            digest.update("\0".join((*labels, "")).encode())
+            digest.update(b"\1")
+        digest.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def sel(
+        self,
+        *,
+        runs: Iterable[object] | str | None = None,
+        topics: Iterable[object] | str | None = None,
+        measures: Iterable[str | Measure] | str | Measure | None = None,
+    ) -> Scores:
+        """Return the scores of some runs, topics or measures, in the order asked for.
+
+        Parameters
+        ----------
+        runs, topics, measures : iterable of labels, one label, or None for all
+
+        Returns
+        -------
+        Scores
+
+        Raises
+        ------
+        DataError
+            If there is no such run, topic or measure.
+
+        Examples
+        --------
+        >>> scores = Scores([[[1.0], [2.0]]], runs=["a"], topics=["t1", "t2"], measures=["X"])
+        >>> scores.sel(topics=["t2"]).values.item()
+        2.0
+        """
+        if isinstance(measures, str | Measure):
+            measures = [measures]
+        r = find_labels(runs, self.runs, "run")
+        t = find_labels(topics, self.topics, "topic")
+        wanted = None if measures is None else [str(named(one)) for one in measures]
+        m = find_labels(wanted, [str(one) for one in self.measures], "measure")
+        return replace(
+            self,
+            values=self.values[np.ix_(r, t, m)],
+            runs=tuple(self.runs[i] for i in r),
+            topics=tuple(self.topics[i] for i in t),
+            measures=tuple(self.measures[i] for i in m),
+        )
+
+    def matrix(self, measure: str | Measure) -> pd.DataFrame:
+        """Return the scores of one measure as a frame of runs (rows) × topics (columns).
+
+        Parameters
+        ----------
+        measure : str or Measure
+
+        Returns
+        -------
+        DataFrame, shape (run, topic)
+
+        Raises
+        ------
+        DataError
+            If there is no such measure.
+        """
+        values = self.sel(measures=measure).values[:, :, 0]
+        return pd.DataFrame(values, index=pd.Index(self.runs, name="run"), columns=pd.Index(self.topics, name="topic"))
+
+    def means(self) -> pd.DataFrame:
+        """Return the mean score over topics, a frame of runs (rows) × measures (columns).
+
+        Returns
+        -------
+        DataFrame, shape (run, measure)
+        """
+        names = pd.Index([str(one) for one in self.measures], name="measure")
+        return pd.DataFrame(self.values.mean(axis=1), index=pd.Index(self.runs, name="run"), columns=names)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the scores in tidy form, one row a score, with columns run, topic, measure, score.
+
+        Returns
+        -------
+        DataFrame, shape (run · topic · measure, 4)
+
+        Examples
+        --------
+        >>> Scores([[[1.0], [2.0]]], runs=["a"], topics=["t1", "t2"], measures=["X"]).to_frame()
+          run topic measure  score
+        0   a    t1       X    1.0
+        1   a    t2       X    2.0
+        """
+        n_runs, n_topics, n_measures = self.values.shape
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        columns = {
+            "run": np.repeat(np.array(self.runs, dtype=object), n_topics * n_measures),
+            "topic": np.tile(np.repeat(np.array(self.topics, dtype=object), n_measures), n_runs),
+            "measure": np.tile(names, n_runs * n_topics),
+            "score": self.values.ravel(),
+        }
+        return pd.DataFrame(columns)
+
+    def to_xarray(self) -> xarray.DataArray:
+        """Return the scores as an `xarray.DataArray` with dimensions run, topic, measure.
+
+        Returns
+        -------
+        xarray.DataArray
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If xarray is not installed.
+        """
+        import xarray
+
+        names = [str(one) for one in self.measures]
+        coordinates = {"run": list(self.runs), "topic": list(self.topics), "measure": names}
+        return xarray.DataArray(self.values, coords=coordinates, name=self.collection or "score")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        collection: str = "",
+        provenance: str = "",
+        missing: MissingPolicy = "raise",
+        measures: Sequence[Measure] = (),
+        file: object = None,
+    ) -> Scores:
+        """Make scores of a tidy frame with columns run, topic, measure, score, one row a score, in any order.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Rows are aligned by their labels; runs, topics and measures keep the order in which they appear.
+        collection, provenance : str, optional
+            As for `Scores`.
+        missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+            What to do where a run has no score for a topic and measure: raise, leave the topic or the run
+            out, or give the measure's worst value. What was done is said in a `PolicyWarning`.
+        measures : sequence of Measure, optional
+            Directions and ranges for names that are not registered.
+        file : path, optional
+            Where the frame is from, for messages.
+
+        Returns
+        -------
+        Scores
+
+        Raises
+        ------
+        DataError
+            If a column is missing, a score is not a finite number, a cell is there twice, or one is missing
+            and the policy is to raise; the message names the run, topic and measure.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"run": ["a", "b"], "topic": ["t", "t"], "measure": ["X", "X"], "score": [1, 2]})
+        >>> Scores.from_frame(frame)
+        Scores: 2 runs × 1 topic × 1 measure
+        """
+        absent = [name for name in COLUMNS if name not in frame.columns]
+        if absent:
+            there = ", ".join(map(str, frame.columns))
+            raise DataError(f"there is no column {absent[0]!r} (columns: {there})", file=file)
+        if frame.empty:
+            raise DataError("there are no scores in it", file=file)
+        codes, labels = [], []
+        for name in COLUMNS[:3]:
+            code, found = pd.factorize(frame[name].astype("str") if frame[name].isna().any() else frame[name])
+            codes.append(code)
+            labels.append([str(label) for label in found])
+            gone = frame[name].isna().to_numpy()
+            if gone.any():
+                raise DataError(f"the {name} is missing", file=file, line=_line(file, int(np.argmax(gone))))
+        if np.iscomplexobj(frame["score"]):
+            raise DataError("scores are numbers, complex ones are not", file=file)
+        score = pd.to_numeric(frame["score"], errors="coerce").to_numpy(dtype=np.float64)
+
+        def where(row: int) -> dict[str, Any]:
+            run, topic, measure = (labels[axis][codes[axis][row]] for axis in range(3))
+            return {"file": file, "line": _line(file, row), "run": run, "topic": topic, "measure": measure}
+
+        wrong = np.flatnonzero(~np.isfinite(score))
+        if len(wrong):
+            row = int(wrong[0])
+            given = frame["score"].tolist()[row]
+            raise DataError(
+                f"the score {given!r} is not a finite number{_others(len(wrong))}", value=given, **where(row)
+            )
+        shape = tuple(len(found) for found in labels)
+        cell = np.ravel_multi_index(tuple(codes), shape)
+        _, first = np.unique(cell, return_index=True)
+        if len(first) < len(cell):
+            again = np.setdiff1d(np.arange(len(cell)), first)
+            row = int(again[0])
+            raise DataError(
+                f"there is a second score for this cell{_others(len(again))}", value=score[row], **where(row)
+            )
+        values = np.full(shape, np.nan)
+        values.ravel()[cell] = score
+        stated = {str(one): one for one in measures}
+        known = [stated.get(name, named(name)) for name in labels[2]]
+        values, runs, topics = mend_missing(values, labels[0], labels[1], known, missing, file=file)
+        return cls(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance)
+
+
+def _others(count: int) -> str:
+    return "" if count == 1 else f", and so are {count - 1:,} more" if count > 2 else ", and so is one more"
+
+
+def _line(file: object, row: int) -> int | None:
+    """A row of a text table is two lines below: the header is line 1."""
+    return row + 2 if file is not None and str(file).endswith((".csv", ".tsv", ".txt")) else None

@@ -1,0 +1,161 @@
+"""Scores from whatever a user names: a data set, a store, a score file or folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from metaeval.data.policies import MissingPolicy
+from metaeval.data.runs import ClassificationRuns, QuantificationRuns
+from metaeval.data.score import score
+from metaeval.data.scores import Scores
+from metaeval.data.store import ScoreStore
+from metaeval.errors import DatasetError, MetaevalError, format_list
+from metaeval.files import is_remote
+from metaeval.measures.base import Measure
+
+
+def open_scores(
+    source: str,
+    measures: Sequence[str | Measure] | None = None,
+    *,
+    format: str | None = None,
+    collection: str | None = None,
+    measure: str | None = None,
+    missing: MissingPolicy = "raise",
+    higher_is_better: Iterable[str] = (),
+    lower_is_better: Iterable[str] = (),
+) -> Scores:
+    """Return the scores that a data set's name, a store, or a score file or folder stands for.
+
+    Parameters
+    ----------
+    source : str
+        A path that exists comes before a data set of the same name. Runs of a data set are scored.
+    measures : sequence of str or Measure, optional
+        Which; for a data set of runs every measure of its kind by default, otherwise all there are.
+    format : str, optional
+        Of a file, where its name and header do not tell; ``"store"`` for a store.
+    collection : str, optional
+        Which collection of a store, or how to name what a file holds.
+    measure : str, optional
+        The measure of a file that holds one and does not name it.
+    missing : str, optional
+        What to do where a file has no score for a run and topic.
+    higher_is_better, lower_is_better : iterable of str, optional
+        Directions of measures that are not registered.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such thing, or it cannot be read.
+    """
+    from metaeval.datasets import load_dataset
+    from metaeval.io import read_scores
+
+    if not source.strip():
+        raise MetaevalError("the source has an empty name")
+    if format == "store" or (format is None and is_store(source)):
+        scores = _stored(source, collection, measures)
+    elif format is not None or is_remote(source) or Path(source).expanduser().exists():
+        scores = read_scores(source, format=format, measure=measure, collection=collection, missing=missing)
+    else:
+        try:
+            loaded: Any = load_dataset(source)
+        except DatasetError as error:
+            if Path(source).suffix or "/" in source:
+                raise MetaevalError(f"{source}: there is no such file or folder") from None
+            raise MetaevalError(f"{error}") from None
+        scores = loaded if isinstance(loaded, Scores) else score(loaded, measures)
+    scores = directed(scores, higher_is_better, lower_is_better)
+    return scores if measures is None else scores.sel(measures=measures)
+
+
+def open_data(source: object) -> Scores | ClassificationRuns | QuantificationRuns:
+    """Return what a source holds, runs as runs: a data set's name, a store, a file, or such an object itself.
+
+    Parameters
+    ----------
+    source : str, Path, Scores, ClassificationRuns or QuantificationRuns
+
+    Returns
+    -------
+    Scores, ClassificationRuns or QuantificationRuns
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such thing, or it cannot be read.
+    """
+    if isinstance(source, Scores | ClassificationRuns | QuantificationRuns):
+        return source
+    if not isinstance(source, str | Path):
+        raise MetaevalError(f"{source!r} is no data: give a data set's name, a path, Scores, or runs")
+    if isinstance(source, str) and not is_remote(source) and not Path(source).expanduser().exists():
+        from metaeval.datasets import load_dataset
+
+        if not Path(source).suffix and "/" not in source:
+            return load_dataset(source)
+    return open_scores(str(source))
+
+
+def is_store(path: str | Path) -> bool:
+    """Say whether a path is the folder of a score store."""
+    return not is_remote(path) and (Path(path).expanduser() / "manifest.json").is_file()
+
+
+def directed(scores: Scores, higher_is_better: Iterable[str], lower_is_better: Iterable[str]) -> Scores:
+    """Return the same scores with directions stated for measures that have none of their own.
+
+    Parameters
+    ----------
+    scores : Scores
+    higher_is_better, lower_is_better : iterable of str
+        Names of measures.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such measure, or both are stated of one, or it has the other direction by itself.
+    """
+    stated: dict[str, bool] = {}
+    for names, direction in ((higher_is_better, True), (lower_is_better, False)):
+        for name in names:
+            if stated.get(name, direction) != direction:
+                raise MetaevalError(f"{name} cannot be both higher-is-better and lower-is-better")
+            stated[name] = direction
+    if not stated:
+        return scores
+    known = {str(one): one for one in scores.measures}
+    for name, direction in stated.items():
+        if name not in known:
+            raise MetaevalError(
+                f"there is no measure {name!r} whose direction could be stated (there are {format_list([*known])})"
+            )
+        if known[name].formula is not None and known[name].higher_is_better != direction:
+            raise MetaevalError(
+                f"{name} is a registered measure, of which {'lower' if direction else 'higher'} is better"
+            )
+    measures = [
+        replace(one, higher_is_better=stated[str(one)]) if str(one) in stated else one for one in scores.measures
+    ]
+    return replace(scores, measures=tuple(measures))
+
+
+def _stored(source: str, collection: str | None, measures: Sequence[str | Measure] | None) -> Scores:
+    store = ScoreStore(source)
+    names = store.collections()
+    if collection is None and len(names) != 1:
+        there = f" ({format_list(names)})" if names else ""
+        raise MetaevalError(f"{source} holds {len(names)} collections{there}: choose one with --collection")
+    return store.load(collection if collection is not None else names[0], measures)

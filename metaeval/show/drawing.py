@@ -1,0 +1,179 @@
+"""Drawing: forms that figures of several analyses share, the signature below them, and how they are saved."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import Locator
+from matplotlib.transforms import Bbox
+
+from metaeval.show.signature import Signature
+from metaeval.show.style import choose_looks, house_style
+
+
+def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:
+    """Save a figure as PNG and SVG, the same figure always giving the same bytes.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    folder : Path
+        Made if need be.
+    name : str
+        File name without suffix.
+    suffixes : sequence of {".png", ".svg", ".pdf"}, optional
+
+    Returns
+    -------
+    list of Path
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    # What a file would say of when and by which program it was made is left out.
+    metadata: dict[str, dict[str, object]] = {
+        ".png": {"Software": None},
+        ".svg": {"Date": None},
+        ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    }
+    written = []
+    with house_style():
+        box = fix_layout(figure)
+        for suffix in suffixes:
+            path = folder / f"{name}{suffix}"
+            figure.savefig(path, metadata=metadata[suffix], bbox_inches=box)
+            written.append(path)
+    return written
+
+
+def fix_layout(figure: Figure) -> Bbox:
+    """Lay a figure out once, which would otherwise be done for every file, and return the box that it covers."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure.get_tightbbox().padded(0.08)
+
+
+def sign_figure(figure: Figure, signature: Signature | str) -> Figure:
+    """Put the signature below a figure, wrapped to its width."""
+    width = int(figure.get_figwidth() * 21)
+    figure.text(0.01, -0.01, textwrap.fill(str(signature), width), fontsize=6, color="#555555", va="top")
+    return figure
+
+
+@dataclass(frozen=True)
+class Interval:
+    """One row of `draw_intervals`.
+
+    Parameters
+    ----------
+    name, title : str
+        The measure as it prints, which decides its colour, and as it is written.
+    centre : float
+    line, bar : (float, float), optional
+        Ends of a thin line and of a thick one.
+    hollow : bool, optional
+        Whether the mark at the centre is hollow.
+    """
+
+    name: str
+    title: str
+    centre: float
+    line: tuple[float, float] | None = None
+    bar: tuple[float, float] | None = None
+    hollow: bool = False
+
+
+def draw_intervals(
+    rows: Sequence[Interval], label: str, signature: Signature | str, *, row_height: float = 0.42
+) -> Figure:
+    """Draw one row per measure: a mark with an interval around it, the last row on top.
+
+    Parameters
+    ----------
+    rows : sequence of Interval
+    label : str
+        Of the horizontal axis.
+    signature : Signature or str
+    row_height : float, optional
+        In inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    looks = choose_looks([row.name for row in rows])
+    with house_style():
+        figure = Figure(figsize=(6, row_height * len(rows) + 1.3), layout="constrained")
+        axes = figure.subplots()
+        for place, row in enumerate(rows):
+            colour = looks[row.name]["color"]
+            if row.line is not None:
+                axes.plot(row.line, [place, place], color=colour, linewidth=1 if row.bar is not None else 1.5)
+            if row.bar is not None:
+                axes.plot(row.bar, [place, place], color=colour, linewidth=4, solid_capstyle="butt")
+            face = "white" if row.hollow else colour
+            axes.plot(row.centre, place, "o", color=colour, markerfacecolor=face, markersize=6)
+        axes.set_yticks(range(len(rows)), [row.title for row in rows])
+        axes.set_ylim(-0.6, len(rows) - 0.4)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(label)
+        return sign_figure(figure, signature)
+
+
+def draw_heatmap(
+    values: np.ndarray,
+    names: Sequence[str],
+    label: str,
+    signature: Signature | str,
+    *,
+    limits: tuple[float, float],
+    colours: str,
+    write: Callable[[float], str],
+    is_dark: Callable[[float], bool],
+    diagonal: bool = True,
+    ticks: Locator | None = None,
+) -> Figure:
+    """Draw a square of numbers, one row and one column per measure, as colours with the numbers written in them.
+
+    Parameters
+    ----------
+    values : ndarray, shape (measure, measure)
+    names : sequence of str
+    label : str
+        Of the colour bar.
+    signature : Signature or str
+    limits : (float, float)
+        Values at the ends of the colour bar.
+    colours : str
+        A colour map of matplotlib.
+    write : callable
+        From a value to the text in its cell.
+    is_dark : callable
+        Whether a value's colour needs white text.
+    diagonal : bool, optional
+        Whether the diagonal is drawn; without it, nothing is said of a measure and itself.
+    ticks : Locator, optional
+        Of the colour bar.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    size = max(3.2, 0.62 * len(names) + 1.4)
+    shown = values if diagonal else np.where(np.eye(len(names), dtype=bool), np.nan, values)
+    with house_style():
+        figure = Figure(figsize=(size, size * 0.86), layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(shown, vmin=limits[0], vmax=limits[1], cmap=colours)
+        axes.grid(False)
+        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        axes.set_yticks(range(len(names)), names)
+        for (i, j), value in np.ndenumerate(values):
+            if diagonal or i != j:
+                colour = "white" if is_dark(value) else "black"
+                axes.text(j, i, write(value), ha="center", va="center", fontsize=7, color=colour)
+        figure.colorbar(image, ax=axes, shrink=0.8, label=label, ticks=ticks)
+        return sign_figure(figure, signature)

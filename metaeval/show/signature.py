@@ -1,0 +1,99 @@
+"""The signature: one line that says exactly what was computed; it stands under every table and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+import metaeval
+from metaeval.errors import format_count
+
+
+class Signed(Protocol):
+    """What a signature says of scores; `metaeval.Scores` has it."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """Scores, shape (run, topic, measure)."""
+
+    @property
+    def measures(self) -> Sequence[object]:
+        """What the last axis holds; `str` gives a name."""
+
+    @property
+    def collection(self) -> str:
+        """Name of the collection."""
+
+    @property
+    def sha256(self) -> str:
+        """Checksum in hexadecimal."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a number was computed with, so that it can be computed again.
+
+    Parameters
+    ----------
+    analysis : str
+        The analysis, as its function is named.
+    data : tuple of str
+        One entry a collection: its name, the first digits of its sha256 and its size.
+    settings : tuple of (str, str)
+        Names and values, in the order in which they are printed.
+    version : str
+        Of metaeval.
+
+    Examples
+    --------
+    >>> scores = metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=["NMD"], collection="tiny")
+    >>> print(sign("ranking_similarity", scores, tau="tau_a"))
+    ranking_similarity | tiny@... 1 run × 1 topic | measures NMD | tau tau_a | metaeval ...
+    """
+
+    analysis: str
+    data: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+    version: str = ""
+
+    def __str__(self) -> str:
+        settings = [f"{name} {value}" for name, value in self.settings]
+        return " | ".join([self.analysis, "; ".join(self.data), *settings, f"metaeval {self.version}"])
+
+
+def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -> Signature:
+    """Return the signature of an analysis of one or several collections.
+
+    Parameters
+    ----------
+    analysis : str
+    scores : Scores or iterable of Scores
+    **settings : object
+        What else the numbers depend on: the seed, the number of trials, …
+
+    Returns
+    -------
+    Signature
+    """
+    collections: list[Signed] = list(scores) if isinstance(scores, Iterable) else [scores]
+    measures = list(dict.fromkeys(str(measure) for one in collections for measure in one.measures))
+    shown = {"measures": ", ".join(measures), **settings}
+    return Signature(
+        analysis,
+        tuple(_describe(one) for one in collections),
+        tuple((name.replace("_", " "), _format_value(value)) for name, value in shown.items()),
+        metaeval.__version__,
+    )
+
+
+def _describe(scores: Signed) -> str:
+    n_runs, n_topics, _ = scores.values.shape
+    size = f"{format_count(n_runs, 'run')} × {format_count(n_topics, 'topic')}"
+    return f"{scores.collection or 'scores'}@{scores.sha256[:12]} {size}"
+
+
+def _format_value(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) and value >= 1000 else str(value)

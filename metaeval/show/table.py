@@ -1,0 +1,313 @@
+"""Tables as text, CSV, Markdown and LaTeX, each with its caption and its signature line."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from metaeval.errors import MetaevalError, visible
+from metaeval.files import write_atomically
+from metaeval.show.signature import Signature
+
+Mark = Callable[[pd.DataFrame], pd.DataFrame]
+"""From the numbers of a table to a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
+
+STYLES = ("text", "csv", "md", "latex", "json")
+"""How the command line shows a table."""
+
+NOTHING = "–"
+"""What stands in a cell for which there is no number."""
+
+BANDS = {"high": "C6E5CF", "middle": "FFF2B3", "low": "F7C9C4"}
+"""Background colours of the papers' three bands, told apart by the colour-blind and in print by lightness."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers with labels, and how they are shown.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Rows and columns as they are shown; the index is the first column. Columns may have two levels.
+    caption : str
+        What the table shows, in one or two sentences.
+    signature : Signature, str
+        How it was computed.
+    digits : int or mapping, optional
+        Digits after the point of floats: for all columns, or column by column.
+    marks : callable, optional
+        Given the frame, returns one of the same shape whose cells hold "", "bold", "underline" or
+        "band high", "band middle", "band low", or several of them separated by commas.
+    """
+
+    frame: pd.DataFrame
+    caption: str
+    signature: Signature | str
+    digits: int | Mapping[object, int] = 3
+    marks: Mark | None = field(default=None, repr=False)
+
+    def to_text(self) -> str:
+        """Return the table for a terminal: aligned columns, caption above, signature below."""
+        shown = _with_index(self._shown())
+        head = [_one_line(label) for label in shown.columns]
+        rows = [[_one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
+        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        left = _text_columns(self.frame)
+
+        def line(cells: list[str]) -> str:
+            padded = [c.ljust(w) if t else c.rjust(w) for c, w, t in zip(cells, widths, left, strict=True)]
+            return "  ".join(padded).rstrip()
+
+        ruler = "  ".join("─" * width for width in widths)
+        caption, signature = _one_line(self.caption), _one_line(str(self.signature))
+        return "\n".join([caption, "", line(head), ruler, *map(line, rows), "", signature]) + "\n"
+
+    def to_csv(self) -> str:
+        """Return the numbers as CSV with every digit, and nothing else: the signature stands in the other styles."""
+        return format_csv(self.frame)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the table as plain data that JSON can hold: caption, signature, rows."""
+        frame = self.frame.copy()
+        frame.columns = pd.Index([flat_label(column) for column in frame.columns])
+        frame = frame.reset_index() if frame.index.name or frame.index.nlevels > 1 else frame
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        return {"caption": self.caption, "signature": str(self.signature), "rows": rows}
+
+    def to_markdown(self) -> str:
+        """Return the table as GitHub-flavoured Markdown."""
+        shown = _with_index(self._shown(bold="**{}**", underline="<u>{}</u>", escape=_markdown), _markdown)
+        head = list(shown.columns)
+        rule = [":--" if left else "--:" for left in _text_columns(self.frame)]
+        body = shown.astype(str).to_numpy().tolist()
+        rows = [f"| {' | '.join(cells)} |" for cells in (head, rule, *body)]
+        return (
+            "\n".join([f"**{_markdown(self.caption)}**", "", *rows, "", f"<sub>{_markdown(str(self.signature))}</sub>"])
+            + "\n"
+        )
+
+    def to_latex(self) -> str:
+        """Return the table as LaTeX: needs the packages booktabs and, for coloured bands, xcolor with ``table``."""
+        shown = self._shown(escape=_latex)
+        styler = shown.style
+        if self.marks is not None:
+            styler = styler.apply(lambda _: self._words().map(_latex_style), axis=None)
+        styler = styler.format_index(lambda label: _latex(str(label)), axis=0)
+        styler = styler.format_index(lambda label: _latex(str(label)), axis=1)
+        columns = "".join("l" if left else "r" for left in _text_columns(self.frame))
+        body = styler.hide(names=True).to_latex(hrules=True, column_format=columns, multicol_align="c")
+        caption = f"\\caption{{{_latex(self.caption)}}}"
+        return (
+            "\\begin{table}\n\\centering\n"
+            f"{caption}\n{body}"
+            f"\\par\\smallskip{{\\scriptsize {_latex(str(self.signature))}}}\n\\end{{table}}\n"
+        )
+
+    def write(self, folder: Path, name: str) -> list[Path]:
+        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is made if need be.
+
+        Parameters
+        ----------
+        folder : Path
+        name : str
+
+        Returns
+        -------
+        list of Path
+            What was written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        written = []
+        for suffix, text in ((".csv", self.to_csv()), (".md", self.to_markdown()), (".tex", self.to_latex())):
+            path = folder / f"{name}{suffix}"
+            write_atomically(path, text)
+            written.append(path)
+        return written
+
+    def render(self, style: str) -> str:
+        """Return the table in one of the styles text, csv, md, latex.
+
+        Parameters
+        ----------
+        style : {"text", "csv", "md", "latex"}
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        MetaevalError
+            If there is no such style.
+        """
+        styles = {"text": self.to_text, "csv": self.to_csv, "md": self.to_markdown, "latex": self.to_latex}
+        if style not in styles:
+            raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
+        return styles[style]()
+
+    def _words(self) -> pd.DataFrame:
+        if self.marks is None:
+            return pd.DataFrame("", index=self.frame.index, columns=self.frame.columns)
+        return self.marks(self.frame)
+
+    def _shown(self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str) -> pd.DataFrame:
+        """Return the frame as text, rounded, with marks as text where the style has some."""
+        words = self._words()
+        shown = self.frame.astype(object).copy()
+        for c, column in enumerate(self.frame.columns):
+            digits = self.digits if isinstance(self.digits, int) else self.digits.get(column, 3)
+            for r in range(len(self.frame)):
+                text = escape(format_cell(self.frame.iat[r, c], digits))
+                said = {word.strip() for word in str(words.iat[r, c]).split(",")}
+                text = bold.format(text) if "bold" in said else text
+                shown.iat[r, c] = underline.format(text) if "underline" in said else text
+        return shown
+
+
+def format_csv(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV with every digit; its index is left out unless it has a name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    str
+    """
+    frame = frame.copy()
+    frame.columns = pd.Index([flat_label(column) for column in frame.columns])
+    stream = io.StringIO()
+    frame.to_csv(stream, index=any(name is not None for name in frame.index.names), lineterminator="\n")
+    return stream.getvalue()
+
+
+def format_cell(value: object, digits: int = 3) -> str:
+    """Return a cell as it is shown: whole numbers whole, floats rounded, nothing as a dash.
+
+    Parameters
+    ----------
+    value : object
+    digits : int, optional
+        After the point.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> format_cell(0.12345), format_cell(7), format_cell(None), format_cell(-0.0001)
+    ('0.123', '7', '–', '0.000')
+    """
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return NOTHING
+    if isinstance(value, float):
+        text = f"{value:.{digits}f}"
+        return text[1:] if float(text) == 0 and text.startswith("-") else text
+    return str(value)
+
+
+def _one_line(text: str) -> str:
+    """Keep a name with line ends or control characters from breaking the table, or the terminal."""
+    return visible(str(text).replace("\n", "\\n"))
+
+
+def _with_index(frame: pd.DataFrame, escape: Callable[[str], str] = str) -> pd.DataFrame:
+    """Put the row labels in front as columns, and flatten the column labels."""
+    index = frame.index
+    frame = frame.copy()
+    frame.columns = pd.Index([escape(flat_label(column)) for column in frame.columns])
+    for position, name in enumerate(index.names):
+        labels = [escape(str(label)) for label in index.get_level_values(position)]
+        frame.insert(position, escape(str(name or "")), labels, allow_duplicates=True)
+    return frame
+
+
+def _text_columns(frame: pd.DataFrame) -> list[bool]:
+    """Say of every column, the index first, whether it holds words, which are aligned at their beginning."""
+    words = [any(isinstance(cell, str) for cell in frame.iloc[:, c]) for c in range(frame.shape[1])]
+    return [True] * frame.index.nlevels + words
+
+
+def flat_label(column: object) -> str:
+    """Return the label of a column, one of several levels as one text."""
+    return " ".join(str(part) for part in column if str(part)) if isinstance(column, tuple) else str(column)
+
+
+def _markdown(text: str) -> str:
+    """Keep names from breaking the table or becoming HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("\n", " ")
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "—": "---", "−": "$-$", "×": r"$\times$",
+    "†": r"$\dagger$", "‡": r"$\ddagger$", "◇": r"$\diamondsuit$", "♡": r"$\heartsuit$", "♣": r"$\clubsuit$",
+    "♠": r"$\spadesuit$", "♯": r"$\sharp$", "★": r"$\star$", "✓": r"$\surd$", "✗": r"$\times$", "Δ": r"$\Delta$",
+    "ρ": r"$\rho$", "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$", "Σ": r"$\Sigma$", "…": r"\dots{}", "’": "'",
+    "α": r"$\alpha$", "κ": r"$\kappa$", "μ": r"$\mu$", "τ": r"$\tau$", "β": r"$\beta$", "γ": r"$\gamma$",
+    "≥": r"$\geq$", "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "\n": " ",
+}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _latex_style(words: str) -> str:
+    """Turn marks into what pandas' Styler understands for LaTeX."""
+    said = {word.strip() for word in str(words).split(",")}
+    # The colour comes first: LaTeX wants it at the start of the cell, outside of any group.
+    styles = [f"cellcolor:[HTML]{{{colour}}}" for band, colour in BANDS.items() if f"band {band}" in said]
+    styles += [
+        f"{command}:--rwrap" for word, command in (("bold", "textbf"), ("underline", "underline")) if word in said
+    ]
+    return ";".join(styles)
+
+
+def band_marks(high: float, middle: float) -> Mark:
+    """Return marks that colour numbers by two bounds, as the papers colour τ.
+
+    Parameters
+    ----------
+    high, middle : float
+        Where the upper and the middle band begin.
+
+    Returns
+    -------
+    callable
+        For `Table.marks`.
+    """
+
+    def marks(frame: pd.DataFrame) -> pd.DataFrame:
+        def band(value: object) -> str:
+            if not isinstance(value, float) or math.isnan(value):
+                return ""
+            return "band high" if value >= high else "band middle" if value >= middle else "band low"
+
+        return frame.map(band)
+
+    return marks
+
+
+def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
+    """Keep what stands above the diagonal, without the empty first column and last row, as the papers print it."""
+    shown = square.where(np.triu(np.ones(square.shape, dtype=bool), 1))
+    return shown.iloc[:-1, 1:]
+
+
+def arrange_pairs(names: Sequence[str], cells: Sequence[str | int], empty: str) -> pd.DataFrame:
+    """Arrange one cell per pair of measures, in the order of `numpy.triu_indices`, as an upper triangle."""
+    frame = pd.DataFrame(empty, index=pd.Index(names[:-1], name="measure"), columns=pd.Index(names[1:]), dtype=object)
+    for (i, j), cell in zip(itertools.combinations(range(len(names)), 2), cells, strict=True):
+        frame.iat[i, j - 1] = cell
+    return frame

@@ -1,0 +1,383 @@
+"""One call for a newly proposed measure: what it refuses, what it computes, what it writes."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval as me
+from metaeval.analyses.grades import consistency_net, grade, power_net, similarity_groups
+from metaeval.comparison import compare, from_scores
+from metaeval.comparison.traits import traits
+from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning
+from metaeval.measures.conformance import conformance, plain_measure
+
+QUICK = {"n_trials": 40, "n_permutations": 100}
+
+
+def quantified(n_runs=6, n_topics=24, collection="oq", baselines=True):
+    rng = np.random.default_rng(4)
+    gold = rng.dirichlet(np.ones(5), n_topics)
+    weight = np.linspace(0.2, 0.9, n_runs)[:, None, None]
+    estimated = weight * gold + (1 - weight) * rng.dirichlet(np.ones(5), (n_runs, n_topics))
+    runs = me.QuantificationRuns(
+        estimated,
+        gold,
+        runs=[f"r{i}" for i in range(n_runs)],
+        topics=range(n_topics),
+        classes=range(5),
+        collection=collection,
+    )
+    if not baselines:
+        return runs
+    top = np.eye(5)[gold.argmax(axis=1)]
+    return runs.with_runs({"BL-popularity": top, "BL-uniform": np.full_like(gold, 0.2)})
+
+
+def classified(collection="oc"):
+    rng = np.random.default_rng(5)
+    counts = np.zeros((5, 12, 4, 4), dtype=int)
+    for t in range(12):
+        gold = rng.integers(0, 4, 25)
+        for r in range(5):
+            wrong = rng.random(25) < 0.15 * (r + 1)
+            predicted = np.where(wrong, rng.integers(0, 4, 25), gold)
+            np.add.at(counts[r, t], (gold, predicted), 1)
+    return me.ClassificationRuns(counts, runs=list("abcde"), topics=range(12), classes=range(4), collection=collection)
+
+
+def measure_of(formula, kind="quantification", better=False, span=(0, 1)):
+    return me.Measure("own", better, span, kind=kind, formula=formula)
+
+
+def chebyshev(estimated, gold):
+    return np.abs(estimated - gold).max(axis=-1)
+
+
+class TestConformance:
+    def test_every_registered_measure_passes(self):
+        for measure in me.measures.measures():
+            if measure.name != "MI":  # how much there is to know depends on the gold
+                assert conformance(measure).measure is measure
+
+    @pytest.mark.parametrize(
+        ("measure", "message"),
+        [
+            (measure_of(lambda p, q: p[..., 0] * np.nan), "own gives nan for estimated .* not a finite number"),
+            (measure_of(lambda p, q: 3 * np.abs(p - q).sum(-1)), r"outside its declared range \[0, 1\]"),
+            (
+                measure_of(chebyshev, better=True),
+                "better than the perfect run's 0, higher being better; is higher really",
+            ),
+            (measure_of(lambda p, q: p - q), r"returned shape \(5,\) for one topic of shape \(5,\)"),
+            (measure_of(lambda p, q: p[..., 0] * 0 + 0.5), "gives 0.5 to everything"),
+            (measure_of(lambda p, q: 1 / 0), "ZeroDivisionError"),
+            (measure_of(lambda p, q: "high"), "own cannot be computed"),
+            (measure_of(lambda c: c.sum((-2, -1)), kind="classification", span=(0, 9)), r"counts \[\["),
+            (me.Measure("own"), "known by its scores only"),
+        ],
+    )
+    def test_a_measure_that_breaks_its_word_is_told_so_with_an_example(self, measure, message):
+        with pytest.raises(MeasureError, match=message):
+            conformance(measure)
+
+    def test_a_function_of_one_topic_is_called_topic_by_topic_and_that_is_said(self):
+        found = conformance(measure_of(lambda p, q: max(abs(a - b) for a, b in zip(p, q, strict=True))))
+        assert "one topic at a time" in found.notes[0]
+        p, q = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 4))
+        assert np.allclose(found.measure.score(p, q), chebyshev(p, q))
+
+    def test_a_batch_that_differs_from_its_members_is_not_trusted(self):
+        """max() over everything has the right shape nowhere; a mean over topics has the right value nowhere."""
+        found = conformance(
+            measure_of(lambda p, q: np.abs(p - q).max(axis=-1) * np.ones(p.shape[:-1]).mean() + 0 * p.sum())
+        )
+        assert found.notes == ()
+        blurred = measure_of(lambda p, q: np.abs(p - q).max(axis=-1) * 0 + np.abs(p - q).max(axis=-1).mean())
+        assert "one topic at a time" in conformance(blurred).notes[0]
+
+    def test_kind_and_direction_of_a_plain_function_are_seen(self):
+        measure, note = plain_measure(chebyshev, "chebyshev")
+        assert (measure.kind, measure.higher_is_better) == ("quantification", False)
+        assert "lower is better" in note
+        measure, _ = plain_measure(lambda counts: np.trace(counts) / counts.sum(), "acc")
+        assert (measure.kind, measure.higher_is_better) == ("classification", True)
+        for function, message in (
+            (lambda: 1, "takes 0 arrays"),
+            (lambda p, q: p[0], "direction cannot be seen"),
+            (3, "not a function"),
+        ):
+            with pytest.raises(MeasureError, match=message):
+                plain_measure(function, "f")
+
+
+class TestTraits:
+    def test_the_marks_of_sakais_tables_that_are_about_formulas(self):
+        """ACL 2021, Table 7, columns I and II, and Table 4, column II."""
+        oq = traits([me.measure(name) for name in ("NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD")])
+        assert {name: found["ordinal"].mark for name, found in oq.items()} == {
+            "NMD": "✓", "RSNOD": "✓", "RNOD": "✓", "NVD": "✗", "RNSS": "✗", "JSD": "✗",
+        }  # fmt: skip
+        assert [found["symmetric"].mark for found in oq.values()] == ["✓", "✓", "✗", "✓", "✓", "✓"]
+        names = ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "F1_M", "HMPR", "MAE_mu", "Accuracy")
+        oc = traits([me.measure(name) for name in names])
+        assert [found["constant"].mark for found in oc.values()] == ["✗"] + ["✓"] * 8
+
+    def test_a_cross_comes_with_a_case(self):
+        found = traits([me.measure("RNADW")])["RNADW"]["ordinal"]
+        assert found.mark == "✗"
+        assert "all gold in class 1" in found.evidence
+
+
+class TestGrades:
+    def test_grades_begin_at_a_third(self):
+        assert [grade(net) for net in (1, 1 / 3, 0.3, 0, -0.3, -1 / 3, -1)] == [
+            "good",
+            "good",
+            "fair",
+            "fair",
+            "fair",
+            "poor",
+            "poor",
+        ]
+
+    def test_groups_join_what_is_alike(self):
+        from types import SimpleNamespace
+
+        tau = np.array([[1, 0.9, 0.2, 0.85], [0.9, 1, 0.1, 0.8], [0.2, 0.1, 1, 0.3], [0.85, 0.8, 0.3, 1]])
+        assert similarity_groups([SimpleNamespace(tau=tau)], 0.8) == ["A", "A", "B", "A"]
+        assert similarity_groups([SimpleNamespace(tau=tau)], 0.0) == ["A"] * 4
+
+    def test_nets_count_who_outperforms_whom(self):
+        from types import SimpleNamespace
+
+        significant = np.array([[False, True, True], [True, False, False], [True, False, False]])
+        one = SimpleNamespace(significant=significant, means=np.array([0.9, 0.5, 0.4]), measures=range(3))
+        assert consistency_net([one]).tolist() == [1.0, -0.5, -0.5]
+        found = np.zeros((3, 100), dtype=bool)
+        for row, count in enumerate((50, 49, 20)):
+            found[row, :count] = True
+        assert power_net([SimpleNamespace(significant=found)]).tolist() == [0.5, 0.5, -1.0]
+
+
+class TestCompare:
+    def test_quantification_runs_get_everything_that_applies(self):
+        result = compare("RNADW", [quantified(), quantified(collection="second")], **QUICK)
+        assert [str(one) for one in result.measures] == ["RNADW", "NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD"]
+        study = result.collections[0]
+        assert None not in (study.small_consistency, study.sample_size, study.preference)
+        assert study.coverage is None
+        assert result.pooled is not None
+        frame = result.to_frame()
+        assert frame.loc["NVD", "ordinal"] == "✗"
+        assert set(frame["power"]) <= {"good", "fair", "poor"}
+        assert list(result.rules()) == list(frame.columns)
+
+    def test_classification_runs_get_coverage_and_formal_properties(self):
+        result = compare("MSE_M", classified(), **QUICK)
+        study = result.collections[0]
+        assert study.coverage is not None
+        assert study.small_consistency is None
+        assert any("needs 20 topics; there are 12" in sentence for sentence in study.skipped)
+        assert "ordinal monotonicity" in result.to_frame()
+
+    def test_its_numbers_are_those_of_the_analyses(self):
+        runs = quantified()
+        result = compare("RNADW", runs, **QUICK)
+        scores = me.score(runs, ["NMD", "RNADW"])
+        alone = me.discriminative_power(scores, n_permutations=100)
+        both = result.collections[0].power.to_frame()
+        for name in ("NMD", "RNADW"):
+            mine, found = alone.to_frame(), both
+            assert found[found["measure"] == name]["count"].tolist() == mine[mine["measure"] == name]["count"].tolist()
+
+    def test_only_what_is_new_is_computed_when_the_store_has_the_rest(self, tmp_path):
+        runs, lines = quantified(), []
+        compare("RNADW", runs, store=tmp_path / "s", **QUICK)
+        first = compare("RNOD(distance=gold)", runs, store=tmp_path / "s", say=lines.append, **QUICK)
+        assert not any("established" in line for line in lines)
+        again = compare("RNOD(distance=gold)", runs, **QUICK)
+        assert first.to_frame().equals(again.to_frame())
+        assert first.collections[0].scores == again.collections[0].scores
+        changed = quantified(n_topics=25)
+        compare("RNADW", changed, store=tmp_path / "s", say=lines.append, **QUICK)
+        assert any("established" in line for line in lines), "other data under the same name were taken for the same"
+
+    def test_score_matrices_are_compared_by_the_names_of_their_measures(self):
+        values = np.random.default_rng(0).random((5, 20, 3))
+        scores = me.Scores(
+            values, runs=list("abcde"), topics=range(20), measures=["AP", "RR", "nDCG@20"], collection="ir"
+        )
+        result = compare("nDCG@20", scores, **QUICK)
+        assert [str(one) for one in result.measures] == ["nDCG@20", "AP", "RR"]
+        assert result.to_frame()["symmetric"].tolist() == ["–"] * 3
+        with pytest.raises(MetaevalError, match="not every collection has scores of 'ERR@20'"):
+            compare("ERR@20", scores, **QUICK)
+
+    def test_a_measure_that_comes_only_as_scores_is_put_beside_the_others(self):
+        old = me.score(quantified(), ["NMD", "RNOD"])
+        mine = me.Scores(old.values[::-1, :, :1], runs=old.runs[::-1], topics=old.topics, measures=["mine"])
+        together = from_scores(mine, old, higher_is_better=False)
+        assert np.array_equal(together.values[..., 0], old.values[..., 0])
+        assert compare("mine", together, **QUICK).new == ("mine",)
+        with pytest.raises(MetaevalError, match="do not have the same runs: BL-popularity is in one of them only"):
+            from_scores(mine.sel(runs=[r for r in mine.runs if r != "BL-popularity"]), old, higher_is_better=False)
+        with pytest.raises(MetaevalError, match="has a measure NMD already"):
+            from_scores(old.sel(measures="NMD"), old, higher_is_better=False)
+
+    def test_what_cannot_be_compared_is_refused_by_name(self):
+        with pytest.raises(MetaevalError, match="different kinds"):
+            compare("NMD", [quantified(), classified()])
+        with pytest.raises(MeasureError, match="NMD is a quantification measure"):
+            compare("NMD", classified())
+        with pytest.raises(MetaevalError, match="at least one"):
+            compare([], quantified())
+        with pytest.raises(MeasureError, match="no measure 'NNMD'"):
+            compare("NNMD", quantified())
+
+    def test_a_wildly_slow_measure_is_refused_before_it_is_waited_for(self):
+        import time
+
+        def slow(estimated, gold):
+            time.sleep(0.002 * estimated[..., 0].size)
+            return np.abs(estimated - gold).max(axis=-1)
+
+        with (
+            pytest.raises(MeasureError, match="the limit is 0.01 s"),
+            pytest.warns(MetaevalWarning, match="not decorated"),
+        ):
+            compare(slow, quantified(), time_limit=0.01, **QUICK)
+
+
+class TestReport:
+    def test_everything_is_written_and_named_in_report_json(self, tmp_path):
+        index = compare("RNADW", [quantified(), quantified(collection="b/../<i>")], **QUICK).write(tmp_path / "out")
+        description = json.loads((tmp_path / "out" / "report.json").read_text())
+        there = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
+        assert there == {*description["files"], "index.html", "report.json"}
+        assert index.name == "index.html"
+        assert description["new"] == ["RNADW"]
+        for kind in ("similarity", "power", "overlap", "contradictions", "consistency", "topics", "baselines"):
+            for suffix in ("csv", "md", "tex"):
+                assert (tmp_path / "out" / "tables" / f"1-oq-{kind}.{suffix}").exists()
+            for suffix in ("png", "svg"):
+                assert (tmp_path / "out" / "figures" / f"1-oq-{kind}.{suffix}").exists()
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+    def test_names_from_data_are_text_and_nothing_is_asked_from_outside(self, tmp_path):
+        runs = quantified(collection="<script>alert(1)</script>")
+        nasty = "<img src=x onerror=alert(1)>"
+        runs = runs.with_runs({nasty: runs.gold})
+        page = compare("RNADW", runs, **QUICK).write(tmp_path).read_text()
+        assert "<script>alert" not in page
+        assert nasty not in page
+        assert "http://" not in page.replace("http://www.w3.org", "")
+        assert "https://" not in page
+        assert len(page) < 3_000_000
+
+    def test_a_new_report_takes_the_old_ones_place_and_leaves_other_files_alone(self, tmp_path):
+        (tmp_path / "notes.txt").write_text("mine")
+        compare("RNADW", [quantified(), quantified(collection="second")], **QUICK).write(tmp_path)
+        compare("RNADW", quantified(), **QUICK).write(tmp_path)
+        assert (tmp_path / "notes.txt").read_text() == "mine"
+        assert not list(tmp_path.rglob("2-second*"))
+        assert json.loads((tmp_path / "report.json").read_text())["files"]
+
+    def test_a_report_of_a_stranger_cannot_have_files_outside_deleted(self, tmp_path):
+        (tmp_path / "out").mkdir()
+        (tmp_path / "precious").write_text("x")
+        (tmp_path / "out" / "report.json").write_text(json.dumps({"files": ["../precious", "/etc/hostname", 3]}))
+        compare("RNADW", quantified(), **QUICK).write(tmp_path / "out")
+        assert (tmp_path / "precious").exists()
+
+    def test_a_writer_that_is_stopped_leaves_the_old_report_whole(self, tmp_path, monkeypatch):
+        result = compare("RNADW", quantified(), **QUICK)
+        index = result.write(tmp_path / "out")
+        before = index.read_text()
+        from metaeval.comparison import report
+
+        def stopped(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(report, "_page", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            result.write(tmp_path / "out")
+        assert index.read_text() == before
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+OWN = """
+import numpy as np, metaeval
+@metaeval.quantification_measure(higher_is_better=False, range=(0, 1))
+def own(estimated, gold):
+    "Largest gap."
+    return {body}
+"""
+
+
+def command(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "metaeval", "compare", *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    scores = me.score(quantified(), ["NMD", "RNOD", "JSD"])
+    me.io.write_scores(scores, tmp_path / "scores.csv")
+    runs = quantified()
+    classes = [str(k) for k in runs.classes]
+    pd.DataFrame(runs.gold, columns=classes).assign(topic=runs.topics).to_csv(tmp_path / "gold.csv", index=False)
+    (tmp_path / "runs").mkdir()
+    for r, name in enumerate(runs.runs):
+        frame = pd.DataFrame(runs.estimated[r], columns=classes).assign(topic=runs.topics)
+        frame.to_csv(tmp_path / "runs" / f"{name}.csv", index=False)
+    (tmp_path / "own.py").write_text(OWN.format(body="np.abs(estimated - gold).max(axis=-1)"))
+    return tmp_path
+
+
+LAYOUT = ("--layout", "probabilities", "-B", 100, "--trials", 40)
+
+
+def test_a_users_measure_becomes_a_report_from_the_command_line(files):
+    given = ("--gold", files / "gold.csv", "--runs", files / "runs", *LAYOUT)
+    done = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
+    assert done.returncode == 0, done.stderr
+    assert "own" in done.stdout
+    assert (files / "report" / "index.html").exists()
+    assert "writing the report" in done.stderr
+
+
+def test_scores_alone_can_be_compared_from_the_command_line(files):
+    frame = pd.read_csv(files / "scores.csv").query("measure == 'JSD'")[["run", "topic", "score"]]
+    frame.sample(frac=1, random_state=0).to_csv(files / "mine.csv", index=False)
+    done = command(
+        "-m", "mine", "--new-scores", files / "mine.csv", "--lower-is-better", "--data", files / "scores.csv",
+        "-B", 100, "--trials", 40, "-o", files / "report",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (files / "report" / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("estimated[..., 0] * np.nan", "not a finite number"),
+        ("estimated", "returned shape"),
+        ("np.abs(estimated - gold).sum(axis=-1)", "outside its declared range"),
+        ("1 - np.abs(estimated - gold).max(axis=-1)", "is lower really better"),
+    ],
+)
+def test_a_bad_measure_is_one_sentence_status_2_and_nothing_half_written(files, body, message):
+    (files / "own.py").write_text(OWN.format(body=body))
+    given = ("--gold", files / "gold.csv", "--runs", files / "runs", *LAYOUT)
+    done = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert message in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert not (files / "report").exists()
