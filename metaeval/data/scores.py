@@ -13,7 +13,7 @@ import pandas as pd
 
 from metaeval.data.labels import find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, mend_missing
-from metaeval.errors import DataError, format_count
+from metaeval.errors import DataError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import named
 
@@ -184,6 +184,49 @@ class Scores:
             runs=tuple(self.runs[i] for i in r),
             topics=tuple(self.topics[i] for i in t),
             measures=tuple(self.measures[i] for i in m),
+        )
+
+    def add_measures(self, other: Scores, *, first: bool = False) -> Scores:
+        """Return these scores with those of further measures beside them.
+
+        Parameters
+        ----------
+        other : Scores
+            Of other measures; its runs and topics are the same, in any order.
+        first : bool, optional
+            Whether the further measures come first.
+
+        Returns
+        -------
+        Scores
+            As this collection.
+
+        Raises
+        ------
+        DataError
+            If runs or topics are not the same, or both have a measure of one name.
+
+        Examples
+        --------
+        >>> labels = {"runs": ["a", "b"], "topics": ["t"]}
+        >>> old = Scores([[[3.0]], [[4.0]]], measures=["AP"], **labels)
+        >>> [str(one) for one in old.add_measures(Scores([[[1.0]], [[2.0]]], measures=["RR"], **labels)).measures]
+        ['AP', 'RR']
+        """
+        for what, mine, theirs in (("run", self.runs, other.runs), ("topic", self.topics, other.topics)):
+            unlike = sorted(set(mine) ^ set(theirs))
+            if unlike:
+                raise DataError(
+                    f"the scores of {format_list([str(one) for one in other.measures])} and the collection "
+                    f"{self.collection or 'given'} do not have the same {what}s: {format_list(unlike)} "
+                    f"{'is' if len(unlike) == 1 else 'are'} in one of them only"
+                )
+        aligned = other.sel(runs=self.runs, topics=self.topics)
+        parts = (aligned, self) if first else (self, aligned)
+        return replace(
+            self,
+            values=np.concatenate([one.values for one in parts], axis=-1),
+            measures=tuple(measure for one in parts for measure in one.measures),
         )
 
     def matrix(self, measure: str | Measure) -> pd.DataFrame:

@@ -1,0 +1,263 @@
+"""What do all analyses that apply say of one collection? For the report of a new measure and for every paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+
+from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
+from metaeval.analyses.coverage import Coverage, coverage
+from metaeval.analyses.discriminative_power import DiscriminativePower, discriminative_power
+from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
+from metaeval.analyses.result import Result
+from metaeval.analyses.sample_size import SampleSize, sample_size
+from metaeval.analyses.significance import (
+    SignificanceContradictions,
+    SignificanceOverlap,
+    significance_contradictions,
+    significance_overlap,
+)
+from metaeval.analyses.split_half_consistency import SplitHalfConsistency, split_half_consistency
+from metaeval.data.runs import ClassificationRuns, Runs
+from metaeval.data.score import score
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError
+
+REFERENCE = ("Accuracy", "tau_a", "MI")
+"""Amigó et al. (2020), §5: what coverage is measured against, for measures of classification."""
+
+BASELINES = ("BL-popularity", "BL-uniform")
+"""The two runs that LQ 2021, §5.3, compares, as data sets name them."""
+
+SMALL = 10
+"""Topics in each of two sets of the papers' second consistency experiment (ACL 2021, §5.2)."""
+
+LEAST_TOPICS = 10
+"""Topics below which there is no curve over numbers of topics."""
+
+QUESTIONS = (
+    "similarity",
+    "consistency",
+    "small_consistency",
+    "power",
+    "overlap",
+    "contradictions",
+    "coverage",
+    "sample_size",
+    "preference",
+)
+"""What can be asked of a collection, in the order in which it is answered."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """The results of one collection; None where a question was not asked, or does not apply, and `skipped` says why.
+
+    Parameters
+    ----------
+    scores : Scores
+    similarity : RankingSimilarity or None
+    consistency : SplitHalfConsistency or None
+        Over halves of the topics.
+    small_consistency : SplitHalfConsistency or None
+        Over two disjoint sets of a few topics.
+    power : DiscriminativePower or None
+    overlap : SignificanceOverlap or None
+    contradictions : SignificanceContradictions or None
+    coverage : Coverage or None
+    sample_size : SampleSize or None
+    preference : BaselinePreference or None
+    skipped : dict of str to str
+        By question, in one sentence why it does not apply.
+    """
+
+    scores: Scores
+    similarity: RankingSimilarity | None = None
+    consistency: SplitHalfConsistency | None = None
+    small_consistency: SplitHalfConsistency | None = None
+    power: DiscriminativePower | None = None
+    overlap: SignificanceOverlap | None = None
+    contradictions: SignificanceContradictions | None = None
+    coverage: Coverage | None = None
+    sample_size: SampleSize | None = None
+    preference: BaselinePreference | None = None
+    skipped: dict[str, str] | None = None
+
+    def __repr__(self) -> str:
+        answered = ", ".join(question for question, _ in self.results())
+        return f"Study of {self.name}: {answered or 'nothing applies'}"
+
+    @property
+    def name(self) -> str:
+        """Name of the collection."""
+        return self.scores.collection or "scores"
+
+    def results(self) -> Iterator[tuple[str, Result]]:
+        """Yield every result that there is, with the question that it answers."""
+        for question in QUESTIONS:
+            result = getattr(self, question)
+            if result is not None:
+                yield question, result
+
+    def require(self, question: str) -> Result:
+        """Return the result of a question, or say why there is none.
+
+        Parameters
+        ----------
+        question : str
+            One of `QUESTIONS`.
+
+        Returns
+        -------
+        Result
+
+        Raises
+        ------
+        MetaevalError
+            If it was not asked, or does not apply.
+        """
+        result = getattr(self, question)
+        if result is None:
+            raise MetaevalError(f"{self.name}: {(self.skipped or {}).get(question, f'{question} was not asked')}")
+        found: Result = result
+        return found
+
+
+def study_collection(
+    scores: Scores,
+    *,
+    runs: Runs | None = None,
+    questions: Collection[str] = QUESTIONS,
+    n_trials: int = 1000,
+    n_permutations: int = 5000,
+    n_bootstrap: int = 1000,
+    alpha: float = 0.05,
+    small: int = SMALL,
+    baselines: tuple[str, str] = BASELINES,
+    seed: int = 0,
+    n_jobs: int = 1,
+    say: Callable[[str], None] | None = None,
+) -> Study:
+    """Ask one collection every question that applies.
+
+    Parameters
+    ----------
+    scores : Scores
+    runs : ClassificationRuns or QuantificationRuns, optional
+        What was scored: coverage scores it with reference measures that `scores` lacks.
+    questions : collection of str, optional
+        Some of `QUESTIONS`; all by default. Overlap and contradictions follow from power, which is then computed.
+    n_trials : int, optional
+        Splits of the topics.
+    n_permutations : int, optional
+        B of the randomised Tukey HSD test.
+    n_bootstrap : int, optional
+        Resamples of the topics for the intervals of similarity and coverage; 0 for none.
+    alpha : float, optional
+    small : int, optional
+        Topics in each of two sets, for `small_consistency`.
+    baselines : (str, str), optional
+        Two runs, for `preference`.
+    seed : int, optional
+    n_jobs : int, optional
+        Threads.
+    say : callable, optional
+        Called with a line of progress.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such question, or the scores have fewer than two runs or topics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> values = np.linspace(0.2, 0.8, 5)[:, None, None] + rng.normal(0, 0.3, (5, 12, 2))
+    >>> scores = Scores(values, runs=list("abcde"), topics=range(12), measures=["AP", "RR"], collection="tiny")
+    >>> study = study_collection(scores, questions=["similarity", "small_consistency"])
+    >>> study
+    Study of tiny: similarity
+    >>> study.skipped["small_consistency"]
+    'Consistency of 10 against 10 topics needs 20 topics; there are 12.'
+    """
+    unknown = [question for question in questions if question not in QUESTIONS]
+    if unknown:
+        raise MetaevalError(f"there is no question {unknown[0]!r}: choose among {', '.join(QUESTIONS)}")
+    tell = say or (lambda _: None)
+    study = Study(scores, skipped=_find_inapplicable(scores, runs, small, baselines))
+    name, asked = study.name, set(questions) - set(study.skipped or {})
+    split = {"n_trials": n_trials, "n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
+    if "similarity" in asked:
+        tell(f"{name}: ranking similarity")
+        study = replace(study, similarity=ranking_similarity(scores, n_bootstrap=n_bootstrap, seed=seed))
+    if "consistency" in asked:
+        tell(f"{name}: split-half consistency")
+        study = replace(study, consistency=split_half_consistency(scores, **split))  # type: ignore[arg-type]
+    if "small_consistency" in asked:
+        tell(f"{name}: split-half consistency, {small} topics")
+        found = split_half_consistency(scores, size=small, **split)  # type: ignore[arg-type]
+        study = replace(study, small_consistency=found)
+    if asked & {"power", "overlap", "contradictions"}:
+        tell(f"{name}: discriminative power")
+        power = discriminative_power(scores, n_permutations=n_permutations, alpha=alpha, seed=seed, n_jobs=n_jobs)
+        study = replace(study, power=power)
+        if "overlap" in asked:
+            study = replace(study, overlap=significance_overlap(power))
+        if "contradictions" in asked:
+            study = replace(study, contradictions=significance_contradictions(power))
+    if "coverage" in asked:
+        tell(f"{name}: coverage")
+        found_coverage = coverage(
+            _with_reference(scores, runs), reference=REFERENCE, n_bootstrap=n_bootstrap, seed=seed
+        )
+        study = replace(study, coverage=found_coverage)
+    if "sample_size" in asked:
+        tell(f"{name}: number of topics")
+        # Each size is sampled anew, so that a fifth of the trials says as much.
+        sizes = sample_size(
+            scores, n_trials=min(n_trials, 200), n_samples=5, n_permutations=min(n_permutations, 1000),
+            alpha=alpha, seed=seed, n_jobs=n_jobs,
+        )  # fmt: skip
+        study = replace(study, sample_size=sizes)
+    if "preference" in asked:
+        study = replace(study, preference=baseline_preference(scores, *baselines))
+    return study
+
+
+def _find_inapplicable(scores: Scores, runs: Runs | None, small: int, baselines: tuple[str, str]) -> dict[str, str]:
+    """Return the questions that do not apply, and why in one sentence each."""
+    n_topics, n_measures = len(scores.topics), len(scores.measures)
+    why: dict[str, str] = {}
+    if n_measures < 2:
+        one = f"There is one measure only, {scores.measures[0]}"
+        why |= {
+            "similarity": f"{one}: ranking similarity compares two or more.",
+            "overlap": f"{one}: significance overlap compares two or more.",
+            "contradictions": f"{one}: contradictions are between two or more.",
+        }
+    if n_topics < 2 * small:
+        why["small_consistency"] = (
+            f"Consistency of {small} against {small} topics needs {2 * small} topics; there are {n_topics}."
+        )
+    if n_topics < LEAST_TOPICS:
+        why["sample_size"] = f"The curve over numbers of topics needs {LEAST_TOPICS} topics; there are {n_topics}."
+    if not set(baselines) <= set(scores.runs):
+        why["preference"] = f"Baseline preference needs the runs {' and '.join(baselines)}."
+    lacking = set(REFERENCE) - {str(one) for one in scores.measures}
+    if lacking and not isinstance(runs, ClassificationRuns):
+        why["coverage"] = "Coverage was skipped: it needs classification runs."
+    elif len(scores.runs) < 3:
+        why["coverage"] = "Coverage needs three runs."
+    return why
+
+
+def _with_reference(scores: Scores, runs: Runs | None) -> Scores:
+    """Return the scores with the reference measures that they lack, scored from the runs."""
+    there = {str(one) for one in scores.measures}
+    lacking = [name for name in REFERENCE if name not in there]
+    return scores.add_measures(score(runs, lacking)) if lacking and runs is not None else scores
