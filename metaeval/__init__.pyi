@@ -31,8 +31,8 @@ from .analyses.significance import significance_contradictions as significance_c
 from .analyses.significance import significance_overlap as significance_overlap
 from .analyses.split_half_consistency import SplitHalfConsistency as SplitHalfConsistency
 from .analyses.split_half_consistency import split_half_consistency as split_half_consistency
-from .comparison.comparison import Comparison as Comparison
-from .comparison.comparison import compare as compare
+from .comparison.new_measure import Comparison as Comparison
+from .comparison.new_measure import compare as compare
 from .data.runs import ClassificationRuns as ClassificationRuns
 from .data.runs import QuantificationRuns as QuantificationRuns
 from .data.score import score as score

@@ -1,6 +1,7 @@
 """The shape of the house: imports go one way."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,46 +12,28 @@ HOUSE = Path(__file__).parent.parent / "metaeval"
 if not HOUSE.exists():  # the tests run against an installed copy
     pytest.skip("the source tree is not here", allow_module_level=True)
 
-# From the ground up: a module imports from its own floor's package and from floors below, never from above.
-FLOORS = [
-    {"errors"},
-    {"files", "labels", "measures", "parallel", "stats"},
-    {"conformance", "missing"},
-    {"scores", "runs"},
-    {"partition", "signature", "scoring", "store"},
-    {"io", "analyses"},
-    {"datasets", "report"},
-    {"opening", "simulate"},
-    {"compare"},
-    {"cli"},
-    {"__main__"},
-]
-FLOOR = {name: level for level, names in enumerate(FLOORS) for name in names}
-# A result draws and prints itself by a one-line call into report, imported when it is called.
-LATE = {("analyses", "report")}
+# What each room may import, besides itself and the rooms that those may import.
+BELOW = {
+    "errors": set(),
+    "files": {"errors"},
+    "stats": {"errors"},
+    "measures": {"files", "stats"},
+    "show": {"files"},
+    "data": {"measures", "show"},
+    "io": {"data"},
+    "datasets": {"io"},
+    "analyses": {"datasets"},
+    "comparison": {"analyses"},
+    "cli": {"comparison"},
+    "__main__": {"cli"},
+}
+DRAWS = {"metaeval.show.drawing", "metaeval.show.style", "metaeval.comparison.page", "metaeval.comparison.report"}
+"""Modules that need matplotlib as soon as they are imported; everybody else waits until something is drawn."""
 
 
-def imports_of(path):
-    """Yield (imported part of metaeval, whether it is imported inside a function)."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    # Inside a function, or only for the type checker.
-    late = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module] if node.module != "metaeval" else [f"metaeval.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            if name.startswith("metaeval."):
-                yield name.split(".")[1], id(node) in late
-            elif name == "experiments" or name.startswith("experiments."):
-                yield "experiments", False
+def allowed(room):
+    below = BELOW[room]
+    return below.union(*(allowed(one) for one in below))
 
 
 def parts():
@@ -60,52 +43,85 @@ def parts():
             yield path, inside[0].removesuffix(".py")
 
 
-def test_every_part_of_the_house_has_its_floor():
-    assert {part for _, part in parts()} <= set(FLOOR)
+def imports_of(path):
+    """Yield every room that a file imports, inside functions and for the type checker too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module] if node.module != "metaeval" else [f"metaeval.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.startswith("metaeval."):
+                yield name.split(".")[1]
+            elif name.split(".")[0] == "experiments":
+                yield "experiments"
 
 
-def test_imports_go_one_way():
-    wrong = []
-    for path, part in parts():
-        for imported, late in imports_of(path):
-            if imported == part or (late and (part, imported) in LATE):
-                continue
-            if FLOOR.get(imported, 99) >= FLOOR[part]:
-                wrong.append(f"{path.relative_to(HOUSE)} imports {imported}")
-    assert not wrong
+def test_every_room_has_its_place():
+    assert {room for _, room in parts()} == set(BELOW)
 
 
-def test_kernels_know_no_labels_and_analyses_no_measures_implementation_and_no_matplotlib():
-    wrong = []
-    for path, part in parts():
-        text = path.read_text(encoding="utf-8")
-        if part == "analyses" and (_imports_matplotlib(path) or _imports_an_implementation(path)):
-            wrong.append(str(path))
-        if part == "stats" and "metaeval.data.labels" in text:
-            wrong.append(str(path))
-    assert not wrong
-
-
-def _imports_matplotlib(path):
-    """The name of a figure's type, for the type checker, is not an import."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    guarded = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        for inner in ast.walk(node)
-    }
-    found = [
-        node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in guarded
+def test_imports_go_one_way_inside_functions_and_for_typing_too():
+    wrong = [
+        f"{path.relative_to(HOUSE)} imports {imported}"
+        for path, room in parts()
+        for imported in imports_of(path)
+        if imported != room and imported not in allowed(room)
     ]
-    return any("matplotlib" in ast.unparse(node) for node in found)
+    assert not wrong
 
 
-def _imports_an_implementation(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    allowed = {"metaeval.measures.base", "metaeval.measures.registry"}
-    return any(module.startswith("metaeval.measures") and module not in allowed for module in modules)
+def test_nothing_goes_round_the_rooms_by_way_of_the_package_itself():
+    wrong = []
+    for path, _ in parts():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "metaeval":
+                wrong += [f"{path.relative_to(HOUSE)}: metaeval.{node.attr}"] * (node.attr != "__version__")
+    assert not wrong
+
+
+def test_few_modules_lie_at_the_top():
+    assert len(list(HOUSE.glob("*.py"))) <= 7
+
+
+def test_experiments_import_nothing_private():
+    wrong = []
+    for path in sorted(HOUSE.parent.joinpath("experiments").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("metaeval"):
+                names = [*node.module.split("."), *(alias.name for alias in node.names)]
+                wrong += [f"{path.name}: {node.module}" for name in names if name.startswith("_")]
+    assert not wrong
+
+
+def module_names():
+    names = ["metaeval"]
+    for path, _ in parts():
+        inside = path.relative_to(HOUSE).with_suffix("").parts
+        names.append(".".join(["metaeval", *(part for part in inside if part != "__init__")]))
+    return [name for name in names if not name.endswith("__main__")]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_every_module_can_be_imported_alone_and_is_not_hidden_by_a_function_of_its_name():
+    code = f"""
+import importlib, os, sys, types
+import numpy, pandas, pyarrow.parquet, typer, numba  # what everybody waits for is waited for once
+for name in {module_names()!r}:
+    if os.fork() == 0:
+        try:
+            exec(f"import {{name}} as module")
+            assert isinstance(module, types.ModuleType), f"{{name}} is hidden by {{module!r}}"
+            heavy = name not in {DRAWS!r} and "matplotlib" in sys.modules
+            assert not heavy, f"{{name}} imports matplotlib"
+        except BaseException as error:
+            print(f"{{name}}: {{type(error).__name__}}: {{error}}", flush=True)
+        os._exit(0)
+    os.wait()
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
 
 
 @pytest.mark.parametrize("heavy", ["pickle.load", "pickle.loads", "eval(", "exec(", "yaml.load(", "joblib.load("])

@@ -63,7 +63,7 @@ def compare(
       metaeval compare -m nDCG@20 --scores trec-web-2013 -o report/
       metaeval compare -m mine --new-scores mine.csv --data scores.csv -o report/
     """
-    from metaeval.comparison import compare as compared
+    from metaeval.comparison.new_measure import compare as compared
     from metaeval.errors import MetaevalError
 
     sources: list[object] = [*(data or []), *(scores or [])]
@@ -108,7 +108,7 @@ def _wanted(name: str, *, matrices: bool) -> str | Measure:
 
 def _with_new(names: list[str], files: list[str], sources: list[object], higher_is_better: bool) -> list[object]:
     """Put the scores of each file beside those of the collection that was named in the same place."""
-    from metaeval.comparison import from_scores
+    from metaeval.comparison.scoring import add_new_scores
     from metaeval.datasets.open import open_scores
     from metaeval.errors import MetaevalError
     from metaeval.io import tidy
@@ -116,7 +116,7 @@ def _with_new(names: list[str], files: list[str], sources: list[object], higher_
     if len(names) != 1 or len(files) != len(sources):
         raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each --data")
     return [
-        from_scores(tidy.read(file, measure=names[0]), open_scores(str(source)), higher_is_better=higher_is_better)
+        add_new_scores(tidy.read(file, measure=names[0]), open_scores(str(source)), higher_is_better=higher_is_better)
         for file, source in zip(files, sources, strict=True)
     ]
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from metaeval.cli.output import Style, check_output, check_target, show, version_line, working, write_scores
 
 if TYPE_CHECKING:
-    from metaeval.data.scores import Scores
     from metaeval.measures.base import Measure
 
 Missing = Annotated[
@@ -101,11 +100,11 @@ def score(
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
-    from metaeval.comparison import established
     from metaeval.data.runs import ClassificationRuns
     from metaeval.data.score import score as scored
     from metaeval.data.scores import Scores
     from metaeval.errors import format_count
+    from metaeval.measures.established import established_measures
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
 
@@ -121,7 +120,7 @@ def score(
             result = data if wanted is None else data.sel(measures=wanted)
         else:
             if measure is None:
-                wanted = established(data)
+                wanted = list(established_measures(data.kind))
             result = scored(data, wanted)  # type: ignore[arg-type]
     caption = f"Mean scores over topics: {format_count(len(result.runs), 'run')}, {format_count(len(result.topics), 'topic')}."
     show(Table(result.means(), caption, sign("score", result), digits=4), style)
@@ -184,7 +183,7 @@ def _runs(
     missing: str,
     invalid: str,
     collection: str | None,
-) -> object | Scores:
+) -> Any:
     from metaeval.errors import MetaevalError
 
     if not runs and layout is None:

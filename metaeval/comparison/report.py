@@ -17,6 +17,7 @@ import pandas as pd
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.result import Result
+from metaeval.analyses.study import SMALL, Study
 from metaeval.comparison.page import (
     Block,
     Section,
@@ -33,7 +34,7 @@ from metaeval.show.style import house_style
 from metaeval.show.table import Table, format_csv
 
 if TYPE_CHECKING:
-    from metaeval.comparison.comparison import CollectionStudy, Comparison
+    from metaeval.comparison.new_measure import Comparison
 
 _TASKS_A_PROCESS = 6
 """Fewer figures than this are drawn sooner than another process starts."""
@@ -41,7 +42,10 @@ _TASKS_A_PROCESS = 6
 _LISTED = 200
 """Contradicting run pairs shown on the page; the file beside it has them all."""
 
-QUESTIONS = {
+FILES = {"small_consistency": f"consistency-{SMALL}", "sample_size": "topics", "preference": "baselines"}
+"""How the file of a question is called where not by its name."""
+
+SECTIONS = {
     "similarity": (
         "Ranking similarity",
         "Do two measures rank the runs alike? Kendall's τ between every two rankings by mean score.",
@@ -58,14 +62,17 @@ QUESTIONS = {
     "overlap": ("Significance overlap", "Do measures find the same pairs of runs significantly different?"),
     "contradictions": (
         "Contradictions",
-        "Of which pairs of runs do two measures say the opposite, both significantly?",
+        "For which run pairs do two measures reach opposite significant conclusions?",
     ),
     "coverage": (
         "Coverage",
         "Does an improvement by a measure go with improvement by all reference measures at once? Spearman's ρ with the "
         "unanimous improvement ratio; it depends on which reference measures are chosen.",
     ),
-    "sizes": ("Number of topics", "How many topics does a measure need to rank consistently and to tell runs apart?"),
+    "sample_size": (
+        "Number of topics",
+        "How many topics does a measure need to rank consistently and to tell runs apart?",
+    ),
     "preference": ("Baseline preference", "Which of the two baselines does each measure prefer, topic by topic?"),
 }
 
@@ -142,19 +149,8 @@ def _results(comparison: Comparison) -> Iterator[tuple[str, Result]]:
     """Go through all results with the names of their files."""
     for number, study in enumerate(comparison.collections, start=1):
         prefix = _prefix(comparison, number)
-        for kind, result in (
-            ("similarity", study.similarity),
-            ("consistency", study.consistency),
-            ("consistency-10", study.small_consistency),
-            ("power", study.power),
-            ("overlap", study.overlap),
-            ("contradictions", study.contradictions),
-            ("coverage", study.coverage),
-            ("topics", study.sample_size),
-            ("baselines", study.preference),
-        ):
-            if result is not None:
-                yield f"{prefix}-{kind}", result
+        for question, result in study.results():
+            yield f"{prefix}-{FILES.get(question, question)}", result
     if comparison.pooled is not None:
         yield "pooled-power", comparison.pooled
 
@@ -166,7 +162,7 @@ def _prefix(comparison: Comparison, number: int) -> str:
     return stem if len(comparison.collections) == 1 else f"{number}-{stem}"
 
 
-def _write_small_panels(study: CollectionStudy, new: tuple[str, ...], path: Path) -> None:
+def _write_small_panels(study: Study, new: tuple[str, ...], path: Path) -> None:
     """Draw the deltas of new measures against those of others, small enough to be a part of the page."""
     if study.preference is None:
         return
@@ -223,7 +219,7 @@ def _page(comparison: Comparison, aside: Path) -> str:
         f"{len(one.scores.runs)} runs × {len(one.scores.topics)} topics ({one.name})" for one in comparison.collections
     )
     sections = [_summary(comparison), _traits(comparison)]
-    sections += [_by_collection(comparison, key, aside) for key in QUESTIONS]
+    sections += [_by_collection(comparison, key, aside) for key in SECTIONS]
     sections.append(_skipped(comparison))
     shown = [section for section in sections if section.blocks or section.parts or section.text]
     return page(_title(comparison), f"{n_runs}.", shown, str(comparison.signature))
@@ -257,20 +253,10 @@ def _traits(comparison: Comparison) -> Section:
 
 
 def _by_collection(comparison: Comparison, key: str, aside: Path) -> Section:
-    title, question = QUESTIONS[key]
-    draw = {
-        "similarity": _similarity,
-        "consistency": _consistency,
-        "power": _power,
-        "overlap": _overlap,
-        "contradictions": _contradictions,
-        "coverage": _coverage,
-        "sizes": _sizes,
-        "preference": _preference,
-    }[key]
+    title, question = SECTIONS[key]
     parts = []
     for number, study in enumerate(comparison.collections, start=1):
-        blocks = [*draw(study, comparison.new), *_pictures(comparison, key, number, aside)]
+        blocks = [*_blocks(study, key, comparison.new), *_pictures(comparison, key, number, aside)]
         if blocks:
             parts.append(Section(f"{key}-{number}", study.name, (), tuple(blocks)))
     pooled: tuple[Block, ...] = ()
@@ -281,8 +267,22 @@ def _by_collection(comparison: Comparison, key: str, aside: Path) -> Section:
     return Section(key, title, (question,), pooled, tuple(parts))
 
 
-def _similarity(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
-    found = study.similarity
+def _blocks(study: Study, key: str, new: tuple[str, ...]) -> list[Block]:
+    """Return what a section shows of one collection: tables, and what can be pointed at."""
+    if key == "similarity":
+        return [] if study.similarity is None else [_similarity_block(study.similarity, study.name)]
+    if key == "sample_size":
+        return []  # the curves are a picture, and their numbers are in the files
+    keys = ("consistency", "small_consistency") if key == "consistency" else (key,)
+    blocks = [table_block(getattr(study, k).to_table(), highlight=new) for k in keys if getattr(study, k) is not None]
+    if key == "power" and study.power is not None:
+        blocks.insert(0, curves_block(study.power, new))
+    if key == "contradictions" and study.contradictions is not None:
+        blocks += [_run_pairs_block(table, new) for table in study.contradictions.detail_tables()]
+    return blocks
+
+
+def _similarity_block(found: RankingSimilarity, name: str) -> Block:
     names = [one.title for one in found.measures]
     square = pd.DataFrame(found.tau, index=names, columns=names)
     tips = {
@@ -291,45 +291,15 @@ def _similarity(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
         for i, j in np.ndindex(found.tau.shape)
         if i != j
     }
-    return [heatmap_block(square, f"τ between rankings, {study.name}", str(found.signature), tips)]
+    return heatmap_block(square, f"τ between rankings, {name}", str(found.signature), tips)
 
 
-def _consistency(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
-    results = [one for one in (study.consistency, study.small_consistency) if one is not None]
-    return [table_block(one.to_table(), highlight=new) for one in results]
-
-
-def _power(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
-    return [curves_block(study.power, new), table_block(study.power.to_table(), highlight=new)]
-
-
-def _overlap(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
-    return [table_block(study.overlap.to_table(), highlight=new)]
-
-
-def _contradictions(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
-    blocks = [table_block(study.contradictions.to_table(), highlight=new)]
-    pairs = study.contradictions.run_pairs()
-    if len(pairs):
-        table = study.contradictions.run_pairs_table()
-        if len(pairs) > _LISTED:
-            caption = f"{table.caption} The first {_LISTED} of {len(pairs):,}."
-            table = replace(table, frame=table.frame.head(_LISTED), caption=caption)
-        blocks.append(table_block(table, highlight=new))
-    return blocks
-
-
-def _coverage(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
-    return [] if study.coverage is None else [table_block(study.coverage.to_table(), highlight=new)]
-
-
-def _sizes(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
-    """The curves are a picture; their numbers are in the files."""
-    return []
-
-
-def _preference(study: CollectionStudy, new: tuple[str, ...]) -> list[Block]:
-    return [] if study.preference is None else [table_block(study.preference.to_table(), highlight=new)]
+def _run_pairs_block(table: Table, new: tuple[str, ...]) -> Block:
+    """Show the first contradicting run pairs; the file beside the page has them all."""
+    if len(table.frame) > _LISTED:
+        caption = f"{table.caption} The first {_LISTED} of {len(table.frame):,}."
+        table = replace(table, frame=table.frame.head(_LISTED), caption=caption)
+    return table_block(table, highlight=new)
 
 
 def _pictures(comparison: Comparison, key: str, number: int, aside: Path) -> list[Block]:
@@ -338,7 +308,7 @@ def _pictures(comparison: Comparison, key: str, number: int, aside: Path) -> lis
     figures = aside / "figures" / _prefix(comparison, number)
     there = {
         "consistency": (Path(f"{figures}-consistency.svg"), f"Distribution of τ over splits of {name}."),
-        "sizes": (
+        "sample_size": (
             Path(f"{figures}-topics.svg"),
             f"Consistency and discriminative power against the number of topics of {name}; the numbers are in tables/.",
         ),
@@ -353,5 +323,7 @@ def _pictures(comparison: Comparison, key: str, number: int, aside: Path) -> lis
 
 
 def _skipped(comparison: Comparison) -> Section:
-    lines = tuple(f"{one.name}: {sentence}" for one in comparison.collections for sentence in one.skipped)
+    lines = tuple(
+        f"{one.name}: {sentence}" for one in comparison.collections for sentence in (one.skipped or {}).values()
+    )
     return Section("skipped", "What does not apply", lines)

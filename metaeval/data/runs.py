@@ -10,7 +10,7 @@ import numpy as np
 
 from metaeval.data.labels import find_labels, unique_labels
 from metaeval.errors import DataError, format_count
-from metaeval.measures.base import SUM_TOLERANCE
+from metaeval.measures.base import SUM_TOLERANCE, Kind
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,6 +92,11 @@ class ClassificationRuns:
 
     def __repr__(self) -> str:
         return _described(self)
+
+    @property
+    def kind(self) -> Kind:
+        """Which measures apply: those of classification."""
+        return "classification"
 
     @property
     def gold(self) -> np.ndarray:
@@ -204,6 +209,11 @@ class QuantificationRuns:
 
     def __repr__(self) -> str:
         return _described(self)
+
+    @property
+    def kind(self) -> Kind:
+        """Which measures apply: those of quantification."""
+        return "quantification"
 
     def with_runs(self, more: dict[str, np.ndarray]) -> QuantificationRuns:
         """Return the same topics with further runs.

@@ -221,6 +221,9 @@ class Scores:
                     f"{self.collection or 'given'} do not have the same {what}s: {format_list(unlike)} "
                     f"{'is' if len(unlike) == 1 else 'are'} in one of them only"
                 )
+        both = {str(one) for one in self.measures} & {str(one) for one in other.measures}
+        if both:
+            raise DataError(f"the collection {self.collection or 'given'} has a measure {min(both)} already")
         aligned = other.sel(runs=self.runs, topics=self.topics)
         parts = (aligned, self) if first else (self, aligned)
         return replace(

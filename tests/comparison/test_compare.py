@@ -10,7 +10,8 @@ import pytest
 
 import metaeval as me
 from metaeval.analyses.grades import consistency_net, grade, power_net, similarity_groups
-from metaeval.comparison import compare, from_scores
+from metaeval.comparison.new_measure import compare
+from metaeval.comparison.scoring import add_new_scores
 from metaeval.comparison.traits import traits
 from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning
 from metaeval.measures.conformance import conformance, plain_measure
@@ -181,7 +182,7 @@ class TestCompare:
         study = result.collections[0]
         assert study.coverage is not None
         assert study.small_consistency is None
-        assert any("needs 20 topics; there are 12" in sentence for sentence in study.skipped)
+        assert any("needs 20 topics; there are 12" in sentence for sentence in study.skipped.values())
         assert "ordinal monotonicity" in result.to_frame()
 
     def test_its_numbers_are_those_of_the_analyses(self):
@@ -220,13 +221,13 @@ class TestCompare:
     def test_a_measure_that_comes_only_as_scores_is_put_beside_the_others(self):
         old = me.score(quantified(), ["NMD", "RNOD"])
         mine = me.Scores(old.values[::-1, :, :1], runs=old.runs[::-1], topics=old.topics, measures=["mine"])
-        together = from_scores(mine, old, higher_is_better=False)
+        together = add_new_scores(mine, old, higher_is_better=False)
         assert np.array_equal(together.values[..., 0], old.values[..., 0])
         assert compare("mine", together, **QUICK).new == ("mine",)
         with pytest.raises(MetaevalError, match="do not have the same runs: BL-popularity is in one of them only"):
-            from_scores(mine.sel(runs=[r for r in mine.runs if r != "BL-popularity"]), old, higher_is_better=False)
+            add_new_scores(mine.sel(runs=[r for r in mine.runs if r != "BL-popularity"]), old, higher_is_better=False)
         with pytest.raises(MetaevalError, match="has a measure NMD already"):
-            from_scores(old.sel(measures="NMD"), old, higher_is_better=False)
+            add_new_scores(old.sel(measures="NMD"), old, higher_is_better=False)
 
     def test_what_cannot_be_compared_is_refused_by_name(self):
         with pytest.raises(MetaevalError, match="different kinds"):

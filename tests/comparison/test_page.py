@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.comparison import compare
+from metaeval.comparison.new_measure import compare
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="the browser extra is not installed")
 CHROMIUM = os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")

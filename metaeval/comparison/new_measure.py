@@ -1,0 +1,232 @@
+"""How does a newly proposed measure behave against the established ones? Everything that applies, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metaeval.analyses.grades import RULES, consistency_net, grade, power_net, similarity_groups
+from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
+from metaeval.analyses.study import Study, study_collection
+from metaeval.comparison.scoring import Say, check_measure, score_collection, take_from_matrices
+from metaeval.comparison.traits import DESCRIPTIONS, Trait, traits
+from metaeval.data.runs import ClassificationRuns, QuantificationRuns
+from metaeval.data.scores import Scores
+from metaeval.datasets.open import open_data
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Formula, Measure
+from metaeval.measures.established import established_measures
+from metaeval.measures.registry import measure as registered
+from metaeval.show.signature import Signature, sign
+
+TIME_LIMIT = 120.0
+"""Seconds that computing a new measure may be expected to take."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A newly proposed measure beside the established ones.
+
+    Parameters
+    ----------
+    new : tuple of str
+        The measures in question.
+    collections : tuple of Study
+    pooled : PooledDiscriminativePower or None
+        None for a single collection.
+    traits : dict of str to dict of str to Trait
+        By measure.
+    notes : tuple of str
+        What its author may want to know.
+    signature : Signature
+    """
+
+    new: tuple[str, ...]
+    collections: tuple[Study, ...]
+    pooled: PooledDiscriminativePower | None
+    traits: dict[str, dict[str, Trait]]
+    notes: tuple[str, ...]
+    signature: Signature
+
+    def __repr__(self) -> str:
+        names = ", ".join(one.name for one in self.collections)
+        return f"Comparison: {', '.join(self.new)} with {len(self.measures) - len(self.new)} measures on {names}"
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """All measures, the new ones first."""
+        return self.collections[0].scores.measures
+
+    @property
+    def threshold(self) -> float:
+        """From which mean τ on measures are put in one group: 0.8 for every kind."""
+        return 0.8
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the summary: one row a measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
+
+        Returns
+        -------
+        DataFrame, shape (measure, …)
+            Columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair, poor).
+        """
+        names = [str(one) for one in self.measures]
+        columns: dict[str, list[str]] = {
+            trait: [self.traits[name][trait].mark for name in names] for trait in self.traits[names[0]]
+        }
+        splits = [one for study in self.collections for one in (study.consistency, study.small_consistency) if one]
+        similarities = [study.similarity for study in self.collections if study.similarity]
+        powers = [study.power for study in self.collections if study.power]
+        columns["similarity"] = similarity_groups(similarities, self.threshold)
+        columns["consistency"] = [grade(net) for net in consistency_net(splits)]
+        columns["power"] = [grade(net) for net in power_net(powers)]
+        return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
+
+    def rules(self) -> dict[str, str]:
+        """Return, for every column of the summary, how its marks are reached."""
+        shown = {name: f"✓: {DESCRIPTIONS[name]}." for name in next(iter(self.traits.values()))}
+        return {**shown, **{name: rule.format(threshold=self.threshold) for name, rule in RULES.items()}}
+
+    def write(self, folder: str | Path) -> Path:
+        """Write the report: ``index.html``, every table and figure beside it, and ``report.json``.
+
+        Parameters
+        ----------
+        folder : path
+            Made if need be. Whatever stops the writer, ``index.html`` is there whole or not at all.
+
+        Returns
+        -------
+        Path
+            Of ``index.html``.
+        """
+        from metaeval.comparison.report import write_report
+
+        return write_report(self, Path(folder))
+
+
+def compare(
+    measures: str | Measure | Formula | Iterable[str | Measure | Formula],
+    data: str | Scores | ClassificationRuns | QuantificationRuns | Iterable[object],
+    *,
+    against: Iterable[str | Measure] | None = None,
+    n_trials: int = 1000,
+    n_permutations: int = 5000,
+    alpha: float = 0.05,
+    seed: int = 0,
+    n_jobs: int = 1,
+    store: str | Path | None = None,
+    time_limit: float = TIME_LIMIT,
+    say: Say | None = None,
+) -> Comparison:
+    """How does a newly proposed measure behave against the established ones?
+
+    Parameters
+    ----------
+    measures : name, Measure, decorated function, or several
+        The new ones. Where data are score matrices, names of their measures.
+    data : source, or several
+        Names of data sets, paths of stores or score files, `Scores`, or runs.
+    against : iterable of str or Measure, optional
+        By default Sakai's nine classification or six quantification measures; for score matrices, every measure
+        that all of them have.
+    n_trials : int, optional
+        Splits of the topics.
+    n_permutations : int, optional
+        B of the randomised Tukey HSD test.
+    alpha : float, optional
+    seed : int, optional
+    n_jobs : int, optional
+        Threads.
+    store : path, optional
+        A score store that keeps the established measures' scores, so that only a new measure is computed.
+    time_limit : float, optional
+        Seconds that computing a new measure may be expected to take; more is refused.
+    say : callable, optional
+        Called with a line of progress.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    MeasureError
+        If a new measure breaks its word (see `metaeval.conformance`), or would take too long.
+    MetaevalError
+        If the data cannot be had, or do not go together.
+
+    Examples
+    --------
+    >>> import numpy as np, metaeval
+    >>> rng = np.random.default_rng(0)
+    >>> gold, noise = rng.dirichlet(np.ones(4), 30), rng.dirichlet(np.ones(4), (5, 30))
+    >>> weight = np.linspace(0.2, 0.9, 5)[:, None, None]
+    >>> runs = metaeval.QuantificationRuns(weight * gold + (1 - weight) * noise, gold, runs=list("abcde"),
+    ...                                    topics=range(30), classes=range(4), collection="tiny")
+    >>> result = compare("RNADW", runs, n_trials=50, n_permutations=200)
+    >>> result
+    Comparison: RNADW with 6 measures on tiny
+    >>> result.to_frame().loc["RNADW", ["ordinal", "symmetric"]].tolist()
+    ['✗', '✓']
+    """
+    tell = say or (lambda _: None)
+    wanted = _listed(measures)
+    sources = _listed(data)
+    if not wanted or not sources:
+        raise MetaevalError("name at least one measure and at least one collection")
+    opened: list[Any] = []
+    for one in sources:
+        tell(f"reading {one}")
+        opened.append(open_data(one))
+    kinds = {"scores" if isinstance(one, Scores) else one.kind for one in opened}
+    if len(kinds) > 1:
+        raise MetaevalError(f"the collections are of different kinds ({', '.join(sorted(kinds))}): compare them apart")
+    notes: list[str] = []
+    if kinds == {"scores"}:
+        new, scored = take_from_matrices(wanted, against, opened)
+    else:
+        checked = []
+        for one in wanted:
+            tell(f"checking {one if isinstance(one, str) else getattr(one, '__name__', one)}")
+            checked.append(check_measure(one, opened, time_limit))
+        new = [one.measure for one in checked]
+        notes = [note for one in checked for note in one.notes]
+        established = established_measures(opened[0].kind) if against is None else [registered(one) for one in against]
+        new_names = {str(one) for one in new}
+        rest = [one for one in established if str(one) not in new_names]
+        scored = [score_collection(one, new, rest, store, tell) for one in opened]
+    names = [str(one) for one in new]
+    studies = []
+    for data_set, scores in zip(opened, scored, strict=True):
+        studies.append(
+            study_collection(
+                scores,
+                runs=None if isinstance(data_set, Scores) else data_set,
+                n_trials=n_trials,
+                n_permutations=n_permutations,
+                alpha=alpha,
+                seed=seed,
+                n_jobs=n_jobs,
+                say=tell,
+            )
+        )
+    pooled = None
+    if len(studies) > 1:
+        tell("pooling")
+        pooled = pooled_discriminative_power([one.power for one in studies if one.power], seed=seed)
+    tell("trying traits")
+    found = traits([*new, *(one for one in scored[0].measures if str(one) not in names)])
+    signature = sign(
+        "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed
+    )
+    return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), signature)
+
+
+def _listed(given: Any) -> list[Any]:
+    single = isinstance(given, str | Path | Measure | Scores | ClassificationRuns | QuantificationRuns)
+    return [given] if single or callable(given) else list(given)

@@ -1,0 +1,137 @@
+"""Where the scores of a comparison come from: matrices that are there, runs that are scored, a store that keeps some."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import metaeval
+from metaeval.data.runs import ClassificationRuns, Runs
+from metaeval.data.score import score
+from metaeval.data.scores import Scores
+from metaeval.data.store import ScoreStore
+from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning, StoreError, format_list
+from metaeval.measures.base import Measure
+from metaeval.measures.conformance import Conformance, conformance, plain_measure
+from metaeval.measures.registry import is_shipped
+from metaeval.measures.registry import measure as registered
+
+Say = Callable[[str], None]
+
+
+def take_from_matrices(
+    wanted: Sequence[object], against: Iterable[str | Measure] | None, opened: Sequence[Scores]
+) -> tuple[list[Measure], list[Scores]]:
+    """Take the new measures' scores, and those of what they are compared with, from score matrices."""
+    shared = [m for m in opened[0].measures if all(str(m) in map(str, one.measures) for one in opened)]
+    known = {str(one): one for one in shared}
+    names = [str(one) for one in wanted]
+    others = [str(one) for one in (known if against is None else against) if str(one) not in names]
+    for name in (*names, *others):
+        if name not in known:
+            raise MetaevalError(
+                f"not every collection has scores of {name!r}; all of them have {format_list(list(known)) or 'none'}"
+            )
+    if not others:
+        raise MetaevalError(f"there is no measure to compare {', '.join(names)} with")
+    return [known[name] for name in names], [one.sel(measures=[*names, *others]) for one in opened]
+
+
+def _measure(wanted: object) -> Measure:
+    """Find a registered measure, or make one of a plain function."""
+    if callable(wanted) and not isinstance(getattr(wanted, "measure", None), Measure):
+        measure, note = plain_measure(wanted, getattr(wanted, "__name__", "the new measure"))
+        warnings.warn(note, MetaevalWarning, stacklevel=4)
+        return measure
+    return registered(wanted)  # type: ignore[arg-type]
+
+
+def check_measure(wanted: object, opened: Sequence[Runs], time_limit: float) -> Conformance:
+    """Refuse a measure that does not keep its word on these classes, or would take too long on these data."""
+    measure = _measure(wanted)
+    if measure.kind != opened[0].kind:
+        raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {opened[0].kind} runs")
+    checked = conformance(measure, n_classes=len(opened[0].classes))
+    cells = sum(len(one.runs) * len(one.topics) for one in opened)
+    expected = checked.seconds * cells
+    if expected > time_limit:
+        raise MeasureError(
+            f"{measure} takes {checked.seconds:.2g} s a topic, some {expected / 60:,.0f} minutes for these "
+            f"{cells:,} runs × topics; the limit is {time_limit:g} s (--time-limit)"
+        )
+    return checked
+
+
+def score_collection(
+    runs: Runs,
+    new: Sequence[Measure],
+    rest: Sequence[Measure],
+    store: str | Path | None,
+    tell: Say,
+) -> Scores:
+    """Score the new measures, and the established ones unless the store has them for these very data."""
+    names = ", ".join(str(one) for one in new)
+    tell(f"{runs.collection}: scoring {names}")
+    shipped = [one for one in rest if is_shipped(one)] if store is not None else []
+    fresh = score(runs, [*new, *(one for one in rest if one not in shipped)])
+    if not shipped or store is None:
+        return fresh
+    return fresh.add_measures(_kept(runs, shipped, ScoreStore(store), tell))
+
+
+def _kept(runs: Runs, rest: Sequence[Measure], store: ScoreStore, tell: Say) -> Scores:
+    """Return the established measures' scores; the store's name for them holds a checksum of the data."""
+    arrays = (runs.counts,) if isinstance(runs, ClassificationRuns) else (runs.estimated, runs.gold)
+    digest = hashlib.sha256(metaeval.__version__.encode())
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    for labels in (runs.runs, runs.topics, runs.classes):
+        digest.update("\0".join((*labels, "")).encode())
+    name = f"{runs.collection or 'runs'}@{digest.hexdigest()[:16]}"
+    there = [entry["name"] for entry in store.info(name)["measures"]] if name in store.collections() else []
+    lacking = [one for one in rest if str(one) not in there]
+    if lacking:
+        tell(f"{runs.collection}: scoring {len(lacking)} established measures")
+        try:
+            store.add(score(runs, lacking), collection=name)
+        except StoreError:
+            store.add(score(runs, rest), collection=name, replace=True)
+    kept = store.load(name, [str(one) for one in rest])
+    return replace(kept, collection=runs.collection, provenance=runs.provenance)
+
+
+def add_new_scores(new: Scores, collection: Scores, *, higher_is_better: bool) -> Scores:
+    """Put a measure that comes only as scores beside those of a collection, in the first place.
+
+    Parameters
+    ----------
+    new : Scores
+        Of the new measure alone; its runs and topics are those of the collection, in any order.
+    collection : Scores
+    higher_is_better : bool
+        Direction of the new measure.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    DataError
+        If runs or topics are not those of the collection, or it has a measure of that name.
+
+    Examples
+    --------
+    >>> labels = {"runs": ["a", "b"], "topics": ["t"]}
+    >>> new = Scores([[[1.0]], [[2.0]]], measures=["mine"], **labels)
+    >>> old = Scores([[[3.0]], [[4.0]]], measures=["AP"], **labels)
+    >>> [str(one) for one in add_new_scores(new, old, higher_is_better=True).measures]
+    ['mine', 'AP']
+    """
+    (name,) = (str(one) for one in new.measures)
+    return collection.add_measures(replace(new, measures=(Measure(name, higher_is_better),)), first=True)
