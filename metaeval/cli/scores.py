@@ -121,7 +121,7 @@ def score(
         else:
             if measure is None:
                 wanted = list(established_measures(data.kind))
-            result = scored(data, wanted)  # type: ignore[arg-type]
+            result = scored(data, wanted)
     caption = f"Mean scores over topics: {format_count(len(result.runs), 'run')}, {format_count(len(result.topics), 'topic')}."
     show(Table(result.means(), caption, sign("score", result), digits=4), style)
     if out is not None:

@@ -12,8 +12,8 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace as replace_scores
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,23 +142,12 @@ class ScoreStore:
             If the collection has no name, the store cannot be written, or the collection holds other runs
             or topics.
         """
-        from filelock import FileLock, Timeout
-
         name = scores.collection if collection is None else collection
         if not name.strip():
             raise StoreError("these scores have no collection name: give Scores(collection=…) or add(collection=…)")
-        if is_remote(self.path):
-            raise StoreError(f"{self.path}: a store can only be written on a local disk")
-        folder = Path(self.path)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(folder / _LOCK, timeout=_LOCK_SECONDS):
-                self._begin(folder)
-                self._add(folder, name, scores, replace=replace)
-        except Timeout:
-            raise StoreError(f"{self.path}: another process has kept the store locked for {_LOCK_SECONDS} s") from None
-        except OSError as error:
-            raise StoreError(f"{self.path}: the store cannot be written: {error.strerror or error}") from None
+        with self._locked(make=True) as folder:
+            self._begin(folder)
+            self._add(folder, name, scores, replace=replace)
 
     def remove(self, collection: str) -> None:
         """Take a collection out of the store.
@@ -170,18 +159,33 @@ class ScoreStore:
         Raises
         ------
         StoreError
-            If there is no such collection.
+            If there is no such collection, or the store cannot be written.
         """
-        from filelock import FileLock
-
-        folder = Path(self.path)
         self._entry(self._manifest(), collection)
-        with FileLock(folder / _LOCK, timeout=_LOCK_SECONDS):
+        with self._locked() as folder:
             manifest = self._manifest()
             self._entry(manifest, collection)
             del manifest[collection]
             _write_manifest(folder, manifest)
             _clear_leftovers(folder, manifest)
+
+    @contextmanager
+    def _locked(self, *, make: bool = False) -> Iterator[Path]:
+        """Hold the store's lock while it is written; whatever stands in the way is a StoreError."""
+        from filelock import FileLock, Timeout
+
+        if is_remote(self.path):
+            raise StoreError(f"{self.path}: a store can only be written on a local disk")
+        folder = Path(self.path)
+        try:
+            if make:
+                folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(folder / _LOCK, timeout=_LOCK_SECONDS):
+                yield folder
+        except Timeout:
+            raise StoreError(f"{self.path}: another process has kept the store locked for {_LOCK_SECONDS} s") from None
+        except OSError as error:
+            raise StoreError(f"{self.path}: the store cannot be written: {error.strerror or error}") from None
 
     def _begin(self, folder: Path) -> None:
         """Write an empty manifest before the first scores: from then on, scores without one mean that it was lost."""

@@ -23,7 +23,7 @@ from metaeval.files import (
     read_lines,
     write_file,
 )
-from metaeval.io.table import check_plain, number, numbers, read_fields
+from metaeval.io.table import check_plain, numbers
 from metaeval.measures.registry import named
 
 RUNS = "runs"
@@ -118,85 +118,6 @@ def write(scores: Scores, folder: PathLike) -> None:
     for position, name in enumerate(files):
         rows = scores.values[:, :, position].T.tolist()
         write_file(join_path(folder, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
-
-
-def write_p_values(path: PathLike, pairs: Sequence[tuple[str, str]], differences: Any, p_values: Any) -> None:
-    """Write the p-values of pairs of runs, one line a pair: ``left right absdiff p``.
-
-    Parameters
-    ----------
-    path : path
-    pairs : sequence of (str, str)
-        The two runs of every pair.
-    differences : array_like, shape (pair,)
-        ``differences[i]`` is the absolute difference of the mean scores of pair i.
-    p_values : array_like, shape (pair,)
-
-    Raises
-    ------
-    DataError
-        If the lengths differ, a number is not in its range, a run name holds white space, or it cannot be
-        written.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "NMD.p"
-    >>> write_p_values(path, [("a", "b"), ("a", "c")], [0.01, 0.25], [0.6, 0.0])
-    >>> print(path.read_text().strip())
-    a b 0.01 0.6
-    a c 0.25 0.0
-    """
-    gaps = np.asarray(differences, dtype=np.float64)
-    p = np.asarray(p_values, dtype=np.float64)
-    if gaps.shape != (len(pairs),) or p.shape != (len(pairs),):
-        shapes = f"differences of shape {gaps.shape}, p-values of shape {p.shape}"
-        raise DataError(f"there are {len(pairs)} pairs, {shapes}", file=path)
-    text = []
-    for (left, right), gap, one in zip(pairs, gaps.tolist(), p.tolist(), strict=True):
-        problem = _p_problem(gap, one)
-        if problem:
-            raise DataError(f"{left} and {right}: {problem}", file=path)
-        text.append(
-            f"{check_plain(left, 'run', separator=None)} {check_plain(right, 'run', separator=None)} {gap!r} {one!r}\n"
-        )
-    write_file(path, "".join(text))
-
-
-def read_p_values(path: PathLike) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
-    """Read the p-values of pairs of runs, one line a pair: ``left right absdiff p``.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    pairs : list of (str, str)
-    differences : ndarray, shape (pair,)
-    p_values : ndarray, shape (pair,)
-
-    Raises
-    ------
-    DataError
-        If a line is not of that form, a number is not in its range, or a pair is there twice.
-    """
-    rows, begins = read_fields(path, separator=None, least=4, most=4, layout="left right absdiff p")
-    seen: set[frozenset[str]] = set()
-    for (left, right, gap, p), line in zip(rows, begins, strict=True):
-        problem = _p_problem(number(gap), number(p))
-        if problem is None and (left == right or frozenset((left, right)) in seen):
-            problem = "the pair is there twice" if left != right else "a run is not compared with itself"
-        if problem:
-            raise DataError(f"{left} and {right}: {problem}", file=path, line=line)
-        seen.add(frozenset((left, right)))
-    return [(row[0], row[1]) for row in rows], numbers(row[2] for row in rows), numbers(row[3] for row in rows)
-
-
-def _p_problem(gap: float, p: float) -> str | None:
-    if not 0 <= gap < float("inf"):
-        return f"the absolute difference {gap!r} is not a number from 0"
-    return None if 0 <= p <= 1 else f"the p-value {p!r} is not a number from 0 to 1"
 
 
 def _labels(path: PathLike, what: str) -> list[str]:

@@ -79,7 +79,7 @@ def randomised_tukey_hsd(
     See Also
     --------
     p_values : from counts to p-values.
-    null_ranges : the ranges of a block of trials.
+    trial_ranges : how far apart the extreme runs are in each trial.
 
     Examples
     --------
@@ -95,94 +95,14 @@ def randomised_tukey_hsd(
     units = quantise(scores)
     blocks = _blocks(first_trial, n_permutations, n_jobs)
     if len(blocks) == 1:
-        ranges = [_block_ranges(units, key, blocks[0], engine)]
+        ranges = [trial_ranges(units, key, blocks[0], engine)]
     else:
         import joblib
 
         held = _Held(units)
         tasks = (joblib.delayed(held.ranges)(key, block, engine) for block in blocks)
         ranges = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
-    return _exceedance_counts(units, np.concatenate(ranges))
-
-
-def null_ranges(
-    values: npt.ArrayLike, *, key: int, first_trial: int, n_trials: int, engine: Engine = "auto"
-) -> IntArray:
-    """Tell how far apart the extreme runs are in each trial of this block, when the runs are alike.
-
-    For spreading trials over processes or machines: concatenate the blocks, in any order, and give them to
-    `exceedance_counts`.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (run, topic, measure)
-        The scores; all of them, whatever the block.
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    first_trial, n_trials : int
-        The block of trials.
-    engine : {"auto", "numpy", "numba"}
-        How to compute it; the answer is the same.
-
-    Returns
-    -------
-    ndarray of int64, shape (trial, measure)
-        The largest minus the smallest permuted sum, in the units of `metaeval.stats.quantise`.
-
-    Raises
-    ------
-    MetaevalError
-        As `randomised_tukey_hsd`.
-
-    Examples
-    --------
-    >>> values = np.random.default_rng(0).random((3, 40, 2))
-    >>> whole = null_ranges(values, key=1, first_trial=0, n_trials=20)
-    >>> rest = null_ranges(values, key=1, first_trial=5, n_trials=15)
-    >>> bool((whole[5:] == rest).all())
-    True
-    """
-    scores = check_values(values)
-    n_trials = check_count(n_trials, "trials")
-    check_key(key)
-    (trials,) = _blocks(first_trial, n_trials, 1)
-    return _block_ranges(quantise(scores), key, trials, _choose_engine(engine, scores.shape, n_trials))
-
-
-def exceedance_counts(values: npt.ArrayLike, ranges: npt.ArrayLike) -> IntArray:
-    """Count how many of these ranges reach the difference between two runs.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (run, topic, measure)
-        The scores.
-    ranges : array_like of int, shape (trial, measure)
-        Blocks of `null_ranges` of the same scores, concatenated in any order.
-
-    Returns
-    -------
-    ndarray of int64, shape (measure, pair)
-
-    Raises
-    ------
-    MetaevalError
-        As `randomised_tukey_hsd`, or if the two arrays have different numbers of measures.
-
-    Examples
-    --------
-    >>> values = np.random.default_rng(0).random((3, 40, 2))
-    >>> blocks = [null_ranges(values, key=1, first_trial=b, n_trials=50) for b in (50, 0)]
-    >>> counts = exceedance_counts(values, np.concatenate(blocks))
-    >>> bool((counts == randomised_tukey_hsd(values, n_permutations=100, key=1)).all())
-    True
-    """
-    scores = check_values(values)
-    trial_ranges = np.asarray(ranges, dtype=np.int64)
-    if trial_ranges.ndim != 2 or trial_ranges.shape[1] != scores.shape[2]:
-        raise MetaevalError(
-            f"Ranges must have shape (trial, {scores.shape[2]}), one column a measure, not {trial_ranges.shape}."
-        )
-    return _exceedance_counts(quantise(scores), trial_ranges)
+    return _count_exceedances(units, np.concatenate(ranges))
 
 
 def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> npt.NDArray[np.float64]:
@@ -221,7 +141,7 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
     return (exceeding + add_one) / (n_permutations + add_one)
 
 
-def _exceedance_counts(units: npt.NDArray[np.uint32], ranges: IntArray) -> IntArray:
+def _count_exceedances(units: npt.NDArray[np.uint32], ranges: IntArray) -> IntArray:
     n_topics, n_runs, n_measures = units.shape
     sums = units.sum(axis=0, dtype=np.int64)
     first, second = np.triu_indices(n_runs, 1)
@@ -244,7 +164,7 @@ class _Held:
         self.units = units
 
     def ranges(self, key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
-        return _block_ranges(self.units, key, trials, engine)
+        return trial_ranges(self.units, key, trials, engine)
 
 
 def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Literal["numpy", "numba"]:
@@ -280,9 +200,7 @@ def _blocks(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
     return [range(start, min(start + size, end)) for start in range(first_trial, end, size)]
 
 
-def _block_ranges(
-    units: npt.NDArray[np.uint32], key: int, trials: range, engine: Literal["numpy", "numba"]
-) -> IntArray:
+def trial_ranges(units: npt.NDArray[np.uint32], key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
     keys = trial_keys(key, trials)
     if engine == "numba":
         from metaeval.stats._lanes import lane_ranges

@@ -114,47 +114,6 @@ def tau_matrix(means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance
     return tau(columns.T[:, np.newaxis], columns.T[np.newaxis], variant=variant, tolerance=tolerance)
 
 
-def weighted_tau(first: npt.ArrayLike, second: npt.ArrayLike, *, tolerance: float | None = None) -> FloatArray:
-    """Tell whether two score vectors rank the runs alike, above all the best runs.
-
-    The additive hyperbolic weighting of Vigna, "A weighted correlation index for rankings with ties" (WWW
-    2015), by `scipy.stats.weightedtau`; higher values are better runs.
-
-    Parameters
-    ----------
-    first, second : array_like of float, shape (..., run)
-        Scores of the runs; leading axes broadcast.
-    tolerance : float, optional
-        As in `tau`.
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        NaN where a vector ties all runs.
-
-    Raises
-    ------
-    MetaevalError
-        As `tau`.
-
-    Examples
-    --------
-    >>> weighted_tau([1, 2, 3, 4], [[1, 2, 3, 4], [2, 1, 3, 4], [1, 2, 4, 3]]).round(2)
-    array([1.  , 0.81, 0.52])
-    """
-    from scipy.stats import weightedtau
-
-    one, two = np.broadcast_arrays(_checked(first), _checked(second))
-    leading, n_runs = one.shape[:-1], one.shape[-1]
-    ranks = [tied_ranks(side, tolerance=tolerance).reshape(-1, n_runs) for side in (one, two)]
-    constant = (ranks[0].max(axis=1) == 0) | (ranks[1].max(axis=1) == 0)
-    values = [
-        np.nan if undefined else weightedtau(left, right).statistic
-        for left, right, undefined in zip(*ranks, constant, strict=True)
-    ]
-    return np.array(values, dtype=np.float64).reshape(leading)
-
-
 def tied_ranks(values: npt.ArrayLike, *, tolerance: float | None = None) -> npt.NDArray[np.int64]:
     """Tell in which place each run stands, when nearly equal values share a place.
 

@@ -209,35 +209,3 @@ def test_a_truncated_or_damaged_parquet_file_is_refused_or_read_as_it_was(data, 
 def assert_same_scores(scores):
     assert (scores.runs, scores.topics, scores.measures) == (SCORES.runs, SCORES.topics, SCORES.measures)
     assert (scores.values == SCORES.values).all()
-
-
-P_VALUES = [
-    ("a b 0.1\n", "p:1: the line has 3 columns, not left right absdiff p"),
-    ("a b -0.1 0.5\n", "p:1: a and b: the absolute difference -0.1 is not a number from 0"),
-    ("a b 0.1 1.5\n", "p:1: a and b: the p-value 1.5 is not a number from 0 to 1"),
-    ("a b 0.1 x\n", "p:1: a and b: the p-value nan is not a number from 0 to 1"),
-    ("a b 0.1 1\nb a 0.1 1\n", "p:2: b and a: the pair is there twice"),
-    ("a a 0 1\n", "p:1: a and a: a run is not compared with itself"),
-]
-
-
-@pytest.mark.parametrize(("content", "message"), P_VALUES)
-def test_a_broken_file_of_p_values_is_refused_with_its_line(content, message, tmp_path):
-    (tmp_path / "p").write_text(content)
-    with pytest.raises(DataError) as caught:
-        sakai.read_p_values(tmp_path / "p")
-    assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "gaps", "p", "message"),
-    [
-        ([("a", "b")], [1, 2], [0], r"there are 1 pairs, differences of shape \(2,\), p-values of shape \(1,\)"),
-        ([("a", "b")], [np.inf], [0], "a and b: the absolute difference inf"),
-        ([("a", "b c")], [1], [0], "the run 'b c' cannot be written here"),
-    ],
-)
-def test_p_values_that_would_not_come_back_are_not_written(pairs, gaps, p, message, tmp_path):
-    with pytest.raises(DataError, match=message):
-        sakai.write_p_values(tmp_path / "p", pairs, gaps, p)
-    assert not (tmp_path / "p").exists()

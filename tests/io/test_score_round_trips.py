@@ -158,17 +158,6 @@ def test_a_write_that_fails_leaves_what_was_there_and_no_half_file(name, tmp_pat
     assert [one.name for one in tmp_path.iterdir()] == [name]
 
 
-def test_p_values_of_pairs_survive(tmp_path):
-    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-    gaps, p = np.array([0.1 + 0.2, 0, 1e-300]), np.array([0.0002, 1, 1 / 3])
-    sakai.write_p_values(tmp_path / "p", pairs, gaps, p)
-    read = sakai.read_p_values(tmp_path / "p")
-    assert read[0] == pairs
-    assert read[1].tolist() == gaps.tolist()
-    assert read[2].tolist() == p.tolist()
-    assert (tmp_path / "p").read_text().startswith("a b 0.30000000000000004 0.0002\n")
-
-
 def test_files_in_remote_folders_are_read_and_written(tmp_path):
     fsspec = pytest.importorskip("fsspec", reason="remote paths need fsspec")
     base = f"memory://io{next(COUNTER)}"

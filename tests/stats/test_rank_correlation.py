@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kendalltau, weightedtau
+from scipy.stats import kendalltau
 
-from metaeval.stats.rank_correlation import tau, tau_matrix, tied_ranks, weighted_tau
+from metaeval.stats.rank_correlation import tau, tau_matrix, tied_ranks
 
 vectors = st.integers(2, 9).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2)])
@@ -78,15 +78,6 @@ def test_the_square_of_all_measures_is_symmetric_with_a_diagonal_of_one():
 def test_tau_of_a_constant_vector():
     assert tau([1, 1, 1], [1, 2, 3]) == 0
     assert np.isnan(tau([1, 1, 1], [1, 2, 3], variant="tau_b"))
-    assert np.isnan(weighted_tau([1, 1, 1], [1, 2, 3]))
-
-
-def test_weighted_tau_is_that_of_scipy_but_for_broken_ties():
-    rng = np.random.default_rng(0)
-    first, second = rng.random((5, 9)), rng.random(9)
-    expected = [weightedtau(side, second).statistic for side in first]
-    assert weighted_tau(first, second) == pytest.approx(expected)
-    assert weighted_tau([0.3, 0.1 + 0.2, 0.5], [1, 2, 3]) == weightedtau([1, 1, 2], [1, 2, 3]).statistic
 
 
 @pytest.mark.parametrize(
