@@ -201,6 +201,24 @@ def _blocks(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
 
 
 def trial_ranges(units: npt.NDArray[np.uint32], key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
+    """Tell how far apart the extreme runs are in each trial, when the runs are alike.
+
+    Parameters
+    ----------
+    units : ndarray of uint32, shape (topic, run, measure)
+        Scores in whole units, from `metaeval.stats.quantise`.
+    key : int
+        A 64-bit key, from `metaeval.stats.streams.stream_key`.
+    trials : range
+        Numbers of the trials.
+    engine : {"numpy", "numba"}
+        Both give the same bits.
+
+    Returns
+    -------
+    ndarray of int64, shape (trial, measure)
+        The largest minus the smallest permuted sum, in the same units.
+    """
     keys = trial_keys(key, trials)
     if engine == "numba":
         from metaeval.stats._lanes import lane_ranges
