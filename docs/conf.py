@@ -93,7 +93,7 @@ def _helps(command: click.Command, path: str) -> Iterator[str]:
         yield from _helps(inner, f"{path} {name}")
     if not hasattr(command, "commands"):
         context = command.make_context(path, [], resilient_parsing=True, max_content_width=88, terminal_width=88)
-        yield f"## {path}\n\n```text\n{command.get_help(context)}\n```\n"
+        yield f"## {path}\n\n```text\n{context.get_help()}\n```\n"
 
 
 GENERATED: dict[str, Callable[[str], Iterator[str]]] = {

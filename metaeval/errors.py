@@ -155,10 +155,12 @@ def format_option(name: str, value: object = None) -> str:
     >>> _ = use_option_names({"missing": "--missing"})
     >>> format_option("missing", "drop-topic")
     '--missing drop-topic'
+    >>> format_option("missing", True)  # a flag needs no value
+    '--missing'
     >>> _ = use_option_names({})
     """
     flag = _OPTION_NAMES.get().get(name)
-    if value is None:
+    if value is None or (flag and value is True):
         return flag or name
     return f"{flag} {value}" if flag else f"{name}={value}"
 
@@ -172,3 +174,8 @@ def use_option_names(flags: Mapping[str, str]) -> None:
         Flags by argument name; empty for Python.
     """
     _OPTION_NAMES.set(dict(flags))
+
+
+def option_names_in_use() -> dict[str, str]:
+    """Return the flags that `use_option_names` stated last."""
+    return dict(_OPTION_NAMES.get())

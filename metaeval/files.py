@@ -393,7 +393,7 @@ def find_named_files(sources: Sources, *, gold: PathLike | None = None) -> dict[
                 f"it gives the same run name as {file_name(named[name])}",
                 file=path,
                 run=name,
-                hint="a run is named after its file; rename one, or give a mapping of names to files",
+                hint="a run is named after its file; rename one",
             )
         named[name] = path
     return named

@@ -13,7 +13,7 @@ import pandas as pd
 from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
@@ -184,8 +184,10 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float =
     Parameters
     ----------
     scores : Scores
-    first, second : str
-        Two of its runs: Popularity and Uniform in LQ 2021, §5.3.
+    first : str
+        One of its runs: Popularity in LQ 2021, §5.3.
+    second : str
+        Another one: Uniform in LQ 2021, §5.3.
     tie : float, optional
         Scores at most this far apart are tied.
 
@@ -211,7 +213,7 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float =
     if first == second:
         raise MetaevalError(f"both runs are {first!r}; name two different ones")
     if not tie >= 0:
-        raise MetaevalError(f"the tolerance for ties is {tie:g}; it is 0 or more")
+        raise MetaevalError(f"{format_option('tie')} is {tie:g}; it is 0 or more")
     pair = scores.sel(runs=[first, second])
     deltas = pair.values[0] - pair.values[1]
     return BaselinePreference(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list
+from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 
 
 def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
@@ -42,7 +42,7 @@ def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int 
 def share_between(name: str, value: float) -> None:
     """Refuse a share such as α or a confidence that is not strictly between 0 and 1."""
     if not 0 < value < 1:
-        raise MetaevalError(f"{name} is {value:g}; it lies between 0 and 1, both excluded")
+        raise MetaevalError(f"{format_option(name)} is {value:g}; it lies between 0 and 1, both excluded")
 
 
 _MOST = 2**31 - 1
@@ -51,9 +51,9 @@ _MOST = 2**31 - 1
 def at_least(name: str, value: int, least: int) -> None:
     """Refuse a count that is not a whole number of at least `least`, or that no machine can count to in time."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise MetaevalError(f"{name} is {value}; it is a whole number of at least {least}")
+        raise MetaevalError(f"{format_option(name)} is {value}; it is a whole number of at least {least}")
     if value > _MOST:
-        raise MetaevalError(f"{name} is {value}; more than {_MOST:,} are out of reach")
+        raise MetaevalError(f"{format_option(name)} is {value}; more than {_MOST:,} are out of reach")
 
 
 def check_seed(seed: int) -> None:
@@ -65,7 +65,7 @@ def check_seed(seed: int) -> None:
 def check_jobs(n_jobs: int) -> None:
     """Refuse a number of jobs that joblib has no meaning for."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
-        raise MetaevalError(f"n_jobs is {n_jobs!r}; it is 1 or more, or -1 for all processors")
+        raise MetaevalError(f"{format_option('n_jobs')} is {n_jobs!r}; it is 1 or more, or -1 for all processors")
 
 
 def check_tau(variant: str) -> None:

@@ -230,7 +230,7 @@ def coverage(
         fewer different topics than there are, so that UIR is coarser in it: where coverage is high, the interval
         may lie mostly, or wholly, below it.
     confidence : float, optional
-        Of the percentile interval.
+        Level of the percentile interval.
     seed : int, optional
 
     Returns

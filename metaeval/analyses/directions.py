@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from metaeval.errors import DirectionWarning, format_list
+from metaeval.errors import DirectionWarning, format_list, format_option
 from metaeval.measures.base import Measure
 
 
@@ -35,9 +35,9 @@ def stated_directions(measures: Sequence[Measure]) -> np.ndarray:
     """
     unknown = [str(one) for one in measures if one.higher_is_better is None]
     if unknown:
+        way = format_option('Measure("NAME", higher_is_better=…)')
         warnings.warn(
-            f"nothing states whether higher {format_list(unknown)} is better: it is taken to be. State it with "
-            'Measure("name", higher_is_better=…), or with --lower-is-better NAME',
+            f"nothing states whether higher {format_list(unknown)} is better: it is taken to be. State it with {way}",
             DirectionWarning,
             stacklevel=4,
         )

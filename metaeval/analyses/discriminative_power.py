@@ -173,8 +173,8 @@ def discriminative_power(
         ``"randomised-tukey-hsd"``, the papers' test, or for comparison ``"tukey-hsd"``, ``"paired-t"``,
         ``"paired-randomisation"``, ``"paired-bootstrap"``.
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}, optional
-        For the number of pairs. By default Holm's for the paired tests, and none for Tukey's, which allow
-        for all pairs by themselves.
+        Of p-values for the number of pairs. By default Holm's for the paired tests, and none for Tukey's, which
+        allow for all pairs by themselves.
     p_add_one : bool, optional
         Give (count + 1)/(B + 1) in place of the papers' count/B.
     n_jobs : int, optional

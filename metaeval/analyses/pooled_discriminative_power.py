@@ -130,7 +130,7 @@ def pooled_discriminative_power(
         the pairs of different runs counted, since pairs that share a run are not independent. It says how
         much the pooled power depends on which runs happened to be there.
     confidence : float, optional
-        Of the percentile interval.
+        Level of the percentile interval.
     seed : int, optional
 
     Returns

@@ -136,6 +136,16 @@ class Properties(Result):
         caption = "Formal properties. ✓: no counterexample in so many cases, which is no proof; ✗: there is one."
         return Table(frame, caption, self.signature)
 
+    def detail_tables(self) -> list[Table]:
+        """Return the counterexamples, if there are any."""
+        found = [one for one in self.verdicts if not one.holds]
+        frame = pd.DataFrame(
+            {"property": [one.property for one in found], "counterexample": [str(one) for one in found]},
+            index=pd.Index([str(one.measure) for one in found], name="measure"),
+        )
+        caption = "The smallest counterexamples found; confusion matrices have one row per gold class."
+        return [Table(frame, caption, self.signature)] if found else []
+
     def plot(self) -> Figure:
         """Draw which measure has which property: a filled mark where no counterexample was found."""
         from matplotlib.figure import Figure

@@ -115,12 +115,12 @@ def ranking_similarity(
     scores : Scores
         At least two runs, two topics and two measures.
     tau : {"tau_a", "tau_b"}, optional
-        τ_a counts ties as neither agreement nor disagreement, as the papers' printed values imply, so that where
-        runs are tied even a measure and itself (the diagonal) have less than 1; τ_b corrects for ties.
+        τ_a counts ties as neither agreement nor disagreement, as the papers' printed values imply; τ_b corrects
+        for ties. Where runs are tied, even a measure and itself (the diagonal) have a τ_a below 1.
     n_bootstrap : int, optional
         Resamples of the topics for the interval; 0 for none.
     confidence : float, optional
-        Of the percentile interval.
+        Level of the percentile interval.
     seed : int, optional
 
     Returns

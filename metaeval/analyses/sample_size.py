@@ -20,7 +20,7 @@ from metaeval.analyses.checks import (
 )
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
@@ -148,7 +148,7 @@ def sample_size(
     tau : {"tau_a", "tau_b"}, optional
     seed : int, optional
     n_jobs : int, optional
-        Threads.
+        Threads; the result is the same for any number.
 
     Returns
     -------
@@ -180,7 +180,9 @@ def sample_size(
         sorted({*(s for s in _SIZES if s < n_topics), n_topics}) if sizes is None else sorted({int(s) for s in sizes})
     )
     if not ladder or ladder[0] < 2 or ladder[-1] > n_topics:
-        raise MetaevalError(f"sizes are {ladder}; each lies between 2 and the {n_topics} topics there are")
+        raise MetaevalError(
+            f"{format_option('sizes')} is {ladder}; each size lies between 2 and the {n_topics} topics there are"
+        )
     warn_of_constant_measures(scores)
     taus = np.full((len(ladder), len(scores.measures)), np.nan)
     power, spread = np.empty_like(taus), np.empty_like(taus)

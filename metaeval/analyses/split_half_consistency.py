@@ -181,7 +181,7 @@ def split_half_consistency(
         B of the randomised Tukey HSD test between measures.
     alpha : float, optional
     n_jobs : int, optional
-        Threads.
+        Threads; the result is the same for any number.
 
     Returns
     -------

@@ -5,37 +5,44 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import analyses, compare, data, properties, scores
+from metaeval.cli import compare, data, measures, scores
+from metaeval.cli.generate import LazyGroup
+from metaeval.cli.output import print_problem
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
+_UsageError: Any = typer.BadParameter.__base__
+"""What a command line that cannot be parsed raises; typer does not export its name."""
+
 app = typer.Typer(
     name="metaeval",
+    cls=LazyGroup,
     help="Can the measure itself be trusted? Meta-evaluation of evaluation measures.",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+measures.register(app)
 scores.register(app)
-analyses.register(app)
 compare.register(app)
-properties.register(app)
 app.add_typer(data.app, name="data")
 
 
 @app.callback(invoke_without_command=True)
-def _about(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+def _start(
+    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False
+) -> None:
     if version:
         import metaeval
 
         print(metaeval.__version__)
         raise typer.Exit
+    data.require_command(ctx)
 
 
 def main() -> NoReturn:
@@ -50,28 +57,34 @@ def _run() -> int:
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", MetaevalWarning)
     try:
-        app()
+        status = app(standalone_mode=False)
+    except _UsageError as error:
+        return print_problem(_describe_usage(error))
     except MetaevalError as error:
-        return _failed(str(error), 2)
+        return print_problem(str(error))
     except KeyboardInterrupt:
-        return _failed("stopped", 130)
+        return print_problem("stopped", 130)
     except BrokenPipeError:
         # The reader, `head` for instance, has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except MemoryError:
-        return _failed("there is not enough memory for data of this size", 2)
+        return print_problem("there is not enough memory for data of this size")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _failed(f"{where}{error.strerror or error}", 2)
+        return print_problem(f"{where}{error.strerror or error}")
     except Exception as error:
         if os.environ.get("METAEVAL_DEBUG"):
             raise
-        return _failed(f"this is a bug: {type(error).__name__}: {error} (METAEVAL_DEBUG=1 shows where)", 70)
+        return print_problem(f"this is a bug: {type(error).__name__}: {error} (METAEVAL_DEBUG=1 shows where)", 70)
+    else:
+        if status == 130:  # typer has caught Ctrl-C
+            return print_problem("stopped", 130)
+        return status if isinstance(status, int) else 0
     return 0
 
 
-def _failed(sentence: str, status: int) -> int:
-    from metaeval.errors import visible
-
-    print(f"metaeval: {visible(sentence)}", file=sys.stderr)
-    return status
+def _describe_usage(error: Any) -> str:
+    """Return in one sentence what is wrong with a command line that cannot be parsed, and where to read more."""
+    sentence = error.format_message().rstrip(".")
+    sentence = sentence[:1].lower() + sentence[1:]
+    return f"{sentence} (see {error.ctx.command_path} --help)" if error.ctx else sentence

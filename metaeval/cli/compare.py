@@ -10,13 +10,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from metaeval.cli.options import (
+    Alpha,
+    Aspect,
+    Classes,
+    Command,
+    Invalid,
+    Jobs,
+    Missing,
+    Permutations,
+    Rescale,
+    Seed,
+    Trials,
+)
+from metaeval.cli.scores import GoldAndRuns
+
 if TYPE_CHECKING:
     from metaeval.measures.base import Measure
 
 
 def register(app: typer.Typer) -> None:
     """Add this command to the command line."""
-    app.command("compare")(compare)
+    app.command("compare", cls=Command)(compare)
 
 
 def compare(
@@ -28,10 +43,14 @@ def compare(
     ] = None,
     gold: Annotated[str | None, typer.Option(help="A gold file, with --runs and --layout")] = None,
     runs: Annotated[list[str] | None, typer.Option(help="Run files, or a folder of them")] = None,
-    layout: Annotated[str | None, typer.Option("--layout", "-l", help="As for metaeval score")] = None,
-    classes: Annotated[str | None, typer.Option(help="All classes in order, with commas: 0,1,2,3")] = None,
-    aspect: Annotated[str | None, typer.Option(help="A, E or S, for dialogue-quality")] = None,
-    normalise: Annotated[bool, typer.Option("--normalise", help="Rescale distributions that do not sum to 1")] = False,
+    layout: Annotated[
+        str | None, typer.Option("--layout", "-l", help="Layout of gold and run files; see metaeval score --help")
+    ] = None,
+    classes: Classes = None,
+    aspect: Aspect = None,
+    rescale: Rescale = False,
+    missing: Missing = "raise",
+    invalid: Invalid = "raise",
     scores: Annotated[
         list[str] | None,
         typer.Option("--scores", "-s", help="Like --data, of score matrices: --measure names one of their measures"),
@@ -40,16 +59,16 @@ def compare(
         list[str] | None,
         typer.Option(help="The new measure comes only as scores: a CSV of run, topic, score for each --data"),
     ] = None,
-    lower_is_better: Annotated[bool, typer.Option("--lower-is-better", help="With --new-scores")] = False,
+    lower_is_better: Annotated[bool, typer.Option("--lower-is-better", help="Lower --new-scores are better")] = False,
     against: Annotated[
-        list[str] | None, typer.Option("--against", "-a", help="Compare with these instead; may be repeated")
+        list[str] | None, typer.Option("--against", "-a", help="Compare with this measure instead; may be repeated")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report")] = Path("report"),
-    trials: Annotated[int, typer.Option(help="Random splits of the topics")] = 1000,
-    permutations: Annotated[int, typer.Option("--permutations", "-B", help="Trials of the randomised test")] = 5000,
-    alpha: Annotated[float, typer.Option(help="Significance level")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Seed of everything random")] = 0,
-    n_jobs: Annotated[int, typer.Option(help="Threads; the numbers are the same for any")] = 1,
+    n_trials: Trials = 1000,
+    n_permutations: Permutations = 5000,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
     time_limit: Annotated[float, typer.Option(help="Seconds that computing a new measure may take")] = 120.0,
 ) -> None:
     """How does a new measure behave against the established ones? One command, one report.
@@ -63,24 +82,28 @@ def compare(
       metaeval compare -m nDCG@20 --scores trec-web-2013 -o report/
       metaeval compare -m mine --new-scores mine.csv --data scores.csv -o report/
     """
-    from metaeval.comparison.new_measure import compare as compared
+    from metaeval.comparison.new_measure import compare as compare_measures
+    from metaeval.datasets.open import open_data
     from metaeval.errors import MetaevalError
 
-    sources: list[object] = [*(data or []), *(scores or [])]
+    named = [*(data or []), *(scores or [])]
+    sources: list[object] = [*named]
+    if missing != "raise" and not new_scores:
+        sources = [open_data(one, missing=missing) for one in named]  # type: ignore[arg-type]
     if gold is not None:
-        from metaeval.cli.scores import read_gold_and_runs
-
-        sources.append(read_gold_and_runs(gold, runs, layout, classes, aspect, normalise))
+        sources.append(GoldAndRuns(gold, runs, layout, classes, aspect, rescale, missing, invalid).read())
     if not sources:
         raise MetaevalError("name the data: --data, --scores, or --gold with --runs and --layout")
     if new_scores:
         wanted: list[str | Measure] = list(measure)
-        sources = _with_new(measure, new_scores, sources, not lower_is_better)
+        if gold is not None:
+            raise MetaevalError("--new-scores goes with --data or --scores, not with --gold: score the runs first")
+        sources = _join_scores(measure, new_scores, named, missing, higher_is_better=not lower_is_better)
     else:
-        wanted = [_wanted(one, matrices=bool(scores)) for one in measure]
-    with _told() as say:
-        result = compared(
-            wanted, sources, against=against or None, n_trials=trials, n_permutations=permutations,
+        wanted = [_find_measure(one, matrices=bool(scores)) for one in measure]
+    with _report_progress() as say:
+        result = compare_measures(
+            wanted, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
             alpha=alpha, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / "scores",
             time_limit=time_limit, say=say,
         )  # fmt: skip
@@ -92,7 +115,7 @@ def compare(
     print(f"\nreport: {index}")
 
 
-def _wanted(name: str, *, matrices: bool) -> str | Measure:
+def _find_measure(name: str, *, matrices: bool) -> str | Measure:
     """Return a measure of a user's file, or a name."""
     from metaeval.measures.conformance import measure_of_file
     from metaeval.measures.user import is_reference
@@ -106,7 +129,9 @@ def _wanted(name: str, *, matrices: bool) -> str | Measure:
     return find(name) or name
 
 
-def _with_new(names: list[str], files: list[str], sources: list[object], higher_is_better: bool) -> list[object]:
+def _join_scores(
+    names: list[str], files: list[str], sources: list[str], missing: str, *, higher_is_better: bool
+) -> list[object]:
     """Put the scores of each file beside those of the collection that was named in the same place."""
     from metaeval.comparison.scoring import add_new_scores
     from metaeval.datasets.open import open_scores
@@ -115,14 +140,15 @@ def _with_new(names: list[str], files: list[str], sources: list[object], higher_
 
     if len(names) != 1 or len(files) != len(sources):
         raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each --data")
+    opened = [open_scores(source, missing=missing) for source in sources]  # type: ignore[arg-type]
     return [
-        add_new_scores(tidy.read(file, measure=names[0]), open_scores(str(source)), higher_is_better=higher_is_better)
-        for file, source in zip(files, sources, strict=True)
+        add_new_scores(tidy.read(file, measure=names[0]), scores, higher_is_better=higher_is_better)
+        for file, scores in zip(files, opened, strict=True)
     ]
 
 
 @contextmanager
-def _told() -> Iterator[Callable[[str], None]]:
+def _report_progress() -> Iterator[Callable[[str], None]]:
     """Show what is being done: one changing line where somebody watches, one line each otherwise."""
     from rich.console import Console
     from rich.status import Status

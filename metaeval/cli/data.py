@@ -8,21 +8,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metaeval.cli.output import Style, show, version_line
+from metaeval.cli.options import Command, Style
+from metaeval.cli.output import check_output, print_problem, show, version_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from metaeval.datasets import Dataset
 
-app = typer.Typer(
-    help="Named public data sets: what there is, where it is from, and how to have it.", no_args_is_help=True
-)
+app = typer.Typer(help="Named public data sets: which there are, where they are from, and their files.")
 
 
-@app.command("list")
+@app.callback(invoke_without_command=True)
+def require_command(ctx: typer.Context) -> None:
+    """Show the help where a command is missing."""
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help(), file=sys.stderr)
+        raise typer.Exit(2)
+
+
+@app.command("list", cls=Command)
 def list_data(style: Style = "text") -> None:
-    """List the data sets: what each is, and whether its files are here.
+    """List the data sets: what each is, and whether its files have been downloaded.
 
     \b
     Examples:
@@ -33,6 +40,7 @@ def list_data(style: Style = "text") -> None:
     from metaeval.datasets import cache_folder, datasets
     from metaeval.show.table import Table
 
+    check_output(style, None)
     folder = cache_folder()
     found = datasets()
     rows = [{"files here": _state(one, folder), "kind": one.kind, "what": one.title} for one in found]
@@ -40,9 +48,9 @@ def list_data(style: Style = "text") -> None:
     show(Table(frame, f"Data sets; files are looked for in {folder}.", version_line()), style)
 
 
-@app.command("info")
+@app.command("info", cls=Command)
 def info(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
-    """Say what a data set is, its licence and citation, and which files it has.
+    """Describe a data set: what it is, its licence and citation, and its files.
 
     \b
     Examples:
@@ -53,7 +61,7 @@ def info(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
     print("\n".join(_description(dataset(name), cache_folder())))
 
 
-@app.command("fetch")
+@app.command("fetch", cls=Command)
 def fetch_data(names: Annotated[list[str], typer.Argument(help="Data sets")]) -> None:
     """Download data sets into METAEVAL_DATA, or the cache folder; every file is checked by sha256.
 
@@ -61,16 +69,25 @@ def fetch_data(names: Annotated[list[str], typer.Argument(help="Data sets")]) ->
     Examples:
       metaeval data fetch stc3-dq-a llmjudge
     """
-    from metaeval.datasets import fetch
+    from metaeval.datasets import fetch, remember_unreachable_hosts
+    from metaeval.errors import DatasetError, format_count
 
-    for name in names:
-        files = fetch(name)
-        print(f"{name}: {len(files)} file{'s are' if len(files) != 1 else ' is'} here and whole", file=sys.stderr)
+    failed = 0
+    with remember_unreachable_hosts():
+        for name in names:
+            try:
+                files = fetch(name)
+            except DatasetError as error:  # the other data sets may be somewhere else
+                failed = print_problem(str(error))
+            else:
+                print(f"{name}: {format_count(len(files), 'file')} downloaded and checked", file=sys.stderr)
+    if failed:
+        raise typer.Exit(failed)
 
 
-@app.command("path")
+@app.command("path", cls=Command)
 def path(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
-    """Print where the files of a data set are, one a line; they are downloaded if need be.
+    """Print where the files of a data set are, one per line; missing ones are downloaded first.
 
     \b
     Examples:
@@ -82,33 +99,33 @@ def path(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
         print(file)
 
 
-def _state(chosen: Dataset, folder: Path) -> str:
+def _state(data_set: Dataset, folder: Path) -> str:
     """Say how many files are there; whether they are whole, loading finds out."""
-    if chosen.reader == "skordinal":
-        return "all" if (folder / chosen.runs).is_file() else "made here"
-    if not chosen.files:
+    if data_set.reader == "skordinal":
+        return "all" if (folder / data_set.runs).is_file() else "made here"
+    if not data_set.files:
         return "by hand"
-    there = sum((folder / file.name).is_file() for file in chosen.files)
-    return "all" if there == len(chosen.files) else f"{there} of {len(chosen.files)}"
+    there = sum((folder / file.name).is_file() for file in data_set.files)
+    return "all" if there == len(data_set.files) else f"{there} of {len(data_set.files)}"
 
 
-def _description(chosen: Dataset, folder: Path) -> Iterator[str]:
-    yield f"{chosen.name}: {chosen.title}"
+def _description(data_set: Dataset, folder: Path) -> Iterator[str]:
+    yield f"{data_set.name}: {data_set.title}"
     labelled = {
-        "rows": chosen.rows,
-        "classes": ", ".join(chosen.classes),
-        "note": chosen.note,
-        "licence": chosen.licence,
-        "citation": chosen.citation,
-        "from": chosen.provenance if chosen.files else "",
-        "where": "" if chosen.files else chosen.where,
-        "layout": chosen.layout,
+        "rows": data_set.rows,
+        "classes": ", ".join(data_set.classes),
+        "note": data_set.note,
+        "licence": data_set.licence,
+        "citation": data_set.citation,
+        "from": data_set.provenance if data_set.files else "",
+        "where": "" if data_set.files else data_set.where,
+        "layout": data_set.layout,
         "folder": str(folder),
-        "files": f"{len(chosen.files)}, {chosen.bytes / 1e6:.1f} MB" if chosen.files else "",
+        "files": f"{len(data_set.files)}, {data_set.bytes / 1e6:.1f} MB" if data_set.files else "",
     }
     for label, text in labelled.items():
         if text:
             yield f"  {label + ':':10} {text}"
-    for file in chosen.files:
+    for file in data_set.files:
         mark = "here" if (folder / file.name).is_file() else "not here"
         yield f"    {file.name} ({mark})\n      {file.url}\n      sha256 {file.sha256}"

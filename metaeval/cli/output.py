@@ -10,22 +10,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.data.scores import Scores
     from metaeval.show.table import Table
 
-Style = Annotated[str, typer.Option("--format", "-f", help="text, csv, md, latex or json")]
-
 _STYLES = ("text", "csv", "md", "latex", "json")
 
 
 def check_output(style: str, out: Path | None) -> None:
-    """Refuse a format that is not there, and a folder that cannot be written, before anything is computed."""
+    """Refuse an unknown format, and a folder that cannot be written, before anything is computed."""
     from metaeval.errors import MetaevalError
 
     if style not in _STYLES:
@@ -43,8 +39,8 @@ def check_target(target: Path) -> None:
 
     if target.suffix.lower() not in (".csv", ".tsv", ".parquet", ".pq") and not is_store(target):
         raise MetaevalError(
-            f"{target}: its name does not tell a format; write a .csv, .tsv or .parquet file, or add to a store that is "
-            "there (metaeval convert --to makes one, and other formats)"
+            f"{target}: its name does not tell a format; write a .csv, .tsv or .parquet file, or add to an existing "
+            "store (metaeval convert --to makes one, and other formats)"
         )
     if not target.absolute().parent.is_dir():
         raise MetaevalError(f"{target}: there is no folder {target.parent}")
@@ -64,7 +60,7 @@ def show(table: Table, style: str) -> None:
 
 
 def show_result(result: Result, style: str, out: Path | None, name: str) -> None:
-    """Print a result, and with --out write its table, its rows and its figure into a folder."""
+    """Print a result with what it has to add, and with --out write its table, its rows and its figure into a folder."""
     if style == "json":
         print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
     elif style == "csv":
@@ -74,6 +70,8 @@ def show_result(result: Result, style: str, out: Path | None, name: str) -> None
         print(result.signature, file=sys.stderr)
     else:
         print(result.to_table().render(style), end="")
+        for table in result.detail_tables():
+            print(f"\n{table.render(style)}", end="")
     if out is not None:
         write_result(result, out, name)
 
@@ -131,6 +129,14 @@ def working(what: str) -> Iterator[None]:
     finally:
         done.set()
         watcher.join()
+
+
+def print_problem(sentence: str, status: int = 2) -> int:
+    """Say on stderr what went wrong, and return the status with which to end."""
+    from metaeval.errors import visible
+
+    print(f"metaeval: {visible(sentence)}", file=sys.stderr)
+    return status
 
 
 def version_line() -> str:

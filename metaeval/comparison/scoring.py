@@ -15,7 +15,7 @@ from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.data.store import ScoreStore
-from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning, StoreError, format_list
+from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning, StoreError, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.conformance import Conformance, conformance, plain_measure
 from metaeval.measures.registry import is_shipped
@@ -62,7 +62,7 @@ def check_measure(wanted: object, opened: Sequence[Runs], time_limit: float) -> 
     if expected > time_limit:
         raise MeasureError(
             f"{measure} takes {checked.seconds:.2g} s a topic, some {expected / 60:,.0f} minutes for these "
-            f"{cells:,} runs × topics; the limit is {time_limit:g} s (--time-limit)"
+            f"{cells:,} runs × topics; the limit is {time_limit:g} s ({format_option('time_limit')})"
         )
     return checked
 

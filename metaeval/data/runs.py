@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.data.labels import find_labels, unique_labels
-from metaeval.errors import DataError, format_count
+from metaeval.errors import DataError, format_count, format_option
 from metaeval.measures.base import SUM_TOLERANCE, Kind
 
 
@@ -309,7 +309,7 @@ def distributions(
             value=float(total[r, t]),
             hint=None
             if rescale
-            else f"rescale with --normalise or rescale=True; up to {SUM_TOLERANCE:g} is taken as rounding",
+            else f"rescale with {format_option('rescale', True)}; up to {SUM_TOLERANCE:g} is taken as rounding",
         )
     return shares / total[..., None] if rescale else shares
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.scores import Scores
-from metaeval.errors import MeasureError, UndefinedValueWarning, format_list
+from metaeval.errors import MeasureError, UndefinedValueWarning, format_list, format_option
 from metaeval.measures.base import Formula, Kind, Measure
 from metaeval.measures.registry import measure as registered_measure
 from metaeval.measures.registry import measures as registered
@@ -80,7 +80,7 @@ def _arrays(runs: Runs) -> tuple[np.ndarray, ...]:
 
 def _way_out(measure: Measure, runs: Runs) -> str:
     if measure.kind == "quantification" and isinstance(runs, ClassificationRuns):
-        return "; runs.to_quantification() (--as-quantification) gives their class distributions"
+        return f"; {format_option('runs.to_quantification()')} gives their class distributions"
     return ""
 
 

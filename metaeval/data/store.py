@@ -22,7 +22,7 @@ from urllib.parse import quote
 import numpy as np
 
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, StoreError, format_list
+from metaeval.errors import DataError, StoreError, format_list, format_option
 from metaeval.files import TEMPORARY, PathLike, is_remote, read_bytes, write_atomically
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import named
@@ -144,7 +144,7 @@ class ScoreStore:
         """
         name = scores.collection if collection is None else collection
         if not name.strip():
-            raise StoreError("these scores have no collection name: give Scores(collection=…) or add(collection=…)")
+            raise StoreError(f"these scores have no collection name: give {format_option('collection', 'NAME')}")
         with self._locked(make=True) as folder:
             self._begin(folder)
             self._add(folder, name, scores, replace=replace)

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
@@ -91,12 +92,39 @@ def fetch(
     return {file.name: root / file.name for file in chosen.files}
 
 
-class _Failure(Exception):
-    """Why a file cannot be had; `passing` when another attempt may succeed."""
+_UNREACHABLE: ContextVar[set[str] | None] = ContextVar("unreachable_hosts", default=None)
 
-    def __init__(self, why: str, *, passing: bool = False) -> None:
+
+@contextmanager
+def remember_unreachable_hosts() -> Iterator[None]:
+    """Try a host that could not be connected to no second time while the context lasts.
+
+    Without a network, every data set would otherwise wait for its own attempts. Only failures to connect count; a
+    host that answers, even with an error, is asked again.
+
+    Examples
+    --------
+    >>> with remember_unreachable_hosts():                           # doctest: +SKIP
+    ...     for name in ("stc3-dq-a", "stc3-dq-e"):
+    ...         fetch(name)
+    """
+    if _UNREACHABLE.get() is not None:  # the outermost context remembers for all
+        yield
+        return
+    token = _UNREACHABLE.set(set())
+    try:
+        yield
+    finally:
+        _UNREACHABLE.reset(token)
+
+
+class _Failure(Exception):
+    """Why a file cannot be had; `passing` when another attempt may succeed, `connected` unless nobody was there."""
+
+    def __init__(self, why: str, *, passing: bool = False, connected: bool = True) -> None:
         super().__init__(why)
         self.passing = passing
+        self.connected = connected
 
 
 def _in_place(chosen: Dataset, root: Path) -> dict[str, Path]:
@@ -187,11 +215,16 @@ def _download_all(chosen: Dataset, root: Path, progress: bool, timeout: float, w
 
 
 def _download(file: File, target: Path, timeout: float, waits: Sequence[float], advance: Advance) -> None:
+    host, unreachable = urlsplit(file.url).netloc, _UNREACHABLE.get()
+    if unreachable is not None and host in unreachable:
+        raise _Failure(f"{host} could not be reached before", connected=False)
     for wait in (*waits, None):
         try:
             _attempt(file, target, timeout, advance)
         except _Failure as failure:
             if wait is None or not failure.passing:
+                if unreachable is not None and not failure.connected:
+                    unreachable.add(host)
                 raise
             time.sleep(wait)
         else:
@@ -270,6 +303,8 @@ def _explained(error: requests.RequestException, file: File, sink: _Sink, timeou
     from urllib3.exceptions import NewConnectionError, ReadTimeoutError
 
     host = urlsplit(file.url).netloc
+    # After a redirect it is another host that is not there, and this one has answered.
+    answered = error.request is not None and urlsplit(error.request.url or "").netloc != host
     inner = error.args[0] if error.args else None
     silent = f"{host} does not answer within {timeout:g} s"
     if isinstance(error, exceptions.HTTPError) and error.response is not None:
@@ -278,11 +313,13 @@ def _explained(error: requests.RequestException, file: File, sink: _Sink, timeou
     if isinstance(error, exceptions.SSLError):
         return _Failure(f"the certificate of {host} cannot be verified")
     if isinstance(error, exceptions.ProxyError):
-        return _Failure("the proxy cannot be reached", passing=True)
+        return _Failure("the proxy cannot be reached", passing=True, connected=answered)
+    if isinstance(error, exceptions.ConnectTimeout):
+        return _Failure(silent, passing=True, connected=answered)
     if isinstance(error, exceptions.Timeout) or isinstance(inner, ReadTimeoutError):
         return _Failure(silent, passing=True)
     if isinstance(getattr(inner, "reason", None), NewConnectionError):
-        return _Failure("no network", passing=True)
+        return _Failure("no network", passing=True, connected=answered)
     if isinstance(error, exceptions.ConnectionError | exceptions.ChunkedEncodingError):
         had = f"{sink.size:,} of {file.bytes:,} bytes of {file.name}"
         return _Failure(f"{host} cut the connection after {had}", passing=True)

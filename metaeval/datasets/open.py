@@ -12,7 +12,7 @@ from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.data.store import ScoreStore
-from metaeval.errors import DatasetError, MetaevalError, format_list
+from metaeval.errors import DatasetError, MetaevalError, format_list, format_option
 from metaeval.files import is_remote
 from metaeval.measures.base import Measure
 
@@ -77,12 +77,14 @@ def open_scores(
     return scores if measures is None else scores.sel(measures=measures)
 
 
-def open_data(source: object) -> Scores | ClassificationRuns | QuantificationRuns:
+def open_data(source: object, *, missing: MissingPolicy = "raise") -> Scores | ClassificationRuns | QuantificationRuns:
     """Return what a source holds, runs as runs: a data set's name, a store, a file, or such an object itself.
 
     Parameters
     ----------
     source : str, Path, Scores, ClassificationRuns or QuantificationRuns
+    missing : str, optional
+        What to do where a file has no score for a run and topic.
 
     Returns
     -------
@@ -102,7 +104,7 @@ def open_data(source: object) -> Scores | ClassificationRuns | QuantificationRun
 
         if not Path(source).suffix and "/" not in source:
             return load_dataset(source)
-    return open_scores(str(source))
+    return open_scores(str(source), missing=missing)
 
 
 def is_store(path: str | Path) -> bool:
@@ -157,5 +159,7 @@ def _stored(source: str, collection: str | None, measures: Sequence[str | Measur
     names = store.collections()
     if collection is None and len(names) != 1:
         there = f" ({format_list(names)})" if names else ""
-        raise MetaevalError(f"{source} holds {len(names)} collections{there}: choose one with --collection")
+        raise MetaevalError(
+            f"{source} holds {len(names)} collections{there}: choose one with {format_option('collection', 'NAME')}"
+        )
     return store.load(collection if collection is not None else names[0], measures)

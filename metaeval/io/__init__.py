@@ -11,7 +11,7 @@ from typing import Any
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, MetaevalError
+from metaeval.errors import DataError, MetaevalError, format_option
 from metaeval.files import PathLike, Sources, file_name, is_folder
 from metaeval.io import (
     dialogue_quality,
@@ -144,7 +144,8 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
             raise DataError(
                 "the format cannot be told from this name",
                 file=path,
-                hint="end it in .csv, .tsv or .parquet, or say format=wide, sakai or trec_eval for a folder",
+                hint="end it in .csv, .tsv or .parquet, or for a folder state its format: "
+                f"{format_option('format', 'wide')}, sakai or trec_eval",
             )
         format = "tidy"
     SCORE_FORMATS[_known(format, SCORE_FORMATS)].write(scores, path)
@@ -213,10 +214,10 @@ def read_runs(
         given["rescale"] = rescale
     for name in given:
         if name not in takes:
-            raise MetaevalError(f"the format {format} has no use for {name}=")
+            raise MetaevalError(f"the format {format} has no use for {format_option(name)}")
     for name in ("classes", "aspect"):
         if name in takes and takes[name].default is inspect.Parameter.empty and name not in given:
-            raise MetaevalError(f"the format {format} needs {name}: {_EXAMPLES[name]}")
+            raise MetaevalError(f"the format {format} needs {format_option(name)}: {_EXAMPLES[name]}")
     return reader(gold, runs, missing=missing, collection=collection, **given)
 
 

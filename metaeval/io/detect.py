@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from metaeval.data.scores import COLUMNS
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
     Sources,
@@ -28,7 +28,9 @@ from metaeval.io.table import delimiter_of, number
 OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
 """Column names of other tables than topics × runs."""
 
-_STATE = "state it with format= (--from on the command line): tidy, wide, sakai or trec_eval"
+
+def _state_format() -> str:
+    return f"state its format: {format_option('format', 'tidy')}, wide, sakai or trec_eval"
 
 
 def score_format(sources: Sources) -> str:
@@ -71,7 +73,7 @@ def _of_files(files: list[PathLike], folder: PathLike | None = None) -> str:
     if len(formats) == 1:
         return next(iter(formats))
     said = " and ".join(f"{name} ({file_name(path)})" for name, path in formats.items())
-    raise DataError(f"the files are of several formats: {said}", file=folder or files[0], hint=_STATE)
+    raise DataError(f"the files are of several formats: {said}", file=folder or files[0], hint=_state_format())
 
 
 def _of_file(path: PathLike) -> str:
@@ -97,11 +99,12 @@ def _of_file(path: PathLike) -> str:
     if len(could) == 1:
         return could[0]
     if could:
-        raise DataError(f"it could be {' or '.join(could)}", file=path, hint=_STATE)
+        raise DataError(f"it could be {' or '.join(could)}", file=path, hint=_state_format())
     raise DataError(
         f"its format cannot be told from the first line ({format_list(header)})",
         file=path,
-        hint=f"a tidy file has columns {', '.join(COLUMNS)}; else {_STATE}; gold and runs are for read_runs",
+        hint=f"a tidy file has columns {', '.join(COLUMNS)}; else {_state_format()}; "
+        f"gold and runs are for {format_option('read_runs')}",
     )
 
 

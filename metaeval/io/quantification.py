@@ -20,7 +20,7 @@ from metaeval.data.policies import (
     report_policy,
 )
 from metaeval.data.runs import QuantificationRuns, distributions
-from metaeval.errors import DataError, format_count
+from metaeval.errors import DataError, format_count, format_option
 from metaeval.io.table import numbers
 
 
@@ -189,14 +189,14 @@ def _mended(
         )
     if missing == "drop-run":
         keep_runs = ~gaps.any(axis=1)
-        report_dropped(keep_runs, names, "run", "missing=drop-run")
+        report_dropped(keep_runs, names, "run", format_option("missing", missing))
     elif missing == "drop-topic":
         keep_topics = ~gaps.any(axis=0)
-        report_dropped(keep_topics, topics, "topic", "missing=drop-topic")
+        report_dropped(keep_topics, topics, "topic", format_option("missing", missing))
     else:
         K = truth.shape[-1]
         worst = np.eye(K)[find_farthest_end(truth @ np.arange(K), K)]
         estimated[gaps] = np.broadcast_to(worst, estimated.shape)[gaps]
         given = f"{format_count(count, 'missing distribution')} given all mass on the class farthest from the gold"
-        report_policy(f"missing=worst: {given}: {describe_affected(gaps, names, topics)}")
+        report_policy(f"{format_option('missing', missing)}: {given}: {describe_affected(gaps, names, topics)}")
     return keep_runs, keep_topics

@@ -146,7 +146,7 @@ def _matrix(
             raise DataError(
                 f"the line has {len(fields)} columns, there are {len(runs)} runs",
                 **where,
-                hint=None if explicit else "if this is not a score matrix, name those that are with measures=",
+                hint=None if explicit else "if this is not a score matrix, move it to another folder",
             )
         row = numbers(fields)
         wrong = np.flatnonzero(~np.isfinite(row))

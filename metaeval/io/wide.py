@@ -13,7 +13,7 @@ import numpy as np
 
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
     Sources,
@@ -233,7 +233,9 @@ def _files(paths: Sources, measure: str | None, collection: str | None) -> tuple
     if len(collections) > 1:
         folder = paths if isinstance(paths, str | Path) else None
         problem = f"the files are of several collections: {format_list(sorted(collections))}"
-        raise DataError(problem, file=folder, hint="say which with collection=" if folder else None)
+        raise DataError(
+            problem, file=folder, hint=f"say which with {format_option('collection', 'NAME')}" if folder else None
+        )
     if not files:
         raise DataError(f"none of these files is of the measure {measure!r}", file=describe_files(chosen))
     return files, collections

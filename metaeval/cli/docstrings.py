@@ -1,0 +1,100 @@
+"""What numpydoc docstrings of analyses say, for the help of their commands."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_LONG = 180  # characters of help of one option, above which its first sentence is enough
+
+_PACKAGE = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Docstring:
+    """What a docstring says.
+
+    Parameters
+    ----------
+    question : str
+        The first line.
+    details : str
+        The paragraphs between it and the first section, separated by empty lines.
+    parameters : dict of str to str
+        What each parameter is, in one phrase without a full stop at the end.
+    """
+
+    question: str
+    details: str
+    parameters: dict[str, str]
+
+
+def parse_docstring(function: Callable[..., Any]) -> Docstring:
+    """Return what the docstring of a function says.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    Docstring
+
+    Examples
+    --------
+    >>> parse_docstring(parse_docstring).question
+    'Return what the docstring of a function says.'
+    """
+    text = _plain(inspect.getdoc(function) or "")
+    head, *sections = re.split(r"\n\n(?=[A-Z]\w+\n-{3,}\n)", text)
+    question, _, details = head.partition("\n\n")
+    parameters: dict[str, list[str]] = {}
+    body = next((one for one in sections if one.startswith("Parameters\n")), "")
+    names: list[str] = []
+    for line in body.splitlines()[2:]:
+        if line[:1].strip():  # "first, second : str" at the margin begins a parameter; what is indented describes it
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+            parameters |= {name: [] for name in names}
+        else:
+            for name in names:
+                parameters[name].append(line.strip())
+    return Docstring(
+        " ".join(question.split()), details, {name: _shorten(" ".join(lines)) for name, lines in parameters.items()}
+    )
+
+
+def find_question(reference: str) -> str:
+    """Return the first line of a function's docstring from its source, without the seconds that importing it takes.
+
+    Parameters
+    ----------
+    reference : str
+        ``"module:function"`` below the package.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> find_question("cli.docstrings:parse_docstring")
+    'Return what the docstring of a function says.'
+    """
+    module, _, name = reference.partition(":")
+    source = (_PACKAGE / f"{module.replace('.', '/')}.py").read_text("utf-8")
+    found = re.search(rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', source, re.MULTILINE | re.DOTALL)
+    return "" if found is None else " ".join(_plain(found[1]).split())
+
+
+def _plain(text: str) -> str:
+    return text.replace('``"', "").replace('"``', "").replace("`", "")
+
+
+def _shorten(text: str) -> str:
+    if len(text) > _LONG:
+        text = re.split(r"(?<=\.) (?=[^a-z])", text)[0]
+    return text.strip().removesuffix(".")

@@ -1,0 +1,136 @@
+"""Options that several commands share, and how the command line spells the arguments of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+FLAGS: dict[str, tuple[str, ...]] = {
+    "n_permutations": ("-B", "--permutations"),
+    "n_trials": ("--trials",),
+    "n_bootstrap": ("--bootstrap",),
+    "n_samples": ("--samples",),
+    "n_random": ("--random",),
+    "reference": ("--reference", "-r"),
+    "candidates": ("--reference", "-r"),
+}
+"""Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
+
+HELP = {
+    "seed": "Seed of everything random",
+    "alpha": "Significance level",
+    "n_jobs": "Threads; the numbers are the same for any",
+    "n_permutations": "Trials of the randomised test",
+}
+"""What options say where a docstring has nothing to add."""
+
+PHRASES = {
+    'Measure("NAME", higher_is_better=…)': "--lower-is-better NAME",
+    "runs.to_quantification()": "metaeval score --as-quantification",
+    "read_runs": "metaeval score",
+    "format": "metaeval convert --from",
+    "collection": "metaeval convert --collection",
+    "rescale": "metaeval score --normalise",
+    "invalid": "metaeval score --invalid",
+}
+"""What messages call otherwise on the command line, besides the options of the command itself."""
+
+Source = Annotated[str, typer.Argument(help="A score file or folder, a store, or a data set's name")]
+Sources = Annotated[
+    list[str], typer.Argument(help="Score files or folders, stores, or data sets' names: one or several")
+]
+MeasureArguments = Annotated[list[str], typer.Argument(help="Names of measures, or FILE.py:FUNCTION")]
+MeasureNames = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", help="Which measure: a name, or FILE.py:FUNCTION; may be repeated; by default all"),
+]
+Collection = Annotated[str | None, typer.Option(help="Which collection of a store, or what to call that of a file")]
+FromFormat = Annotated[
+    str | None, typer.Option("--from", help="Format of the source: tidy, wide, sakai, trec_eval or store")
+]
+Missing = Annotated[
+    str, typer.Option(help="What to do where a score or answer is missing: raise, drop-topic, drop-run or worst")
+]
+Invalid = Annotated[
+    str, typer.Option(help="What to do with a label that is no class: raise, drop-topic, drop-run, clip or worst")
+]
+LowerIsBetter = Annotated[
+    list[str] | None,
+    typer.Option("--lower-is-better", help="State that lower scores of this measure are better; may be repeated"),
+]
+HigherIsBetter = Annotated[
+    list[str] | None,
+    typer.Option("--higher-is-better", help="State that higher scores of this measure are better; may be repeated"),
+]
+Layout = Annotated[str | None, typer.Option("--layout", "-l", help="Layout of gold and run files; see above")]
+Classes = Annotated[str | None, typer.Option(help="All classes in order, with commas: 0,1,2,3")]
+Aspect = Annotated[str | None, typer.Option(help="A, E or S, for the layout dialogue-quality")]
+Rescale = Annotated[bool, typer.Option("--normalise", help="Rescale distributions that do not sum to 1")]
+Trials = Annotated[int, typer.Option("--trials", help="Random splits of the topics")]
+Permutations = Annotated[int, typer.Option("-B", "--permutations", help=HELP["n_permutations"])]
+Alpha = Annotated[float, typer.Option(help=HELP["alpha"])]
+Seed = Annotated[int, typer.Option(help=HELP["seed"])]
+Jobs = Annotated[int, typer.Option(help=HELP["n_jobs"])]
+Cluster = Annotated[str | None, typer.Option(help="Work on a Dask cluster: its scheduler's address, tcp://HOST:PORT")]
+Style = Annotated[str, typer.Option("--format", "-f", help="Print as text, csv, md, latex or json")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table, rows and figure")]
+
+OPENING: dict[str, tuple[Any, object]] = {
+    "collection": (Collection, None),
+    "format": (FromFormat, None),
+    "missing": (Missing, "raise"),
+    "lower_is_better": (LowerIsBetter, None),
+    "higher_is_better": (HigherIsBetter, None),
+}
+"""How a source is opened: arguments of `open_scores` with their options and defaults."""
+
+
+def spell(argument: str) -> tuple[str, ...]:
+    """Return how the command line spells an argument, as messages do first.
+
+    Examples
+    --------
+    >>> spell("n_permutations"), spell("empty_classes")
+    (('-B', '--permutations'), ('--empty-classes',))
+    """
+    return FLAGS.get(argument, (f"--{argument.replace('_', '-')}",))
+
+
+class Command(TyperCommand):
+    """A command whose messages speak of its own options: its parameters have the names of functions' arguments."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        own = {one.name: one.opts[0] for one in self.params if one.name and one.param_type_name == "option"}
+        with option_names(own):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def option_names(names: dict[str, str]) -> Iterator[None]:
+    """Let messages call these arguments by these names while the context lasts.
+
+    Parameters
+    ----------
+    names : dict of str to str
+        Options by argument, added to those in use.
+    """
+    from metaeval.errors import option_names_in_use, use_option_names
+
+    before = option_names_in_use()
+    use_option_names({**PHRASES, **before, **names})
+    # An error is shown after the command has ended, but its message was made while it ran.
+    try:
+        yield
+    finally:
+        use_option_names(before)
+
+
+def format_name(name: str) -> str:
+    """Return a collection's name, which may hold anything, as part of a file's name, which may not."""
+    return "".join(character if character.isalnum() or character in "-_" else "-" for character in name)
