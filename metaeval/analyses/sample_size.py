@@ -180,9 +180,8 @@ def sample_size(
         sorted({*(s for s in _SIZES if s < n_topics), n_topics}) if sizes is None else sorted({int(s) for s in sizes})
     )
     if not ladder or ladder[0] < 2 or ladder[-1] > n_topics:
-        raise MetaevalError(
-            f"{format_option('sizes')} is {ladder}; each size lies between 2 and the {n_topics} topics there are"
-        )
+        given = format_option("sizes", ",".join(map(str, ladder)))
+        raise MetaevalError(f"{given}: each size lies between 2 and the {n_topics} topics there are")
     warn_of_constant_measures(scores)
     taus = np.full((len(ladder), len(scores.measures)), np.nan)
     power, spread = np.empty_like(taus), np.empty_like(taus)

@@ -87,4 +87,7 @@ def _describe_usage(error: Any) -> str:
     """Return in one sentence what is wrong with a command line that cannot be parsed, and where to read more."""
     sentence = error.format_message().rstrip(".")
     sentence = sentence[:1].lower() + sentence[1:]
+    option = next(iter(getattr(getattr(error, "param", None), "opts", ())), "")
+    if sentence.startswith("invalid value") and option:  # followed by words of whichever library parsed it
+        sentence = f"{option} takes a {'whole number' if 'integer' in sentence else 'number'}"
     return f"{sentence} (see {error.ctx.command_path} --help)" if error.ctx else sentence

@@ -32,6 +32,7 @@ HELP = {
 PHRASES = {
     'Measure("NAME", higher_is_better=…)': "--lower-is-better NAME",
     "runs.to_quantification()": "metaeval score --as-quantification",
+    "name those that are with measures=…": "move it to another folder",
     "read_runs": "metaeval score",
     "format": "metaeval convert --from",
     "collection": "metaeval convert --collection",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError
+from metaeval.errors import DataError, format_option
 from metaeval.files import (
     PathLike,
     check_file_name,
@@ -146,7 +146,9 @@ def _matrix(
             raise DataError(
                 f"the line has {len(fields)} columns, there are {len(runs)} runs",
                 **where,
-                hint=None if explicit else "if this is not a score matrix, move it to another folder",
+                hint=None
+                if explicit
+                else f"if this is not a score matrix, {format_option('name those that are with measures=…')}",
             )
         row = numbers(fields)
         wrong = np.flatnonzero(~np.isfinite(row))

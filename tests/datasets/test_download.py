@@ -5,8 +5,9 @@ import subprocess
 import sys
 
 import pytest
+import requests
 
-from metaeval.datasets import Dataset, File, fetch
+from metaeval.datasets import Dataset, File, download, fetch, remember_unreachable_hosts
 from metaeval.errors import DatasetError, PolicyWarning
 from tests.datasets.bad_server import whole
 
@@ -173,6 +174,70 @@ def test_no_network_and_a_damaged_file_says_that_it_is_damaged(closed_port, tmp_
     with pytest.raises(DatasetError, match=r"1 file that is not in .* and 1 file that is damaged there \(a.txt\)"):
         fetch(Dataset("tiny", files=(one, other)), **QUICK)
     assert (tmp_path / "a.txt").read_bytes() == b"damaged"
+
+
+def attempts_at(monkeypatch):
+    """Count how often a file is tried to be had."""
+    made = []
+    attempt = download._attempt
+    monkeypatch.setattr(download, "_attempt", lambda file, *rest: made.append(file.name) or attempt(file, *rest))
+    return made
+
+
+def test_a_host_that_cannot_be_reached_is_tried_once_in_a_run(closed_port, tmp_path, monkeypatch):
+    made = attempts_at(monkeypatch)
+    one, other = (Dataset(name, files=(File(f"{name}.txt", closed_port(f"/{name}"), "00", 1),)) for name in "ab")
+    with remember_unreachable_hosts():
+        with pytest.raises(DatasetError, match=r"\(no network\)"):
+            fetch(one, folder=tmp_path, **QUICK)
+        for again in (other, one):
+            with pytest.raises(DatasetError, match=r"\(127.0.0.1:\d+ could not be reached before\). Put it there by"):
+                fetch(again, folder=tmp_path, **QUICK)
+        with remember_unreachable_hosts(), pytest.raises(DatasetError, match="could not be reached before"):
+            fetch(one, folder=tmp_path, **QUICK)
+        assert made == ["a.txt"] * 3, "with its retries, and then no more"
+    with pytest.raises(DatasetError, match="no network"):
+        fetch(other, folder=tmp_path, **QUICK)
+    assert made == ["a.txt"] * 3 + ["b.txt"] * 3, "afterwards nothing is remembered"
+
+
+def test_other_hosts_are_still_tried(server, closed_port, tmp_path):
+    lost = Dataset("lost", files=(File("lost.txt", closed_port("/lost"), "00", 1),))
+    with remember_unreachable_hosts():
+        with pytest.raises(DatasetError, match="no network"):
+            fetch(lost, folder=tmp_path, **QUICK)
+        assert fetch(server.dataset({"gold.txt": CONTENT}), folder=tmp_path, **QUICK)["gold.txt"].exists()
+
+
+@pytest.mark.parametrize("answer", [whole(b"gone", 404), whole(b"oops", 503), nothing, hanging])
+def test_a_host_that_was_reached_is_asked_again(server, tmp_path, answer):
+    bad = Dataset("bad", files=(server.serves("bad.txt", CONTENT, answer),))
+    with remember_unreachable_hosts():
+        with pytest.raises(DatasetError):
+            fetch(bad, folder=tmp_path, waits=(), timeout=0.2, progress=False)
+        assert fetch(server.dataset({"gold.txt": CONTENT}), folder=tmp_path, **QUICK)["gold.txt"].exists()
+
+
+def test_a_host_that_redirects_to_one_that_is_not_there_was_reached(server, closed_port, tmp_path):
+    bad = Dataset("bad", files=(server.serves("bad.txt", CONTENT, whole(b"", 302, Location=closed_port("/x"))),))
+    with remember_unreachable_hosts():
+        with pytest.raises(DatasetError, match="no network"):
+            fetch(bad, folder=tmp_path, **QUICK)
+        assert fetch(server.dataset({"gold.txt": CONTENT}), folder=tmp_path, **QUICK)["gold.txt"].exists()
+
+
+@pytest.mark.parametrize("error", [requests.ConnectTimeout, requests.exceptions.ProxyError])
+def test_no_connection_in_time_and_no_proxy_are_not_being_there(closed_port, tmp_path, monkeypatch, error):
+    def fail(*_, **__):
+        raise error("no")
+
+    monkeypatch.setattr(requests, "get", fail)
+    lost = Dataset("lost", files=(File("lost.txt", closed_port("/lost"), "00", 1),))
+    with remember_unreachable_hosts():
+        with pytest.raises(DatasetError, match="does not answer within|the proxy cannot be reached"):
+            fetch(lost, folder=tmp_path, **QUICK)
+        with pytest.raises(DatasetError, match="could not be reached before"):
+            fetch(lost, folder=tmp_path, **QUICK)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_in_words(server, tmp_path):

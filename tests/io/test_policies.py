@@ -172,7 +172,7 @@ def test_topics_or_runs_with_a_missing_distribution_are_left_out(tmp_path):
 
 def test_rescaling_is_explicit_and_a_sum_of_nothing_is_never_rescaled(tmp_path):
     run = SHARES.replace("t1,1,0,0", "t1,2,1,1")
-    with pytest.raises(DataError, match=r"probabilities sum to 4, not 1 .rescale with --normalise or rescale=True"):
+    with pytest.raises(DataError, match=r"probabilities sum to 4, not 1 .rescale with rescale=True"):
         estimated(tmp_path, {"x": run})
     assert estimated(tmp_path, {"x": run}, rescale=True).estimated[0, 0].tolist() == [0.5, 0.25, 0.25]
     with pytest.raises(DataError, match=r"x.csv:2: run x, topic t1: probabilities sum to 0, not 1"):

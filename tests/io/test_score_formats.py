@@ -214,13 +214,17 @@ def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, forma
 
 
 UNTOLD = [
-    ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be told .*state it with format="),
+    ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be told .*state its format: format=tidy"),
     ({"x.csv": "topic,item,label\nt,1,2\n"}, "x.csv", "gold and runs are for read_runs"),
     ({"x.csv": "run,topic,AP\na,1,2\n"}, "x.csv", "a tidy file has columns run, topic, measure, score"),
     ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f", r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
     ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "cannot be told"),
-    ({"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"}, "k/y", r"y: it could be wide or sakai .state it with format="),
+    (
+        {"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"},
+        "k/y",
+        r"y: it could be wide or sakai .state its format: format=tidy",
+    ),
 ]
 
 

@@ -4,43 +4,10 @@ import json
 import subprocess
 import sys
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import metaeval as me
-from metaeval import cli
-
-
-@pytest.fixture
-def run(capfd, monkeypatch):
-    """Run a command in this process and return (status, stdout, stderr)."""
-
-    def _run(*words):
-        monkeypatch.setattr(sys, "argv", ["metaeval", *map(str, words)])
-        before = cli.warnings.showwarning
-        filters = cli.warnings.filters[:]
-        try:
-            with pytest.raises(SystemExit) as stopped:
-                cli.main()
-        finally:
-            cli.warnings.showwarning = before
-            cli.warnings.filters[:] = filters
-        out, err = capfd.readouterr()
-        return stopped.value.code, out, err
-
-    return _run
-
-
-@pytest.fixture
-def score_file(tmp_path):
-    rng = np.random.default_rng(3)
-    values = np.linspace(0.2, 0.8, 5)[:, None, None] + rng.normal(0, 0.1, (5, 12, 2))
-    runs, topics = [f"r{i}" for i in range(5)], [f"t{i}" for i in range(12)]
-    scores = me.Scores(np.clip(values, 0, 1), runs=runs, topics=topics, measures=["nDCG@10", "AP"], collection="tiny")
-    path = tmp_path / "tiny.csv"
-    me.io.write_scores(scores, path)
-    return path
 
 
 def test_help_names_every_command_and_shows_examples(run):
@@ -176,98 +143,6 @@ def test_a_users_measure_is_run_because_they_name_its_file(run, tmp_path):
         assert message in err
 
 
-BAD = {
-    "no such file": ("power", "nowhere.csv"),
-    "no such data set": ("power", "stc3-dq"),
-    "an empty file": ("power", "empty.csv"),
-    "a binary file": ("power", "binary.csv"),
-    "a table that is no score table": ("power", "table.csv"),
-    "not Parquet": ("power", "wrong.parquet"),
-    "one run": ("power", "one.csv"),
-    "no permutations": ("power", "tiny.csv", "-B", "0"),
-    "a level above 1": ("power", "tiny.csv", "--alpha", "2"),
-    "an unknown format": ("power", "tiny.csv", "--format", "pdf"),
-    "more permutations than can be": ("power", "tiny.csv", "-B", "99999999999999999999"),
-    "no threads": ("power", "tiny.csv", "--n-jobs", "0"),
-    "fewer than no resamples": ("similarity", "tiny.csv", "--bootstrap", "-1"),
-    "τ_b of nothing but ties": ("consistency", "ties.csv", "--tau", "tau_b"),
-    "the same collection twice": ("power", "tiny.csv", "tiny.csv"),
-    "an empty name": ("power", ""),
-    "a missing score": ("power", "gap.csv"),
-    "a measure by nearly its name": (
-        "score",
-        "gold.txt",
-        "gold.txt",
-        "-l",
-        "judgements",
-        "--classes",
-        "0,1",
-        "-m",
-        "nmd",
-    ),
-    "a target whose name tells no format": (
-        "score",
-        "gold.txt",
-        "gold.txt",
-        "-l",
-        "judgements",
-        "--classes",
-        "0,1",
-        "-o",
-        "new",
-    ),
-    "a folder that is a file": ("power", "tiny.csv", "--out", "tiny.csv"),
-    "an unknown measure": ("power", "tiny.csv", "-m", "NMD"),
-    "an unknown τ": ("similarity", "tiny.csv", "--tau", "tau_c"),
-    "no run of that name": ("baselines", "tiny.csv", "x", "y"),
-    "sizes that are no numbers": ("sample-size", "tiny.csv", "--sizes", "a,b"),
-    "a folder without scores": ("power", "nothing"),
-    "gold without runs": ("score", "tiny.csv"),
-    "runs without a layout": ("score", "tiny.csv", "tiny.csv"),
-    "an unknown layout": ("score", "tiny.csv", "tiny.csv", "--layout", "xml"),
-    "an unknown policy": (
-        "score",
-        "gold.txt",
-        "gold.txt",
-        "--layout",
-        "judgements",
-        "--classes",
-        "0,1",
-        "--missing",
-        "ignore",
-    ),
-    "no classes": ("score", "gold.txt", "gold.txt", "--layout", "judgements"),
-    "an unknown kind": ("measures", "--kind", "ranking"),
-    "an unknown data set": ("data", "info", "nothing"),
-    "a target that cannot be": ("convert", "tiny.csv", "empty.csv/x.csv"),
-    "an unknown target format": ("convert", "tiny.csv", "x.xyz"),
-}
-
-
-@pytest.mark.parametrize("words", BAD.values(), ids=BAD)
-def test_whatever_is_wrong_ends_in_one_sentence_and_status_2(run, score_file, words, monkeypatch):
-    folder = score_file.parent
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("METAEVAL_DATA", str(folder / "data"))
-    (folder / "empty.csv").write_text("")
-    (folder / "binary.csv").write_bytes(bytes(range(256)))
-    (folder / "table.csv").write_text("name,size\na,1\n")
-    (folder / "wrong.parquet").write_text("PAR1 nothing PAR1")
-    (folder / "one.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0\n")
-    (folder / "gold.txt").write_text("q1 0 d1 0\n")
-    (folder / "nothing").mkdir()
-    ties = [f"{run},{topic},AP,0.5" for run in "abc" for topic in range(6)]
-    (folder / "ties.csv").write_text("\n".join(["run,topic,measure,score", *ties]))
-    (folder / "gap.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n")
-    status, out, err = run(*words)
-    assert status == 2, (out, err)
-    assert out == ""
-    assert err.startswith("metaeval: ")
-    assert "Traceback" not in err
-    assert "bug" not in err
-    assert len(err.strip().splitlines()) == 1
-
-
 def test_policies_and_formats_can_be_stated_for_every_analysis(run, tmp_path):
     rows = [f"{r},{t},AP,0.{r}{t}" for r in range(1, 5) for t in range(1, 8) if (r, t) != (2, 3)]
     (tmp_path / "gap.txt").write_text("\n".join(["run,topic,measure,score", *rows]))
@@ -297,6 +172,19 @@ def test_data_sets_are_described_and_offline_is_a_sentence(run, tmp_path, monkey
     assert status == 0
     assert "sha256" in out
     assert "licence" in out
+
+
+def test_one_data_set_that_cannot_be_had_does_not_keep_the_others(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("METAEVAL_DATA", str(tmp_path))
+    for proxy in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(proxy, "http://127.0.0.1:9")  # where nobody listens
+    monkeypatch.setattr("metaeval.datasets.download.time.sleep", lambda _: None)
+    status, out, err = run("data", "fetch", "stc3-dq-a", "no-such-data", "stc3-dq-e")
+    assert (status, out) == (2, "")
+    first, unknown, again = err.splitlines()
+    assert "stc3-dq-a" in first
+    assert "no data set 'no-such-data'" in unknown
+    assert "could not be reached before" in again
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(score_file):

@@ -1,0 +1,157 @@
+"""A command comes from a function's signature and docstring, so that the two cannot differ."""
+
+import inspect
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import typer
+
+import metaeval as me
+from metaeval import cli
+from metaeval.cli.analyses import ANALYSES, Analysis
+from metaeval.cli.docstrings import find_question, parse_docstring
+from metaeval.cli.generate import find_input, make_command, read_parameters
+from metaeval.cli.options import OPENING, PHRASES, spell
+
+FUNCTIONS = {name: getattr(me, one.function.partition(":")[2]) for name, one in ANALYSES.items()}
+
+
+def options_of(command):
+    return {one.name: one for one in command.params if one.param_type_name == "option"}
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_the_question_read_from_the_source_is_that_of_the_function(name):
+    question = find_question(ANALYSES[name].function)
+    assert question == parse_docstring(FUNCTIONS[name]).question
+    assert question.endswith("?")
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
+    options = options_of(make_command(name, ANALYSES[name]))
+    for one in inspect.signature(FUNCTIONS[name]).parameters.values():
+        if one.kind is one.KEYWORD_ONLY:
+            option = options[one.name]
+            assert option.help
+            assert tuple(option.opts) == spell(one.name)
+            assert option.required == (one.default is one.empty)
+            assert option.required or option.default == one.default
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_shared_options_are_the_same_for_every_analysis(name):
+    options = options_of(make_command(name, ANALYSES[name]))
+    shared = {"style", "out"} if find_input(FUNCTIONS[name]) == "measures" else {*OPENING, "measure", "style", "out"}
+    assert shared <= set(options)
+    assert ("cluster" in options) == ("n_jobs" in options)
+
+
+def test_what_a_command_takes_follows_from_the_first_parameter():
+    found = {name: find_input(function) for name, function in FUNCTIONS.items()}
+    assert found["similarity"] == found["baselines"] == found["coverage"] == "scores"
+    assert found["robustness"] == "several"
+    assert found["overlap"] == found["contradictions"] == "power"
+    assert found["properties"] == "measures"
+
+
+def test_choices_are_shown_in_the_help():
+    options = options_of(make_command("power", ANALYSES["power"]))
+    assert options["engine"].help.startswith("auto, numpy or numba. ")
+    for test in ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"):
+        assert test in options["test"].help
+
+
+def test_a_parameter_that_cannot_be_read_from_the_command_line_is_a_mistake_of_the_programmer():
+    def analysis(scores: me.Scores, *, where: complex = 0j):
+        """Can this be asked?"""
+
+    with pytest.raises(TypeError, match="complex'> cannot be read from the command line"):
+        list(read_parameters(analysis))
+
+
+NEW = """
+from metaeval import Scores, ranking_similarity
+
+def spread(scores: Scores, *, n_bootstrap: int = 7):
+    \"\"\"How far apart are scores?\"\"\"
+    return ranking_similarity(scores, n_bootstrap=n_bootstrap)
+"""
+
+
+def test_a_new_analysis_needs_one_line(tmp_path, score_file, monkeypatch, capsys):
+    (tmp_path / "spread_of_scores.py").write_text(NEW)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("metaeval.cli.generate.import_module", lambda _: import_module("spread_of_scores"))
+    command = make_command("spread", Analysis("spread_of_scores:spread", ("spread scores.csv",)))
+    command(["--bootstrap", "3", str(score_file)], standalone_mode=False)
+    assert "bootstrap 3" in capsys.readouterr().out
+
+
+def test_help_imports_nothing_heavy_and_a_commands_help_only_its_own_analysis():
+    heavy = "{'numpy', 'pandas', 'scipy', 'matplotlib', 'numba', 'pyarrow', 'rich'}"
+    code = (
+        "import sys\nfrom metaeval import cli\nsys.argv = ['metaeval', '--help']\n"
+        f"try:\n    cli.main()\nfinally:\n    print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "Do two measures rank the runs alike?" in done.stdout
+
+
+def test_every_example_in_a_help_can_be_parsed():
+    group = typer.main.get_command(cli.app)
+    for name, analysis in ANALYSES.items():
+        for example in analysis.examples:
+            words = [word.strip('"') for word in example.partition(" > ")[0].split()]
+            assert words[0] == name
+            group.commands[name].make_context(name, words[1:])
+
+
+def test_the_flag_of_another_function_says_what_that_answers(run, score_file, tmp_path):
+    status, out, err = run("coverage", score_file, "-r", "AP", "--sweep", "-o", tmp_path / "out")
+    assert status == 0, err
+    assert "under all 1 reference sets" in out
+    assert (tmp_path / "out" / "coverage-sweep.csv").exists()
+    help_text = " ".join(run("coverage", "--help")[1].split())
+    assert "How much does coverage depend on the choice of the reference measures?" in help_text
+
+
+def test_options_of_the_pooled_result_are_options_of_power(run, score_file, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_bytes(score_file.read_bytes())
+    status, out, err = run("power", score_file, other, "-B", 50, "--bootstrap", 11, "--out", tmp_path / "out")
+    assert status == 0, err
+    assert "bootstrap 11" in out
+    assert {path.stem for path in (tmp_path / "out").iterdir()} == {"power-tiny", "power-other", "pooled-power"}
+
+
+def test_contradictions_are_followed_by_the_run_pairs(run, tmp_path):
+    rows = [
+        f"r{r},t{t},{name},{sign * r + 0.01 * t}"
+        for r in range(3)
+        for t in range(9)
+        for name, sign in (("A", 1), ("B", -1))
+    ]
+    (tmp_path / "s.csv").write_text("\n".join(["run,topic,measure,score", *rows]))
+    directions = ("--higher-is-better", "A", "--higher-is-better", "B")
+    for style in ("text", "md", "latex"):
+        status, out, err = run("contradictions", tmp_path / "s.csv", "-B", 200, "-f", style, *directions)
+        assert status == 0, err
+        assert "the reverse" in out
+    assert "the reverse" not in run("contradictions", tmp_path / "s.csv", "-B", 200, "-f", "csv", *directions)[1]
+
+
+def test_phrases_that_the_command_line_words_otherwise_are_in_use():
+    house = re.sub(r"\s+", " ", "".join(path.read_text("utf-8") for path in sources()))
+    for phrase in PHRASES:
+        assert f"format_option('{phrase}'" in house or f'format_option("{phrase}"' in house, phrase
+
+
+def sources():
+    folder = Path(me.__file__).parent
+    return [path for path in folder.rglob("*.py") if "cli" not in path.relative_to(folder).parts]
