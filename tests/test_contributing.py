@@ -1,0 +1,82 @@
+"""CONTRIBUTING.md is right: an analysis added as it says has a table, a figure and a command."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+if not (ROOT / "CONTRIBUTING.md").exists() or not (ROOT / "metaeval").exists():  # beside an installed copy
+    pytest.skip("the source tree is not here", allow_module_level=True)
+
+SCORES = "run,topic,measure,score\n" + "".join(
+    f"{run},t{topic},{measure},{value + topic / 100}\n"
+    for topic in range(4)
+    for run, value in (("a", 0.7), ("b", 0.5), ("c", 0.4))
+    for measure in ("AP", "RR")
+)
+
+
+def blocks_of(section):
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    part = text[text.index(f"## {section}") :]
+    part = part[: part.index("\n## ", 3)]
+    return [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", part, re.DOTALL)]
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """A copy of the package, to which the recipe was applied."""
+    folder = tmp_path_factory.mktemp("house")
+    shutil.copytree(ROOT / "metaeval", folder / "metaeval", ignore=shutil.ignore_patterns("__pycache__"))
+    analysis, public, command = blocks_of("Add an analysis")
+    file = re.match(r"# (metaeval/\S+\.py)\n", analysis)
+    (folder / file.group(1)).write_text(analysis, encoding="utf-8")
+    with (folder / "metaeval/__init__.pyi").open("a", encoding="utf-8") as stub:
+        stub.write(public)
+    table = folder / "metaeval/cli/analyses.py"
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace("\nANALYSES = {\n", f"\nANALYSES = {{\n{command}"), encoding="utf-8")
+    (folder / "scores.csv").write_text(SCORES, encoding="utf-8")
+    return folder
+
+
+def run(house, *words):
+    environment = {**os.environ, "PYTHONPATH": str(house), "COLUMNS": "100"}
+    return subprocess.run([sys.executable, *words], cwd=house, env=environment, capture_output=True, text=True)
+
+
+def test_the_recipe_touches_one_file_and_two_lines():
+    _, public, command = blocks_of("Add an analysis")
+    assert len(public.splitlines()) == len(command.splitlines()) == 1
+
+
+def test_the_new_analysis_is_part_of_the_public_api_with_table_and_figure(house):
+    code = (
+        "import metaeval as me; result = me.lead(me.io.read_scores('scores.csv'), rank=3); "
+        "print(result.to_latex()); result.plot(); print(result.to_frame()['lead'].round(6).tolist())"
+    )
+    done = run(house, "-c", code)
+    assert done.returncode == 0, done.stderr
+    assert "\\begin{table}" in done.stdout
+    assert done.stdout.strip().endswith("[0.3, 0.3]")
+
+
+def test_the_new_analysis_is_a_command_with_its_options(house, tmp_path):
+    assert "How far ahead is the best run" in run(house, "-m", "metaeval", "--help").stdout
+    assert "Rank of the run that the best one is compared with" in run(house, "-m", "metaeval", "lead", "--help").stdout
+    done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "3", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "rank 3" in done.stdout
+    assert {"lead.csv", "lead.md", "lead.tex", "lead.json", "lead.svg"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_the_new_analysis_refuses_is_said_with_its_option(house):
+    done = run(house, "-m", "metaeval", "lead", "scores.csv", "--rank", "1")
+    assert done.returncode == 2
+    assert "--rank is 1; it is a whole number of at least 2" in done.stderr
