@@ -14,8 +14,9 @@ import metaeval as me
 from metaeval import cli
 from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.generate import find_input, make_command, read_parameters
+from metaeval.cli.generate import make_command
 from metaeval.cli.options import OPENING, PHRASES, spell
+from metaeval.cli.parameters import find_input, read_parameters
 
 FUNCTIONS = {name: getattr(me, one.function.partition(":")[2]) for name, one in ANALYSES.items()}
 

@@ -111,7 +111,7 @@ RUNS = [
     (
         "semeval-e",
         "#x\t0.5\t0.33\t0\t0\t0\n",
-        "run7.txt:1: run run7, topic #x: probabilities sum to 0.83, not 1 (rescale with --",
+        "run7.txt:1: run run7, topic #x: probabilities sum to 0.83, not 1 (rescale with rescale=True",
     ),
     (
         "semeval-e",

@@ -1,0 +1,140 @@
+"""From a function's signature and docstring to what the command line reads for it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import typer
+
+from metaeval.cli.docstrings import parse_docstring
+from metaeval.cli.options import HELP, spell
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a function, and how its value comes from the command line.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    flags : tuple of str
+        Empty for what is given by position.
+    annotation : object
+        The type that is read from the command line.
+    default : object
+        `inspect.Parameter.empty` where it must be given.
+    help : str
+    convert : callable, optional
+        Makes the argument of what was read.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    annotation: Any
+    default: Any
+    help: str
+    convert: Function | None = None
+
+    @property
+    def spelling(self) -> tuple[str, ...]:
+        """What makes it the same as another function's parameter: the option, or the place."""
+        return self.flags or (self.name,)
+
+    def declare(self) -> tuple[Any, Any]:
+        """Return annotation and default as typer takes them."""
+        said = typer.Option(*self.flags, help=self.help) if self.flags else typer.Argument(help=self.help)
+        return Annotated[self.annotation, said], self.default
+
+
+def find_input(function: Function) -> str:
+    """Return what the first parameter of an analysis is: "scores", "several" of them, their "power", or "measures".
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    str
+    """
+    from metaeval.analyses.discriminative_power import DiscriminativePower
+    from metaeval.data.scores import Scores
+
+    name = next(iter(inspect.signature(function).parameters))
+    hint = get_type_hints(function)[name]
+    if hint is Scores:
+        return "scores"
+    if hint is DiscriminativePower:
+        return "power"
+    if Scores in get_args(hint):
+        return "several"
+    if name == "measures":
+        return "measures"
+    raise TypeError(f"{function.__name__} takes {name}, of which the command line knows nothing")
+
+
+def read_parameters(function: Function) -> Iterator[Parameter]:
+    """Yield the parameters of an analysis after its first one, as the command line takes them.
+
+    Parameters
+    ----------
+    function : callable
+
+    Yields
+    ------
+    Parameter
+
+    Raises
+    ------
+    TypeError
+        If one has a type that cannot be read from the command line.
+    """
+    hints, said = get_type_hints(function), parse_docstring(function).parameters
+    for one in list(inspect.signature(function).parameters.values())[1:]:
+        flags = spell(one.name) if one.kind is one.KEYWORD_ONLY else ()
+        annotation, convert, choices = _read_type(hints[one.name], flags)
+        text = said.get(one.name) or HELP.get(one.name, "")
+        if choices and not all(choice in text for choice in choices):
+            text = ". ".join(part for part in (_either(choices), text) if part)
+        yield Parameter(one.name, flags, annotation, one.default, text, convert)
+
+
+def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None, tuple[str, ...]]:
+    """Return the type to read, what makes the argument of it, and the choices if there are only some."""
+    from metaeval.measures.base import Measure
+
+    inner = [one for one in get_args(hint) if one is not NoneType]
+    if hint in (bool, int, float, str):
+        return hint, None, ()
+    if get_origin(hint) is Literal:
+        return str, None, get_args(hint)  # the function itself refuses another one, in its words
+    if Measure in inner:
+        from metaeval.cli.measures import find_measures
+
+        return list[str], find_measures, ()
+    if NoneType in get_args(hint) and len(inner) == 1:
+        if inner[0] == Sequence[int]:
+            return str | None, lambda text: _read_numbers(text, flags[0]), ()
+        annotation, convert, choices = _read_type(inner[0], flags)
+        return annotation | None, convert, choices
+    raise TypeError(f"{hint} cannot be read from the command line")
+
+
+def _read_numbers(text: str | None, flag: str) -> list[int] | None:
+    from metaeval.errors import MetaevalError
+
+    try:
+        return None if text is None else [int(number) for number in text.split(",")]
+    except ValueError:
+        raise MetaevalError(f"{flag} {text}: whole numbers with commas, such as 10,25,50") from None
+
+
+def _either(choices: Sequence[str]) -> str:
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
