@@ -6,12 +6,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from metaeval.measures.base import Measure
 
 
 def register(app: typer.Typer) -> None:
@@ -74,13 +71,10 @@ def compare(
     if not sources:
         raise MetaevalError("name the data: --data, --scores, or --gold with --runs and --layout")
     if new_scores:
-        wanted: list[str | Measure] = list(measure)
         sources = _with_new(measure, new_scores, sources, not lower_is_better)
-    else:
-        wanted = [_wanted(one, matrices=bool(scores)) for one in measure]
     with _told() as say:
         result = compared(
-            wanted, sources, against=against or None, n_trials=trials, n_permutations=permutations,
+            measure, sources, against=against or None, n_trials=trials, n_permutations=permutations,
             alpha=alpha, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / "scores",
             time_limit=time_limit, say=say,
         )  # fmt: skip
@@ -90,20 +84,6 @@ def compare(
     for note in result.notes:
         print(f"metaeval: note: {note}", file=sys.stderr)
     print(f"\nreport: {index}")
-
-
-def _wanted(name: str, *, matrices: bool) -> str | Measure:
-    """Return a measure of a user's file, or a name."""
-    from metaeval.measures.conformance import measure_of_file
-    from metaeval.measures.user import is_reference
-
-    if is_reference(name):
-        return measure_of_file(name)
-    if matrices:
-        return name
-    from metaeval.measures.registry import find
-
-    return find(name) or name
 
 
 def _with_new(names: list[str], files: list[str], sources: list[object], higher_is_better: bool) -> list[object]:

@@ -18,34 +18,31 @@ def register(app: typer.Typer) -> None:
 
 
 def properties(
-    measure: Annotated[list[str], typer.Argument(help="Measures of classification: names, or FILE.py:FUNCTION")],
+    measure: Annotated[list[str], typer.Argument(help="Measures of either kind: names, or FILE.py:FUNCTION")],
     empty_classes: Annotated[
-        bool, typer.Option("--empty-classes", help="Let classes be without gold items in the last two properties")
+        bool, typer.Option("--empty-classes", help="Let gold classes be empty, except for invariance and symmetry")
     ] = False,
     random: Annotated[int, typer.Option(help="Random matrices of every size, besides all small ones")] = 300,
     seed: Annotated[int, typer.Option(help="Seed of the random matrices")] = 0,
     style: Style = "text",
     out: Out = None,
 ) -> None:
-    """Has a measure ordinal invariance, ordinal monotonicity, imbalance? Counterexamples, or how many cases were tried.
+    """Which formal properties does a measure have? Counterexamples, or how many cases were tried.
 
-    Confusion matrices are written [[…],[…]]: a row a gold class, a column a predicted class.
+    Confusion matrices are written [[…],[…]], with one row per gold class and one column per predicted class.
 
     \b
     Examples:
       metaeval properties CEM_ORD "OCI(beta=0.75)"
+      metaeval properties NMD RNOD JSD
       metaeval properties my_measure.py:my_measure --empty-classes
     """
     from metaeval.analyses.properties import properties as searched
-    from metaeval.measures.registry import measure as registered
-    from metaeval.measures.user import is_reference, load
 
-    chosen = [load(one) if is_reference(one) else registered(one) for one in measure]
     with working("looking for counterexamples"):
-        result = searched(chosen, empty_classes=empty_classes, n_random=random, seed=seed)
+        result = searched(measure, empty_classes=empty_classes, n_random=random, seed=seed)
     show_result(result, style, out, "properties")
-    found = [one for one in result.verdicts if not one.holds]
-    if style == "text" and found:
-        print("\nCounterexamples, the smallest that were found:")
-        for one in found:
-            print(f"  {one.measure}, {one.property}: {one}")
+    if style == "text":
+        for table in result.detail_tables():
+            print()
+            print(table.render(style), end="")

@@ -165,13 +165,9 @@ def convert(
 
 def wanted_measures(names: list[str] | None) -> list[Measure] | None:
     """Return the measures named on the command line: registered ones, labels, or FILE.py:FUNCTION, which is run."""
-    from metaeval.measures.conformance import measure_of_file
-    from metaeval.measures.registry import find, named
-    from metaeval.measures.user import is_reference
+    from metaeval.measures.resolve import resolve_measures
 
-    if not names:
-        return None
-    return [measure_of_file(one) if is_reference(one) else find(one) or named(one) for one in names]
+    return list(resolve_measures(names, labels=())) if names else None
 
 
 def _runs(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from metaeval.analyses.coverage import Coverage, coverage
 from metaeval.analyses.discriminative_power import DiscriminativePower, discriminative_power
 from metaeval.analyses.grades import RULES, consistency_net, grade, power_net, similarity_groups
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
+from metaeval.analyses.properties import properties
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.sample_size import SampleSize, sample_size
 from metaeval.analyses.significance import (
@@ -27,17 +27,17 @@ from metaeval.analyses.significance import (
     significance_overlap,
 )
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency, split_half_consistency
-from metaeval.comparison.traits import DESCRIPTIONS, Trait, traits
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.data.store import ScoreStore
 from metaeval.datasets.open import open_data
-from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning, StoreError, format_list
-from metaeval.measures.base import Formula, Measure
-from metaeval.measures.conformance import Conformance, conformance, plain_measure
+from metaeval.errors import MeasureError, MetaevalError, StoreError, format_list
+from metaeval.measures.base import Measure
+from metaeval.measures.conformance import Conformance, conformance
+from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.registry import is_shipped
-from metaeval.measures.registry import measure as registered
+from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
 
 ESTABLISHED = {
@@ -98,8 +98,8 @@ class Comparison:
     collections : tuple of CollectionStudy
     pooled : PooledDiscriminativePower or None
         None for a single collection.
-    traits : dict of str to dict of str to Trait
-        By measure.
+    traits : dict of str to dict of str to PropertyCheck
+        By measure, its formal properties (see `metaeval.properties`).
     notes : tuple of str
         What its author may want to know.
     signature : Signature
@@ -108,7 +108,7 @@ class Comparison:
     new: tuple[str, ...]
     collections: tuple[CollectionStudy, ...]
     pooled: PooledDiscriminativePower | None
-    traits: dict[str, dict[str, Trait]]
+    traits: dict[str, dict[str, PropertyCheck]]
     notes: tuple[str, ...]
     signature: Signature
 
@@ -136,7 +136,8 @@ class Comparison:
         """
         names = [str(one) for one in self.measures]
         columns: dict[str, list[str]] = {
-            trait: [self.traits[name][trait].mark for name in names] for trait in self.traits[names[0]]
+            trait: [self.traits[name][trait].mark if trait in self.traits[name] else "–" for name in names]
+            for trait in self._trait_names()
         }
         splits = [one.consistency for one in self.collections]
         splits += [one.small_consistency for one in self.collections if one.small_consistency is not None]
@@ -147,8 +148,16 @@ class Comparison:
 
     def rules(self) -> dict[str, str]:
         """Return, for every column of the summary, how its marks are reached."""
-        shown = {name: f"✓: {DESCRIPTIONS[name]}." for name in next(iter(self.traits.values()))}
+        described = {name: check.property for found in self.traits.values() for name, check in found.items()}
+        shown = {
+            name: f"✓: {described[name].description}{f' ({described[name].source}.)' * bool(described[name].source)} In "
+            "brackets: how many cases were tried; ✗: in how many of them it is not so."
+            for name in self._trait_names()
+        }
         return {**shown, **{name: rule.format(threshold=self.threshold) for name, rule in RULES.items()}}
+
+    def _trait_names(self) -> list[str]:
+        return list(dict.fromkeys(name for found in self.traits.values() for name in found))
 
     def write(self, folder: str | Path) -> Path:
         """Write the report: ``index.html``, every table and figure beside it, and ``report.json``.
@@ -169,10 +178,10 @@ class Comparison:
 
 
 def compare(
-    measures: str | Measure | Formula | Iterable[str | Measure | Formula],
+    measures: Wanted | Iterable[Wanted],
     data: str | Scores | ClassificationRuns | QuantificationRuns | Iterable[object],
     *,
-    against: Iterable[str | Measure] | None = None,
+    against: Iterable[Wanted] | None = None,
     n_trials: int = 1000,
     n_permutations: int = 5000,
     alpha: float = 0.05,
@@ -186,11 +195,11 @@ def compare(
 
     Parameters
     ----------
-    measures : name, Measure, decorated function, or several
-        The new ones. Where data are score matrices, names of their measures.
+    measures : name, "file.py:function", Measure, function, or several
+        The new ones (see `metaeval.measure`). Where data are score matrices, names of their measures.
     data : source, or several
         Names of data sets, paths of stores or score files, `Scores`, or runs.
-    against : iterable of str or Measure, optional
+    against : iterable of the same, optional
         By default Sakai's nine classification or six quantification measures; for score matrices, every measure
         that all of them have.
     n_trials : int, optional
@@ -231,7 +240,7 @@ def compare(
     >>> result
     Comparison: RNADW with 6 measures on tiny
     >>> result.to_frame().loc["RNADW", ["ordinal", "symmetric"]].tolist()
-    ['✗', '✓']
+    ['✗ (32 of 140)', '✓ (904)']
     """
     tell = say or (lambda _: None)
     wanted = _listed(measures)
@@ -251,12 +260,12 @@ def compare(
         new, scored = _from_matrices(wanted, against, opened)
     else:
         checked = []
-        for one in wanted:
-            tell(f"checking {one if isinstance(one, str) else getattr(one, '__name__', one)}")
+        for one in resolve_measures(wanted):
+            tell(f"checking {one}")
             checked.append(_checked(one, kind, opened, time_limit))
         new = [one.measure for one in checked]
         notes = [note for one in checked for note in one.notes]
-        established = [registered(one) for one in (ESTABLISHED[kind] if against is None else against)]
+        established = resolve_measures(ESTABLISHED[kind] if against is None else against)
         new_names = {str(one) for one in new}
         rest = [one for one in established if str(one) not in new_names]
         scored = [_scored(one, new, rest, store, tell) for one in opened]
@@ -269,8 +278,11 @@ def compare(
     if len(studies) > 1:
         tell("pooling")
         pooled = pooled_discriminative_power([one.power for one in studies], seed=seed)
-    tell("trying traits")
-    found = traits([*new, *(one for one in scored[0].measures if str(one) not in names)])
+    tell("trying properties")
+    tried = properties([*new, *(one for one in scored[0].measures if str(one) not in names)], n_random=100)
+    found: dict[str, dict[str, PropertyCheck]] = {str(one): {} for one in tried.measures}
+    for check in tried.checks:
+        found[str(check.measure)][check.property.name] = check
     signature = sign(
         "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed
     )
@@ -288,7 +300,7 @@ def established(runs: object) -> list[Measure]:
     -------
     list of Measure
     """
-    return [registered(name) for name in ESTABLISHED[_kind(runs)]]
+    return list(resolve_measures(ESTABLISHED[_kind(runs)]))
 
 
 def _listed(given: Any) -> list[Any]:
@@ -303,13 +315,14 @@ def _kind(data: object) -> str:
 
 
 def _from_matrices(
-    wanted: Sequence[object], against: Iterable[str | Measure] | None, opened: Sequence[Scores]
+    wanted: Sequence[Wanted], against: Iterable[Wanted] | None, opened: Sequence[Scores]
 ) -> tuple[list[Measure], list[Scores]]:
     """Take the new measures' scores, and those of what they are compared with, from score matrices."""
     shared = [m for m in opened[0].measures if all(str(m) in map(str, one.measures) for one in opened)]
     known = {str(one): one for one in shared}
-    names = [str(one) for one in wanted]
-    others = [str(one) for one in (known if against is None else against) if str(one) not in names]
+    names = [str(one) for one in resolve_measures(wanted, labels=known)]
+    others = [str(one) for one in resolve_measures(known if against is None else against, labels=known)]
+    others = [name for name in others if name not in names]
     for name in (*names, *others):
         if name not in known:
             raise MetaevalError(
@@ -320,20 +333,10 @@ def _from_matrices(
     return [known[name] for name in names], [one.sel(measures=[*names, *others]) for one in opened]
 
 
-def _measure(wanted: object) -> Measure:
-    """Find a registered measure, or make one of a plain function."""
-    if callable(wanted) and not isinstance(getattr(wanted, "measure", None), Measure):
-        measure, note = plain_measure(wanted, getattr(wanted, "__name__", "the new measure"))
-        warnings.warn(note, MetaevalWarning, stacklevel=4)
-        return measure
-    return registered(wanted)  # type: ignore[arg-type]
-
-
 def _checked(
-    wanted: object, kind: str, opened: Sequence[ClassificationRuns | QuantificationRuns], time_limit: float
+    measure: Measure, kind: str, opened: Sequence[ClassificationRuns | QuantificationRuns], time_limit: float
 ) -> Conformance:
     """Refuse a measure that does not keep its word on these classes, or would take too long on these data."""
-    measure = _measure(wanted)
     if measure.kind != kind:
         raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {kind} runs")
     checked = conformance(measure, n_classes=len(opened[0].classes))
