@@ -15,7 +15,14 @@ import metaeval
 from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
 from metaeval.analyses.coverage import Coverage, coverage
 from metaeval.analyses.discriminative_power import DiscriminativePower, discriminative_power
-from metaeval.analyses.grades import RULES, consistency_net, grade, power_net, similarity_groups
+from metaeval.analyses.grades import (
+    RULES,
+    THRESHOLD,
+    grade,
+    group_results,
+    rate_consistency_results,
+    rate_power_results,
+)
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
@@ -124,7 +131,7 @@ class Comparison:
     @property
     def threshold(self) -> float:
         """From which mean τ on measures are put in one group: 0.8 for every kind."""
-        return 0.8
+        return THRESHOLD
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary: one row a measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
@@ -141,9 +148,9 @@ class Comparison:
         }
         splits = [one.consistency for one in self.collections]
         splits += [one.small_consistency for one in self.collections if one.small_consistency is not None]
-        columns["similarity"] = similarity_groups([one.similarity for one in self.collections], self.threshold)
-        columns["consistency"] = [grade(net) for net in consistency_net(splits)]
-        columns["power"] = [grade(net) for net in power_net([one.power for one in self.collections])]
+        columns["similarity"] = group_results([one.similarity for one in self.collections], self.threshold)
+        columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
+        columns["power"] = [grade(net) for net in rate_power_results([one.power for one in self.collections])]
         return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
     def rules(self) -> dict[str, str]:
@@ -224,7 +231,7 @@ def compare(
     Raises
     ------
     MeasureError
-        If a new measure breaks its word (see `metaeval.conformance`), or would take too long.
+        If a new measure does not satisfy its declaration (see `metaeval.conformance`), or would take too long.
     MetaevalError
         If the data cannot be had, or do not go together.
 
@@ -336,7 +343,7 @@ def _from_matrices(
 def _checked(
     measure: Measure, kind: str, opened: Sequence[ClassificationRuns | QuantificationRuns], time_limit: float
 ) -> Conformance:
-    """Refuse a measure that does not keep its word on these classes, or would take too long on these data."""
+    """Refuse a measure that does not satisfy its declaration for these classes, or would take too long on these data."""
     if measure.kind != kind:
         raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {kind} runs")
     checked = conformance(measure, n_classes=len(opened[0].classes))
