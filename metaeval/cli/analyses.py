@@ -346,14 +346,17 @@ def coverage(
     from metaeval.analyses.coverage import coverage as analysed
     from metaeval.analyses.coverage import coverage_sweep
 
+    from metaeval.cli.scores import wanted_measures
+
     wanted = measure and list(dict.fromkeys([*measure, *reference]))
     check_output(style, out)
+    references = wanted_measures(reference) or []  # a decorated function of a file is registered before runs are scored
     scores = _scores(source, wanted, _opening(collection, from_format, missing, lower, higher))
     with working("comparing runs"):
         if sweep:
-            show_result(coverage_sweep(scores, candidates=reference), style, out, "coverage-sweep")
+            show_result(coverage_sweep(scores, candidates=references), style, out, "coverage-sweep")
         else:
-            show_result(analysed(scores, reference=reference, n_bootstrap=bootstrap, seed=seed), style, out, "coverage")
+            show_result(analysed(scores, reference=references, n_bootstrap=bootstrap, seed=seed), style, out, "coverage")
 
 
 def _opening(
