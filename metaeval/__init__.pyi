@@ -47,8 +47,8 @@ from .errors import MetaevalWarning as MetaevalWarning
 from .measures.base import Measure as Measure
 from .measures.conformance import conformance as conformance
 from .measures.registry import classification_measure as classification_measure
-from .measures.registry import measure as measure
 from .measures.registry import quantification_measure as quantification_measure
+from .measures.resolve import measure as measure
 from .show.signature import Signature as Signature
 from .show.signature import sign as sign
 from .show.table import Table as Table

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
-from metaeval.measures.base import Measure
+from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 
@@ -56,7 +55,7 @@ class BaselinePreference(Result):
     @property
     def gains(self) -> np.ndarray:
         """How much better the first run is, shape (topic, measure): deltas turned so that more is better."""
-        return self.deltas * stated_directions(self.measures)
+        return self.deltas * find_signs(self.measures)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the number of topics won by either run, or tied: LQ 2021, Table 7.

@@ -11,12 +11,11 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import at_least, check_seed, comparable, share_between
-from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
-from metaeval.measures.base import Measure
-from metaeval.measures.registry import named
+from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.resampling import resampled_topics
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Reference = Iterable[str | Measure] | str | Measure
+Reference = Iterable[Wanted] | Wanted
 
 MOST_CANDIDATES = 16
 """Reference measures of a sweep: 2¹⁶ sets are as many as fit in a table that somebody can use."""
@@ -130,14 +129,16 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
     np.float64(0.5)
     """
     comparable(scores, topics=1)
-    base, chosen = _reference(scores, reference)
+    chosen = _choose_reference(scores, reference)
+    base = chosen.values * find_signs(chosen.measures)
     n_runs, n_topics, _ = base.shape
     first, second = np.triu_indices(n_runs, 1)
     ratio = np.zeros((n_runs, n_runs))
-    ratio[first, second] = unanimous(at_least_as_good(base), np.ones((1, len(chosen)), dtype=bool))[0] / n_topics
+    ratio[first, second] = (
+        unanimous(at_least_as_good(base), np.ones((1, len(chosen.measures)), dtype=bool))[0] / n_topics
+    )
     ratio -= ratio.T
-    signature = sign("uir", scores.sel(measures=chosen))
-    return UnanimousImprovement(scores.runs, chosen, ratio, signature)
+    return UnanimousImprovement(scores.runs, chosen.measures, ratio, sign("uir", chosen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,8 +260,9 @@ def coverage(
     share_between("confidence", confidence)
     check_seed(seed)
     at_least("n_bootstrap", n_bootstrap, 0)
-    base, chosen = _reference(scores, reference)
-    oriented = scores.values * stated_directions(scores.measures)
+    chosen = _choose_reference(scores, reference).measures
+    oriented = scores.values * find_signs(scores.measures)
+    base = oriented[..., [scores.measures.index(one) for one in chosen]]
     found = coverage_of_sets(oriented, base, np.ones((1, len(chosen)), dtype=bool))[0]
     _warn_of_undefined(scores, np.isnan(found), chosen)
     low = high = np.full(len(found), np.nan)
@@ -426,32 +428,31 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
     1    MAE_mu    0.67
     """
     comparable(scores, topics=1)
-    base, chosen = _reference(scores, candidates)
+    chosen = _choose_reference(scores, candidates).measures
     if len(chosen) > MOST_CANDIDATES:
         raise MetaevalError(f"{len(chosen)} candidates have too many subsets: at most {MOST_CANDIDATES} can be swept")
     members = all_subsets(len(chosen))
     members = members[np.argsort(members.sum(axis=1), kind="stable")]
-    oriented = scores.values * stated_directions(scores.measures)
+    oriented = scores.values * find_signs(scores.measures)
+    base = oriented[..., [scores.measures.index(one) for one in chosen]]
     found = coverage_of_sets(oriented, base, members)
     signature = sign("coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members))
     return CoverageSweep(scores.measures, chosen, members, found, signature)
 
 
-def _reference(scores: Scores, reference: Reference) -> tuple[np.ndarray, tuple[Measure, ...]]:
-    """Return the oriented scores of the reference measures, and which they are."""
-    listed_ones = [reference] if isinstance(reference, str | Measure) else list(reference)
-    if not listed_ones:
-        raise MetaevalError("unanimous improvement needs at least one reference measure")
+def _choose_reference(scores: Scores, reference: Reference) -> Scores:
+    """Return the scores of the reference measures alone."""
     there = [str(one) for one in scores.measures]
-    wanted = [str(named(one)) for one in listed_ones]
-    absent = [name for name in wanted if name not in there]
+    wanted = resolve_measures(reference, labels=there)
+    if not wanted:
+        raise MetaevalError("unanimous improvement needs at least one reference measure")
+    absent = [str(one) for one in wanted if str(one) not in there]
     if absent:
         raise MetaevalError(
             f"the reference measure {absent[0]} is not among the scores, which hold {format_list(there, most=12)}: "
             "score the runs with it too"
         )
-    chosen = scores.sel(measures=wanted)
-    return chosen.values * stated_directions(chosen.measures), chosen.measures
+    return scores.sel(measures=wanted)
 
 
 def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[Measure, ...]) -> None:

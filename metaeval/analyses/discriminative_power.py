@@ -17,11 +17,10 @@ from metaeval.analyses.checks import (
     share_between,
     warn_of_constant_measures,
 )
-from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
-from metaeval.measures.base import Measure
+from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.paired_tests import FAMILYWISE, Correction, PairedTest, all_pairs_test
@@ -83,7 +82,7 @@ class DiscriminativePower(Result):
     def winners(self) -> np.ndarray:
         """Which run of a pair has the better mean, shape (measure, pair): +1 the first, −1 the second, 0 neither."""
         first, second = self.pairs
-        gain = (self.means[first] - self.means[second]).T * stated_directions(self.measures)[:, None]
+        gain = (self.means[first] - self.means[second]).T * find_signs(self.measures)[:, None]
         return np.sign(gain).astype(int)
 
     def to_frame(self) -> pd.DataFrame:

@@ -1,115 +1,204 @@
-"""Good, fair or poor? Marks like those of ACL21, Tables 4 and 7, each by a stated rule."""
+"""Good, fair or poor? Words like those of ACL 2021, Tables 4 and 7, each given by a stated rule.
+
+The rules take plain arrays, so that printed tables are judged as results are; the functions whose names end in
+``_results`` take the results of analyses, of the same measures in the same order, one for each collection.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
+from metaeval.errors import MetaevalError
 
 GOOD, POOR = 1 / 3, -1 / 3
+"""Nets from which on a measure is good, and down from which it is poor."""
+
+MARGIN = 0.05
+"""Share of significant pairs by which two measures must differ before one of them counts as finding more."""
+
+THRESHOLD = 0.8
+"""Mean τ between two groups from which on they are joined."""
+
+_SLACK = 1e-12  # a third of three measures is a third, whatever rounding makes of it
 
 RULES = {
     "similarity": (
-        "Group: measures are joined, most similar first, as long as the mean τ between two groups, averaged over "
-        "collections, is at least {threshold:g}; A is the largest group, and a measure alone gets a letter of its own."
+        "Measures are put into groups by average linkage: the two groups with the highest mean τ between them, averaged "
+        "over collections, are joined first, as long as it is at least {threshold:g}. A is the largest group; a measure "
+        "that joins no other has a letter of its own."
     ),
     "consistency": (
-        "Net: the share of the other measures that a measure significantly outperforms in split-half consistency, less "
-        "the share that outperform it, averaged over collections and split sizes; good from 1/3 up, poor from −1/3 down."
+        "The net is the share of the other measures that a measure significantly outperforms in split-half consistency, "
+        "minus the share that significantly outperform it, averaged over collections and split sizes. It is good from "
+        "1/3 up and poor from −1/3 down."
     ),
     "power": (
-        "Net: the share of the other measures that find at least 5 % fewer significant pairs, less the share that find "
-        "at least 5 % more, averaged over collections; good from 1/3 up, poor from −1/3 down."
+        "The net is the share of the other measures that find at least 5 % fewer significant pairs than a measure, minus "
+        "the share than which it finds at least 5 % fewer, averaged over collections. It is good from 1/3 up and poor "
+        "from −1/3 down."
     ),
 }
 """How each mark is reached, for the reader."""
 
-MARGIN = 0.05
-
 
 def grade(net: float) -> str:
-    """Return the mark for a net share between −1 and 1."""
+    """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number.
+
+    Parameters
+    ----------
+    net : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> [grade(net) for net in (0.5, 0.0, -1 / 3)]
+    ['good', 'fair', 'poor']
+    """
     if np.isnan(net):
         return "–"
-    return "good" if net >= GOOD - 1e-12 else "poor" if net <= POOR + 1e-12 else "fair"
+    return "good" if net >= GOOD - _SLACK else "poor" if net <= POOR + _SLACK else "fair"
 
 
-def consistency_net(results: Sequence[SplitHalfConsistency]) -> np.ndarray:
+def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
     """Return how many measures each one significantly outperforms, net, as a share of the others.
 
     Parameters
     ----------
-    results : sequence of SplitHalfConsistency
-        Of the same measures in the same order.
+    outperforms : array_like of bool, shape (..., measure, measure)
+        ``[..., i, j]``: whether measure i significantly outperforms measure j. Leading axes, such as collections,
+        are averaged over.
 
     Returns
     -------
     ndarray, shape (measure,)
         From −1 to 1.
+
+    Examples
+    --------
+    >>> rate_consistency([[0, 1, 1], [0, 0, 0], [0, 0, 0]]).tolist()
+    [1.0, -0.5, -0.5]
     """
-    nets = []
-    for one in results:
-        ahead = one.significant * np.sign(one.means[:, None] - one.means)
-        nets.append(ahead.sum(axis=1) / max(1, len(one.measures) - 1))
-    return np.mean(nets, axis=0)
+    ahead = _check_square(outperforms)
+    net = (ahead.sum(axis=-1) - ahead.sum(axis=-2)) / max(1, ahead.shape[-1] - 1)
+    return net.reshape(-1, ahead.shape[-1]).mean(axis=0)
 
 
-def power_net(results: Sequence[DiscriminativePower]) -> np.ndarray:
-    """Return how many measures find clearly fewer significant pairs, net, as a share of the others.
+def rate_power(significant: npt.ArrayLike) -> np.ndarray:
+    """Return how many measures find clearly fewer significant pairs than each one, net, as a share of the others.
 
     Parameters
     ----------
-    results : sequence of DiscriminativePower
-        Of the same measures in the same order.
+    significant : array_like, shape (..., measure)
+        Numbers of significant pairs. Leading axes, such as collections, are averaged over.
 
     Returns
     -------
     ndarray, shape (measure,)
         From −1 to 1.
+
+    Examples
+    --------
+    >>> rate_power([50, 49, 20]).tolist()
+    [0.5, 0.5, -1.0]
     """
-    nets = []
-    for one in results:
-        found = one.significant.sum(axis=1).astype(float)
-        fewer = found <= (1 - MARGIN) * found[:, None]
-        clearly = fewer & (found[:, None] > found)
-        nets.append((clearly.sum(axis=1) - clearly.sum(axis=0)) / max(1, len(found) - 1))
-    return np.mean(nets, axis=0)
+    found = np.asarray(significant, dtype=float)
+    mine, others = found[..., :, np.newaxis], found[..., np.newaxis, :]
+    return rate_consistency((others <= (1 - MARGIN) * mine) & (mine > others))
 
 
-def similarity_groups(results: Sequence[RankingSimilarity], threshold: float = 0.8) -> list[str]:
+def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str]:
     """Return the group of every measure, by average linkage of τ.
 
     Parameters
     ----------
-    results : sequence of RankingSimilarity
-        Of the same measures in the same order.
+    tau : array_like, shape (measure, measure)
+        The mean τ between the rankings of runs by every two measures; the diagonal plays no part. A τ that is not a
+        number joins nothing.
     threshold : float, optional
-        The least mean τ between groups that are joined.
+        The least mean τ between two groups that are joined.
 
     Returns
     -------
     list of str
-        ``"A"``, ``"B"``, …: A is the largest group.
+        ``"A"``, ``"B"``, …: A is the largest group, and of equal ones the one with the first measure.
+
+    Examples
+    --------
+    >>> group_measures([[1, 0.2, 0.9], [0.2, 1, 0.3], [0.9, 0.3, 1]])
+    ['A', 'B', 'A']
     """
-    mean = np.mean([one.tau for one in results], axis=0)
-    groups = [[m] for m in range(len(mean))]
-    while len(groups) > 1:
-        between = {
-            (i, j): mean[np.ix_(groups[i], groups[j])].mean()
-            for i in range(len(groups))
-            for j in range(i + 1, len(groups))
-        }
-        i, j = max(between, key=lambda pair: between[pair])
-        if between[i, j] < threshold - 1e-12:
-            break
-        groups[i] += groups.pop(j)
-    groups.sort(key=lambda group: (-len(group), min(group)))
-    letters = [""] * len(mean)
-    for number, group in enumerate(groups):
-        for m in group:
-            letters[m] = chr(ord("A") + number % 26) + (str(number // 26 + 1) if number >= 26 else "")
+    similarity = np.nan_to_num(_check_square(tau), nan=-1.0)
+    numbers = np.ones(len(similarity), dtype=int)
+    if len(similarity) > 1:
+        distance = 1 - (similarity + similarity.T) / 2
+        np.fill_diagonal(distance, 0.0)
+        tree = linkage(squareform(distance, checks=False), method="average")
+        numbers = fcluster(tree, 1 - threshold + _SLACK, criterion="distance")
+    members = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+    letters = [""] * len(similarity)
+    for position, group in enumerate(sorted(members, key=lambda group: (-len(group), group[0]))):
+        again = position // 26
+        for measure in group:
+            letters[measure] = f"{chr(ord('A') + position % 26)}{again + 1 if again else ''}"
     return letters
+
+
+def rate_consistency_results(results: Sequence[SplitHalfConsistency]) -> np.ndarray:
+    """Return the net of `rate_consistency` for results; one of them is ahead where its mean τ is higher.
+
+    Parameters
+    ----------
+    results : sequence of SplitHalfConsistency
+
+    Returns
+    -------
+    ndarray, shape (measure,)
+    """
+    return rate_consistency([one.significant & (one.means[:, None] > one.means) for one in results])
+
+
+def rate_power_results(results: Sequence[DiscriminativePower]) -> np.ndarray:
+    """Return the net of `rate_power` for results.
+
+    Parameters
+    ----------
+    results : sequence of DiscriminativePower
+
+    Returns
+    -------
+    ndarray, shape (measure,)
+    """
+    return rate_power([one.significant.sum(axis=1) for one in results])
+
+
+def group_results(results: Sequence[RankingSimilarity], threshold: float = THRESHOLD) -> list[str]:
+    """Return the groups of `group_measures` for results.
+
+    Parameters
+    ----------
+    results : sequence of RankingSimilarity
+    threshold : float, optional
+
+    Returns
+    -------
+    list of str
+    """
+    return group_measures(np.mean([one.tau for one in results], axis=0), threshold)
+
+
+def _check_square(given: npt.ArrayLike) -> np.ndarray:
+    array = np.asarray(given, dtype=float)
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
+        raise MetaevalError(f"a relation between measures has shape (measure, measure), not {array.shape}")
+    return array

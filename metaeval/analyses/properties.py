@@ -2,82 +2,39 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import at_least
+from metaeval.analyses.checks import at_least, check_seed
 from metaeval.analyses.result import Result
-from metaeval.errors import MeasureError
+from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
-from metaeval.measures.registry import resolve
+from metaeval.measures.properties import (
+    CLASSES,
+    RANDOM_SIZES,
+    Property,
+    PropertyCheck,
+    Search,
+    check_properties,
+    find_properties,
+    format_arrays,
+)
+from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.ordinal_cases import (
-    all_counts,
-    all_matrices,
-    misplaced_in_the_middle,
-    no_empty_gold,
-    one_step_closer,
-    random_matrices,
-    stretched,
-)
-from metaeval.stats.streams import generator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+ORDINAL, ORDINAL_MIXED = "ordinal", "ordinal with mixed gold"
 INVARIANCE, MONOTONICITY, IMBALANCE = PROPERTIES = ("ordinal invariance", "ordinal monotonicity", "imbalance")
-
-SMALL = tuple((n, k) for n in range(1, 6) for k in (2, 3, 4)) + tuple((n, 5) for n in range(1, 4))
-"""Items and classes for which every confusion matrix is tried, small ones first."""
-
-GOLD_ITEMS = 12
-"""Imbalance compares runs that are right but for one item: every gold of up to so many items in 3 or 4 classes."""
-
-RANDOM_SIZES = tuple((n, k) for n in (8, 20, 60) for k in (3, 4, 5, 7))
-
-_TOLERANCE = 1e-9  # scores no farther apart are equal
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """What the search found for one measure and one property.
-
-    Parameters
-    ----------
-    measure : Measure
-    property : str
-    cases : int
-        Pairs of matrices compared; where a counterexample was found, up to and including its batch.
-    counterexample : tuple of ndarray of int, shape (K, K), or None
-        Before and after stretching; farther and nearer; mistake in the large and in the small class.
-    scores : tuple of float
-        Of both matrices.
-    """
-
-    measure: Measure
-    property: str
-    cases: int
-    counterexample: tuple[np.ndarray, np.ndarray] | None = None
-    scores: tuple[float, float] = (float("nan"), float("nan"))
-
-    @builtins.property  # the plain name is a field of this class
-    def holds(self) -> bool:
-        """Whether no counterexample was found."""
-        return self.counterexample is None
-
-    def __str__(self) -> str:
-        if self.counterexample is None:
-            return f"✓ {self.cases:,} cases"
-        wanted = {INVARIANCE: "=", MONOTONICITY: "worse than", IMBALANCE: "better than"}[self.property]
-        first, second = (_printed(one) for one in self.counterexample)
-        return f"✗ {first} should be {wanted} {second}: {self.scores[0]:.4g} and {self.scores[1]:.4g}"
+"""The three of Amigó et al. (2020), Table 2."""
+CONSTANT, SYMMETRIC = "constant", "symmetric"
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,83 +44,143 @@ class Properties(Result):
     Parameters
     ----------
     measures : tuple of Measure
-    verdicts : tuple of Verdict
-        Measure by measure, the properties in the order of the paper.
+    checks : tuple of PropertyCheck
+        Measure by measure, each with the properties of its kind.
     signature : Signature
     """
 
     measures: tuple[Measure, ...]
-    verdicts: tuple[Verdict, ...]
+    checks: tuple[PropertyCheck, ...]
     signature: Signature
 
     def __repr__(self) -> str:
-        return f"Properties: {len(self.measures)} measures, {sum(one.cases for one in self.verdicts):,} cases"
+        return f"Properties: {len(self.measures)} measures, {sum(one.cases for one in self.checks):,} cases"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The properties that were tried, as columns are named; some may be of one kind of measures only."""
+        known = dict.fromkeys(one.name for one in find_properties())
+        there = {one.property.name for one in self.checks}
+        return tuple(name for name in known if name in there)
+
+    def get_check(self, measure: str | Measure, name: str) -> PropertyCheck | None:
+        """Return what was found for one measure and property; None if the property is of the other kind.
+
+        Parameters
+        ----------
+        measure : str or Measure
+        name : str
+
+        Returns
+        -------
+        PropertyCheck or None
+
+        Raises
+        ------
+        MetaevalError
+            If that measure or property was not tried.
+        """
+        if str(measure) not in map(str, self.measures) or name not in self.names:
+            raise MetaevalError(f"{name} of {measure} was not tried")
+        found = (one for one in self.checks if str(one.measure) == str(measure) and one.property.name == name)
+        return next(found, None)
 
     def holds(self) -> np.ndarray:
-        """Return whether each measure has each property, shape (measure, property)."""
-        return np.array([one.holds for one in self.verdicts]).reshape(len(self.measures), len(PROPERTIES))
+        """Return whether each measure has each property, shape (measure, property).
+
+        Returns
+        -------
+        ndarray of bool
+            Columns as in `names`; False also where a property is of the other kind or only scores are known.
+        """
+        found = {(str(one.measure), one.property.name): bool(one.holds) for one in self.checks}
+        return np.array([[found.get((str(one), name), False) for name in self.names] for one in self.measures])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a measure and property.
+        """Return one row for every measure and property of its kind.
 
         Returns
         -------
         DataFrame
-            Columns measure, property, holds, cases, first and second (the counterexample as nested lists of
-            counts[gold][predicted], empty without one), and the scores of both.
+            Columns measure, property, holds (missing if only scores are known), cases, failed, first and second (the
+            runs of the smallest counterexample: counts[gold][predicted] as nested lists, or an estimated and a gold
+            distribution; empty without one), and the scores of both.
         """
         rows = [
             {
                 "measure": str(one.measure),
-                "property": one.property,
+                "property": one.property.name,
                 "holds": one.holds,
                 "cases": one.cases,
-                "first": "" if one.counterexample is None else _printed(one.counterexample[0]),
-                "second": "" if one.counterexample is None else _printed(one.counterexample[1]),
+                "failed": one.failed,
+                "first": "" if one.counterexample is None else format_arrays(one.counterexample[0]),
+                "second": "" if one.counterexample is None else format_arrays(one.counterexample[1]),
                 "score_1": one.scores[0],
                 "score_2": one.scores[1],
             }
-            for one in self.verdicts
+            for one in self.checks
         ]
         return pd.DataFrame(rows)
 
     def to_table(self) -> Table:
-        """Return which properties were not refuted, with the cases tried (Amigó et al. 2020, Table 2)."""
-        cells = [f"✓ ({one.cases:,})" if one.holds else "✗" for one in self.verdicts]
-        rows = [cells[start : start + len(PROPERTIES)] for start in range(0, len(cells), len(PROPERTIES))]
-        names = pd.Index([str(one) for one in self.measures], name="measure")
-        frame = pd.DataFrame(rows, index=names, columns=list(PROPERTIES))
-        caption = "Formal properties. ✓: no counterexample in so many cases, which is no proof; ✗: there is one."
+        """Return one row per measure and one column per property, with the cases tried (Amigó et al. 2020, Table 2)."""
+        marks = {(str(one.measure), one.property.name): one.mark for one in self.checks}
+        names = [str(one) for one in self.measures]
+        rows = [[marks.get((measure, name), "–") for name in self.names] for measure in names]
+        frame = pd.DataFrame(rows, index=pd.Index(names, name="measure"), columns=list(self.names))
+        caption = (
+            "Formal properties. ✓: no counterexample in so many cases, which is no proof; ✗: in how many of how many "
+            "cases it fails."
+        )
+        if (frame == "–").to_numpy().any():
+            caption += " –: a property of the other kind of measures, or only scores are known."
         return Table(frame, caption, self.signature)
 
     def detail_tables(self) -> list[Table]:
-        """Return the counterexamples, if there are any."""
-        found = [one for one in self.verdicts if not one.holds]
-        frame = pd.DataFrame(
-            {"property": [one.property for one in found], "counterexample": [str(one) for one in found]},
-            index=pd.Index([str(one.measure) for one in found], name="measure"),
+        """Return the smallest counterexample of every property that fails, one row each."""
+        failed = [one for one in self.checks if one.counterexample is not None]
+        if not failed:
+            return []
+        rows = [
+            (
+                one.property.name,
+                format_arrays(one.counterexample[0]),
+                f"should {one.wanted}",
+                format_arrays(one.counterexample[1]),
+                f"{one.scores[0]:.4g} and {one.scores[1]:.4g}",
+            )
+            for one in failed
+            if one.counterexample is not None
+        ]
+        index = pd.Index([str(one.measure) for one in failed], name="measure")
+        frame = pd.DataFrame(rows, index=index, columns=["property", "first run", "", "second run", "scores"])
+        caption = (
+            "Counterexamples, the smallest that were found. Confusion counts have one row per gold class and one "
+            "column per predicted class."
         )
-        caption = "The smallest counterexamples found; confusion matrices have one row per gold class."
-        return [Table(frame, caption, self.signature)] if found else []
+        return [Table(frame, caption, self.signature)]
 
     def plot(self) -> Figure:
-        """Draw which measure has which property: a filled mark where no counterexample was found."""
+        """Draw which measure has which property: a dot where no counterexample was found, else the share of failures."""
         from matplotlib.figure import Figure
 
         from metaeval.show.drawing import sign_figure
         from metaeval.show.style import house_style
 
-        holds = self.holds()
-        names = [one.title for one in self.measures]
+        rows = {str(one): row for row, one in enumerate(self.measures)}
+        columns = {name: column for column, name in enumerate(self.names)}
         with house_style():
-            figure = Figure(figsize=(5.6, 0.27 * len(names) + 1.5), layout="constrained")
+            size = (1.1 * len(columns) + 2.3, 0.27 * len(rows) + 1.5)
+            figure = Figure(figsize=(max(5.6, size[0]), size[1]), layout="constrained")
             axes = figure.subplots()
-            for m, p in np.ndindex(holds.shape):
-                marker, colour = ("o", "#0072B2") if holds[m, p] else ("x", "#D55E00")
-                axes.plot(p, m, marker=marker, color=colour, markersize=6, linestyle="")
-            axes.set_xticks(range(len(PROPERTIES)), [name.replace(" ", "\n") for name in PROPERTIES])
-            axes.set_yticks(range(len(names)), names)
-            axes.set(xlim=(-0.5, len(PROPERTIES) - 0.5), ylim=(len(names) - 0.5, -0.5))
+            for one in self.checks:
+                if one.holds is not None:
+                    marker, colour = ("o", "#0072B2") if one.holds else ("x", "#D55E00")
+                    place = columns[one.property.name], rows[str(one.measure)]
+                    axes.plot(*place, marker=marker, color=colour, markersize=6, linestyle="")
+            axes.set_xticks(range(len(columns)), [name.replace(" ", "\n", 1) for name in columns])
+            axes.set_yticks(range(len(rows)), [one.title for one in self.measures])
+            axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
             axes.set_xlabel("● no counterexample found   × counterexample", fontsize=8)
             axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
             axes.spines["bottom"].set_visible(False)
@@ -171,31 +188,36 @@ class Properties(Result):
 
 
 def properties(
-    measures: Iterable[Any] | str | Measure,
+    measures: Iterable[Wanted] | Wanted,
     *,
+    only: Iterable[str] | None = None,
     empty_classes: bool = False,
     n_random: int = 300,
     seed: int = 0,
 ) -> Properties:
-    """Which of three formal properties does a measure of ordinal classification have?
+    """Which formal properties does a measure have?
 
-    Ordinal invariance: only the order of the classes counts, so that stretching the scale by classes that nobody
-    uses leaves the score as it is. Ordinal monotonicity: an item predicted nearer to its gold class raises the
-    score. Imbalance: in a run that is right but for one item in a neighbouring class, the mistake costs more when the
-    item's own class is the smaller one.
+    Classification measures are tried on confusion matrices, quantification measures on distributions.
+    `metaeval.measures.properties.PROPERTIES` describes every property in one sentence; three are those of Amigó et al.:
 
-    Every pair of small cases is compared, then random larger ones. ✓ means that none was a counterexample, which
-    proves nothing beyond the cases tried; ✗ comes with the smallest counterexample found.
+    - Ordinal invariance: stretching the scale by classes that nobody uses leaves the score as it is.
+    - Ordinal monotonicity: predicting an item one class nearer to its gold class improves the score.
+    - Imbalance: the same mistake costs more in a small gold class than in a large one.
+
+    All small cases are tried, then random larger ones. ✓ means that none was a counterexample, which proves nothing
+    beyond the cases tried; ✗ says in how many of them the measure fails, and comes with the smallest of these.
 
     Parameters
     ----------
-    measures : names, Measures or decorated functions
-        Of classification. Where a formula is 0/0, its documented value counts.
+    measures : names, Measures or functions
+        As for `metaeval.measure`, of one kind or of both. Where a formula is 0/0, its documented value counts.
+    only : iterable of str, optional
+        Names of properties; by default all of the measures' kinds.
     empty_classes : bool, optional
-        Whether classes may be without gold items where monotonicity and imbalance are looked at. The paper excludes
-        that (Appendix A.2, C). Invariance is about classes that nobody uses, and is not affected.
+        Whether classes may be without gold items, except for invariance and symmetry, which they do not affect. The
+        paper excludes that (Appendix A.2, C).
     n_random : int, optional
-        Random matrices of every size; 0 for none.
+        Random cases of every size; 0 for none.
     seed : int, optional
 
     Returns
@@ -204,87 +226,70 @@ def properties(
 
     Raises
     ------
-    MeasureError
-        If a measure is not one of classification, or cannot be computed.
+    MetaevalError
+        If there is no such measure or property, or a measure cannot be computed.
 
     Examples
     --------
-    >>> found = properties(["CEM_ORD", "MAE_mu", "Accuracy"], n_random=50)
+    >>> amigo = ("ordinal invariance", "ordinal monotonicity", "imbalance")
+    >>> found = properties(["CEM_ORD", "MAE_mu", "Accuracy"], only=amigo, n_random=50)
     >>> found.holds().astype(int).tolist()
     [[1, 1, 1], [0, 1, 0], [1, 0, 0]]
+    >>> properties(["NMD", "RNOD"], only=["ordinal", "ordinal with mixed gold"]).holds().tolist()
+    [[True, True], [True, False]]
     """
-    chosen = resolve(measures)
+    chosen = resolve_measures(measures)
     at_least("n_random", n_random, 0)
-    for one in chosen:
-        if one.formula is None or one.kind != "classification":
-            raise MeasureError(f"{one} is not a measure of classification: properties compares confusion matrices")
-    verdicts = tuple(
-        _search(measure, which, _cases(which, empty_classes, n_random, seed))
-        for measure in chosen
-        for which in PROPERTIES
-    )
+    check_seed(seed)
+    wanted = choose_properties(chosen, only)
+    checks = check_properties(chosen, wanted, Search(empty_classes, n_random, seed))
+    return Properties(chosen, checks, _sign(chosen, wanted, empty_classes, n_random, seed))
+
+
+def choose_properties(measures: Iterable[Measure], only: Iterable[str] | None = None) -> tuple[Property, ...]:
+    """Return the properties of the kinds of these measures.
+
+    Parameters
+    ----------
+    measures : iterable of Measure
+        If all are known by their scores only, those of quantification.
+    only : iterable of str, optional
+        Names; all by default.
+
+    Returns
+    -------
+    tuple of Property
+
+    Raises
+    ------
+    MetaevalError
+        If there is no property of a name, or none of them is of these kinds.
+    """
+    kinds = {one.kind for one in measures if one.formula is not None} or {"quantification"}
+    found = tuple(one for one in find_properties(names=only) if one.kind in kinds)
+    if not found:
+        raise MetaevalError(f"none of these properties is one of {' and '.join(sorted(map(str, kinds)))} measures")
+    return found
+
+
+def _sign(
+    measures: tuple[Measure, ...], wanted: tuple[Property, ...], empty_classes: bool, n_random: int, seed: int
+) -> Signature:
+    kinds = {one.kind for one in wanted}
+    data, exhaustive, random = [], [], []
+    if "classification" in kinds:
+        data.append("confusion matrices")
+        exhaustive.append("N ≤ 5, K ≤ 4 and N ≤ 3, K = 5")
+        random.append(f"{n_random} of {len(RANDOM_SIZES)} sizes")
+    if "quantification" in kinds:
+        data.append("distributions")
+        exhaustive.append(f"K = {CLASSES[0]} to {CLASSES[-1]}")
+        random.append(f"{n_random} of {len(CLASSES)} numbers of classes")
     settings = {
-        "measures": ", ".join(map(str, chosen)),
-        "exhaustive": "N ≤ 5, K ≤ 4 and N ≤ 3, K = 5",
-        "random": f"{n_random} of {len(RANDOM_SIZES)} sizes",
+        "measures": ", ".join(one.full_name for one in measures),
+        "exhaustive": "; ".join(exhaustive),
+        "random": "; ".join(random),
         "empty gold classes": "yes" if empty_classes else "no",
         "seed": str(seed),
     }
-    signature = Signature("properties", ("confusion matrices",), tuple(settings.items()), metaeval.__version__)
-    return Properties(chosen, verdicts, signature)
-
-
-Pair = tuple[np.ndarray, np.ndarray]
-
-
-def _cases(which: str, empty: bool, n_random: int, seed: int) -> Iterator[Pair]:
-    """Yield batches of pairs, smaller matrices first; the same ones whatever the measure."""
-    keep: Callable[[np.ndarray], np.ndarray] = (lambda counts: counts) if empty else no_empty_gold
-    rng = generator(seed, "confusion matrices", "properties", which)
-    drawn = (random_matrices(rng, n_random, n, k) for n, k in RANDOM_SIZES if n_random)
-    if which == INVARIANCE:
-        for n, k in SMALL:
-            yield stretched(all_matrices(n, k))
-        for counts in drawn:
-            # Classes are taken out of use at random: a random matrix seldom has an unused one.
-            unused = rng.random(counts.shape[:2]) < 0.4
-            counts[unused] = 0
-            counts.swapaxes(1, 2)[unused] = 0
-            yield stretched(counts[counts.sum(axis=(1, 2)) > 0])
-    elif which == MONOTONICITY:
-        for n, k in SMALL:
-            yield one_step_closer(keep(all_matrices(n, k)))
-        for counts in drawn:
-            yield one_step_closer(keep(counts))
-    else:
-        for n in range(2, GOLD_ITEMS + 1):
-            for k in (3, 4):
-                gold = all_counts(n, k)
-                yield misplaced_in_the_middle(gold if empty else gold[(gold > 0).all(axis=1)])
-        for counts in drawn:
-            yield misplaced_in_the_middle(keep(counts).sum(axis=2))
-
-
-def _search(measure: Measure, which: str, batches: Iterable[Pair]) -> Verdict:
-    cases = 0
-    sense = 1.0 if measure.higher_is_better else -1.0
-    for first, second in batches:
-        if not len(first):
-            continue
-        cases += len(first)
-        one, two = measure.evaluate(first)[0], measure.evaluate(second)[0]
-        gap = sense * (two - one)
-        # A score that is not a number satisfies nothing.
-        fine = {
-            INVARIANCE: np.abs(gap) <= _TOLERANCE,
-            MONOTONICITY: gap > _TOLERANCE,
-            IMBALANCE: gap < -_TOLERANCE,
-        }[which]
-        if not fine.all():
-            at = int(np.argmin(fine))
-            return Verdict(measure, which, cases, (first[at], second[at]), (float(one[at]), float(two[at])))
-    return Verdict(measure, which, cases)
-
-
-def _printed(counts: np.ndarray) -> str:
-    return str(counts.tolist()).replace(" ", "")
+    return Signature("properties", tuple(data), tuple(settings.items()), metaeval.__version__)

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import at_least, check_seed, check_tau, comparable, share_between
-from metaeval.analyses.directions import stated_directions
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.measures.base import Measure
+from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, band_marks, take_upper_triangle
 from metaeval.stats.rank_correlation import TauVariant, tau, tau_matrix
@@ -144,7 +143,7 @@ def ranking_similarity(
     at_least("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     check_tau(tau)
-    oriented = scores.values * stated_directions(scores.measures)
+    oriented = scores.values * find_signs(scores.measures)
     low = high = np.full((len(scores.measures),) * 2, np.nan)
     if n_bootstrap:
         rng = generator(seed, scores.collection, "ranking_similarity")

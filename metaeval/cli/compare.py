@@ -26,7 +26,7 @@ from metaeval.cli.options import (
 from metaeval.cli.scores import GoldAndRuns
 
 if TYPE_CHECKING:
-    from metaeval.measures.base import Measure
+    pass
 
 
 def register(app: typer.Typer) -> None:
@@ -95,15 +95,12 @@ def compare(
     if not sources:
         raise MetaevalError("name the data: --data, --scores, or --gold with --runs and --layout")
     if new_scores:
-        wanted: list[str | Measure] = list(measure)
         if gold is not None:
             raise MetaevalError("--new-scores goes with --data or --scores, not with --gold: score the runs first")
         sources = _join_scores(measure, new_scores, named, missing, higher_is_better=not lower_is_better)
-    else:
-        wanted = [_find_measure(one, matrices=bool(scores)) for one in measure]
     with _report_progress() as say:
         result = compare_measures(
-            wanted, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
+            measure, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
             alpha=alpha, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / "scores",
             time_limit=time_limit, say=say,
         )  # fmt: skip
@@ -113,20 +110,6 @@ def compare(
     for note in result.notes:
         print(f"metaeval: note: {note}", file=sys.stderr)
     print(f"\nreport: {index}")
-
-
-def _find_measure(name: str, *, matrices: bool) -> str | Measure:
-    """Return a measure of a user's file, or a name."""
-    from metaeval.measures.conformance import measure_of_file
-    from metaeval.measures.user import is_reference
-
-    if is_reference(name):
-        return measure_of_file(name)
-    if matrices:
-        return name
-    from metaeval.measures.registry import find
-
-    return find(name) or name
 
 
 def _join_scores(

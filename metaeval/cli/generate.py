@@ -178,9 +178,7 @@ def _run(plan: _Plan, values: dict[str, Any]) -> None:
     switch = next((one for one in plan.switches if values[one]), "")
     function, name = (plan.switches[switch], f"{plan.name}-{switch}") if switch else (plan.main, plan.name)
     if plan.takes == "measures":
-        from metaeval.cli.measures import find_known_measures
-
-        show_result(plan.call(function, find_known_measures(values["measures"]), values), style, out, name)
+        show_result(plan.call(function, values["measures"], values), style, out, name)
         return
     sources = values["source"] if plan.several else [values["source"]]
     if plan.takes == "several":
@@ -206,12 +204,13 @@ def _analyse(plan: _Plan, function: Function, source: str, values: dict[str, Any
 
 def _open(source: str, values: dict[str, Any]) -> Scores:
     """Open a source with the measures that were asked for, and those that they are held against."""
-    from metaeval.cli.measures import find_measures
     from metaeval.datasets.open import open_scores
+    from metaeval.measures.resolve import resolve_measures
 
-    wanted = find_measures(values["measure"])
-    if wanted is not None:
-        wanted += [one for one in values.get("reference", ()) if str(one) not in map(str, wanted)]
+    wanted = None
+    if values["measure"]:
+        named = [*values["measure"], *values.get("reference", ())]
+        wanted = resolve_measures(dict.fromkeys(named), labels=())
     opening = {name: values[name] for name in OPENING}
     for directions in ("lower_is_better", "higher_is_better"):
         opening[directions] = opening[directions] or ()

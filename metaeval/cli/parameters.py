@@ -116,9 +116,7 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
     if get_origin(hint) is Literal:
         return str, None, get_args(hint)  # the function itself refuses another one, in its words
     if Measure in inner:
-        from metaeval.cli.measures import find_measures
-
-        return list[str], find_measures, ()
+        return list[str], None, ()  # the function itself finds measures by what is typed
     if NoneType in get_args(hint) and len(inner) == 1:
         if inner[0] == Sequence[int]:
             return str | None, lambda text: _read_numbers(text, flags[0]), ()

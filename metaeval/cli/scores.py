@@ -137,20 +137,20 @@ def score(
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
-    from metaeval.cli.measures import find_measures
     from metaeval.data.runs import ClassificationRuns
     from metaeval.data.score import score as score_runs
     from metaeval.data.scores import Scores
     from metaeval.datasets import load_dataset
     from metaeval.errors import MetaevalError, format_count
     from metaeval.measures.established import established_measures
+    from metaeval.measures.resolve import resolve_measures
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
 
     check_output(style, None)
     if out is not None:
         check_target(out)
-    wanted = None if measure == ["all"] else find_measures(measure)
+    wanted = None if not measure or measure == ["all"] else resolve_measures(measure, labels=())
     with working("reading and scoring"):
         if runs or layout is not None:
             data: Runs | Scores = GoldAndRuns(

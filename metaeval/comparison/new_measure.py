@@ -9,18 +9,26 @@ from typing import Any
 
 import pandas as pd
 
-from metaeval.analyses.grades import RULES, consistency_net, grade, power_net, similarity_groups
+from metaeval.analyses.grades import (
+    RULES,
+    THRESHOLD,
+    grade,
+    group_results,
+    rate_consistency_results,
+    rate_power_results,
+)
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
+from metaeval.analyses.properties import properties
 from metaeval.analyses.study import Study, study_collection
 from metaeval.comparison.scoring import Say, check_measure, score_collection, take_from_matrices
-from metaeval.comparison.traits import DESCRIPTIONS, Trait, traits
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.scores import Scores
 from metaeval.datasets.open import open_data
 from metaeval.errors import MetaevalError
-from metaeval.measures.base import Formula, Measure
+from metaeval.measures.base import Measure
 from metaeval.measures.established import established_measures
-from metaeval.measures.registry import measure as registered
+from metaeval.measures.properties import PropertyCheck
+from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
 
 TIME_LIMIT = 120.0
@@ -38,8 +46,8 @@ class Comparison:
     collections : tuple of Study
     pooled : PooledDiscriminativePower or None
         None for a single collection.
-    traits : dict of str to dict of str to Trait
-        By measure.
+    traits : dict of str to dict of str to PropertyCheck
+        By measure, its formal properties (see `metaeval.properties`).
     notes : tuple of str
         What its author may want to know.
     signature : Signature
@@ -48,7 +56,7 @@ class Comparison:
     new: tuple[str, ...]
     collections: tuple[Study, ...]
     pooled: PooledDiscriminativePower | None
-    traits: dict[str, dict[str, Trait]]
+    traits: dict[str, dict[str, PropertyCheck]]
     notes: tuple[str, ...]
     signature: Signature
 
@@ -64,7 +72,7 @@ class Comparison:
     @property
     def threshold(self) -> float:
         """From which mean τ on measures are put in one group: 0.8 for every kind."""
-        return 0.8
+        return THRESHOLD
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary: one row a measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
@@ -76,20 +84,29 @@ class Comparison:
         """
         names = [str(one) for one in self.measures]
         columns: dict[str, list[str]] = {
-            trait: [self.traits[name][trait].mark for name in names] for trait in self.traits[names[0]]
+            trait: [self.traits[name][trait].mark if trait in self.traits[name] else "–" for name in names]
+            for trait in self._trait_names()
         }
         splits = [one for study in self.collections for one in (study.consistency, study.small_consistency) if one]
         similarities = [study.similarity for study in self.collections if study.similarity]
         powers = [study.power for study in self.collections if study.power]
-        columns["similarity"] = similarity_groups(similarities, self.threshold)
-        columns["consistency"] = [grade(net) for net in consistency_net(splits)]
-        columns["power"] = [grade(net) for net in power_net(powers)]
+        columns["similarity"] = group_results(similarities, self.threshold)
+        columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
+        columns["power"] = [grade(net) for net in rate_power_results(powers)]
         return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
     def rules(self) -> dict[str, str]:
         """Return, for every column of the summary, how its marks are reached."""
-        shown = {name: f"✓: {DESCRIPTIONS[name]}." for name in next(iter(self.traits.values()))}
+        described = {name: check.property for found in self.traits.values() for name, check in found.items()}
+        shown = {
+            name: f"✓: {described[name].description}{f' ({described[name].source}.)' * bool(described[name].source)} In "
+            "brackets: how many cases were tried; ✗: in how many of them it is not so."
+            for name in self._trait_names()
+        }
         return {**shown, **{name: rule.format(threshold=self.threshold) for name, rule in RULES.items()}}
+
+    def _trait_names(self) -> list[str]:
+        return list(dict.fromkeys(name for found in self.traits.values() for name in found))
 
     def write(self, folder: str | Path) -> Path:
         """Write the report: ``index.html``, every table and figure beside it, and ``report.json``.
@@ -110,10 +127,10 @@ class Comparison:
 
 
 def compare(
-    measures: str | Measure | Formula | Iterable[str | Measure | Formula],
+    measures: Wanted | Iterable[Wanted],
     data: str | Scores | ClassificationRuns | QuantificationRuns | Iterable[object],
     *,
-    against: Iterable[str | Measure] | None = None,
+    against: Iterable[Wanted] | None = None,
     n_trials: int = 1000,
     n_permutations: int = 5000,
     alpha: float = 0.05,
@@ -127,11 +144,11 @@ def compare(
 
     Parameters
     ----------
-    measures : name, Measure, decorated function, or several
-        The new ones. Where data are score matrices, names of their measures.
+    measures : name, "file.py:function", Measure, function, or several
+        The new ones (see `metaeval.measure`). Where data are score matrices, names of their measures.
     data : source, or several
         Names of data sets, paths of stores or score files, `Scores`, or runs.
-    against : iterable of str or Measure, optional
+    against : iterable of the same, optional
         By default Sakai's nine classification or six quantification measures; for score matrices, every measure
         that all of them have.
     n_trials : int, optional
@@ -156,7 +173,7 @@ def compare(
     Raises
     ------
     MeasureError
-        If a new measure breaks its word (see `metaeval.conformance`), or would take too long.
+        If a new measure does not satisfy its declaration (see `metaeval.conformance`), or would take too long.
     MetaevalError
         If the data cannot be had, or do not go together.
 
@@ -172,7 +189,7 @@ def compare(
     >>> result
     Comparison: RNADW with 6 measures on tiny
     >>> result.to_frame().loc["RNADW", ["ordinal", "symmetric"]].tolist()
-    ['✗', '✓']
+    ['✗ (32 of 140)', '✓ (904)']
     """
     tell = say or (lambda _: None)
     wanted = _listed(measures)
@@ -191,12 +208,12 @@ def compare(
         new, scored = take_from_matrices(wanted, against, opened)
     else:
         checked = []
-        for one in wanted:
-            tell(f"checking {one if isinstance(one, str) else getattr(one, '__name__', one)}")
+        for one in resolve_measures(wanted):
+            tell(f"checking {one}")
             checked.append(check_measure(one, opened, time_limit))
         new = [one.measure for one in checked]
         notes = [note for one in checked for note in one.notes]
-        established = established_measures(opened[0].kind) if against is None else [registered(one) for one in against]
+        established = established_measures(opened[0].kind) if against is None else resolve_measures(against)
         new_names = {str(one) for one in new}
         rest = [one for one in established if str(one) not in new_names]
         scored = [score_collection(one, new, rest, store, tell) for one in opened]
@@ -219,8 +236,11 @@ def compare(
     if len(studies) > 1:
         tell("pooling")
         pooled = pooled_discriminative_power([one.power for one in studies if one.power], seed=seed)
-    tell("trying traits")
-    found = traits([*new, *(one for one in scored[0].measures if str(one) not in names)])
+    tell("trying properties")
+    tried = properties([*new, *(one for one in scored[0].measures if str(one) not in names)], n_random=100)
+    found: dict[str, dict[str, PropertyCheck]] = {str(one): {} for one in tried.measures}
+    for check in tried.checks:
+        found[str(check.measure)][check.property.name] = check
     signature = sign(
         "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed
     )

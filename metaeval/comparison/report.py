@@ -234,7 +234,7 @@ def _summary_table(comparison: Comparison) -> Table:
 
 
 def _summary(comparison: Comparison) -> Section:
-    links = dict.fromkeys(next(iter(comparison.traits.values())), "traits")
+    links = dict.fromkeys((name for found in comparison.traits.values() for name in found), "traits")
     links |= {"similarity": "similarity", "consistency": "consistency", "power": "power"}
     table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
     return Section("summary", "Summary", comparison.notes, (table, rules_block(comparison.rules())))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,23 +14,24 @@ from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.data.store import ScoreStore
-from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning, StoreError, format_list, format_option
+from metaeval.errors import MeasureError, MetaevalError, StoreError, format_list, format_option
 from metaeval.measures.base import Measure
-from metaeval.measures.conformance import Conformance, conformance, plain_measure
+from metaeval.measures.conformance import Conformance, conformance
 from metaeval.measures.registry import is_shipped
-from metaeval.measures.registry import measure as registered
+from metaeval.measures.resolve import Wanted, resolve_measures
 
 Say = Callable[[str], None]
 
 
 def take_from_matrices(
-    wanted: Sequence[object], against: Iterable[str | Measure] | None, opened: Sequence[Scores]
+    wanted: Sequence[Wanted], against: Iterable[Wanted] | None, opened: Sequence[Scores]
 ) -> tuple[list[Measure], list[Scores]]:
     """Take the new measures' scores, and those of what they are compared with, from score matrices."""
     shared = [m for m in opened[0].measures if all(str(m) in map(str, one.measures) for one in opened)]
     known = {str(one): one for one in shared}
-    names = [str(one) for one in wanted]
-    others = [str(one) for one in (known if against is None else against) if str(one) not in names]
+    names = [str(one) for one in resolve_measures(wanted, labels=known)]
+    others = [str(one) for one in resolve_measures(known if against is None else against, labels=known)]
+    others = [name for name in others if name not in names]
     for name in (*names, *others):
         if name not in known:
             raise MetaevalError(
@@ -42,18 +42,8 @@ def take_from_matrices(
     return [known[name] for name in names], [one.sel(measures=[*names, *others]) for one in opened]
 
 
-def _measure(wanted: object) -> Measure:
-    """Find a registered measure, or make one of a plain function."""
-    if callable(wanted) and not isinstance(getattr(wanted, "measure", None), Measure):
-        measure, note = plain_measure(wanted, getattr(wanted, "__name__", "the new measure"))
-        warnings.warn(note, MetaevalWarning, stacklevel=4)
-        return measure
-    return registered(wanted)  # type: ignore[arg-type]
-
-
-def check_measure(wanted: object, opened: Sequence[Runs], time_limit: float) -> Conformance:
-    """Refuse a measure that does not keep its word on these classes, or would take too long on these data."""
-    measure = _measure(wanted)
+def check_measure(measure: Measure, opened: Sequence[Runs], time_limit: float) -> Conformance:
+    """Refuse a measure that does not satisfy its declaration for these classes, or would take too long on these data."""
     if measure.kind != opened[0].kind:
         raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {opened[0].kind} runs")
     checked = conformance(measure, n_classes=len(opened[0].classes))

@@ -10,20 +10,21 @@ import numpy as np
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, UndefinedValueWarning, format_list, format_option
-from metaeval.measures.base import Formula, Kind, Measure
-from metaeval.measures.registry import measure as registered_measure
+from metaeval.measures.base import Kind, Measure
 from metaeval.measures.registry import measures as registered
-from metaeval.measures.registry import resolve
+from metaeval.measures.registry import require_registered
+from metaeval.measures.resolve import Wanted, resolve_measures
 
 
-def score(runs: Runs, measures: Iterable[str | Measure | Formula] | str | Measure | Formula | None = None) -> Scores:
+def score(runs: Runs, measures: Iterable[Wanted] | Wanted | None = None) -> Scores:
     """Score every run on every topic with every measure.
 
     Parameters
     ----------
     runs : ClassificationRuns or QuantificationRuns
     measures : iterable, optional
-        Names, `Measure` values or decorated functions; by default every registered measure of the kind.
+        Names, ``"file.py:function"``, `Measure` values, decorated or plain functions (see `metaeval.measure`); by
+        default every registered measure of the kind.
 
     Returns
     -------
@@ -48,12 +49,12 @@ def score(runs: Runs, measures: Iterable[str | Measure | Formula] | str | Measur
     [[[0.75, 0.25]]]
     """
     kind: Kind = "classification" if isinstance(runs, ClassificationRuns) else "quantification"
-    wanted = registered(kind) if measures is None else resolve(measures)
+    wanted = registered(kind) if measures is None else resolve_measures(measures)
     if not wanted:
         raise MeasureError("no measure was named")
     for measure in wanted:
         if measure.formula is None:
-            registered_measure(str(measure))  # says which names are near, if there is no such measure
+            require_registered(str(measure))  # says which names are near, if there is no such measure
         if measure.formula is not None and measure.kind != kind:
             raise MeasureError(
                 f"{measure} is a {measure.kind} measure, the runs are {kind} runs{_way_out(measure, runs)}"

@@ -15,7 +15,7 @@ from metaeval.data.labels import find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.errors import DataError, format_count, format_list
 from metaeval.measures.base import Measure
-from metaeval.measures.registry import named
+from metaeval.measures.resolve import Wanted, list_wanted, measure_of_label, resolve_measures
 
 if TYPE_CHECKING:
     import xarray
@@ -33,9 +33,9 @@ class Scores:
         ``values[r, t, m]`` is the score of run r on topic t according to measure m, finite.
     runs, topics : iterable of str
         Unique labels of the first two axes.
-    measures : iterable of str or Measure
+    measures : iterable of str, Measure or function
         What the last axis holds. A registered name brings its direction and range; another name stands for
-        a measure whose direction is not known; a `Measure` states it:
+        a measure whose direction is not stated, so that higher is assumed to be better; a `Measure` states it:
         ``Measure("cost", higher_is_better=False)``.
     collection : str, optional
         Name of the collection the scores belong to.
@@ -73,13 +73,11 @@ class Scores:
         *,
         runs: Iterable[object],
         topics: Iterable[object],
-        measures: Iterable[str | Measure],
+        measures: Iterable[Wanted] | Wanted,
         collection: str = "",
         provenance: str = "",
     ) -> None:
-        if isinstance(measures, str | Measure):
-            measures = [measures]
-        known = tuple(named(one) for one in measures)
+        known = tuple(measure_of_label(one) for one in list_wanted(measures))
         unique_labels([str(one) for one in known], "measure")
         try:
             if np.iscomplexobj(values):
@@ -149,13 +147,14 @@ class Scores:
         *,
         runs: Iterable[object] | str | None = None,
         topics: Iterable[object] | str | None = None,
-        measures: Iterable[str | Measure] | str | Measure | None = None,
+        measures: Iterable[Wanted] | Wanted | None = None,
     ) -> Scores:
         """Return the scores of some runs, topics or measures, in the order asked for.
 
         Parameters
         ----------
-        runs, topics, measures : iterable of labels, one label, or None for all
+        runs, topics : iterable of labels, one label, or None for all
+        measures : name, "file.py:function", Measure, function, several of them, or None for all
 
         Returns
         -------
@@ -165,6 +164,8 @@ class Scores:
         ------
         DataError
             If there is no such run, topic or measure.
+        MeasureError
+            If a measure is named twice, or the file of one cannot be run.
 
         Examples
         --------
@@ -172,12 +173,11 @@ class Scores:
         >>> scores.sel(topics=["t2"]).values.item()
         2.0
         """
-        if isinstance(measures, str | Measure):
-            measures = [measures]
         r = find_labels(runs, self.runs, "run")
         t = find_labels(topics, self.topics, "topic")
-        wanted = None if measures is None else [str(named(one)) for one in measures]
-        m = find_labels(wanted, [str(one) for one in self.measures], "measure")
+        names = [str(one) for one in self.measures]
+        wanted = None if measures is None else [str(one) for one in resolve_measures(measures, labels=names)]
+        m = find_labels(wanted, names, "measure")
         return replace(
             self,
             values=self.values[np.ix_(r, t, m)],
@@ -232,12 +232,12 @@ class Scores:
             measures=tuple(measure for one in parts for measure in one.measures),
         )
 
-    def matrix(self, measure: str | Measure) -> pd.DataFrame:
+    def matrix(self, measure: Wanted) -> pd.DataFrame:
         """Return the scores of one measure as a frame of runs (rows) × topics (columns).
 
         Parameters
         ----------
-        measure : str or Measure
+        measure : str, Measure or function
 
         Returns
         -------
@@ -387,7 +387,7 @@ class Scores:
         values = np.full(shape, np.nan)
         values.ravel()[cell] = score
         stated = {str(one): one for one in measures}
-        known = [stated.get(name, named(name)) for name in labels[2]]
+        known = [stated.get(name) or measure_of_label(name) for name in labels[2]]
         values, runs, topics = mend_missing(values, labels[0], labels[1], known, missing, file=file)
         return cls(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance)
 

@@ -25,7 +25,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import DataError, StoreError, format_list, format_option
 from metaeval.files import TEMPORARY, PathLike, is_remote, read_bytes, write_atomically
 from metaeval.measures.base import Measure
-from metaeval.measures.registry import named
+from metaeval.measures.resolve import measure_of_label, resolve_measures
 
 if TYPE_CHECKING:
     import pyarrow.parquet
@@ -255,7 +255,7 @@ class ScoreStore:
         names = [str(one) for one in known]
         if isinstance(measures, str | Measure):
             measures = [measures]
-        wanted = names if measures is None else [str(named(one)) for one in measures]
+        wanted = names if measures is None else [str(one) for one in resolve_measures(measures, labels=names)]
         if not wanted:
             raise StoreError(
                 f"{self.path}: no measure of collection {collection} was named (it has {format_list(names)})"
@@ -410,7 +410,7 @@ def _described(measure: Measure) -> dict[str, Any]:
 
 
 def _measure(entry: dict[str, Any]) -> Measure:
-    registered = named(entry["name"])
+    registered = measure_of_label(entry["name"])
     if registered.formula is not None and registered.higher_is_better == entry["higher_is_better"]:
         return registered
     low, high = entry["range"]

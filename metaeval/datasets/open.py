@@ -15,11 +15,12 @@ from metaeval.data.store import ScoreStore
 from metaeval.errors import DatasetError, MetaevalError, format_list, format_option
 from metaeval.files import is_remote
 from metaeval.measures.base import Measure
+from metaeval.measures.resolve import Wanted, resolve_measures
 
 
 def open_scores(
     source: str,
-    measures: Sequence[str | Measure] | None = None,
+    measures: Iterable[Wanted] | Wanted | None = None,
     *,
     format: str | None = None,
     collection: str | None = None,
@@ -34,7 +35,7 @@ def open_scores(
     ----------
     source : str
         A path that exists comes before a data set of the same name. Runs of a data set are scored.
-    measures : sequence of str or Measure, optional
+    measures : name, "file.py:function", Measure, function, or several of them, optional
         Which; for a data set of runs every measure of its kind by default, otherwise all there are.
     format : str, optional
         Of a file, where its name and header do not tell; ``"store"`` for a store.
@@ -61,8 +62,9 @@ def open_scores(
 
     if not source.strip():
         raise MetaevalError("the source has an empty name")
+    wanted = None if measures is None else resolve_measures(measures, labels=())
     if format == "store" or (format is None and is_store(source)):
-        scores = _stored(source, collection, measures)
+        scores = _stored(source, collection, wanted)
     elif format is not None or is_remote(source) or Path(source).expanduser().exists():
         scores = read_scores(source, format=format, measure=measure, collection=collection, missing=missing)
     else:
@@ -72,9 +74,9 @@ def open_scores(
             if Path(source).suffix or "/" in source:
                 raise MetaevalError(f"{source}: there is no such file or folder") from None
             raise MetaevalError(f"{error}") from None
-        scores = loaded if isinstance(loaded, Scores) else score(loaded, measures)
-    scores = directed(scores, higher_is_better, lower_is_better)
-    return scores if measures is None else scores.sel(measures=measures)
+        scores = loaded if isinstance(loaded, Scores) else score(loaded, wanted)
+    scores = state_directions(scores, higher_is_better, lower_is_better)
+    return scores if wanted is None else scores.sel(measures=wanted)
 
 
 def open_data(source: object, *, missing: MissingPolicy = "raise") -> Scores | ClassificationRuns | QuantificationRuns:
@@ -112,7 +114,7 @@ def is_store(path: str | Path) -> bool:
     return not is_remote(path) and (Path(path).expanduser() / "manifest.json").is_file()
 
 
-def directed(scores: Scores, higher_is_better: Iterable[str], lower_is_better: Iterable[str]) -> Scores:
+def state_directions(scores: Scores, higher_is_better: Iterable[str], lower_is_better: Iterable[str]) -> Scores:
     """Return the same scores with directions stated for measures that have none of their own.
 
     Parameters
@@ -154,7 +156,7 @@ def directed(scores: Scores, higher_is_better: Iterable[str], lower_is_better: I
     return replace(scores, measures=tuple(measures))
 
 
-def _stored(source: str, collection: str | None, measures: Sequence[str | Measure] | None) -> Scores:
+def _stored(source: str, collection: str | None, measures: Sequence[Measure] | None) -> Scores:
     store = ScoreStore(source)
     names = store.collections()
     if collection is None and len(names) != 1:

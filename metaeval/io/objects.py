@@ -12,7 +12,7 @@ from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import COLUMNS, Scores
 from metaeval.errors import DataError
 from metaeval.measures.base import Measure
-from metaeval.measures.registry import named
+from metaeval.measures.resolve import measure_of_label
 
 Cell = tuple[str, str, str, Any]
 """A score with its run, topic and measure."""
@@ -198,7 +198,7 @@ def from_frame(
     if isinstance(frame, Mapping):
         if not frame:
             raise DataError("no frames were given")
-        return _stacked({named(name): _wide(one, name) for name, one in frame.items()}, collection, missing)
+        return _stacked({measure_of_label(name): _wide(one, name) for name, one in frame.items()}, collection, missing)
     if all(name in frame.columns for name in COLUMNS):
         return Scores.from_frame(frame, collection=collection, missing=missing)
     if measure is None:
@@ -207,7 +207,7 @@ def from_frame(
             f"the frame has no columns run, topic, measure, score (columns: {there})",
             hint="for a frame of topics × runs, say which measure it holds with measure=",
         )
-    return _stacked({named(measure): _wide(frame, measure)}, collection, missing)
+    return _stacked({measure_of_label(measure): _wide(frame, measure)}, collection, missing)
 
 
 def _wide(frame: pd.DataFrame, measure: object) -> pd.DataFrame:

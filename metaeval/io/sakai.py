@@ -24,7 +24,7 @@ from metaeval.files import (
     write_file,
 )
 from metaeval.io.table import check_plain, numbers
-from metaeval.measures.registry import named
+from metaeval.measures.resolve import measure_of_label
 
 RUNS = "runs"
 TOPICS = "topics"
@@ -84,7 +84,7 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
         np.stack(layers, axis=-1).transpose(1, 0, 2),
         runs=runs,
         topics=topics if topics is not None else [str(number) for number in range(1, len(layers[0]) + 1)],
-        measures=[named(name) for name in names.values()],
+        measures=[measure_of_label(name) for name in names.values()],
         collection=_folder_name(folder) if collection is None else collection,
         provenance=describe_files(list(names)),
     )

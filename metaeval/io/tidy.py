@@ -16,7 +16,8 @@ from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, describe_files, read_bytes, stem, write_file
 from metaeval.io.table import numbers, read_table
 from metaeval.measures.base import Measure
-from metaeval.measures.registry import is_shipped, named
+from metaeval.measures.registry import is_shipped
+from metaeval.measures.resolve import measure_of_label
 
 DIRECTION = "higher_is_better"
 """A fifth column, true or false, written where a measure's name does not tell its direction."""
@@ -87,7 +88,7 @@ def _stated(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
                 f"{DIRECTION} is {format_list(sorted(words))}; it is true or false, the same in every row of a measure"
             )
             raise DataError(problem, file=path, measure=name)
-        known = named(str(name))
+        known = measure_of_label(str(name))
         if words != {""}:
             direction = words == {"true"}
             if known.higher_is_better not in (None, direction):
@@ -109,7 +110,7 @@ def _to_state(scores: Scores) -> np.ndarray | None:
 
 def _is_told(name: str) -> bool:
     """Say whether whoever reads the name knows the direction, without the code of the measure."""
-    known = named(name)
+    known = measure_of_label(name)
     return is_shipped(known) or (known.formula is None and known.higher_is_better is not None)
 
 

@@ -29,7 +29,7 @@ from metaeval.files import (
     write_file,
 )
 from metaeval.io.table import numbers, read_table
-from metaeval.measures.registry import named
+from metaeval.measures.resolve import measure_of_label
 
 STEMS = (
     (r"ap|map", "AP"),
@@ -103,7 +103,7 @@ def read(
     first = matrices[0]
     layers = [first.values, *(_aligned(other, first) for other in matrices[1:])]
     values = np.stack(layers, axis=-1).transpose(1, 0, 2)
-    measures = [named(name) for name in files]
+    measures = [measure_of_label(name) for name in files]
     where = first.file if len(matrices) == 1 else None
     values, runs, topics = mend_missing(values, first.runs, first.topics, measures, missing, file=where)
     if collection is None:
@@ -190,7 +190,7 @@ def _known(text: str) -> str | None:
         match = re.fullmatch(pattern, text, re.IGNORECASE)
         if match:
             return measure.format(*match.groups())
-    return text if text and named(text).higher_is_better is not None else None
+    return text if text and measure_of_label(text).higher_is_better is not None else None
 
 
 def _stem_for(collection: str, measure: str) -> str:
@@ -302,7 +302,7 @@ def _matrix(path: PathLike, measure: str) -> _Matrix:
 
 def _refuse_topics_as_run(values: np.ndarray, runs: Sequence[str], measure: str, path: PathLike) -> None:
     """Refuse a first column that the measure cannot have given, while it can have given all others."""
-    low, high = named(measure).range
+    low, high = measure_of_label(measure).range
     inside = (values >= low - 1e-9) & (values <= high + 1e-9)
     if len(runs) > 1 and not inside[:, 0].any() and inside[:, 1:].all():
         raise DataError(

@@ -15,15 +15,8 @@ from metaeval.measures import (  # noqa: I001  (the order of import is the order
     rank_index,
 )
 from metaeval.measures.base import Measure
-from metaeval.measures.registry import (
-    classification_measure,
-    find,
-    measure,
-    measures,
-    named,
-    quantification_measure,
-    resolve,
-)
+from metaeval.measures.registry import classification_measure, measures, quantification_measure
+from metaeval.measures.resolve import measure, measure_of_label, resolve_measures
 
 __all__ = [
     "Measure",
@@ -35,15 +28,14 @@ __all__ = [
     "correlation",
     "errors_and_accuracy",
     "f_measures",
-    "find",
     "measure",
+    "measure_of_label",
     "measures",
-    "named",
     "nominal",
     "order_aware",
     "ordinal_index",
     "quantification_measure",
     "rank_index",
-    "resolve",
+    "resolve_measures",
     "value_prediction",
 ]

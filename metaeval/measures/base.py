@@ -7,18 +7,28 @@ import inspect
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
-from metaeval.errors import MeasureError, MetaevalError, UndefinedValueWarning
+from metaeval.errors import (
+    DirectionWarning,
+    MeasureError,
+    MetaevalError,
+    UndefinedValueWarning,
+    format_list,
+    format_option,
+)
 
 Kind = Literal["classification", "quantification"]
 Parameter = float | int | str | bool
 Formula = Callable[..., Any]
+
+ASSUMED = "assumed: higher is better"
+"""What stands beside the name of a measure whose direction nobody has stated."""
 
 SUM_TOLERANCE = 1e-6
 """How far from 1 the probabilities of a distribution may sum before it is an error."""
@@ -35,7 +45,8 @@ class Measure:
     name : str
         The family name, as in ``"OCI"``; `str(measure)` adds the parameters: ``"OCI(beta=0.75, gamma=1)"``.
     higher_is_better : bool or None
-        None when nobody has stated it, as for a score matrix that came with column names only.
+        None when nobody has stated it, as for a score matrix that came with column names only. Higher is then
+        assumed to be better, everywhere, and signatures and figures say so (see `sign`).
     range : tuple of float
         Smallest and largest possible score; infinite where unbounded or not known.
     parameters : mapping
@@ -51,7 +62,7 @@ class Measure:
     undefined : float or None
         The value used where the formula is 0/0; None where that cannot happen.
     symmetric : bool
-        Whether exchanging estimate and gold changes nothing.
+        Whether swapping prediction and gold gives the same score.
     """
 
     name: str
@@ -83,14 +94,38 @@ class Measure:
 
     @property
     def title(self) -> str:
-        """How the measure is written in a table or figure."""
-        return self.label or str(self)
+        """How the measure is written in a table or figure; an assumed direction is marked there."""
+        return f"{self.label or self}{' (higher?)' * self.direction_is_assumed}"
+
+    @property
+    def full_name(self) -> str:
+        """The printed name, followed by ``(assumed: higher is better)`` if nobody has stated a direction."""
+        return f"{self} ({ASSUMED})" if self.direction_is_assumed else str(self)
+
+    @property
+    def sign(self) -> float:
+        """+1.0 if higher scores are better, or if nobody has stated a direction; -1.0 if lower ones are.
+
+        This is the one definition of direction: a score times the sign is better the higher it is.
+        """
+        return -1.0 if self.higher_is_better is False else 1.0
+
+    @property
+    def direction_is_assumed(self) -> bool:
+        """Whether nobody has stated a direction, so that higher scores are assumed to be better."""
+        return self.higher_is_better is None
 
     @property
     def worst(self) -> float:
         """The worst score the measure can give; infinite where unbounded."""
         low, high = self.range
-        return low if self.higher_is_better else high
+        return low if self.sign > 0 else high
+
+    @property
+    def best(self) -> float:
+        """The best score the measure can give; infinite where unbounded."""
+        low, high = self.range
+        return high if self.sign > 0 else low
 
     def score(self, *arrays: Any) -> np.ndarray:
         """Score confusion counts, or a pair of distributions, over any leading axes.
@@ -197,12 +232,12 @@ class Measure:
 
 
 def _measure_from(values: dict[str, Any]) -> Measure:
-    from metaeval.measures.registry import find
+    from metaeval.measures.registry import find_registered
 
     bare = Measure(**values)
     if bare.kind is None:
         return bare
-    registered = find(str(bare))
+    registered = find_registered(str(bare))
     return bare if registered is None else replace(bare, formula=registered.formula)
 
 
@@ -222,6 +257,39 @@ def _parse_value(text: str) -> Parameter:
         except ValueError:
             continue
     return text
+
+
+def find_signs(measures: Sequence[Measure]) -> np.ndarray:
+    """Return the sign of every measure: +1 if higher scores are better, -1 if lower ones are.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+
+    Returns
+    -------
+    ndarray, shape (measure,)
+
+    Warns
+    -----
+    DirectionWarning
+        Once, naming every measure whose direction nobody has stated: higher is assumed to be better.
+
+    Examples
+    --------
+    >>> import metaeval
+    >>> find_signs([metaeval.measure("NMD"), metaeval.measure("Accuracy")])
+    array([-1.,  1.])
+    """
+    assumed = [str(one) for one in measures if one.direction_is_assumed]
+    if assumed:
+        warnings.warn(
+            f"the direction of {format_list(assumed)} is not stated, so higher scores are assumed to be better; state "
+            f'it with Measure("name", higher_is_better=…) or {format_option("lower_is_better", "NAME")}',
+            DirectionWarning,
+            stacklevel=3,
+        )
+    return np.array([one.sign for one in measures])
 
 
 def parse(text: str) -> tuple[str, dict[str, Parameter]]:
@@ -279,7 +347,7 @@ def _checked_inputs(measure: Measure, arrays: tuple[Any, ...]) -> tuple[np.ndarr
     try:
         inputs = tuple(np.asarray(array, dtype=np.float64) for array in arrays)
     except (TypeError, ValueError):
-        raise MeasureError(f"{measure} takes arrays of numbers; rows of different length or words are none") from None
+        raise MeasureError(f"{measure} takes arrays of numbers, with rows of the same length") from None
     if wanted == 1 and (inputs[0].ndim < 2 or inputs[0].shape[-1] != inputs[0].shape[-2]):
         raise MeasureError(f"{measure} takes counts of shape (..., K, K), not {inputs[0].shape}")
     if wanted == 2 and (min(a.ndim for a in inputs) < 1 or inputs[0].shape[-1] != inputs[1].shape[-1]):
@@ -306,8 +374,8 @@ def _check_numbers(measure: Measure, inputs: tuple[np.ndarray, ...]) -> None:
             raise MeasureError(f"{measure}: {what} shares sum to {total[off].flat[0]:.6g}, not 1")
 
 
-def defined(formula: Formula, undefined: float | None) -> Formula:
-    """Return the formula as a plain function of arrays in which 0/0 gives the documented value."""
+def fill_undefined(formula: Formula, undefined: float | None) -> Formula:
+    """Return the formula as a plain function of arrays that gives the documented value where it is 0/0."""
 
     @functools.wraps(formula)
     def measured(*arrays: Any, **parameters: Any) -> np.ndarray:

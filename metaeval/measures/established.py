@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metaeval.measures.base import Kind, Measure
-from metaeval.measures.registry import resolve
+from metaeval.measures.resolve import resolve_measures
 
 ESTABLISHED: dict[Kind, tuple[str, ...]] = {
     "classification": ("CEM_ORD", "kappa", "alpha_ORD", "alpha_INT", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
@@ -29,4 +29,4 @@ def established_measures(kind: Kind) -> tuple[Measure, ...]:
     >>> [str(one) for one in established_measures("quantification")]
     ['NMD', 'RNOD', 'RSNOD', 'NVD', 'RNSS', 'JSD']
     """
-    return resolve(ESTABLISHED[kind])
+    return resolve_measures(ESTABLISHED[kind])

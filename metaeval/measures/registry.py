@@ -1,26 +1,17 @@
-"""The one door for measures, shipped or a user's own: decorate a function of arrays, find it by name."""
+"""The registry: decorating a function of arrays makes it a measure that everybody finds by its name."""
 
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from metaeval.errors import MeasureError
-from metaeval.measures.base import Formula, Kind, Measure, defined, parameters_of, parse
+from metaeval.measures.base import Formula, Kind, Measure, fill_undefined, parameters_of, parse
 
 Decorated = TypeVar("Decorated", bound=Formula)
 
 _MEASURES: dict[str, Measure] = {}
-
-# The usual names of retrieval measures, as trec_eval, ir_measures and ranx write them: higher is better, 0 to 1.
-_RETRIEVAL = re.compile(
-    r"(ndcg|n?err|ap|map|gm_?map|infap|p|precision|r|recall|rr|mrr|recip_rank|rbp|bpref|rprec|r-prec"
-    r"|success|hit_rate|judged|iprec_at_recall|iprec|set_p|set_recall|set_f|intap|alpha_n?dcg|nrbp)"
-    r"(_cut)?(\([^)]*\))?([@_][0-9.]+)?(\([^)]*\))?$",
-    re.IGNORECASE,
-)
 
 
 def classification_measure(
@@ -55,7 +46,7 @@ def classification_measure(
     undefined : float, optional
         The score where the formula is 0/0 (NaN). Without it a NaN is an error.
     symmetric : bool, optional
-        Whether exchanging gold and estimate changes nothing; the conformance test checks it.
+        Whether swapping prediction and gold gives the same score; the conformance test checks it.
     shown : tuple of str, optional
         Parameters that the printed name shows even at their defaults.
 
@@ -166,7 +157,7 @@ def _registering(
             formula=formula,
         )
         _MEASURES[registered] = measure.with_parameters({key: parameters_of(formula)[key] for key in shown})
-        function: Any = defined(formula, undefined)
+        function: Any = fill_undefined(formula, undefined)
         function.measure = _MEASURES[registered]
         return function
 
@@ -178,51 +169,23 @@ def _origin(formula: Formula | None) -> tuple[str, str] | None:
     return None if formula is None else (formula.__module__, formula.__qualname__)
 
 
-def measure(wanted: str | Measure | Formula) -> Measure:
-    """Find a measure by its name, or take one that is a measure already.
+def find_registered(text: str) -> Measure | None:
+    """Return the registered measure of that name, or None if there is none of that family.
 
     Parameters
     ----------
-    wanted : str, Measure or decorated function
-        ``"NMD"``, ``"OCI(beta=0.75, gamma=1)"``, a `Measure`, or a function that went through
-        `classification_measure` or `quantification_measure`.
+    text : str
+        ``"NMD"``, or ``"OCI(beta=0.75)"``.
 
     Returns
     -------
-    Measure
-        `str()` of it gives a name that finds it again.
+    Measure or None
 
     Raises
     ------
     MeasureError
-        If there is no such measure; the message names the nearest ones.
-
-    Examples
-    --------
-    >>> import metaeval
-    >>> metaeval.measure("NMD").higher_is_better
-    False
-    >>> str(metaeval.measure("RNOD(distance=gold)"))
-    'RNOD(distance=gold)'
+        If the text is no name of a measure, or the measure does not have these parameters.
     """
-    if isinstance(wanted, Measure):
-        return wanted
-    if isinstance(wanted, str):
-        found = find(wanted)
-        if found is None:
-            raise MeasureError(f"there is no measure {wanted!r}{_nearest(wanted)}; `metaeval measures` lists them")
-        return found
-    attached = getattr(wanted, "measure", None)
-    if isinstance(attached, Measure):
-        return attached
-    raise MeasureError(
-        f"{wanted!r} is not a measure: give a name, or a function decorated with "
-        "@metaeval.classification_measure or @metaeval.quantification_measure"
-    )
-
-
-def find(text: str) -> Measure | None:
-    """Return the registered measure of that name, or None; parameters that it does not have are an error."""
     if text in _MEASURES:
         return _MEASURES[text]
     name, parameters = parse(text)
@@ -230,42 +193,23 @@ def find(text: str) -> Measure | None:
     return None if registered is None else registered.with_parameters(parameters)
 
 
-def named(label: str | Measure) -> Measure:
-    """Return the measure a score matrix's label stands for: a registered one, or a bare name.
-
-    Parameters
-    ----------
-    label : str or Measure
-
-    Returns
-    -------
-    Measure
-        A bare one has no formula; its direction is None unless it has the name of a usual retrieval measure,
-        such as AP, nDCG@20, P_10 or ERR@20, of which higher is better.
-
-    Examples
-    --------
-    >>> named("nDCG@20").higher_is_better, named("cost").higher_is_better
-    (True, None)
-    """
-    if isinstance(label, Measure):
-        return label
-    label = str(label)
-    if label in _MEASURES:
-        return _MEASURES[label]
-    try:
-        found = find(label)
-    except MeasureError:
-        found = None
-    if found is not None:
-        return found
-    if _RETRIEVAL.match(label):
-        return Measure(label, True, (0, 1), description="a retrieval measure, known by its scores")
-    return Measure(label)
+def require_registered(name: str) -> Measure:
+    """Return the registered measure of that name; an error that names the nearest ones if there is none."""
+    found = find_registered(name)
+    if found is None:
+        lowered = {known.lower(): known for known in _MEASURES}
+        family = name.partition("(")[0].strip().lower()
+        near = [lowered[one] for one in difflib.get_close_matches(family, lowered, n=3, cutoff=0.5)]
+        hint = f" (did you mean {', '.join(near)}?)" if near else ""
+        raise MeasureError(f"there is no measure {name!r}{hint}; `metaeval measures` lists them")
+    return found
 
 
 def is_shipped(measure: Measure) -> bool:
     """Say whether a measure is one of metaeval's own, which everybody has, and not registered by a user's code."""
+    registered = _MEASURES.get(measure.name)
+    if registered is None or measure.formula is not registered.formula:
+        return False
     return getattr(measure.formula, "__module__", "").startswith("metaeval.measures.")
 
 
@@ -286,20 +230,3 @@ def measures(kind: Kind | None = None) -> tuple[Measure, ...]:
     ['NMD', 'RNOD', 'RSNOD']
     """
     return tuple(m for m in _MEASURES.values() if kind is None or m.kind == kind)
-
-
-def resolve(wanted: Iterable[str | Measure | Formula] | str | Measure | Formula) -> tuple[Measure, ...]:
-    """Return the measures for one name or many; a name given twice is an error."""
-    listed = [wanted] if isinstance(wanted, str | Measure) or callable(wanted) else list(wanted)
-    found = tuple(measure(one) for one in listed)
-    for position, one in enumerate(found):
-        if str(one) in {str(other) for other in found[:position]}:
-            raise MeasureError(f"the measure {one} is given twice")
-    return found
-
-
-def _nearest(wanted: str) -> str:
-    name = wanted.partition("(")[0].strip()
-    lowered = {known.lower(): known for known in _MEASURES}
-    close = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)
-    return f" (did you mean {', '.join(lowered[one] for one in close)}?)" if close else ""

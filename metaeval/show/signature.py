@@ -21,7 +21,7 @@ class Signed(Protocol):
 
     @property
     def measures(self) -> Sequence[object]:
-        """What the last axis holds; `str` gives a name."""
+        """What the last axis holds; `str` gives a name, `full_name` says if the direction is assumed."""
 
     @property
     def collection(self) -> str:
@@ -79,7 +79,7 @@ def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -
     Signature
     """
     collections: list[Signed] = list(scores) if isinstance(scores, Iterable) else [scores]
-    measures = list(dict.fromkeys(str(measure) for one in collections for measure in one.measures))
+    measures = list(dict.fromkeys(_format_measure(measure) for one in collections for measure in one.measures))
     shown = {"measures": ", ".join(measures), **settings}
     return Signature(
         analysis,
@@ -93,6 +93,11 @@ def _describe(scores: Signed) -> str:
     n_runs, n_topics, _ = scores.values.shape
     size = f"{format_count(n_runs, 'run')} × {format_count(n_topics, 'topic')}"
     return f"{scores.collection or 'scores'}@{scores.sha256[:12]} {size}"
+
+
+def _format_measure(measure: object) -> str:
+    """Return the name of a measure, with the word that its direction is assumed where nobody has stated one."""
+    return str(getattr(measure, "full_name", measure))
 
 
 def _format_value(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Pairs of confusion matrices that a formal property of ordinal measures compares (Amigó et al. 2020, §4.1).
+"""Confusion matrices and distributions that a formal property of measures compares (Amigó et al. 2020, §4.1).
 
 Items in one cell of a confusion matrix are exchangeable, so that all matrices of N items stand for all pairs of a run
 and a gold of N items.
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
+Shares = npt.NDArray[np.float64]
 
 
 def all_counts(n_items: int, n_cells: int) -> Counts:
@@ -40,7 +41,7 @@ def all_matrices(n_items: int, n_classes: int) -> Counts:
     return all_counts(n_items, n_classes**2).reshape(-1, n_classes, n_classes)
 
 
-def random_matrices(rng: np.random.Generator, n_matrices: int, n_items: int, n_classes: int) -> Counts:
+def draw_matrices(rng: np.random.Generator, n_matrices: int, n_items: int, n_classes: int) -> Counts:
     """Draw confusion matrices, some nearly perfect and some far from it, shape (matrix, K, K).
 
     Parameters
@@ -64,7 +65,7 @@ def no_empty_gold(counts: Counts) -> Counts:
     return counts[(counts.sum(axis=2) > 0).all(axis=1)]
 
 
-def stretched(counts: Counts) -> tuple[Counts, Counts]:
+def stretch_scale(counts: Counts) -> tuple[Counts, Counts]:
     """Return matrices with classes that neither gold nor run uses, and the same with those classes moved to the end.
 
     The second is the first before a strictly increasing function of the classes stretched it (Property 1). Both have
@@ -80,7 +81,7 @@ def stretched(counts: Counts) -> tuple[Counts, Counts]:
 
     Examples
     --------
-    >>> before, after = stretched(np.array([[[1, 0, 0], [0, 0, 0], [0, 0, 1]]]))
+    >>> before, after = stretch_scale(np.array([[[1, 0, 0], [0, 0, 0], [0, 0, 1]]]))
     >>> before[0].tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
     """
@@ -159,3 +160,196 @@ def misplaced_in_the_middle(gold: Counts) -> tuple[Counts, Counts]:
             moved[:, source, middle] += 1
             found.append(moved)
     return np.concatenate(large), np.concatenate(small)
+
+
+def swap_roles(counts: Counts) -> tuple[Counts, Counts]:
+    """Return matrices, and the same with prediction and gold swapped; of two that are each other's swap, one case.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (matrix, K, K)
+
+    Returns
+    -------
+    given, swapped : ndarray of int64, shape (case, K, K)
+        Matrices that the swap leaves as they are would show nothing and are left out.
+
+    Examples
+    --------
+    >>> given, swapped = swap_roles(np.array([[[1, 2], [0, 3]], [[1, 0], [2, 3]], [[1, 0], [0, 1]]]))
+    >>> given.tolist(), swapped.tolist()
+    ([[[1, 2], [0, 3]]], [[[1, 0], [2, 3]]])
+    """
+    turned = counts.swapaxes(1, 2)
+    gaps = (counts - turned).reshape(len(counts), -1)
+    first = np.take_along_axis(gaps, np.argmax(gaps != 0, axis=1)[:, np.newaxis], axis=1)[:, 0]
+    return counts[first > 0], turned[first > 0]
+
+
+def make_one_mistake(gold: Counts) -> tuple[Counts, Counts]:
+    """Return runs that are right but for one item, and the same with that item in a more distant class.
+
+    Parameters
+    ----------
+    gold : ndarray of int64, shape (gold, K)
+        Items of every gold class.
+
+    Returns
+    -------
+    near, far : ndarray of int64, shape (case, K, K)
+        Both wrong classes are on the same side of the gold class.
+
+    Examples
+    --------
+    >>> near, far = make_one_mistake(np.array([[2, 1, 0]]))
+    >>> near.tolist(), far.tolist()
+    ([[[1, 1, 0], [0, 1, 0], [0, 0, 0]]], [[[1, 0, 1], [0, 1, 0], [0, 0, 0]]])
+    """
+    n_classes = gold.shape[1]
+    near: list[Counts] = []
+    far: list[Counts] = []
+    for g, nearer, farther in list_wrong_classes(n_classes):
+        right = gold[gold[:, g] > 0][:, :, np.newaxis] * np.eye(n_classes, dtype=np.int64)
+        for p, found in ((nearer, near), (farther, far)):
+            moved = right.copy()
+            moved[:, g, g] -= 1
+            moved[:, g, p] += 1
+            found.append(moved)
+    return np.concatenate(near), np.concatenate(far)
+
+
+def make_constant_runs(gold: Counts) -> Counts:
+    """Return, for every gold whose classes are not all of one size, the runs that always return one class.
+
+    Parameters
+    ----------
+    gold : ndarray of int64, shape (gold, K)
+        Items of every gold class.
+
+    Returns
+    -------
+    ndarray of int64, shape (case, K, K, K)
+        ``[c, p]`` holds the counts of the run that returns class p for every item.
+
+    Examples
+    --------
+    >>> make_constant_runs(np.array([[2, 1], [1, 1]])).tolist()
+    [[[[2, 0], [1, 0]], [[0, 2], [0, 1]]]]
+    """
+    unlike = gold[np.ptp(gold, axis=1) > 0]
+    n_classes = gold.shape[1]
+    counts = np.zeros((len(unlike), n_classes, n_classes, n_classes), dtype=np.int64)
+    for p in range(n_classes):
+        counts[:, p, :, p] = unlike
+    return counts
+
+
+def list_wrong_classes(n_classes: int) -> npt.NDArray[np.int64]:
+    """Return every gold class with every two other classes on the same side of it, the nearer one first.
+
+    Parameters
+    ----------
+    n_classes : int
+
+    Returns
+    -------
+    ndarray of int64, shape (case, 3)
+        Columns gold, nearer, farther.
+
+    Examples
+    --------
+    >>> list_wrong_classes(3).tolist()
+    [[0, 1, 2], [2, 1, 0]]
+    """
+    found = [
+        (gold, nearer, farther)
+        for gold in range(n_classes)
+        for side in (range(gold + 1, n_classes), range(gold - 1, -1, -1))
+        for nearer, farther in itertools.combinations(side, 2)
+    ]
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
+def make_even_gold(n_classes: int, share: float) -> Shares:
+    """Return distributions that give one class a share, and the other classes equal shares of the rest.
+
+    Parameters
+    ----------
+    n_classes : int
+    share : float
+
+    Returns
+    -------
+    ndarray, shape (K, K)
+        Row k favours class k.
+
+    Examples
+    --------
+    >>> make_even_gold(3, 0.5).tolist()
+    [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
+    """
+    rest = (1 - share) / (n_classes - 1)
+    return np.where(np.eye(n_classes) > 0, share, rest)
+
+
+def draw_majority_gold(rng: np.random.Generator, n_gold: int, n_classes: int) -> Shares:
+    """Draw distributions that give class k from 55 to 95 %, and the other classes random shares of the rest.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n_gold, n_classes : int
+
+    Returns
+    -------
+    ndarray, shape (gold, K, K)
+        ``[g, k]`` favours class k.
+    """
+    share = rng.uniform(0.55, 0.95, size=(n_gold, 1))
+    rest = (1 - share) * rng.dirichlet(np.ones(n_classes - 1), size=n_gold)
+    gold = np.empty((n_gold, n_classes, n_classes))
+    for k in range(n_classes):
+        gold[:, k] = np.insert(rest, [k], share, axis=1)
+    return gold
+
+
+def make_one_class_estimates(gold: Shares) -> tuple[Shares, Shares]:
+    """Return, for golds that favour one class each, two estimates that are all in one wrong class.
+
+    Parameters
+    ----------
+    gold : ndarray, shape (..., K, K)
+        ``[..., k, :]`` favours class k.
+
+    Returns
+    -------
+    estimated, gold : ndarray, shape (case, 2, K)
+        The first estimate is in the class nearer to the favoured one; both have the same gold.
+
+    Examples
+    --------
+    >>> estimated, gold = make_one_class_estimates(make_even_gold(3, 0.5))
+    >>> estimated.tolist()[0], gold.tolist()[0]
+    ([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], [[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
+    """
+    n_classes = gold.shape[-1]
+    wrong = list_wrong_classes(n_classes)
+    favoured = gold.reshape(-1, n_classes, n_classes)[:, wrong[:, 0]]
+    shape = (*favoured.shape[:2], 2, n_classes)
+    estimated = np.broadcast_to(np.eye(n_classes)[wrong[:, 1:]], shape)
+    there = np.broadcast_to(favoured[:, :, np.newaxis], shape)
+    return estimated.reshape(-1, 2, n_classes), there.reshape(-1, 2, n_classes)
+
+
+def swap_shares(one: Shares, two: Shares) -> tuple[Shares, Shares]:
+    """Return pairs of distributions as estimate and gold, and with the two swapped.
+
+    Parameters
+    ----------
+    one, two : ndarray, shape (case, K)
+
+    Returns
+    -------
+    estimated, gold : ndarray, shape (case, 2, K)
+    """
+    return np.stack([one, two], axis=1), np.stack([two, one], axis=1)

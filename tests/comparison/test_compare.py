@@ -9,12 +9,9 @@ import pandas as pd
 import pytest
 
 import metaeval as me
-from metaeval.analyses.grades import consistency_net, grade, power_net, similarity_groups
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.scoring import add_new_scores
-from metaeval.comparison.traits import traits
 from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning
-from metaeval.measures.conformance import conformance, plain_measure
 
 QUICK = {"n_trials": 40, "n_permutations": 100}
 
@@ -50,120 +47,6 @@ def classified(collection="oc"):
     return me.ClassificationRuns(counts, runs=list("abcde"), topics=range(12), classes=range(4), collection=collection)
 
 
-def measure_of(formula, kind="quantification", better=False, span=(0, 1)):
-    return me.Measure("own", better, span, kind=kind, formula=formula)
-
-
-def chebyshev(estimated, gold):
-    return np.abs(estimated - gold).max(axis=-1)
-
-
-class TestConformance:
-    def test_every_registered_measure_passes(self):
-        for measure in me.measures.measures():
-            if measure.name != "MI":  # how much there is to know depends on the gold
-                assert conformance(measure).measure is measure
-
-    @pytest.mark.parametrize(
-        ("measure", "message"),
-        [
-            (measure_of(lambda p, q: p[..., 0] * np.nan), "own gives nan for estimated .* not a finite number"),
-            (measure_of(lambda p, q: 3 * np.abs(p - q).sum(-1)), r"outside its declared range \[0, 1\]"),
-            (
-                measure_of(chebyshev, better=True),
-                "better than the perfect run's 0, higher being better; is higher really",
-            ),
-            (measure_of(lambda p, q: p - q), r"returned shape \(5,\) for one topic of shape \(5,\)"),
-            (measure_of(lambda p, q: p[..., 0] * 0 + 0.5), "gives 0.5 to everything"),
-            (measure_of(lambda p, q: 1 / 0), "ZeroDivisionError"),
-            (measure_of(lambda p, q: "high"), "own cannot be computed"),
-            (measure_of(lambda c: c.sum((-2, -1)), kind="classification", span=(0, 9)), r"counts \[\["),
-            (me.Measure("own"), "known by its scores only"),
-        ],
-    )
-    def test_a_measure_that_breaks_its_word_is_told_so_with_an_example(self, measure, message):
-        with pytest.raises(MeasureError, match=message):
-            conformance(measure)
-
-    def test_a_function_of_one_topic_is_called_topic_by_topic_and_that_is_said(self):
-        found = conformance(measure_of(lambda p, q: max(abs(a - b) for a, b in zip(p, q, strict=True))))
-        assert "one topic at a time" in found.notes[0]
-        p, q = np.random.default_rng(0).dirichlet(np.ones(5), (2, 3, 4))
-        assert np.allclose(found.measure.score(p, q), chebyshev(p, q))
-
-    def test_a_batch_that_differs_from_its_members_is_not_trusted(self):
-        """max() over everything has the right shape nowhere; a mean over topics has the right value nowhere."""
-        found = conformance(
-            measure_of(lambda p, q: np.abs(p - q).max(axis=-1) * np.ones(p.shape[:-1]).mean() + 0 * p.sum())
-        )
-        assert found.notes == ()
-        blurred = measure_of(lambda p, q: np.abs(p - q).max(axis=-1) * 0 + np.abs(p - q).max(axis=-1).mean())
-        assert "one topic at a time" in conformance(blurred).notes[0]
-
-    def test_kind_and_direction_of_a_plain_function_are_seen(self):
-        measure, note = plain_measure(chebyshev, "chebyshev")
-        assert (measure.kind, measure.higher_is_better) == ("quantification", False)
-        assert "lower is better" in note
-        measure, _ = plain_measure(lambda counts: np.trace(counts) / counts.sum(), "acc")
-        assert (measure.kind, measure.higher_is_better) == ("classification", True)
-        for function, message in (
-            (lambda: 1, "takes 0 arrays"),
-            (lambda p, q: p[0], "direction cannot be seen"),
-            (3, "not a function"),
-        ):
-            with pytest.raises(MeasureError, match=message):
-                plain_measure(function, "f")
-
-
-class TestTraits:
-    def test_the_marks_of_sakais_tables_that_are_about_formulas(self):
-        """ACL 2021, Table 7, columns I and II, and Table 4, column II."""
-        oq = traits([me.measure(name) for name in ("NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD")])
-        assert {name: found["ordinal"].mark for name, found in oq.items()} == {
-            "NMD": "✓", "RSNOD": "✓", "RNOD": "✓", "NVD": "✗", "RNSS": "✗", "JSD": "✗",
-        }  # fmt: skip
-        assert [found["symmetric"].mark for found in oq.values()] == ["✓", "✓", "✗", "✓", "✓", "✓"]
-        names = ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "F1_M", "HMPR", "MAE_mu", "Accuracy")
-        oc = traits([me.measure(name) for name in names])
-        assert [found["constant"].mark for found in oc.values()] == ["✗"] + ["✓"] * 8
-
-    def test_a_cross_comes_with_a_case(self):
-        found = traits([me.measure("RNADW")])["RNADW"]["ordinal"]
-        assert found.mark == "✗"
-        assert "all gold in class 1" in found.evidence
-
-
-class TestGrades:
-    def test_grades_begin_at_a_third(self):
-        assert [grade(net) for net in (1, 1 / 3, 0.3, 0, -0.3, -1 / 3, -1)] == [
-            "good",
-            "good",
-            "fair",
-            "fair",
-            "fair",
-            "poor",
-            "poor",
-        ]
-
-    def test_groups_join_what_is_alike(self):
-        from types import SimpleNamespace
-
-        tau = np.array([[1, 0.9, 0.2, 0.85], [0.9, 1, 0.1, 0.8], [0.2, 0.1, 1, 0.3], [0.85, 0.8, 0.3, 1]])
-        assert similarity_groups([SimpleNamespace(tau=tau)], 0.8) == ["A", "A", "B", "A"]
-        assert similarity_groups([SimpleNamespace(tau=tau)], 0.0) == ["A"] * 4
-
-    def test_nets_count_who_outperforms_whom(self):
-        from types import SimpleNamespace
-
-        significant = np.array([[False, True, True], [True, False, False], [True, False, False]])
-        one = SimpleNamespace(significant=significant, means=np.array([0.9, 0.5, 0.4]), measures=range(3))
-        assert consistency_net([one]).tolist() == [1.0, -0.5, -0.5]
-        found = np.zeros((3, 100), dtype=bool)
-        for row, count in enumerate((50, 49, 20)):
-            found[row, :count] = True
-        assert power_net([SimpleNamespace(significant=found)]).tolist() == [0.5, 0.5, -1.0]
-
-
 class TestCompare:
     def test_quantification_runs_get_everything_that_applies(self):
         result = compare("RNADW", [quantified(), quantified(collection="second")], **QUICK)
@@ -173,7 +56,8 @@ class TestCompare:
         assert study.coverage is None
         assert result.pooled is not None
         frame = result.to_frame()
-        assert frame.loc["NVD", "ordinal"] == "✗"
+        assert frame.loc["NVD", "ordinal"] == "✗ (140 of 140)"
+        assert frame.loc["NMD", "ordinal with mixed gold"].startswith("✓ (")
         assert set(frame["power"]) <= {"good", "fair", "poor"}
         assert list(result.rules()) == list(frame.columns)
 
@@ -183,7 +67,12 @@ class TestCompare:
         assert study.coverage is not None
         assert study.small_consistency is None
         assert any("needs 20 topics; there are 12" in sentence for sentence in study.skipped.values())
-        assert "ordinal monotonicity" in result.to_frame()
+        frame = result.to_frame()
+        assert frame.loc["MSE_M", "ordinal monotonicity"].startswith("✓ (")
+        assert frame.loc["kappa", "imbalance"].startswith("✗ (")
+        assert frame.loc["kappa", "symmetric"].startswith("✓ (")
+        assert frame.loc["kappa", "constant"].startswith("✗ (")
+        assert list(result.rules()) == list(frame.columns)
 
     def test_its_numbers_are_those_of_the_analyses(self):
         runs = quantified()

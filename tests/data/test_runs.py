@@ -116,7 +116,7 @@ def test_a_measure_is_registered_once_and_found_by_name_or_function():
             return 0
 
     with pytest.raises(MeasureError, match="given twice"):
-        metaeval.measures.resolve(["NMD", "NMD"])
+        metaeval.measures.resolve_measures(["NMD", "NMD"])
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,12 @@ def test_a_registered_name_brings_its_direction_and_another_name_none(scores):
     ["AP", "map", "nDCG@20", "ndcg_cut_10", "P_10", "P@20", "ERR@20", "RR", "recip_rank", "bpref", "P(rel=2)@10"],
 )
 def test_higher_is_known_to_be_better_for_the_usual_retrieval_measures(name):
-    assert metaeval.measures.named(name).higher_is_better is True
+    assert metaeval.measures.measure_of_label(name).higher_is_better is True
 
 
 @pytest.mark.parametrize("name", ["cost", "latency", "DCG@10", "X", "app", "ranking loss", "f(x", "a=b"])
 def test_nothing_is_assumed_of_other_names(name):
-    measure = metaeval.measures.named(name)
+    measure = metaeval.measures.measure_of_label(name)
     assert measure.higher_is_better is None
     assert str(measure) == name
 

@@ -1,0 +1,76 @@
+"""A measure from a plain function of arrays: what kind it is and which direction it has, seen by trying."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from metaeval.errors import MeasureError
+from metaeval.measures.base import Kind, Measure
+from metaeval.measures.conformance import SLACK, accept_batches, call_each_topic, make_perfect_data, make_trial_data
+
+_N_CLASSES = 5
+
+
+def measure_of_function(function: Callable[..., Any], name: str | None = None) -> tuple[Measure, str]:
+    """Return a measure made of an undecorated function, and a sentence that says what was assumed about it.
+
+    A function of one array is a classification measure, a function of two a quantification measure; its direction is
+    the one in which the perfect run is best.
+
+    Parameters
+    ----------
+    function : callable
+        Of ``counts``, or of ``estimated`` and ``gold``, for one topic or with leading axes.
+    name : str, optional
+        The function's own by default.
+
+    Returns
+    -------
+    measure : Measure
+        Its range is not known. Where the function takes one topic at a time, the measure calls it so.
+    note : str
+
+    Raises
+    ------
+    MeasureError
+        If the function takes neither one nor two arrays, cannot be computed, or the perfect run is best in neither
+        direction.
+    """
+    name = name or str(getattr(function, "__name__", type(function).__name__))
+    kind = _find_kind(function, name)
+    bare = Measure(name, None, kind=kind, formula=function)
+    data = make_trial_data(bare, _N_CLASSES)
+    each = call_each_topic(bare)
+    gain = each.evaluate(*data)[0] - each.evaluate(*make_perfect_data(bare, data))[0]
+    if not np.isfinite(gain).all() or ((gain > SLACK).any() and (gain < -SLACK).any()) or not gain.any():
+        raise MeasureError(
+            f"{name}: the perfect run is neither always best nor always worst, so its direction cannot be seen; "
+            f"decorate it with @metaeval.{kind}_measure(higher_is_better=…, range=(…, …))"
+        )
+    higher = bool((gain <= SLACK).all())
+    found, _ = accept_batches(replace(bare, higher_is_better=higher), data)
+    note = f"{name} is not decorated: taken as a {kind} measure of which {'higher' if higher else 'lower'} is better"
+    return found, note
+
+
+def _find_kind(function: Callable[..., Any], name: str) -> Kind:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise MeasureError(f"{name} is not a measure: nothing says which arrays it takes") from None
+    arrays = [
+        one
+        for one in parameters
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(arrays) not in (1, 2):
+        raise MeasureError(
+            f"{name} is not a measure: it takes {len(arrays)} arrays, and a measure takes counts (K × K), or estimated "
+            "and gold (K each)"
+        )
+    return "classification" if len(arrays) == 1 else "quantification"

@@ -1,0 +1,333 @@
+"""The search for counterexamples: what it enumerates, what it finds, and the command."""
+
+import itertools
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import metaeval
+from metaeval.analyses.properties import (
+    CONSTANT,
+    IMBALANCE,
+    INVARIANCE,
+    MONOTONICITY,
+    ORDINAL,
+    ORDINAL_MIXED,
+    PROPERTIES,
+    SYMMETRIC,
+)
+from metaeval.measures.properties import find_properties
+from metaeval.stats.ordinal_cases import (
+    all_matrices,
+    draw_majority_gold,
+    make_constant_runs,
+    make_one_mistake,
+    misplaced_in_the_middle,
+    one_step_closer,
+    stretch_scale,
+    swap_roles,
+)
+
+QUICK = {"n_random": 40}
+
+
+def checks(name, **options):
+    found = metaeval.properties([name], **{**QUICK, **options})
+    return {one.property.name: one for one in found.checks}
+
+
+@pytest.mark.parametrize(("n_items", "n_classes"), [(1, 2), (3, 2), (2, 3), (5, 4)])
+def test_every_confusion_matrix_is_tried_once(n_items, n_classes):
+    matrices = all_matrices(n_items, n_classes)
+    assert len(matrices) == math.comb(n_items + n_classes**2 - 1, n_items)
+    assert len(np.unique(matrices.reshape(len(matrices), -1), axis=0)) == len(matrices)
+    assert (matrices.sum(axis=(1, 2)) == n_items).all()
+
+
+def test_the_steps_are_those_of_a_loop_over_items():
+    far, near = one_step_closer(all_matrices(2, 3))
+    found = {(a.tobytes(), b.tobytes()) for a, b in zip(far, near, strict=True)}
+    expected = set()
+    for labels in itertools.product(range(3), repeat=4):
+        gold, run = labels[:2], list(labels[2:])
+        for item, (g, p) in enumerate(zip(gold, run, strict=True)):
+            if p != g:
+                better = run.copy()
+                better[item] += 1 if p < g else -1
+                pair = []
+                for predicted in (run, better):
+                    counts = np.zeros((3, 3), dtype=np.int64)
+                    np.add.at(counts, (list(gold), predicted), 1)
+                    pair.append(counts.tobytes())
+                expected.add(tuple(pair))
+    assert found == expected
+
+
+def test_stretching_keeps_the_order_of_the_classes_in_use():
+    before, after = stretch_scale(all_matrices(3, 4))
+    assert len(before)
+    for one, two in zip(before, after, strict=True):
+        used = (two.sum(axis=0) > 0) | (two.sum(axis=1) > 0)
+        n = used.sum()
+        np.testing.assert_array_equal(one[:n, :n], two[np.ix_(used, used)])
+        assert one.sum() == two.sum() == one[:n, :n].sum()
+
+
+def test_imbalance_compares_one_mistake_of_a_larger_with_one_of_a_smaller_class_around_a_middle():
+    for large, small in zip(*misplaced_in_the_middle(np.array([[3, 1, 2, 2], [1, 4, 1, 5]])), strict=True):
+        (one,), (three,) = (np.flatnonzero(counts.sum(axis=1) != np.diagonal(counts)) for counts in (large, small))
+        assert large.sum(axis=1).tolist() == small.sum(axis=1).tolist()
+        assert large.sum(axis=1)[one] > large.sum(axis=1)[three]
+        assert abs(one - three) == 2
+        assert large[one, (one + three) // 2] == small[three, (one + three) // 2] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("Accuracy", (True, False, False)),
+        ("MAAC", (True, False, True)),
+        ("F1_M", (True, False, True)),
+        ("MAE_mu", (False, True, False)),
+        ("MAE_M", (False, True, True)),
+        ("MSE_M", (False, True, True)),
+        ("tau_a", (True, False, False)),
+        ("Pearson", (False, False, False)),
+        ("CEM(scale=NOM)", (True, False, True)),
+        ("CEM_ORD", (True, True, True)),
+    ],
+)
+def test_measures_have_the_properties_that_table_2_marks(name, holds):
+    found = checks(name)
+    assert tuple(found[one].holds for one in PROPERTIES) == holds
+
+
+def test_counterexamples_are_the_smallest_and_break_the_property():
+    found = checks("MAE_mu")[INVARIANCE]
+    (before,), (after,) = found.counterexample
+    assert before.sum() == after.sum() == 1
+    assert found.scores == (1.0, 2.0)
+    found = checks("MI")[MONOTONICITY]
+    (far,), (near,) = found.counterexample
+    measure = metaeval.measure("MI")
+    assert measure.score(far) >= measure.score(near)
+    assert far.sum() == 2
+
+
+def test_empty_gold_classes_take_monotonicity_from_cem_ord_as_the_paper_says():
+    assert checks("CEM_ORD")[MONOTONICITY].holds
+    lost = checks("CEM_ORD", empty_classes=True)[MONOTONICITY]
+    assert not lost.holds
+    assert (lost.counterexample[0][0].sum(axis=1) == 0).any()
+    assert checks("MAE_M", empty_classes=True)[MONOTONICITY].holds
+
+
+def test_rank_correlations_see_imbalance_the_other_way_round():
+    """Table 2 marks τ_b, Spearman and Reliability & Sensitivity; Property 3 as printed fails in every case."""
+    gold = np.array([[3, 2, 2], [2, 1, 1], [5, 3, 1], [4, 1, 3]])
+    large, small = misplaced_in_the_middle(gold)
+    for name in ("tau_b", "R_s", "Reliability_Sensitivity"):
+        measure = metaeval.measure(name)
+        assert (measure.evaluate(large)[0] < measure.evaluate(small)[0]).all()
+    for name in ("tau_a", "MI", "Purity"):
+        measure = metaeval.measure(name)
+        np.testing.assert_allclose(measure.evaluate(large)[0], measure.evaluate(small)[0], atol=1e-12)
+
+
+def test_a_users_own_measure_is_searched_too(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import metaeval\n\n"
+        "@metaeval.classification_measure(higher_is_better=False, range=(0, 1), source='mine')\n"
+        "def ends(counts):\n"
+        '    """How many items end up at the wrong end?"""\n'
+        "    return (counts[..., 0, -1] + counts[..., -1, 0]) / counts.sum(axis=(-2, -1))\n"
+    )
+    command = [sys.executable, "-m", "metaeval", "properties", f"{file}:ends", "CEM_ORD", "--random", "20"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "CEM_ORD" in done.stdout
+    assert "✓" in done.stdout
+    assert "Counterexamples, the smallest that were found" in done.stdout
+    assert "should score worse than" in done.stdout
+
+
+@pytest.mark.parametrize("wanted", ["nowhere.py:f", "nonsense"])
+def test_what_is_no_measure_is_refused_in_a_sentence(wanted):
+    done = subprocess.run(
+        [sys.executable, "-m", "metaeval", "properties", wanted], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("metaeval: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_measure_that_breaks_says_so(tmp_path):
+    @metaeval.classification_measure(higher_is_better=True, range=(0, 1), name="broken_here", source="here")
+    def broken(counts):
+        """Does this ever work?"""
+        raise ValueError("never")
+
+    try:
+        with pytest.raises(metaeval.MeasureError, match="broken_here cannot be computed: ValueError: never"):
+            metaeval.properties("broken_here")
+    finally:
+        from metaeval.measures import registry
+
+        registry._MEASURES.pop("broken_here")
+
+
+def test_a_score_that_is_not_a_number_satisfies_nothing():
+    undefined = metaeval.Measure(
+        "nothing", True, kind="classification", formula=lambda counts: np.full(counts.shape[:-2], np.nan)
+    )
+    found = metaeval.properties([undefined], **QUICK)
+    assert not found.holds().any()
+
+
+def test_the_same_cases_whatever_the_measures_and_the_same_seed():
+    alone = metaeval.properties(["CEM_ORD"], **QUICK)
+    among = metaeval.properties(["Accuracy", "NMD", "CEM_ORD"], **QUICK)
+    counted = [(one.cases, one.failed) for one in alone.checks]
+    assert counted == [(one.cases, one.failed) for one in among.checks if str(one.measure) == "CEM_ORD"]
+
+
+def test_results_show_themselves():
+    found = metaeval.properties(["CEM_ORD", "Accuracy"], **QUICK)
+    text = found.to_text()
+    assert str(found.signature) in text
+    assert "✗" in text
+    frame = found.to_frame()
+    columns = ["measure", "property", "holds", "cases", "failed", "first", "second", "score_1", "score_2"]
+    assert list(frame.columns) == columns
+    row = frame.set_index(["measure", "property"]).loc[("Accuracy", IMBALANCE)]
+    assert row["first"] == "[[1,1,0],[0,1,0],[0,0,1]]"
+    assert row["failed"] == row["cases"]
+    assert found.plot() is not None
+    (details,) = found.detail_tables()
+    assert len(details.frame) == sum(one.holds is False for one in found.checks)
+
+
+@pytest.mark.parametrize("name", ["kappa", "alpha_INT"])
+def test_imbalance_is_failed_in_some_cases_where_a_single_matrix_shows_none(name):
+    check = checks(name)[IMBALANCE]
+    assert 0 < check.failed < check.cases
+    assert check.mark == f"✗ ({check.failed:,} of {check.cases:,})"
+    measure = metaeval.measure(name)
+    large, small = (measure.score(*one) for one in check.counterexample)
+    assert (large, small) == check.scores
+    assert large <= small
+    counts = np.array([[[8, 0, 0], [1, 39, 0], [0, 0, 8]], [[7, 1, 0], [0, 40, 0], [0, 0, 8]]])
+    assert measure.score(counts[0]) > measure.score(counts[1])
+
+
+def test_rnod_knows_the_order_where_gold_is_in_one_class_only_and_nmd_wherever_it_is():
+    rnod, nmd = checks("RNOD"), checks("NMD")
+    assert rnod[ORDINAL].holds
+    assert not rnod[ORDINAL_MIXED].holds
+    assert nmd[ORDINAL].holds
+    assert nmd[ORDINAL_MIXED].holds
+    gold = [0.6, 0.1, 0.1, 0.1, 0.1]
+    near, far = metaeval.measure("RNOD").score(np.eye(5)[1:3], gold)
+    assert (near.round(3), far.round(3)) == (0.689, 0.660)
+
+
+def test_table_7_of_acl_2021_is_reproduced_by_trying():
+    """Columns I (order of classes) and II (symmetric)."""
+    found = metaeval.properties(["NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD"], only=[ORDINAL, SYMMETRIC], **QUICK)
+    assert found.names == (ORDINAL, SYMMETRIC)
+    assert found.holds().T.astype(int).tolist() == [[1, 1, 1, 0, 0, 0], [1, 1, 0, 1, 1, 1]]
+
+
+def test_table_4_of_acl_2021_is_reproduced_by_trying():
+    """Columns I (order of classes) and II (constant runs)."""
+    names = ["kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "F1_M", "HMPR", "MAE_mu", "Accuracy"]
+    found = metaeval.properties(names, only=[ORDINAL, CONSTANT], **QUICK)
+    assert found.holds().T.astype(int).tolist() == [[1, 1, 1, 1, 1, 0, 0, 1, 0], [0, 1, 1, 1, 1, 1, 1, 1, 1]]
+
+
+def test_marks_of_both_kinds_stand_in_one_table_and_what_is_of_the_other_kind_is_a_dash():
+    found = metaeval.properties(["kappa", "NMD", metaeval.Measure("AP", True)], n_random=0)
+    table = found.to_table().frame
+    assert table.loc["kappa", ORDINAL_MIXED] == "–"
+    assert table.loc["NMD", IMBALANCE] == "–"
+    assert set(table.loc["AP"]) == {"–"}
+    assert table.loc["NMD", SYMMETRIC].startswith("✓ (")
+    assert found.get_check("AP", SYMMETRIC).evidence == "only scores are known"
+    assert found.get_check("AP", SYMMETRIC).holds is None
+    assert found.get_check("NMD", IMBALANCE) is None
+    assert found.plot() is not None
+
+
+def test_measures_known_by_scores_alone_have_dashes_only():
+    found = metaeval.properties([metaeval.Measure("AP", True), metaeval.Measure("RR", True)])
+    assert set(found.to_table().frame.to_numpy().ravel()) == {"–"}
+    assert found.to_dict()["rows"][0]["holds"] is None
+
+
+def test_a_property_that_is_not_there_is_named():
+    with pytest.raises(metaeval.MetaevalError, match="there is no property 'order': choose among ordinal, "):
+        metaeval.properties("NMD", only=["order"])
+    with pytest.raises(metaeval.MetaevalError, match="none of these properties is one of quantification measures"):
+        metaeval.properties("NMD", only=[IMBALANCE])
+
+
+def test_symmetry_is_that_of_swapping_worked_by_hand():
+    """MAE^M averages over gold classes: one item off in a class of three weighs 1/3, in a class of one 1."""
+    check = checks("MAE_M")[SYMMETRIC]
+    assert [one[0].tolist() for one in check.counterexample] == [[[2, 1], [0, 0]], [[2, 0], [1, 0]]]
+    assert check.scores == (pytest.approx(1 / 3), pytest.approx(1 / 2))
+    assert checks("kappa")[SYMMETRIC].holds
+    assert not checks("RNOD")[SYMMETRIC].holds
+    declared = [one for one in metaeval.measures.measures() if one.symmetric]
+    found = metaeval.properties(declared, only=[SYMMETRIC], n_random=20)
+    assert found.holds().all()
+
+
+def test_a_swap_is_tried_once_and_never_where_it_changes_nothing():
+    given, swapped = swap_roles(all_matrices(3, 2))
+    np.testing.assert_array_equal(given.swapaxes(1, 2), swapped)
+    pairs = {frozenset((a.tobytes(), b.tobytes())) for a, b in zip(given, swapped, strict=True)}
+    assert len(pairs) == len(given)
+    asymmetric = [one for one in all_matrices(3, 2) if (one != one.T).any()]
+    assert len(asymmetric) == 2 * len(given)
+
+
+def test_constant_runs_return_one_class_for_every_item_of_golds_that_are_not_even():
+    counts = make_constant_runs(np.array([[3, 1, 2], [2, 2, 2]]))
+    assert counts.shape == (1, 3, 3, 3)
+    for p in range(3):
+        assert counts[0, p].sum(axis=1).tolist() == [3, 1, 2]
+        assert np.flatnonzero(counts[0, p].sum(axis=0)).tolist() == [p]
+
+
+def test_one_mistake_goes_to_two_classes_on_the_same_side():
+    near, far = make_one_mistake(np.array([[1, 2, 1, 3]]))
+    for one, two in zip(near, far, strict=True):
+        (g,) = np.flatnonzero(one.sum(axis=1) != np.diagonal(one))
+        (nearer,), (farther,) = (np.flatnonzero(counts[g] * (np.arange(4) != g)) for counts in (one, two))
+        assert abs(farther - g) > abs(nearer - g)
+        assert (farther - g) * (nearer - g) > 0
+    assert len(near) == 8
+
+
+def test_a_majority_gold_has_more_than_half_in_its_class_and_some_in_each():
+    gold = draw_majority_gold(np.random.default_rng(0), 50, 5)
+    assert gold.shape == (50, 5, 5)
+    assert (gold[:, np.arange(5), np.arange(5)] >= 0.55).all()
+    assert (gold > 0).all()
+    np.testing.assert_allclose(gold.sum(axis=-1), 1)
+
+
+def test_every_property_says_what_it_is_in_one_sentence():
+    for one in find_properties():
+        assert one.description.endswith(".")
+        assert one.description.count(". ") == 0
+    assert len({(one.kind, one.name) for one in find_properties()}) == len(find_properties())
+
+
+def test_many_random_cases_are_made_a_few_at_a_time():
+    few, many = (checks("NMD", n_random=n)[ORDINAL_MIXED].cases for n in (1, 1200))
+    assert many - 140 == 1200 * (few - 140)

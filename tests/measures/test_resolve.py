@@ -1,0 +1,185 @@
+"""One door to a measure: names, files, functions and labels come out alike wherever they are given."""
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import metaeval
+from metaeval.errors import DataError, MeasureError, MetaevalWarning
+from metaeval.measures.registry import is_shipped
+from metaeval.measures.resolve import measure, measure_of_label, resolve_measures
+
+PLAIN = """
+import numpy as np
+print("the file was run")
+def gap(estimated, gold):
+    return np.abs(estimated - gold).max(axis=-1)
+def accuracy(counts):
+    return np.trace(counts) / counts.sum()
+not_a_measure = 3
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(PLAIN)
+    return path
+
+
+def gap(estimated, gold):
+    return np.abs(estimated - gold).max(axis=-1)
+
+
+@pytest.fixture
+def runs():
+    gold = np.random.default_rng(0).dirichlet(np.ones(3), 4)
+    estimated = np.stack([gold, gold[:, ::-1], np.full_like(gold, 1 / 3)])
+    return metaeval.QuantificationRuns(estimated, gold, runs=list("abc"), topics=range(4), classes=range(3))
+
+
+def test_a_name_a_measure_and_a_decorated_function_are_one_measure():
+    from metaeval.measures.nominal import JSD
+
+    assert measure("JSD") is measure(JSD) is measure(measure("JSD"))
+    assert str(measure("OCI(beta=0.5)")) == "OCI(beta=0.5, gamma=1)"
+
+
+def test_what_is_assumed_about_a_plain_function_is_said(file):
+    with pytest.warns(MetaevalWarning, match="gap is not decorated: taken as a quantification .* lower is better"):
+        found = measure(gap)
+    assert (str(found), found.kind, found.higher_is_better) == ("gap", "quantification", False)
+    with pytest.warns(MetaevalWarning, match="accuracy is not decorated: taken as a classification .* higher is bett"):
+        found = measure(f"{file}:accuracy")
+    assert (str(found), found.kind, found.higher_is_better) == ("accuracy", "classification", True)
+    counts = np.array([[[3, 1], [0, 4]], [[2, 0], [0, 2]]])
+    assert found.score(counts).tolist() == [0.875, 1.0], "it takes one topic at a time, and is called so"
+
+
+@pytest.mark.filterwarnings("ignore:.*not decorated")
+@pytest.mark.parametrize("form", ["function", "reference"])
+def test_every_function_takes_a_plain_function_and_a_file(form, file, runs):
+    mine = gap if form == "function" else f"{file}:gap"
+    scores = metaeval.score(runs, ["NMD", mine])
+    assert [str(one) for one in scores.measures] == ["NMD", "gap"]
+    assert scores.sel(measures=mine).values.shape == (3, 4, 1)
+    assert scores.matrix(mine).equals(scores.matrix("gap"))
+    assert [str(one) for one in metaeval.coverage(scores, reference=mine, n_bootstrap=0).reference] == ["gap"]
+    sweep = metaeval.coverage_sweep(scores, candidates=["NMD", mine])
+    assert [str(one) for one in sweep.candidates] == ["NMD", "gap"]
+    assert [str(one) for one in metaeval.uir(scores, reference=mine).reference] == ["gap"]
+    assert metaeval.properties(mine, n_random=0).measures[0].formula is not None
+
+
+@pytest.mark.filterwarnings("ignore:.*not decorated")
+def test_scores_are_opened_with_a_users_measure(file, tmp_path, runs):
+    scores = metaeval.score(runs, ["NMD", gap])
+    metaeval.io.write_scores(scores, tmp_path / "scores.csv")
+    opened = metaeval.open_scores(str(tmp_path / "scores.csv"), [f"{file}:gap"])
+    assert [str(one) for one in opened.measures] == ["gap"]
+
+
+@pytest.mark.filterwarnings("ignore:.*not decorated")
+def test_labels_of_scores_may_be_functions(runs):
+    assert metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=gap).measures[0].higher_is_better is False
+
+
+@pytest.mark.filterwarnings("ignore:.*not decorated")
+def test_a_file_that_is_named_twice_is_run_once_and_again_only_after_it_has_changed(file, capsys):
+    for _ in range(3):
+        resolve_measures([f"{file}:gap", f"{file}:accuracy"])
+    assert capsys.readouterr().out.count("the file was run") == 1
+    file.write_text(PLAIN.replace("max", "mean") + "# longer")
+    assert measure(f"{file}:gap").score([1.0, 0, 0], [0, 1.0, 0]) == pytest.approx(2 / 3)
+    assert capsys.readouterr().out.count("the file was run") == 1
+
+
+def test_two_files_of_one_name_do_not_take_each_others_measures(tmp_path):
+    text = (
+        "import metaeval\n"
+        "@metaeval.quantification_measure(higher_is_better=False, range=(0, 1))\n"
+        "def only_one_of_me(estimated, gold):\n    return abs(estimated - gold).max(axis=-1)\n"
+    )
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(text)
+    found = measure(f"{tmp_path}/one/mine.py:only_one_of_me")
+    assert measure(f"{tmp_path}/one/mine.py:only_one_of_me") is found
+    with pytest.raises(MeasureError, match="there is a measure only_one_of_me already"):
+        measure(f"{tmp_path}/two/mine.py:only_one_of_me")
+    from metaeval.measures import registry
+
+    registry._MEASURES.pop("only_one_of_me")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("{file}:nothing", "has nothing called 'nothing'"),
+        ("{file}:not_a_measure", "not_a_measure is not a measure"),
+        ("{folder}/none.py:gap", "there is no file"),
+        ("NMDD", "did you mean NMD"),
+        (3, "3 is not a measure"),
+        (dict, "is not a measure"),
+    ],
+)
+def test_what_is_no_measure_is_said_in_a_sentence(wanted, message, file):
+    given = wanted.format(file=file, folder=file.parent) if isinstance(wanted, str) else wanted
+    with pytest.raises(MeasureError, match=message):
+        measure(given)
+
+
+def test_a_measure_is_given_once():
+    with pytest.raises(MeasureError, match="NMD is given twice"):
+        resolve_measures(["NMD", measure("NMD")])
+    with pytest.raises(MeasureError, match="cost is given twice"):
+        resolve_measures(["cost", "cost"], labels=())
+
+
+def test_a_label_is_known_by_its_scores_where_it_is_not_registered():
+    assert measure_of_label("NMD").formula is not None
+    assert measure_of_label("nDCG@20").higher_is_better is True
+    assert measure_of_label("cost") == metaeval.Measure("cost")
+    assert str(resolve_measures("cost", labels=())[0]) == "cost"
+    with pytest.raises(MeasureError, match="no measure 'cost'"):
+        resolve_measures("cost")
+
+
+def test_a_label_from_data_never_runs_a_file(file, capsys):
+    label = f"{file}:gap"
+    scores = metaeval.Scores([[[0.5]], [[0.2]]], runs=["a", "b"], topics=["t"], measures=[label])
+    assert [str(one) for one in scores.sel(measures=[label]).measures] == [label]
+    assert scores.matrix(label).shape == (2, 1)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_measure_that_the_scores_lack_is_named():
+    scores = metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=["NMD"])
+    with pytest.raises(DataError, match="there is no measure 'RNOD'"):
+        scores.sel(measures="RNOD")
+
+
+def test_a_users_function_is_not_a_shipped_measure_however_it_is_called():
+    one_topic = metaeval.Measure("own", False, kind="quantification", formula=lambda p, q: max(abs(p - q)))
+    assert not is_shipped(metaeval.conformance(one_topic).measure)
+    assert is_shipped(measure("NMD"))
+    assert is_shipped(measure("RNOD(distance=gold)"))
+
+
+def test_no_module_of_a_package_is_hidden_by_a_function_of_its_name():
+    for package in ("measures", "analyses", "stats", "show", "comparison"):
+        found = importlib.import_module(f"metaeval.{package}")
+        for one in pkgutil.iter_modules(found.__path__):
+            importlib.import_module(f"metaeval.{package}.{one.name}")
+            assert isinstance(getattr(found, one.name), types.ModuleType), f"metaeval.{package}.{one.name}"
+
+
+@pytest.mark.parametrize("module", ["base", "registry", "resolve", "conformance", "plain_function", "properties"])
+def test_every_module_of_measures_can_be_imported_first(module):
+    code = f"import metaeval.measures.{module} as m, types; assert isinstance(m, types.ModuleType)"
+    subprocess.run([sys.executable, "-c", code], check=True)
