@@ -1,4 +1,4 @@
-"""What analyses refuse, said once."""
+"""Checks of what analyses are given: sizes of scores, and options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 
 
-def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
+def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
     """Refuse scores of fewer runs, topics or measures than an analysis can compare.
 
     Parameters
@@ -39,7 +39,7 @@ def comparable(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int 
             )
 
 
-def share_between(name: str, value: float) -> None:
+def check_share(name: str, value: float) -> None:
     """Refuse a share such as α or a confidence that is not strictly between 0 and 1."""
     if not 0 < value < 1:
         raise MetaevalError(f"{format_option(name)} is {value:g}; it lies between 0 and 1, both excluded")
@@ -48,7 +48,7 @@ def share_between(name: str, value: float) -> None:
 _MOST = 2**31 - 1
 
 
-def at_least(name: str, value: int, least: int) -> None:
+def check_count(name: str, value: int, least: int) -> None:
     """Refuse a count that is not a whole number of at least `least`, or that no machine can count to in time."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise MetaevalError(f"{format_option(name)} is {value}; it is a whole number of at least {least}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, check_seed, comparable, share_between
+from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
@@ -128,7 +128,7 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
     >>> uir(scores, reference=["Accuracy", "MI"]).to_frame().loc["a", "b"]   # better on t, undecided on u
     np.float64(0.5)
     """
-    comparable(scores, topics=1)
+    check_scores(scores, topics=1)
     chosen = _choose_reference(scores, reference)
     base = chosen.values * find_signs(chosen.measures)
     n_runs, n_topics, _ = base.shape
@@ -256,10 +256,10 @@ def coverage(
     >>> coverage(scores, reference=["Accuracy"], n_bootstrap=0).coverage.round(3).tolist()
     [0.905, 0.503]
     """
-    comparable(scores, topics=1)
-    share_between("confidence", confidence)
+    check_scores(scores, topics=1)
+    check_share("confidence", confidence)
     check_seed(seed)
-    at_least("n_bootstrap", n_bootstrap, 0)
+    check_count("n_bootstrap", n_bootstrap, 0)
     chosen = _choose_reference(scores, reference).measures
     oriented = scores.values * find_signs(scores.measures)
     base = oriented[..., [scores.measures.index(one) for one in chosen]]
@@ -332,7 +332,7 @@ class CoverageSweep(Result):
         Returns
         -------
         DataFrame
-            One row a set: its measures in the column reference, then one column a measure.
+            One row per set: its measures in the column reference, then one column per measure.
         """
         names = np.array([str(one) for one in self.candidates], dtype=object)
         labels = [" + ".join(names[inside]) for inside in self.members]
@@ -427,7 +427,7 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
     0  Accuracy    0.67
     1    MAE_mu    0.67
     """
-    comparable(scores, topics=1)
+    check_scores(scores, topics=1)
     chosen = _choose_reference(scores, candidates).measures
     if len(chosen) > MOST_CANDIDATES:
         raise MetaevalError(f"{len(chosen)} candidates have too many subsets: at most {MOST_CANDIDATES} can be swept")

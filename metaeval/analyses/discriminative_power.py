@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import (
-    at_least,
+    check_count,
     check_jobs,
+    check_scores,
     check_seed,
-    comparable,
-    share_between,
+    check_share,
     warn_of_constant_measures,
 )
 from metaeval.analyses.result import Result
@@ -86,7 +86,7 @@ class DiscriminativePower(Result):
         return np.sign(gain).astype(int)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return every p-value, one row a measure and pair of runs.
+        """Return every p-value, one row per measure and pair of runs.
 
         Returns
         -------
@@ -201,11 +201,11 @@ def discriminative_power(
       measure  significant  pairs     power
     0     NMD            2      3  0.666667
     """
-    comparable(scores)
-    share_between("alpha", alpha)
+    check_scores(scores)
+    check_share("alpha", alpha)
     check_seed(seed)
     check_jobs(n_jobs)
-    at_least("n_permutations", n_permutations, 1)
+    check_count("n_permutations", n_permutations, 1)
     for what, value, known in (
         ("test", test, PairedTest),
         ("engine", engine, Engine),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, check_seed, share_between
+from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.discriminative_power import DiscriminativePower, summary_table
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
@@ -153,8 +153,8 @@ def pooled_discriminative_power(
        significant  pairs
     0            4      6
     """
-    share_between("confidence", confidence)
-    at_least("n_bootstrap", n_bootstrap, 0)
+    check_share("confidence", confidence)
+    check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     powers = list(powers)
     if not powers:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from metaeval.analyses.checks import at_least, check_seed
+from metaeval.analyses.checks import check_count, check_seed
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
@@ -239,7 +239,7 @@ def properties(
     [[True, True], [True, False]]
     """
     chosen = resolve_measures(measures)
-    at_least("n_random", n_random, 0)
+    check_count("n_random", n_random, 0)
     check_seed(seed)
     wanted = choose_properties(chosen, only)
     checks = check_properties(chosen, wanted, Search(empty_classes, n_random, seed))

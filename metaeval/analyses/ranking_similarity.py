@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, check_seed, check_tau, comparable, share_between
+from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share, check_tau
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
@@ -64,7 +64,7 @@ class RankingSimilarity(Result):
         return pd.DataFrame(self.tau, index=names, columns=names.rename(None))
 
     def intervals(self) -> pd.DataFrame:
-        """Return τ with its interval, one row a pair of measures.
+        """Return τ with its interval, one row per pair of measures.
 
         Returns
         -------
@@ -138,9 +138,9 @@ def ranking_similarity(
     >>> ranking_similarity(scores).to_frame().loc["NMD", "Accuracy"].round(3)
     np.float64(-0.333)
     """
-    comparable(scores, measures=2)
-    share_between("confidence", confidence)
-    at_least("n_bootstrap", n_bootstrap, 0)
+    check_scores(scores, measures=2)
+    check_share("confidence", confidence)
+    check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     check_tau(tau)
     oriented = scores.values * find_signs(scores.measures)

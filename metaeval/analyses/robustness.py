@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import comparable
+from metaeval.analyses.checks import check_scores
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -48,7 +48,7 @@ class Robustness(Result):
         return f"Robustness: {len(self.measures)} measures over {len(self.units)} {self.over}"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return how well rankings agree, one row a measure.
+        """Return how well rankings agree, one row per measure.
 
         Returns
         -------
@@ -109,7 +109,7 @@ def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
     0     NMD   1.0  0.0      1          0
     """
     if isinstance(scores, Scores):
-        comparable(scores, runs=3)
+        check_scores(scores, runs=3)
         over, units, values, measures = "topics", scores.topics, scores.values, scores.measures
         collections = [scores]
     else:

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import (
-    at_least,
+    check_count,
     check_jobs,
+    check_scores,
     check_seed,
+    check_share,
     check_tau,
-    comparable,
-    share_between,
     warn_of_constant_measures,
 )
 from metaeval.analyses.result import Result
@@ -168,13 +168,13 @@ def sample_size(
     >>> bool(frame["power"].iloc[0] < frame["power"].iloc[1])
     True
     """
-    comparable(scores, topics=4)
-    share_between("alpha", alpha)
+    check_scores(scores, topics=4)
+    check_share("alpha", alpha)
     check_seed(seed)
     check_tau(tau)
     check_jobs(n_jobs)
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
-        at_least(name, value, 1)
+        check_count(name, value, 1)
     n_topics = len(scores.topics)
     ladder = (
         sorted({*(s for s in _SIZES if s < n_topics), n_topics}) if sizes is None else sorted({int(s) for s in sizes})

@@ -116,15 +116,15 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
       measure_1 measure_2  a  b  c  sso
     0       NMD      RNOD  0  2  0  1.0
     """
-    _several_measures(power)
+    _check_several_measures(power)
     found = power.significant.astype(np.int64)
-    signature = _follows(power, "significance_overlap")
+    signature = _sign_follow_up(power, "significance_overlap")
     return SignificanceOverlap(power.collection, power.measures, found @ found.T, signature)
 
 
 @dataclass(frozen=True, eq=False)
 class SignificanceContradictions(Result):
-    """Pairs of runs of which two measures say opposite things, both significantly.
+    """Run pairs for which two measures reach opposite significant conclusions.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class SignificanceContradictions(Result):
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "contradictions": counts})
 
     def run_pairs(self) -> pd.DataFrame:
-        """Return the exhaustive list of contradictions, and who says what: LQ 2021, Table 6.
+        """Return every contradiction with both conclusions: LQ 2021, Table 6.
 
         Returns
         -------
@@ -211,7 +211,7 @@ class SignificanceContradictions(Result):
 
 
 def significance_contradictions(power: DiscriminativePower) -> SignificanceContradictions:
-    """Of which pairs of runs do two measures say opposite things, both significantly?
+    """For which run pairs do two measures reach opposite significant conclusions?
 
     Parameters
     ----------
@@ -239,17 +239,19 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     0       NMD  Accuracy     a     c
     1       NMD  Accuracy     b     c
     """
-    _several_measures(power)
+    _check_several_measures(power)
     verdicts = np.where(power.significant, power.winners, 0)
-    signature = _follows(power, "significance_contradictions")
+    signature = _sign_follow_up(power, "significance_contradictions")
     return SignificanceContradictions(power.collection, power.runs, power.measures, verdicts, signature)
 
 
-def _several_measures(power: DiscriminativePower) -> None:
+def _check_several_measures(power: DiscriminativePower) -> None:
     if len(power.measures) < 2:
-        raise MetaevalError(f"agreement needs two measures or more; there is {power.measures[0]} only")
+        raise MetaevalError(
+            f"overlap and contradictions compare two measures or more; there is {power.measures[0]} only"
+        )
 
 
-def _follows(power: DiscriminativePower, analysis: str) -> Signature:
-    """The signature of what follows from a test is the test's own, under the analysis's name."""
+def _sign_follow_up(power: DiscriminativePower, analysis: str) -> Signature:
+    """Return the signature of the test under the name of the analysis that follows from it."""
     return Signature(analysis, power.signature.data, power.signature.settings, power.signature.version)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import at_least, check_jobs, check_seed, check_tau, comparable, share_between
+from metaeval.analyses.checks import check_count, check_jobs, check_scores, check_seed, check_share, check_tau
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -203,16 +203,16 @@ def split_half_consistency(
     0  stable            1
     1   noisy            0
     """
-    comparable(scores)
-    share_between("alpha", alpha)
+    check_scores(scores)
+    check_share("alpha", alpha)
     check_seed(seed)
     check_tau(tau)
     check_jobs(n_jobs)
-    at_least("n_trials", n_trials, 2)
-    at_least("n_permutations", n_permutations, 1)
+    check_count("n_trials", n_trials, 2)
+    check_count("n_permutations", n_permutations, 1)
     n_topics = len(scores.topics)
     if size is not None:
-        at_least("size", size, 1)
+        check_count("size", size, 1)
         if 2 * size > n_topics:
             raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
     key = stream_key(seed, scores.collection, "split_half_consistency")

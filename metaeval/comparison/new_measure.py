@@ -75,7 +75,7 @@ class Comparison:
         return THRESHOLD
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the summary: one row a measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
+        """Return the summary: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
 
         Returns
         -------

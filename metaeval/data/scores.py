@@ -262,7 +262,7 @@ class Scores:
         return pd.DataFrame(self.values.mean(axis=1), index=pd.Index(self.runs, name="run"), columns=names)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the scores in tidy form, one row a score, with columns run, topic, measure, score.
+        """Return the scores in tidy form, one row per score, with columns run, topic, measure, score.
 
         Returns
         -------
@@ -314,7 +314,7 @@ class Scores:
         measures: Sequence[Measure] = (),
         file: object = None,
     ) -> Scores:
-        """Make scores of a tidy frame with columns run, topic, measure, score, one row a score, in any order.
+        """Make scores of a tidy frame with columns run, topic, measure, score, one row per score, in any order.
 
         Parameters
         ----------
