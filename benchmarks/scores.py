@@ -60,6 +60,8 @@ def _scoring(repeats: int) -> list[dict[str, Any]]:
                 me.measure(name).evaluate(*case)
 
     all_oq = fastest(lambda: me.score(distributions, oq), repeats)
+    matrices = rng.integers(0, 9, (100_000, 5, 5)).astype(float)
+    index = me.measure("OCI")
     each = fastest(lambda: one_by_one(oc, lambda: ((one,) for one in counts.reshape(-1, 5, 5))), 1)
     return [
         row("22 runs × 390 topics × 6 OQ measures", all_oq, None, "≤ 50 ms"),
@@ -67,6 +69,9 @@ def _scoring(repeats: int) -> list[dict[str, Any]]:
             fastest(lambda: me.score(distributions, "NMD"), repeats), fastest(by_wasserstein, 1), ""),
         row("20 runs × 125 topics × 9 OC measures; peer: ours one by one",
             fastest(lambda: me.score(confusions, oc), repeats), each, "≤ 50 ms"),
+        row("OCI of 100,000 confusion matrices of 5 classes",
+            fastest(lambda: index.evaluate(matrices), repeats), None, "≤ 0.5 s"),
+        row("OCI of one confusion matrix", fastest(lambda: index.evaluate(matrices[0]), 50), None, "≤ 1 ms"),
     ]  # fmt: skip
 
 

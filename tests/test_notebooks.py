@@ -1,7 +1,6 @@
 """The notebooks run from top to bottom, without any network or data, and print what stands in them."""
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -41,9 +40,7 @@ def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch):
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     stored = nbformat.read(path, as_version=4)
     fresh = nbformat.read(path, as_version=4)
-    began = time.monotonic()
     nbclient.NotebookClient(fresh, timeout=SECONDS, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert time.monotonic() - began < SECONDS
     for before, after in zip(stored.cells, fresh.cells, strict=True):
         if before.cell_type == "code" and CHANGING not in before.metadata.get("tags", []):
             assert printed(after) == printed(before), before.source
