@@ -48,7 +48,7 @@ def run(
       python -m experiments lq2021 --render /tmp/lq2021
       python -m experiments --full --check
     """
-    from experiments.check import compare_pages
+    from experiments.check import compare_pages, find_other_files
     from experiments.outcome import Settings, count_processors, remember_hosts
     from experiments.papers import run_paper, write_results_index
     from metaeval import MetaevalError
@@ -93,6 +93,8 @@ def run(
     if check:
         differences = [line for report in reports for line in report.differences]
         differences += compare_pages(write_results_index(out), out / "README.md")
+        if set(wanted) == set(PAPERS):
+            differences += find_other_files(out, PAPERS)
         for line in [line for report in reports for line in report.unchecked]:
             screen.print(f"unchecked: {line}", markup=False)
         for line in differences:

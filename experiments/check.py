@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -164,6 +164,24 @@ def _find_strays(folder: Path, sources: Sequence[str]) -> list[Path]:
     return found
 
 
+def find_other_files(out: Path, papers: Iterable[str]) -> list[str]:
+    """List what lies in the results folder and belongs to no paper.
+
+    Parameters
+    ----------
+    out : Path
+        The results folder.
+    papers : iterable of str
+
+    Returns
+    -------
+    list of str
+        One line a file or folder.
+    """
+    known = {PAGE, *papers}
+    return [f"{path}: nothing makes this" for path in sorted(out.glob("*")) if path.name not in known]
+
+
 def compare_csv(text: str, path: Path, tolerance: float, *, partial: bool = False) -> list[str]:
     """Compare a CSV with the committed one cell by cell: words exactly, floats within the tolerance.
 
@@ -266,7 +284,7 @@ def adopt_committed(fresh: Outcome, out: Path) -> Outcome:
     cells = fresh.cells
     path = folder / f"{COMPARISON}.csv"
     if cells and path.exists() and not compare_csv(fresh.format_files()[COMPARISON], path, fresh.tolerance):
-        kept = pd.read_csv(path, keep_default_na=False, na_values={"reproduced": [""]}, float_precision="round_trip")
+        kept = _read_csv(path)
         rows = {(one["item"], one["row"], one["column"]): one for one in kept.to_dict("records")}
         cells = [_adopt_cell(one, rows[one.item, one.row, one.column]) for one in cells]
     return replace(fresh, tables=tables, cells=cells)
@@ -275,13 +293,12 @@ def adopt_committed(fresh: Outcome, out: Path) -> Outcome:
 def _adopt_cell(cell: Cell, kept: dict[Any, Any]) -> Cell:
     if cell.reproduced is None:
         return cell
-    value = type(cell.reproduced)(kept["reproduced"])
+    value = type(cell.reproduced)(float(kept["reproduced"]))
     return replace(cell, reproduced=value, tolerance=float(kept["tolerance"]), verdict=kept["verdict"])
 
 
 def _adopt_table(table: Table, path: Path) -> Table:
-    kept = pd.read_csv(path, keep_default_na=False, dtype=str)
-    written = pd.read_csv(io.StringIO(table.to_csv()), keep_default_na=False, dtype=str)
+    kept, written = _read_csv(path), _read_csv(io.StringIO(table.to_csv()))
     frame = table.frame
     if (order := _align_rows(written, kept)) is not None:
         frame = frame.iloc[order]

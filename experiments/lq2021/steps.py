@@ -40,7 +40,7 @@ def run(settings: Settings) -> list[Outcome]:
     """
     audited = audit.compute_audit()
     measures = dict.fromkeys(STUDY["collections"], MEASURES)
-    outcomes, notes = compute_sources("LQ 2021", STUDY, measures, compute_tables, settings)
+    outcomes, notes = compute_sources("LQ 2021", STUDY, measures, compute_outcome, settings)
     audited.notes += notes
     return [audited, *outcomes]
 
@@ -91,7 +91,6 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     for name in STUDY["collections"]:
         _add_agreement(outcome, name, studies.get(name))
     _add_baselines(outcome, studies)
-    _add_figure3(outcome, studies, settings)
     outcome.verdicts = verdicts.give_verdicts(studies, seed=settings.seed)
     return outcome
 
@@ -211,15 +210,28 @@ def _add_baselines(outcome: Outcome, studies: dict[str, Study]) -> None:
         outcome.tables["table7"] = metaeval.Table(frame, caption, signature, marks=bold_larger)
 
 
-def _add_figure3(outcome: Outcome, studies: dict[str, Study], settings: Settings) -> None:
-    """Add Figure 3 where there are distributions: they cannot be drawn from score matrices."""
-    for name, study in studies.items():
-        if name.endswith("DQ-A") and study.preference is not None:
-            runs = load_runs_or_scores(STUDY["sources"][outcome.source][name], settings)
+def compute_outcome(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
+    """Return what `compute_tables` does, and Figure 3 where there are distributions: score matrices have none.
+
+    Parameters
+    ----------
+    source : str
+    scores : dict of str to Scores
+    settings : Settings
+
+    Returns
+    -------
+    Outcome
+    """
+    outcome = compute_tables(source, scores, settings)
+    for name, one in scores.items():
+        baselines = [find_run(one.runs, STUDY[which]) for which in ("popularity", "uniform")]
+        if name.endswith("DQ-A") and all(baselines):
+            runs = load_runs_or_scores(STUDY["sources"][source][name], settings)
             if isinstance(runs, metaeval.QuantificationRuns):
-                outcome.figures[f"figure3_{format_slug(name)}"] = partial(
-                    figure3.draw_divergent_topics, runs, study.preference.first, study.preference.second, n_topics=2
-                )
+                draw = partial(figure3.draw_divergent_topics, runs, *baselines, n_topics=2)
+                outcome.figures[f"figure3_{format_slug(name)}"] = draw
+    return outcome
 
 
 def format_slug(name: str) -> str:

@@ -13,6 +13,7 @@ from experiments.outcome import Outcome, Settings, read_toml
 from metaeval.measures.closeness import proximity
 from metaeval.measures.order_aware import order_aware_divergence
 
+STUDY = read_toml(Path(__file__).parent / "study.toml")
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")
 SOURCES = ["print"]
 
