@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-EXPERIMENTS = {
-    "acl2021": "Sakai, ACL 2021: measures for ordinal classification and ordinal quantification",
-    "lq2021": "Sakai, LQ 2021: a closer look at measures for ordinal quantification",
-    "worked_examples": "the examples that the papers work out by hand; needs no data",
-    "amigo2020": "Amigó et al. 2020: coverage, the synthetic study, formal properties of measures",
-    "cardoso2011": "Cardoso and Sousa 2011: measuring the performance of ordinal classification",
-    "new_measure": "RNADW and RNOD with gold distances, left to future work by LQ 2021, beside the six measures",
-    "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
-    "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
+from experiments.papers import PAPERS, Report
+
+COLUMNS = {
+    "exact": "exact",
+    "within": "within",
+    "in-kind": "in kind",
+    "differs": "differ",
+    "unavailable": "unavailable",
 }
+"""Verdicts, and how the table of the terminal heads them."""
 
 
 def run(
-    names: Annotated[list[str] | None, typer.Argument(help=f"Which: {', '.join(EXPERIMENTS)}. All by default.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help=f"Which: {', '.join(PAPERS)}. All by default.")] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder with the data sets [default: METAEVAL_DATA, else the cache]")
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the results")] = Path("results"),
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller, for a first look")] = False,
-    n_jobs: Annotated[int, typer.Option(help="Processes at once")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Less than by default, for a first look")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Everything, also what takes minutes of training")] = False,
+    n_jobs: Annotated[int | None, typer.Option(help="Processes at once [default: one per processor]")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything random")] = 0,
     check: Annotated[bool, typer.Option("--check", help="Compare with the results in --out, write nothing")] = False,
+    render: Annotated[
+        Path | None, typer.Option(help="Write every table (CSV, Markdown, LaTeX) and figure (SVG, PDF) here instead")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print every table, note and step")] = False,
 ) -> None:
     """Reproduce the papers' tables and say what came out exactly, what in kind, and what could not be had.
 
@@ -41,52 +45,100 @@ def run(
     --------
       python -m experiments
       python -m experiments lq2021 --data ../data --out /tmp/results
-      python -m experiments --quick --check
+      python -m experiments lq2021 --render /tmp/lq2021
+      python -m experiments --full --check
     """
-    from experiments.comparison import summary
-    from experiments.study import Settings, differences
+    from experiments.check import compare_pages, find_other_files
+    from experiments.outcome import Settings, count_processors, remember_hosts
+    from experiments.papers import run_paper, write_results_index
     from metaeval import MetaevalError
     from metaeval.errors import MetaevalWarning
+    from metaeval.files import write_atomically
 
     screen, aside = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
-    warnings.showwarning = lambda message, *_, **__: aside.print(f"note: {message}", style="dim", markup=False)
-    warnings.simplefilter("always", MetaevalWarning)
-    wanted = names or list(EXPERIMENTS)
-    unknown = [name for name in wanted if name not in EXPERIMENTS]
-    if unknown:
-        aside.print(f"there is no experiment {unknown[0]!r}: choose among {', '.join(EXPERIMENTS)}", markup=False)
+
+    def tell(line: str, style: str = "dim") -> None:
+        aside.print(line, style=style, markup=False)
+
+    wanted = list(dict.fromkeys(names or PAPERS))
+    if unknown := [name for name in wanted if name not in PAPERS]:
+        tell(f"there is no experiment {unknown[0]!r}: choose among {', '.join(PAPERS)}", "")
         raise typer.Exit(2)
-    settings = Settings(data, out, quick, n_jobs, seed, say=lambda line: aside.print(line, style="dim", markup=False))
-    found: list[str] = []
-    lines: list[str] = []
+    if (quick and full) or (check and render):
+        tell("--quick and --full exclude each other, and so do --check and --render", "")
+        raise typer.Exit(2)
+    warnings.showwarning = lambda message, *_, **__: tell(f"note: {message}")
+    warnings.simplefilter("always" if verbose else "ignore", MetaevalWarning)
+    settings = Settings(data, quick, full, n_jobs or count_processors(), seed, tell if verbose else lambda _: None)
+    reports = []
     try:
-        for name in wanted:
-            began = time.perf_counter()
-            screen.print(f"\n## {name}: {EXPERIMENTS[name]}\n", style="bold", markup=False)
-            for outcome in importlib.import_module(f"experiments.{name}.steps").run(settings):
-                for table in outcome.tables.values():
-                    screen.print(table.to_text(), markup=False)
-                where = f"{outcome.paper}/{outcome.source}"
-                if outcome.is_empty:
-                    where += " (nothing to write)"
-                elif check:
-                    found += differences(outcome, out)
-                else:
-                    where = str(outcome.write(out))
-                said = [text for text in (summary(outcome.cells), *outcome.notes) if text]
-                lines.append(f"{where}: {'; '.join(said) or 'done'}")
-            settings.say(f"{name} took {time.perf_counter() - began:.1f} s")
+        with remember_hosts():
+            for name in wanted:
+                tell(f"{name}: {PAPERS[name]}")
+                report, outcomes = run_paper(name, settings, out, check=check, render=render)
+                reports.append(report)
+                if verbose:
+                    for one in outcomes:
+                        for table in one.tables.values():
+                            screen.print(table.to_text(), markup=False)
+                        for note in one.notes:
+                            screen.print(f"{one.name}: {note}", markup=False)
+        if not check and render is None:
+            write_atomically(out / "README.md", write_results_index(out))
     except MetaevalError as error:
-        aside.print(f"error: {error}", style="bold red", markup=False)
+        tell(f"error: {error}", "bold red")
         raise typer.Exit(2) from None
-    screen.print("## Summary\n", style="bold")
-    for line in lines:
-        screen.print(f"- {line}", markup=False)
+    for line in format_reports(reports):
+        screen.print(line, markup=False)
     if check:
-        for line in found:
-            aside.print(f"differs: {line}", style="red", markup=False)
-        screen.print(f"check: {len(found)} differences from {out}", markup=False)
-        raise typer.Exit(1 if found else 0)
+        differences = [line for report in reports for line in report.differences]
+        differences += compare_pages(write_results_index(out), out / "README.md")
+        if set(wanted) == set(PAPERS):
+            differences += find_other_files(out, PAPERS)
+        for line in [line for report in reports for line in report.unchecked]:
+            screen.print(f"unchecked: {line}", markup=False)
+        for line in differences:
+            tell(f"differs: {line}", "red")
+        screen.print(f"check: {len(differences)} differences from {out}", markup=False)
+        raise typer.Exit(1 if differences else 0)
+
+
+def format_reports(reports: Sequence[Report]) -> list[str]:
+    """Return the table of the terminal, one line a paper, and below it what was reduced or left out.
+
+    Parameters
+    ----------
+    reports : sequence of Report
+
+    Returns
+    -------
+    list of str
+    """
+    head = ["paper", *COLUMNS.values(), "time", "page"]
+    rows = [
+        [
+            one.paper,
+            *(str(one.counts[verdict]) if one.counts else "" for verdict in COLUMNS),
+            f"{one.seconds:.0f} s",
+            one.page,
+        ]
+        for one in reports
+    ]
+    widths = [max(len(row[c]) for row in [head, *rows]) for c in range(len(head))]
+
+    def line(cells: list[str]) -> str:
+        first, *numbers, last = cells
+        middle = [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
+        return "  ".join([first.ljust(widths[0]), *middle, last]).rstrip()
+
+    remarks = [f"{one.paper}: {'; '.join(one.remarks)}" for one in reports if one.remarks]
+    return [
+        line(head),
+        "  ".join("─" * width for width in widths),
+        *map(line, rows),
+        *([""] if remarks else []),
+        *remarks,
+    ]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import pandas as pd
+
 import metaeval
 
 
@@ -68,41 +70,43 @@ def rounds_to(value: float, printed: float, digits: int) -> bool:
     return abs(value - printed) <= 0.5 * 10.0**-digits + 1e-9
 
 
-def page(title: str, introduction: str, checks: Iterable[Check], findings: Iterable[str], signature: str) -> str:
-    """Return an audit as a page of Markdown: what was checked, what failed, what follows.
+def tabulate_audit(title: str, checks: Iterable[Check], signature: str) -> metaeval.Table:
+    """Return how many identities were tried and how many hold, one row per item and identity.
 
     Parameters
     ----------
-    title, introduction : str
+    title : str
+        The paper.
     checks : iterable of Check
-    findings : iterable of str
-        What the numbers imply beyond right or wrong, one paragraph each.
     signature : str
-        Added to the version below the page.
+        Added to the version below the table.
 
     Returns
     -------
-    str
+    Table
     """
     groups: dict[tuple[str, str], list[Check]] = {}
     for one in checks:
         groups.setdefault((one.item, one.identity), []).append(one)
-    lines = [
-        f"# {title}",
-        "",
-        introduction,
-        "",
-        "| item | identity | tried | hold | fail |",
-        "| :-- | :-- | --: | --: | --: |",
+    rows = [
+        (item, identity, len(tried), sum(one.holds for one in tried), sum(not one.holds for one in tried))
+        for (item, identity), tried in groups.items()
     ]
-    failed: list[Check] = []
-    for (item, identity), tried in groups.items():
-        wrong = [one for one in tried if not one.holds]
-        failed += wrong
-        lines.append(f"| {item} | {identity} | {len(tried)} | {len(tried) - len(wrong)} | {len(wrong)} |")
-    total = sum(map(len, groups.values()))
-    lines.append(f"| all |  | {total} | {total - len(failed)} | {len(failed)} |")
-    lines += ["", "## What fails", ""]
-    lines += [f"- {one.item}, {one.where}: {one.found} (must hold: {one.identity})" for one in failed] or ["None."]
-    lines += ["", "## What the numbers imply", "", *(f"- {one}" for one in findings)]
-    return "\n".join([*lines, "", f"<sub>{signature} | metaeval {metaeval.__version__}</sub>", ""])
+    rows.append(("all", "", *(sum(row[column] for row in rows) for column in (2, 3, 4))))
+    frame = pd.DataFrame(rows, columns=["item", "identity", "tried", "hold", "fail"]).set_index("item")
+    caption = f"{title}: the printed numbers against identities that they must satisfy whatever the data."
+    return metaeval.Table(frame, caption, f"{signature} | metaeval {metaeval.__version__}")
+
+
+def list_failures(checks: Iterable[Check]) -> list[str]:
+    """Return one sentence for each check that fails.
+
+    Parameters
+    ----------
+    checks : iterable of Check
+
+    Returns
+    -------
+    list of str
+    """
+    return [f"{one.item}, {one.where}: {one.found} (must hold: {one.identity})" for one in checks if not one.holds]

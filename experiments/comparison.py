@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -10,6 +11,12 @@ from typing import Literal
 import pandas as pd
 
 Verdict = Literal["exact", "within", "differs", "in-kind", "unavailable"]
+VERDICTS: tuple[Verdict, ...] = ("exact", "within", "in-kind", "differs", "unavailable")
+"""From the best that can be said of a printed number to the least."""
+
+_BEST: tuple[Verdict, ...] = ("exact", "within", "differs", "in-kind", "unavailable")
+"""What the paper's own data say goes before what other data say."""
+
 COLUMNS = ("item", "row", "column", "printed", "reproduced", "tolerance", "verdict", "data")
 
 
@@ -101,8 +108,38 @@ def to_frame(cells: Iterable[Cell]) -> pd.DataFrame:
     return pd.DataFrame([asdict(one) for one in cells], columns=list(COLUMNS))
 
 
-def summary(cells: Iterable[Cell]) -> str:
-    """Say in one line what agreed: ``36 exact, 48 unavailable``."""
-    counted = Counter(one.verdict for one in cells)
-    order: tuple[Verdict, ...] = ("exact", "within", "in-kind", "differs", "unavailable")
-    return ", ".join(f"{counted[verdict]} {verdict}" for verdict in order if counted[verdict])
+def count_best(sources: Iterable[Iterable[Cell]]) -> dict[str, Counter[str]]:
+    """Count printed numbers by verdict, each number once, whatever the number of sources that give it.
+
+    Parameters
+    ----------
+    sources : iterable of iterable of Cell
+        The cells of each source of data. What was computed from the paper's own data goes before what was not.
+
+    Returns
+    -------
+    dict of str to Counter
+        By item, in the order of tables in the paper.
+
+    Examples
+    --------
+    >>> one = cell("Table 7", "a", "NMD", 175, None)
+    >>> two = cell("Table 7", "a", "NMD", 175, 175, data="stc3")
+    >>> count_best([[one], [two]])
+    {'Table 7': Counter({'exact': 1})}
+    """
+    best: dict[tuple[str, str, str], Verdict] = {}
+    for cells in sources:
+        for one in cells:
+            key = (one.item, one.row, one.column)
+            best[key] = min(best.get(key, one.verdict), one.verdict, key=_BEST.index)
+    counted: dict[str, Counter[str]] = {}
+    for item in sorted(dict.fromkeys(item for item, _, _ in best), key=_order_item):
+        counted[item] = Counter(verdict for (name, _, _), verdict in best.items() if name == item)
+    return counted
+
+
+def _order_item(item: str) -> tuple[int, list[int]]:
+    """Sort Table 10 after Table 9, tables before figures, and what has another name last."""
+    kind = next((place for place, word in enumerate(("Table", "Figure")) if item.startswith(word)), 2)
+    return kind, [int(number) for number in re.findall(r"\d+", item)] if kind < 2 else []

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from experiments.audits import Check, page, rounds_to, whole_pairs
+from experiments.audits import Check, rounds_to, tabulate_audit, whole_pairs
+from experiments.outcome import Outcome, read_toml
 from experiments.rules import consistency_words, groups
-from experiments.study import Outcome, read_toml
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")
@@ -21,21 +21,13 @@ SIMILARITY = {"table2": "classification", "table5": "quantification", "table8": 
 CONSISTENCY = ("table3", "table6", "table9")
 
 
-def outcome() -> Outcome:
-    """Return the audit as the page results/acl2021/audit.md."""
-    text = page(
-        "ACL 2021: the printed numbers against themselves",
-        "The printed numbers, as transcribed in experiments/acl2021/printed.toml, against identities that they must "
-        "satisfy whatever the data; this proof-reads the transcription too. Kendall's distance (T − k)/2, T = n(n − 1)/2 run "
-        "pairs, is a metric, so τ's of three measures bound each other.",
-        checks(),
-        findings(),
-        "audit of acl2021/printed.toml",
-    )
-    return Outcome("acl2021", "", pages={"audit": text})
+def compute_audit() -> Outcome:
+    """Return the audit: one row per item and identity, results/acl2021/audit.csv."""
+    table = tabulate_audit("ACL 2021", find_checks(), "audit of acl2021/printed.toml")
+    return Outcome("acl2021", "", {"audit": table})
 
 
-def checks() -> Iterator[Check]:
+def find_checks() -> Iterator[Check]:
     """Yield every check of the printed numbers.
 
     Yields
@@ -44,34 +36,38 @@ def checks() -> Iterator[Check]:
     """
     for table, kind in SIMILARITY.items():
         for collection, rows in PRINTED[table].items():
-            yield from _similarity(label(table), collection, triangle(rows, STUDY[f"{kind}_order"]))
+            yield from _similarity(label_table(table), collection, read_triangle(rows, STUDY[f"{kind}_order"]))
     for table in CONSISTENCY:
         for collection, parts in PRINTED[table].items():
             for split, part in parts.items():
-                yield from _consistency(label(table), f"{collection}, {split}", part)
+                yield from _consistency(label_table(table), f"{collection}, {split}", part)
     for table, collection, split, better, worse, printed in PRINTED["effect_sizes"]["examples"]:
         part = PRINTED[table][collection][split]
         effect = (part[better][0] - part[worse][0]) / math.sqrt(part["V_E2"])
         where = f"{collection}, {split}, {better} − {worse}"
         identity = "effect size = difference of mean τ's / √V_E2"
-        yield Check(label(table), identity, rounds_to(effect, printed, 2), where, f"{effect:.3f}, printed {printed}")
+        yield Check(
+            label_table(table), identity, rounds_to(effect, printed, 2), where, f"{effect:.3f}, printed {printed}"
+        )
     found = dict(zip(LQ2021_MEASURES, LQ2021["table3"]["DialEval-1 DQ-E"]["S_D"], strict=True))
     for measure, number in PRINTED["figure2"]["DQ-E"].items():
         identity = "significant pairs are those of LQ 2021, Table 3"
         yield Check("Figure 2 (II)", identity, found[measure] == number, measure, f"{number}, there {found[measure]}")
-    yield from _averages("Table 3", averages("table3"), ("alpha_ORD", "alpha_INT", "kappa"), ("CEM_ORD", "Accuracy"))
-    yield from _averages("Table 6", averages("table6"), (), ("NMD", "RSNOD"))
+    yield from _check_averages(
+        "Table 3", average_taus("table3"), ("alpha_ORD", "alpha_INT", "kappa"), ("CEM_ORD", "Accuracy")
+    )
+    yield from _check_averages("Table 6", average_taus("table6"), (), ("NMD", "RSNOD"))
 
 
 LQ2021_MEASURES = ("NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD")
 
 
-def label(table: str) -> str:
+def label_table(table: str) -> str:
     """Return "Table 2" for "table2"."""
     return f"Table {table.removeprefix('table')}"
 
 
-def triangle(rows: dict[str, list[float]], order: list[str]) -> dict[tuple[str, str], float]:
+def read_triangle(rows: dict[str, list[float]], order: list[str]) -> dict[tuple[str, str], float]:
     """Return printed rows of an upper triangle by pair of measures.
 
     Parameters
@@ -87,7 +83,7 @@ def triangle(rows: dict[str, list[float]], order: list[str]) -> dict[tuple[str, 
 
     Examples
     --------
-    >>> triangle({"a": [0.5, 0.2], "b": [0.1]}, ["a", "b", "c"])
+    >>> read_triangle({"a": [0.5, 0.2], "b": [0.1]}, ["a", "b", "c"])
     {('a', 'b'): 0.5, ('a', 'c'): 0.2, ('b', 'c'): 0.1}
     """
     return {
@@ -132,7 +128,7 @@ def _consistency(item: str, where: str, part: dict[str, Any]) -> Iterator[Check]
     )
 
 
-def averages(table: str) -> dict[str, dict[str, float]]:
+def average_taus(table: str) -> dict[str, dict[str, float]]:
     """Return the mean τ of every measure averaged over a printed table's collections, by split."""
     collections = list(PRINTED[table].values())
     return {
@@ -144,7 +140,7 @@ def averages(table: str) -> dict[str, dict[str, float]]:
     }  # fmt: skip
 
 
-def _averages(
+def _check_averages(
     item: str, by_split: dict[str, dict[str, float]], best: tuple[str, ...], worst: tuple[str, ...]
 ) -> Iterator[Check]:
     for split, mean in by_split.items():
@@ -156,7 +152,7 @@ def _averages(
         yield Check(item, identity, set(order[-len(worst) :]) == set(worst), split, ", ".join(order[-len(worst) :]))
 
 
-def findings() -> Iterator[str]:
+def find_implications() -> Iterator[str]:
     """Yield what the printed numbers imply: the variant of τ, and Tables 4 and 7 by stated rules.
 
     Yields
@@ -182,7 +178,7 @@ def _variant(table: str, collection: str, kind: str, tied: tuple[str, ...], ties
     """Try τ_b's denominators where ties are known, beside τ_a's."""
     n = PRINTED["table1"][collection][2]
     pairs = n * (n - 1) // 2
-    tau = triangle(PRINTED[table][collection], STUDY[f"{kind}_order"])
+    tau = read_triangle(PRINTED[table][collection], STUDY[f"{kind}_order"])
     cells = {key: value for key, value in tau.items() if set(key) & set(tied)}
     fit_a = fit_b = 0
     for (one, two), value in cells.items():
@@ -191,7 +187,7 @@ def _variant(table: str, collection: str, kind: str, tied: tuple[str, ...], ties
         fit_a += whole_pairs(value, pairs) is not None
         fit_b += both > 0 and whole_pairs(value, denominator) is not None
     yield (
-        f"{label(table)}, {collection}: with {why} ({ties} tied pairs), τ_b would be a whole number over "
+        f"{label_table(table)}, {collection}: with {why} ({ties} tied pairs), τ_b would be a whole number over "
         f"{math.sqrt(pairs * (pairs - ties)) if len(tied) == 1 else pairs - ties:.4g}. {fit_a} of {len(cells)} cells fit "
         f"n(n − 1)/2 = {pairs}, {fit_b} fit τ_b: the τ is τ_a, or one with ties broken."
     )
@@ -199,11 +195,11 @@ def _variant(table: str, collection: str, kind: str, tied: tuple[str, ...], ties
 
 def _by_rule(table: str, columns: str, similarity: str, consistency: str, kind: str) -> str:
     order = STUDY[f"{kind}_order"]
-    taus = [triangle(one, order) for one in PRINTED[similarity].values()]
+    taus = [read_triangle(one, order) for one in PRINTED[similarity].values()]
     mean = {key: sum(tau[key] for tau in taus) / len(taus) for key in taus[0]}
     names = STUDY["group_names"][kind]
     group = groups(mean, order, STUDY["group_tau"], names["largest"], names["second"], names["alone"])
-    by_split = averages(consistency)
+    by_split = average_taus(consistency)
     word = consistency_words([by_split["full"], by_split["ten"]])
     place = {"classification": (3, 4), "quantification": (2, 3)}[kind]
     wrong = [
@@ -214,6 +210,6 @@ def _by_rule(table: str, columns: str, similarity: str, consistency: str, kind: 
     ]
     agree = 2 * len(order) - len(wrong)
     return (
-        f"{label(table)}, columns {columns}, from the printed numbers by the rules of experiments/rules.py: {agree} of "
+        f"{label_table(table)}, columns {columns}, from the printed numbers by the rules of experiments/rules.py: {agree} of "
         f"{2 * len(order)} entries come out as printed{'' if not wrong else '; not ' + '; '.join(wrong)}."
     )

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import metaeval
-from experiments.acl2021 import audit, summary
+from experiments.acl2021 import audit, summary, verdicts
 from experiments.comparison import cell
-from experiments.sakai import collections_cells, collections_table, gathered
-from experiments.study import Outcome, Settings
+from experiments.outcome import Outcome, Settings
+from experiments.sources import ORIGINAL, compare_collections, compute_sources, tabulate_collections
 from metaeval.analyses.discriminative_power import draw_power_curves
+from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED = audit.STUDY, audit.PRINTED
+SOURCES = ["", *STUDY["sources"]]
+MEASURES = {name: STUDY[f"{kind}_order"] for name, kind in STUDY["collections"].items()}
 SIMILARITY = {
     "table2": ("Sem16T4C", "Sem17T4C"),
     "table5": ("DQ-A", "DQ-E", "DQ-S"),
@@ -19,6 +24,7 @@ SIMILARITY = {
 }
 CONSISTENCY = {"table3": SIMILARITY["table2"], "table6": SIMILARITY["table5"], "table9": SIMILARITY["table8"]}
 FIGURES = {"figure1": SIMILARITY["table2"], "figure2": SIMILARITY["table5"], "figure3": SIMILARITY["table8"]}
+QUESTIONS = ("similarity", "consistency", "small_consistency", "power")
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -32,43 +38,36 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    outcomes = [audit.outcome()]
-    for source in ("original", "stc3") if settings.quick else STUDY["sources"]:
-        settings.say(f"ACL 2021: {source}")
-        found = of_source(source, settings)
-        if found is None:
-            outcomes[0].notes.append(f"{source}: none of its collections could be had")
-        else:
-            outcomes.append(found)
-    return outcomes
+    audited = audit.compute_audit()
+    outcomes, notes = compute_sources("ACL 2021", STUDY, MEASURES, compute_tables, settings)
+    audited.notes += notes
+    return [audited, *outcomes]
 
 
-def of_source(source: str, settings: Settings) -> Outcome | None:
-    """Reproduce what one source has the data for.
+def study_scores(scores: dict[str, metaeval.Scores], settings: Settings) -> dict[str, Study]:
+    """Ask every collection what the paper asks.
 
     Parameters
     ----------
-    source : str
-        One of study.toml's.
+    scores : dict of str to Scores
+        By the paper's name of the collection in whose place they stand.
     settings : Settings
 
     Returns
     -------
-    Outcome or None
-        None when none of its collections can be had.
+    dict of str to Study
     """
-    measures = {name: STUDY[f"{kind}_order"] for name, kind in STUDY["collections"].items()}
-    scores, missing = gathered(STUDY["sources"][source], measures, settings)
-    if not scores:
-        return None
-    outcome = study(source, scores, settings)
-    if missing:
-        outcome.notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
-    return outcome
+    return {
+        name: study_collection(
+            one, questions=QUESTIONS, n_trials=STUDY["n_trials"], n_permutations=STUDY["n_permutations"],
+            n_bootstrap=0, alpha=STUDY["alpha"], small=STUDY["size"], seed=settings.seed, n_jobs=settings.n_jobs,
+        )
+        for name, one in scores.items()
+    }  # fmt: skip
 
 
-def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
-    """Return the tables, figures and comparison of one source.
+def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
+    """Return the tables, figures, verdicts and comparison of one source.
 
     Parameters
     ----------
@@ -82,86 +81,68 @@ def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -
     Outcome
     """
     outcome = Outcome("acl2021", source)
-    if source != "original":
-        places = ", ".join(f"{name} = {one.collection}" for name, one in scores.items())
-        outcome.notes.append(f"in place of the paper's: {places}")
-    outcome.tables["table1"] = collections_table(1, scores, PRINTED["table1"])
-    outcome.cells += collections_cells(1, scores, PRINTED["table1"], same_data=source == "original")
-    similarity = _similarity(outcome, scores)
-    consistency = _consistency(outcome, scores, settings)
-    power = _power(outcome, scores, settings)
-    outcome.tables |= summary.tables(similarity, consistency, power)
+    studies = study_scores(scores, settings)
+    outcome.tables["table1"] = tabulate_collections(1, scores, PRINTED["table1"])
+    outcome.cells += compare_collections(1, scores, PRINTED["table1"], same_data=source == ORIGINAL)
+    _add_similarity(outcome, studies)
+    _add_consistency(outcome, studies)
+    _add_power(outcome, studies)
+    outcome.tables |= summary.tabulate_summaries(studies)
+    outcome.verdicts = verdicts.give_verdicts(studies, seed=settings.seed)
     return outcome
 
 
-def _similarity(outcome: Outcome, scores: dict[str, metaeval.Scores]) -> dict[str, metaeval.RankingSimilarity]:
-    similarity = {}
+def _add_similarity(outcome: Outcome, studies: dict[str, Study]) -> None:
     for table, names in SIMILARITY.items():
         for name in names:
             order = STUDY[f"{STUDY['collections'][name]}_order"]
+            found = studies[name].similarity if name in studies else None
             tau = None
-            if name in scores:
-                found = similarity[name] = metaeval.ranking_similarity(scores[name], n_bootstrap=0)
+            if found is not None:
                 outcome.tables[f"{table}_{name.lower()}"] = found.to_table()
                 tau = found.to_frame()
-            for (one, two), printed in audit.triangle(PRINTED[table][name], order).items():
+            for (one, two), printed in audit.read_triangle(PRINTED[table][name], order).items():
                 value = None if tau is None else float(tau.loc[one, two])  # type: ignore[arg-type]
-                _add(outcome, audit.label(table), name, f"{one} and {two}", printed, value, scores, digits=3)
-    return similarity
+                _compare(outcome, audit.label_table(table), name, f"{one} and {two}", printed, value, studies, digits=3)
 
 
-def _consistency(
-    outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Settings
-) -> dict[tuple[str, str], metaeval.SplitHalfConsistency]:
-    consistency = {}
+def _add_consistency(outcome: Outcome, studies: dict[str, Study]) -> None:
     for table, names in CONSISTENCY.items():
         for name in names:
-            for split, size in (("full", None), ("ten", STUDY["size"])):
+            for split, question in (("full", "consistency"), ("ten", "small_consistency")):
                 printed = PRINTED[table][name][split]
-                found = None
-                if name in scores:
-                    found = consistency[(name, split)] = metaeval.split_half_consistency(
-                        scores[name],
-                        n_trials=STUDY["n_trials"],
-                        size=size,
-                        seed=settings.seed,
-                        n_permutations=STUDY["n_permutations"],
-                        alpha=STUDY["alpha"],
-                        n_jobs=settings.n_jobs,
-                    )
-                    outcome.tables[f"{table}_{name.lower()}_{split}"] = found.to_table()
+                found: metaeval.SplitHalfConsistency | None = getattr(studies.get(name), question, None)
                 # Two means of as many splits each, theirs and ours: four standard errors of their difference.
-                error = 0.0 if found is None else 4 * float(np.sqrt(2 * found.tau.var(axis=0).max() / len(found.tau)))
-                mean = {} if found is None else dict(zip(map(str, found.measures), found.means.tolist(), strict=True))
-                marks = (
-                    {}
-                    if found is None
-                    else dict(zip(map(str, found.measures), found.outperforms.tolist(), strict=True))
-                )
+                error, mean, marks = 0.0, {}, {}
+                if found is not None:
+                    outcome.tables[f"{table}_{name.lower()}_{split}"] = found.to_table()
+                    error = 4 * float(np.sqrt(2 * found.tau.var(axis=0).max() / len(found.tau)))
+                    mean = dict(zip(map(str, found.measures), found.means.tolist(), strict=True))
+                    marks = dict(zip(map(str, found.measures), found.outperforms.tolist(), strict=True))
+                item, row = audit.label_table(table), f"{name}, {split}"
                 for measure in (one for one in printed if one != "V_E2"):
-                    row, value = f"{name}, {split}", mean.get(measure)
-                    _add(outcome, audit.label(table), row, measure, printed[measure][0], value, scores, 3, error, name)
-                    column, mark = f"{measure} outperforms the worst", marks.get(measure)
-                    _add(outcome, audit.label(table), row, column, printed[measure][1], mark, scores, name=name)
-                _variance(outcome, table, name, split, found, scores)
-    return consistency
+                    value, mark = mean.get(measure), marks.get(measure)
+                    _compare(outcome, item, row, measure, printed[measure][0], value, studies, 3, error, name)
+                    column = f"{measure} outperforms the worst"
+                    _compare(outcome, item, row, column, printed[measure][1], mark, studies, name=name)
+                _compare_variance(outcome, table, name, split, found, studies)
 
 
-def _variance(
+def _compare_variance(
     outcome: Outcome,
     table: str,
     name: str,
     split: str,
     found: metaeval.SplitHalfConsistency | None,
-    scores: dict[str, metaeval.Scores],
+    studies: dict[str, Study],
 ) -> None:
     """Compare V_E2, and the effect sizes that captions work out from it."""
     printed = PRINTED[table][name][split]["V_E2"]
     value = None if found is None else found.residual_variance
     # Relative standard error of a variance: √(2 / degrees of freedom); four of the difference of two, theirs and ours.
     relative = 0.0 if found is None else 8 / np.sqrt((len(found.tau) - 1) * (len(found.measures) - 1))
-    item, row = audit.label(table), f"{name}, {split}"
-    _add(outcome, item, row, "V_E2", printed, value, scores, 5, float(relative * (value or 0.0)), name)
+    item, row = audit.label_table(table), f"{name}, {split}"
+    _compare(outcome, item, row, "V_E2", printed, value, studies, 5, float(relative * (value or 0.0)), name)
     for where, collection, part, better, worse, size in PRINTED["effect_sizes"]["examples"]:
         if (where, collection, part) == (table, name, split):
             effect, error = None, 0.0
@@ -169,57 +150,43 @@ def _variance(
                 names = [str(one) for one in found.measures]
                 effect = float(found.effect_sizes[names.index(better), names.index(worse)])
                 error = float(8 / np.sqrt(len(found.tau)) + relative / 2 * abs(effect))
-            _add(outcome, item, row, f"effect size of {better} over {worse}", size, effect, scores, 2, error, name)
+            _compare(outcome, item, row, f"effect size of {better} over {worse}", size, effect, studies, 2, error, name)
 
 
-def _power(
-    outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Settings
-) -> dict[str, metaeval.DiscriminativePower]:
-    every: dict[str, metaeval.DiscriminativePower] = {}
+def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
     for figure, names in FIGURES.items():
-        powers = {
-            name: metaeval.discriminative_power(
-                scores[name],
-                n_permutations=STUDY["n_permutations"],
-                alpha=STUDY["alpha"],
-                seed=settings.seed,
-                n_jobs=settings.n_jobs,
-            )
-            for name in names
-            if name in scores
-        }
-        every |= powers
-        if powers:
-            titles = [one.collection for one in powers.values()]
-            outcome.figures[figure] = draw_power_curves(list(powers.values()), titles)
-        for name, power in powers.items():
+        powers = {name: studies[name].power for name in names if name in studies}
+        found = {name: power for name, power in powers.items() if power is not None}
+        if found:
+            titles = [studies[name].name for name in found]
+            outcome.figures[figure] = partial(draw_power_curves, list(found.values()), titles)
+        for name, power in found.items():
             outcome.tables[f"{figure}_{name.lower()}"] = power.to_table()
         for name, printed in PRINTED[figure].items() if figure in PRINTED else ():
-            found = {}
-            if name in powers:
-                one = powers[name]
-                found = dict(zip(map(str, one.measures), one.significant.sum(axis=1).tolist(), strict=True))
+            numbers = {}
+            if name in found:
+                one = found[name]
+                numbers = dict(zip(map(str, one.measures), one.significant.sum(axis=1).tolist(), strict=True))
             for measure, number in printed.items():
-                _add(outcome, "Figure 2", name, measure, number, found.get(measure), scores)
-    return every
+                _compare(outcome, "Figure 2", name, measure, number, numbers.get(measure), studies)
 
 
-def _add(
+def _compare(
     outcome: Outcome,
     item: str,
     row: str,
     column: str,
     printed: float,
     value: float | None,
-    scores: dict[str, metaeval.Scores],
+    studies: dict[str, Study],
     digits: int = 0,
     monte_carlo: float = 0.0,
     name: str | None = None,
 ) -> None:
-    data = scores[name or row].collection if value is not None else ""
+    data = studies[name or row].name if value is not None else ""
     outcome.cells.append(
         cell(
             item, row, column, printed, value,
-            data=data, digits=digits, monte_carlo=monte_carlo, same_data=outcome.source == "original",
+            data=data, digits=digits, monte_carlo=monte_carlo, same_data=outcome.source == ORIGINAL,
         )
     )  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 import metaeval
 from experiments import rules
 from experiments.acl2021 import audit
+from metaeval.analyses.study import Study
 
 STUDY, PRINTED = audit.STUDY, audit.PRINTED
 PLACES = {
@@ -27,20 +28,13 @@ PROPERTIES = {
 }
 
 
-def tables(
-    similarity: Mapping[str, metaeval.RankingSimilarity],
-    consistency: Mapping[tuple[str, str], metaeval.SplitHalfConsistency],
-    power: Mapping[str, metaeval.DiscriminativePower],
-) -> dict[str, metaeval.Table]:
+def tabulate_summaries(studies: Mapping[str, Study]) -> dict[str, metaeval.Table]:
     """Return Tables 4 and 7, each where there is a collection of its kind.
 
     Parameters
     ----------
-    similarity : mapping of str to RankingSimilarity
-        By the paper's name of the collection.
-    consistency : mapping of (str, str) to SplitHalfConsistency
-        By collection and split, "full" or "ten".
-    power : mapping of str to DiscriminativePower
+    studies : mapping of str to Study
+        By the paper's name of the collection; those whose questions were all answered are used.
 
     Returns
     -------
@@ -48,38 +42,35 @@ def tables(
         A word unlike the printed one is followed by the printed one in brackets.
     """
     found = {}
+    whole = {name for name, one in studies.items() if one.consistency is not None and one.small_consistency is not None}
     for table, (kind, choices) in PLACES.items():
-        names = next((there for one in choices if (there := [name for name in one if name in similarity])), [])
+        names = next((there for one in choices if (there := [name for name in one if name in whole])), [])
         if names:
-            words = _words(table, kind, names, similarity, consistency, power)
-            used = ", ".join(f"{name} = {power[name].collection}" for name in names)
+            words = _describe_measures(table, kind, [studies[name] for name in names])
+            used = ", ".join(f"{name} = {studies[name].name}" for name in names)
             caption = (
                 f"Table {table[-1]}. Every measure in words, by stated rules, from {used}; where the paper has another "
                 "word it stands in brackets."
             )
-            signature = f"{consistency[(names[0], 'full')].signature}; the same for the other collections and splits"
+            signature = (
+                f"{studies[names[0]].require('consistency').signature}; the same for the other collections and splits"
+            )
             found[table] = metaeval.Table(words, caption, signature)
     return found
 
 
-def _words(
-    table: str,
-    kind: str,
-    names: list[str],
-    similarity: Mapping[str, metaeval.RankingSimilarity],
-    consistency: Mapping[tuple[str, str], metaeval.SplitHalfConsistency],
-    power: Mapping[str, metaeval.DiscriminativePower],
-) -> pd.DataFrame:
+def _describe_measures(table: str, kind: str, studies: Sequence[Study]) -> pd.DataFrame:
     order: list[str] = STUDY[f"{kind}_order"]
     pairs = [(one, two) for i, one in enumerate(order) for two in order[i + 1 :]]
-    taus = [similarity[name].to_frame() for name in names]
+    taus = [one.require("similarity").to_frame() for one in studies]
     tau = {(one, two): sum(float(frame.loc[one, two]) for frame in taus) / len(taus) for one, two in pairs}
     called = STUDY["group_names"][kind]
-    means = [_mean([consistency[(name, split)] for name in names]) for split in ("full", "ten")]
+    means = [_average_means([getattr(one, which) for one in studies]) for which in ("consistency", "small_consistency")]
     pooled = dict.fromkeys(order, 0)
-    for name in names:
-        for one, number in zip(power[name].measures, power[name].significant.sum(axis=1).tolist(), strict=True):
-            pooled[str(one)] += number
+    for study in studies:
+        if study.power is not None:
+            for one, number in zip(study.power.measures, study.power.significant.sum(axis=1).tolist(), strict=True):
+                pooled[str(one)] += number
     group = rules.groups(tau, order, STUDY["group_tau"], called["largest"], called["second"], called["alone"])
     by_column: dict[str, dict[str, str]] = {
         title: {name: "yes" if rule(metaeval.measure(name)) else "no" for name in order}
@@ -100,7 +91,7 @@ def _words(
     return pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="measure"), columns=list(by_column))
 
 
-def _mean(found: list[metaeval.SplitHalfConsistency]) -> dict[str, float]:
+def _average_means(found: list[metaeval.SplitHalfConsistency]) -> dict[str, float]:
     """Return every measure's mean τ averaged over collections."""
     names = map(str, found[0].measures)
     return dict(zip(names, (sum(one.means for one in found) / len(found)).tolist(), strict=True))

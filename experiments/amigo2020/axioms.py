@@ -9,7 +9,7 @@ import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, cell
-from experiments.study import Outcome, Settings, read_toml
+from experiments.outcome import Outcome, Settings, read_toml
 from metaeval.analyses.properties import IMBALANCE, PROPERTIES
 from metaeval.stats.ordinal_cases import all_counts, misplaced_in_the_middle
 
@@ -20,7 +20,7 @@ ROWS = STUDY["properties"]
 MOST_ITEMS = 12
 
 
-def table2(settings: Settings) -> Outcome:
+def compute_table2(settings: Settings) -> Outcome:
     """Search for counterexamples, with and without empty gold classes, and compare with the printed marks.
 
     Parameters
@@ -37,9 +37,9 @@ def table2(settings: Settings) -> Outcome:
     outcome = Outcome("amigo2020", "properties")
     outcome.tables["table2"] = _marks(found, empty)
     outcome.tables["counterexamples"] = _counterexamples(found)
-    outcome.tables["differences"] = differences(found)
-    outcome.tables["imbalance"] = imbalance(settings)
-    outcome.figures["table2"] = found.plot()
+    outcome.tables["differences"] = list_differences(found)
+    outcome.tables["imbalance"] = tabulate_imbalance()
+    outcome.figures["table2"] = found.plot
     outcome.cells = _cells(found)
     lost = [
         f"{row} ({property_})"
@@ -82,7 +82,7 @@ def _counterexamples(found: metaeval.Properties) -> metaeval.Table:
     return metaeval.Table(frame[~frame["holds"]].drop(columns="holds").set_index("measure"), caption, found.signature)
 
 
-def differences(found: metaeval.Properties) -> metaeval.Table:
+def list_differences(found: metaeval.Properties) -> metaeval.Table:
     """Return every mark that differs from print, with the counterexample and the reason.
 
     Parameters
@@ -105,14 +105,10 @@ def differences(found: metaeval.Properties) -> metaeval.Table:
     return metaeval.Table(frame, "Where the search and the printed Table 2 differ, and why.", found.signature)
 
 
-def imbalance(settings: Settings) -> metaeval.Table:
+def tabulate_imbalance() -> metaeval.Table:
     """Return how often each measure finds the mistake in the larger class better, equally good or worse.
 
     Property 3 wants "better" always; the blog's wording wants "worse".
-
-    Parameters
-    ----------
-    settings : Settings
 
     Returns
     -------

@@ -14,7 +14,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#B8860B")
 MARKS = ("o", "s", "^", "D", "v", "P")
 
 
-def against_print(
+def draw_against_print(
     found: np.ndarray,
     printed: dict[str, np.ndarray],
     columns: Sequence[str],

@@ -10,8 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 import metaeval
+from experiments.classifiers import is_kept
 from experiments.comparison import Cell, cell
-from experiments.study import Outcome, Settings, read_toml
+from experiments.outcome import Outcome, Settings, read_toml
 from metaeval.data.parts import join_topics
 from metaeval.datasets import dataset
 from metaeval.errors import PolicyWarning, UndefinedValueWarning
@@ -26,7 +27,7 @@ BY_ITEM = ("judgements", "polarity")
 """Readers that deal items to parts themselves."""
 
 
-def study(settings: Settings) -> list[Outcome]:
+def compute_real(settings: Settings) -> list[Outcome]:
     """Compute coverage and robustness on whatever collections can be had.
 
     Parameters
@@ -38,26 +39,27 @@ def study(settings: Settings) -> list[Outcome]:
     list of Outcome
         The paper's own collections, of which none can be downloaded, and the ones that stand in for them.
     """
-    return [_original(settings), _in_kind(settings)]
+    return [_compute_original(settings), _compute_in_kind(settings)]
 
 
-def _original(settings: Settings) -> Outcome:
+def _compute_original(settings: Settings) -> Outcome:
     found: dict[str, metaeval.Scores] = {}
     missing = []
     for column, name in STUDY["collections"].items():
         try:
-            found[column] = _scored(settings, name, parts=None if name == "replab2013" else KIND["parts"])
+            found[column] = _score_collection(settings, name, parts=None if name == "replab2013" else KIND["parts"])
         except metaeval.MetaevalError:
             missing.append(name)
-    outcome = Outcome("amigo2020", "original", cells=_cells(found))
+    outcome = Outcome("amigo2020", "original", cells=_compare(found))
     if found:
-        outcome.tables["table3"] = _coverages(found)
+        outcome.tables["table3"] = _tabulate_coverages(found)
     if missing:
         outcome.notes = [f"not public, to be put in place by hand: {', '.join(missing)}"]
+        outcome.lacks = missing if found else []
     return outcome
 
 
-def _cells(found: Mapping[str, metaeval.Scores]) -> list[Cell]:
+def _compare(found: Mapping[str, metaeval.Scores]) -> list[Cell]:
     """Compare with the right half of Table 3; the paper's random parts are not known, so that nothing is exact."""
     cells = []
     for c, (column, name) in enumerate(STUDY["collections"].items()):
@@ -72,32 +74,36 @@ def _cells(found: Mapping[str, metaeval.Scores]) -> list[Cell]:
     return cells
 
 
-def _in_kind(settings: Settings) -> Outcome:
-    outcome = Outcome("amigo2020", "in_kind-quick" if settings.quick else "in_kind", tolerance=0.05)
+def _compute_in_kind(settings: Settings) -> Outcome:
+    outcome = Outcome("amigo2020", "in_kind", tolerance=KIND["tolerance"])
     found: dict[str, metaeval.Scores] = {}
     wanted = [(name, name, None) for name in KIND["topics"]]
     wanted += [(f"{name} in {KIND['parts']} parts", name, KIND["parts"]) for name in KIND["pooled"]]
-    for label, name, parts in wanted[:2] if settings.quick else wanted:
+    missing = []
+    for label, name, parts in wanted:
+        if not settings.full and name.startswith("ordinal-") and (settings.quick or not is_kept(name)):
+            missing.append(f"{name} (its classifiers are trained with --full)")
+            continue
         settings.say(f"coverage in kind: {label}")
         try:
-            found[label] = _scored(settings, name, parts=parts)
+            found[label] = _score_collection(settings, name, parts=parts)
         except metaeval.MetaevalError as error:
-            outcome.notes.append(f"{label} could not be had ({error})")
+            missing.append(f"{label} ({error})")
+    if missing:  # means over collections are other ones
+        outcome.reduced = f"{len(found)} of {len(wanted)} collections"
+        outcome.notes.append(f"without {missing[0]}{' and others' * (len(missing) > 1)}")
     if not found:
         return outcome
-    if outcome.notes:
-        outcome.source += "-partial"  # fewer collections never replace what more of them gave
-    outcome.tables["coverage"] = _coverages(found)
-    outcome.tables["robustness"], lowest = _robustness(found)
-    outcome.notes += lowest
+    outcome.tables["coverage"] = _tabulate_coverages(found)
+    outcome.tables["robustness"] = _tabulate_robustness(found)
     first, scores = next(iter(found.items()))
     whole = metaeval.coverage(scores, reference=STUDY["reference"], seed=settings.seed)
     sweep = metaeval.coverage_sweep(scores, candidates=KIND["sweep"])
     outcome.tables[f"coverage_{first}"] = whole.to_table()
-    outcome.figures[f"coverage_{first}"] = whole.plot()
+    outcome.figures[f"coverage_{first}"] = whole.plot
     outcome.tables[f"sweep_{first}"] = sweep.to_table()
-    outcome.figures[f"sweep_{first}"] = sweep.plot()
-    outcome.figures[f"robustness_{first}"] = metaeval.robustness(scores).plot()
+    outcome.figures[f"sweep_{first}"] = sweep.plot
+    outcome.figures[f"robustness_{first}"] = metaeval.robustness(scores).plot
     outcome.notes.append(
         "computed from other collections than the paper's: LLMJudge with its topics and in random parts, and "
         "classifiers on the ordinal sets, whose topics are random groups of items"
@@ -109,7 +115,7 @@ def _in_kind(settings: Settings) -> Outcome:
     return outcome
 
 
-def _scored(settings: Settings, name: str, *, parts: int | None) -> metaeval.Scores:
+def _score_collection(settings: Settings, name: str, *, parts: int | None) -> metaeval.Scores:
     with warnings.catch_warnings():
         # Documented values of constant runs, and the three labels of LLMJudge outside its scale, are expected here.
         warnings.simplefilter("ignore", UndefinedValueWarning)
@@ -125,7 +131,7 @@ def _scored(settings: Settings, name: str, *, parts: int | None) -> metaeval.Sco
         return metaeval.score(runs, MEASURES)
 
 
-def _coverages(found: Mapping[str, metaeval.Scores]) -> metaeval.Table:
+def _tabulate_coverages(found: Mapping[str, metaeval.Scores]) -> metaeval.Table:
     columns = {
         label: metaeval.coverage(scores, reference=STUDY["reference"], n_bootstrap=0).coverage
         for label, scores in found.items()
@@ -137,10 +143,10 @@ def _coverages(found: Mapping[str, metaeval.Scores]) -> metaeval.Table:
     caption = (
         f"Coverage with respect to {', '.join(STUDY['reference'])}, as in the right half of Table 3; the best in bold."
     )
-    return metaeval.Table(frame, caption, _signature("coverage", found), digits=2, marks=lambda _: words)
+    return metaeval.Table(frame, caption, _sign("coverage", found), digits=2, marks=lambda _: words)
 
 
-def _robustness(found: Mapping[str, metaeval.Scores]) -> tuple[metaeval.Table, list[str]]:
+def _tabulate_robustness(found: Mapping[str, metaeval.Scores]) -> metaeval.Table:
     columns = {label: metaeval.robustness(scores).to_frame()["mean"].to_numpy() for label, scores in found.items()}
     frame = pd.DataFrame(columns, index=pd.Index(ROWS, name="measure"))
     frame["mean"] = frame.mean(axis=1)
@@ -149,12 +155,28 @@ def _robustness(found: Mapping[str, metaeval.Scores]) -> tuple[metaeval.Table, l
         "Robustness (§5.4): Spearman's ρ between the rankings of runs on two topics or parts, averaged over pairs; "
         "printed: the values that the text gives for its own six collections."
     )
+    return metaeval.Table(frame, caption, _sign("robustness", found), digits=2)
+
+
+def describe_robustness(frame: pd.DataFrame) -> str:
+    """Say which measures are the most and the least robust, from the table.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Indexed by measure, with the column mean.
+
+    Returns
+    -------
+    str
+    """
     mean = frame["mean"]
-    note = f"most and least robust here: {mean.idxmax()} ({mean.max():.2f}) and {mean.idxmin()} ({mean.min():.2f})"
-    log = f"CEM_ORD {mean['CEM_ORD']:.2f}, without logarithm {mean['CEM_ORD flat']:.2f}"
-    return metaeval.Table(frame, caption, _signature("robustness", found), digits=2), [note, log]
+    return (
+        f"Most and least robust here: {mean.idxmax()} ({mean.max():.2f}) and {mean.idxmin()} ({mean.min():.2f}). CEM_ORD "
+        f"{mean['CEM_ORD']:.2f}, without logarithm {mean['CEM_ORD flat']:.2f}."
+    )
 
 
-def _signature(analysis: str, found: Mapping[str, metaeval.Scores]) -> str:
+def _sign(analysis: str, found: Mapping[str, metaeval.Scores]) -> str:
     signed = metaeval.sign(analysis, list(found.values()))
     return str(signed)

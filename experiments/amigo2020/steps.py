@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from experiments.amigo2020 import axioms, examples, real, synthetic
-from experiments.study import Outcome, Settings
+from experiments.outcome import Outcome, Settings
+
+SOURCES = ["synthetic", "properties", "original", "in_kind", "examples"]
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -17,4 +19,9 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    return [synthetic.study(settings), axioms.table2(settings), *real.study(settings), examples.outcome(settings)]
+    return [
+        synthetic.compute_synthetic(settings),
+        axioms.compute_table2(settings),
+        *real.compute_real(settings),
+        examples.compute_examples(settings),
+    ]

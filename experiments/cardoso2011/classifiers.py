@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 import metaeval
-from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, coefficients
+from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, compute_coefficients
 from experiments.comparison import Cell, cell
 from metaeval.measures.ordinal_index import OCI
 
@@ -33,7 +33,7 @@ def indices(done: Done, method: str, beta: float) -> np.ndarray:
     return OCI(counts_on_test(done, method, beta), beta=beta)
 
 
-def table6(found: Mapping[str, Done], beta: float, seed: int) -> metaeval.Table:
+def tabulate_table6(found: Mapping[str, Done], beta: float, seed: int) -> metaeval.Table:
     """Return mean and standard deviation of OCI for every set and method, and the printed ones beside them.
 
     Parameters
@@ -64,7 +64,7 @@ def table6(found: Mapping[str, Done], beta: float, seed: int) -> metaeval.Table:
     return metaeval.Table(frame, caption, sign(found, seed))
 
 
-def cells6(found: Mapping[str, Done], beta: float) -> list[Cell]:
+def compare_table6(found: Mapping[str, Done], beta: float) -> list[Cell]:
     """Compare Table 6 number by number; splits are random, and the paper's parameter grids are not known.
 
     The Monte Carlo tolerance is twice the standard error of the difference between two means, or two standard
@@ -100,7 +100,7 @@ def cells6(found: Mapping[str, Done], beta: float) -> list[Cell]:
     return cells
 
 
-def which_beta(found: Mapping[str, Done], seed: int) -> tuple[metaeval.Table, str]:
+def tabulate_betas(found: Mapping[str, Done], seed: int) -> metaeval.Table:
     """Say which β the printed means of Table 6 have: how far are they from those computed with either?
 
     Parameters
@@ -110,10 +110,9 @@ def which_beta(found: Mapping[str, Done], seed: int) -> tuple[metaeval.Table, st
 
     Returns
     -------
-    table : Table
+    Table
         Root mean square deviation and mean deviation, computed less printed, and how many of the printed means are
         nearer to those of this β.
-    sentence : str
     """
     betas = SETTINGS["betas"]
     cells = [(name, m) for name in PRINTED["table6"] if name in found for m in range(len(METHODS))]
@@ -133,16 +132,20 @@ def which_beta(found: Mapping[str, Done], seed: int) -> tuple[metaeval.Table, st
         f"Which β has Table 6? Deviation of the means from the {len(cells)} printed ones that can be computed, and how "
         "many of them are nearer to this β than to the other."
     )
-    best = int(np.argmin(frame["root mean square"]))
-    sentence = (
-        f"the printed means of Table 6 are nearer to β = {betas[best]:g} / (N (K − 1)) for "
-        f"{frame['nearest for'].iloc[best]} of {len(cells)} cells (root mean square deviation "
-        f"{frame['root mean square'].min():.3f}, against {frame['root mean square'].max():.3f})"
+    return metaeval.Table(frame, caption, sign(found, seed))
+
+
+def describe_betas(frame: pd.DataFrame) -> str:
+    """Say which β the printed means are nearer to, from `tabulate_betas`."""
+    best = frame["root mean square"].idxmin()
+    return (
+        f"The printed means of Table 6 are nearer to β = {best} / (N (K − 1)) for {frame.loc[best, 'nearest for']} of "
+        f"{frame['nearest for'].sum()} cells (root mean square deviation {frame['root mean square'].min():.3f}, against "
+        f"{frame['root mean square'].max():.3f})."
     )
-    return metaeval.Table(frame, caption, sign(found, seed)), sentence
 
 
-def never_worse(found: Mapping[str, Done], seed: int) -> tuple[metaeval.Table, str]:
+def compare_methods(found: Mapping[str, Done], seed: int) -> metaeval.Table:
     """Check the claim that ordinal methods are never worse than the conventional one, split by split.
 
     Training parts of different splits overlap, and differences are not independent: the t-test has the variance
@@ -155,10 +158,9 @@ def never_worse(found: Mapping[str, Done], seed: int) -> tuple[metaeval.Table, s
 
     Returns
     -------
-    table : Table
+    Table
         The mean difference in OCI from the conventional method, below 0 where the ordinal method is better, its
         corrected standard error, and the two-sided p-value.
-    sentence : str
     """
     share = SETTINGS["training_share"]
     rows = []
@@ -174,23 +176,31 @@ def never_worse(found: Mapping[str, Done], seed: int) -> tuple[metaeval.Table, s
         "Are the ordinal methods never worse? OCI of an ordinal method less that of the conventional one on the same "
         "splits, with a t-test corrected for overlapping training parts."
     )
+    return metaeval.Table(frame.set_index(["β", "set", "method"]), caption, sign(found, seed))
+
+
+def describe_methods(frame: pd.DataFrame) -> str:
+    """Say how often an ordinal method is significantly better or worse than the conventional one, from `compare_methods`."""
+    frame = frame.reset_index()
     worse = frame[(frame["difference"] > 0) & (frame["p"] <= 0.05)]
     better = frame[(frame["difference"] < 0) & (frame["p"] <= 0.05)]
     named = ", ".join(f"{row.method} on {row.set} with β {row.β}" for row in worse.itertuples())
-    sentence = (
-        f"of {len(frame)} comparisons of an ordinal method with the conventional one, {len(better)} are significantly "
+    return (
+        f"Of {len(frame)} comparisons of an ordinal method with the conventional one, {len(better)} are significantly "
         f"better and {len(worse)} significantly worse{f' ({named})' if named else ''}; "
-        f"{int((frame['difference'] > 0).sum())} means are worse"
+        f"{int((frame['difference'] > 0).sum())} means are worse."
     )
-    return metaeval.Table(frame.set_index(["β", "set", "method"]), caption, sign(found, seed)), sentence
 
 
-def synthetic_table(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell]]:
+def tabulate_synthetic(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell]]:
     """Return the mean coefficients of the classifiers of §4.3 on the synthetic set, and Table 5 beside them in kind."""
     beta = max(SETTINGS["betas"])
     rows, cells = {}, []
     for method, matrix in SYNTHETIC_METHODS.items():
-        means = {name: float(value.mean()) for name, value in coefficients(counts_on_test(done, method, beta)).items()}
+        means = {
+            name: float(value.mean())
+            for name, value in compute_coefficients(counts_on_test(done, method, beta)).items()
+        }
         rows[method] = means
         cells += [
             cell(

@@ -18,7 +18,7 @@ from metaeval.show.style import choose_looks, house_style
 NOT_PUBLIC = "not public"
 
 
-def palette() -> list[dict[str, Any]]:
+def choose_palette() -> list[dict[str, Any]]:
     """Return seven looks that differ in colour, mark and line: what is drawn here are no runs of a report."""
     placed = ["kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy"]
     return list(choose_looks(placed).values())
@@ -48,7 +48,7 @@ def draw_path(axes: Axes, counts: np.ndarray, *, beta: float, gamma: float = 1) 
     axes.set_xlabel(f"OC = {float(OCI(counts, beta=beta, gamma=gamma)):.3f}", fontsize=8)
 
 
-def path_figure(matrices: Mapping[str, np.ndarray], betas: Sequence[float], signature: str) -> Figure:
+def draw_paths(matrices: Mapping[str, np.ndarray], betas: Sequence[float], signature: str) -> Figure:
     """Draw the best paths of some matrices, a row a β.
 
     Parameters
@@ -74,7 +74,7 @@ def path_figure(matrices: Mapping[str, np.ndarray], betas: Sequence[float], sign
         return sign_figure(figure, signature)
 
 
-def single_item_curves(betas: Sequence[float], farthest: int) -> pd.DataFrame:
+def compute_single_item_curves(betas: Sequence[float], farthest: int) -> pd.DataFrame:
     """Return OC of a single item by its distance from its gold class, for absolute β (§3.2).
 
     Parameters
@@ -92,23 +92,23 @@ def single_item_curves(betas: Sequence[float], farthest: int) -> pd.DataFrame:
     return pd.DataFrame(curves, index=pd.RangeIndex(farthest + 1, name="distance"))
 
 
-def single_item_figure(curves: pd.DataFrame, signature: str) -> Figure:
+def draw_single_item(curves: pd.DataFrame, signature: str) -> Figure:
     """Draw OC of a single item against its distance from its gold class (Figure 4)."""
     with house_style():
         figure = Figure(figsize=(5.2, 3.6), layout="constrained")
         axes = figure.subplots()
-        for style, column in zip(palette(), curves, strict=False):
+        for style, column in zip(choose_palette(), curves, strict=False):
             axes.plot(curves.index, curves[column], label=f"β = {column}", markersize=4.5, **style)
         axes.set(xlabel="classes off, |r − c|", ylabel="OC of a single item", ylim=(-0.03, 1.05))
         axes.legend(loc="lower right")
         return sign_figure(figure, signature)
 
 
-def tridiagonal_figure(
+def draw_tridiagonal(
     curves: pd.DataFrame, names: Mapping[str, str], limits: Mapping[str, float], signature: str
 ) -> Figure:
     """Draw coefficients of tridiagonal matrices against the number of classes, with their limits (Figure 5)."""
-    styles = dict(zip(curves, palette(), strict=True))
+    styles = dict(zip(curves, choose_palette(), strict=True))
     with house_style():
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.subplots()
@@ -130,14 +130,14 @@ def tridiagonal_figure(
         return sign_figure(figure, signature)
 
 
-def points_figure(points: np.ndarray, classes: np.ndarray, signature: str) -> Figure:
+def draw_points(points: np.ndarray, classes: np.ndarray, signature: str) -> Figure:
     """Draw points of the synthetic set and the borders between its classes without noise (Figure 6)."""
     x, y = np.meshgrid(*[np.linspace(0, 1, 300)] * 2)
     with house_style():
         figure = Figure(figsize=(5.0, 4.0), layout="constrained")
         axes = figure.subplots()
         axes.contour(x, y, height(np.stack([x, y], axis=-1)), levels=BORDERS, colors="#888888", linewidths=0.8)
-        for k, style in enumerate(palette()[:5]):
+        for k, style in enumerate(choose_palette()[:5]):
             here = classes == k
             axes.plot(
                 *points[here].T,
@@ -152,7 +152,7 @@ def points_figure(points: np.ndarray, classes: np.ndarray, signature: str) -> Fi
         return sign_figure(figure, signature)
 
 
-def frequency_figure(sizes: Mapping[str, Sequence[int] | None], signature: str) -> Figure:
+def draw_frequencies(sizes: Mapping[str, Sequence[int] | None], signature: str) -> Figure:
     """Draw how many items every class of the real sets has (Figure 7); a set without sizes is not public."""
     with house_style():
         figure = Figure(figsize=(1.75 * len(sizes), 2.3), layout="constrained")

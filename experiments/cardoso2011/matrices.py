@@ -9,7 +9,7 @@ import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, cell
-from experiments.study import read_toml
+from experiments.outcome import read_toml
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")
@@ -33,7 +33,7 @@ def sign(what: str) -> str:
     return f"cardoso2011 | {what} | {betas} | metaeval {metaeval.__version__}"
 
 
-def coefficients(counts: np.ndarray) -> dict[str, np.ndarray]:
+def compute_coefficients(counts: np.ndarray) -> dict[str, np.ndarray]:
     """Return the seven coefficients of one matrix or of many.
 
     Parameters
@@ -48,7 +48,7 @@ def coefficients(counts: np.ndarray) -> dict[str, np.ndarray]:
     return {name: metaeval.measure(measure).score(counts) for name, measure in STUDY["coefficients"].items()}
 
 
-def tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
+def compute_tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
     """Return Tables 1 to 5 as they come out, and every printed value beside its computed one.
 
     Returns
@@ -64,10 +64,10 @@ def tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
                 label: other["counts"] for label, other in STUDY["other_readings"].items() if other["of"] == row
             }
             for label, counts in readings.items():
-                values = {column: float(value) for column, value in coefficients(counts).items()}
+                values = {column: float(value) for column, value in compute_coefficients(counts).items()}
                 rows[label] = values
                 cells += [
-                    compared(f"Table {name[-1]}", label, column, text, values[column])
+                    compare_text(f"Table {name[-1]}", label, column, text, values[column])
                     for column, text in zip(values, printed, strict=True)
                 ]
         frame = pd.DataFrame.from_dict(rows, orient="index").rename(columns=SHOWN)
@@ -76,18 +76,18 @@ def tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
     return made, cells
 
 
-def compared(item: str, row: str, column: str, text: str, value: float | None, data: str = "print") -> Cell:
+def compare_text(item: str, row: str, column: str, text: str, value: float | None, data: str = "print") -> Cell:
     """Compare a value with a number as it is printed, to its digits."""
     digits = len(text.partition(".")[2])
     return cell(item, row, column, float(text), value, data=data, digits=digits)
 
 
-def tridiagonal(n_classes: int) -> np.ndarray:
+def make_tridiagonal(n_classes: int) -> np.ndarray:
     """Return the matrix of §4.1 with ones on the diagonal and next to it, shape (K, K)."""
     return sum(np.eye(n_classes, k=k) for k in (-1, 0, 1))  # type: ignore[return-value]
 
 
-def tridiagonal_curves(largest: int) -> pd.DataFrame:
+def compute_tridiagonal_curves(largest: int) -> pd.DataFrame:
     """Return the coefficients of the tridiagonal matrices of 2 to `largest` classes (Figure 5).
 
     Parameters
@@ -100,11 +100,11 @@ def tridiagonal_curves(largest: int) -> pd.DataFrame:
         Indexed by the number of classes.
     """
     sizes = range(2, largest + 1)
-    rows = [{name: float(value) for name, value in coefficients(tridiagonal(k)).items()} for k in sizes]
+    rows = [{name: float(value) for name, value in compute_coefficients(make_tridiagonal(k)).items()} for k in sizes]
     return pd.DataFrame(rows, index=pd.Index(sizes, name="K"))
 
 
-def limits(curves: pd.DataFrame) -> dict[str, float]:
+def extrapolate_limits(curves: pd.DataFrame) -> dict[str, float]:
     """Return where the curves go as K → ∞, extrapolated from the largest K and half of it.
 
     All of them approach their limit as a + b/K + O(1/K²), so that 2 f(K) − f(K/2) is a up to O(1/K²).

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,12 @@ def methods(name: str) -> dict[str, tuple[Maker, Sequence[float]]]:
     }
 
 
-def data_of(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def load_data(name: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return features and classes, from 0, of a set of Table 6 or of the synthetic one."""
     return synthetic_set(seed) if name == SYNTHETIC else ordinal_set(SETTINGS["sets"][name])
 
 
-def one_repetition(name: str, repetition: int, seed: int) -> dict[str, list[dict[str, Any]]]:
+def repeat_once(name: str, repetition: int, seed: int) -> dict[str, list[dict[str, Any]]]:
     """Do Algorithm 1 once: the same split and folds for all methods.
 
     Where the algorithm as printed looks for the largest value, the smallest is meant: OCI is an error.
@@ -98,7 +98,7 @@ def one_repetition(name: str, repetition: int, seed: int) -> dict[str, list[dict
         For every method and every β by which the parameter was chosen: ``beta``, ``parameter``, and ``counts``, the
         confusion matrix of the test part, shape (K, K).
     """
-    features, gold = data_of(name, seed)
+    features, gold = load_data(name, seed)
     n_classes = int(gold.max()) + 1
     order = generator(seed, f"cardoso2011-{name}", "split", str(repetition)).permutation(len(gold))
     n_train = round(SETTINGS["training_share"] * len(gold))
@@ -133,7 +133,7 @@ def one_repetition(name: str, repetition: int, seed: int) -> dict[str, list[dict
     return found
 
 
-def folder_of(seed: int, root: Path | None = None) -> Path:
+def find_folder(seed: int, root: Path | None = None) -> Path:
     """Return where finished repetitions are kept: a folder for every set of settings, packages and seed."""
     fixed = {key: SETTINGS[key] for key in ("training_share", "folds", "betas", "costs", "decays", "sets")}
     packages = {name: version(name) for name in ("scikit-learn", "skordinal")}
@@ -157,9 +157,9 @@ def repetitions(name: str, n: int, *, seed: int, n_jobs: int = 1, root: Path | N
     Returns
     -------
     list of dict
-        As `one_repetition` gives them, in their order.
+        As `repeat_once` gives them, in their order.
     """
-    folder = folder_of(seed, root)
+    folder = find_folder(seed, root)
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}-{repetition}.json" for repetition in range(n)]
     missing = [repetition for repetition, path in enumerate(paths) if _kept(path) is None]
@@ -167,8 +167,28 @@ def repetitions(name: str, n: int, *, seed: int, n_jobs: int = 1, root: Path | N
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 
 
+def count_kept(names: Iterable[str], n: int, *, seed: int, root: Path | None = None) -> int:
+    """Return how many of the first n repetitions are kept for each of several sets, at least.
+
+    Parameters
+    ----------
+    names : iterable of str
+    n : int
+    seed : int
+    root : Path, optional
+        Where they are kept; the user's cache folder by default.
+
+    Returns
+    -------
+    int
+    """
+    folder = find_folder(seed, root)
+    missing = (next((r for r in range(n) if _kept(folder / f"{name}-{r}.json") is None), n) for name in names)
+    return min(missing, default=n)
+
+
 def _do(path: Path, name: str, repetition: int, seed: int) -> None:
-    write_atomically(path, json.dumps(one_repetition(name, repetition, seed)))
+    write_atomically(path, json.dumps(repeat_once(name, repetition, seed)))
 
 
 def _kept(path: Path) -> Any:

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 import metaeval
 from experiments.cardoso2011 import figures
-from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, compared, limits, sign, tables, tridiagonal_curves
+from experiments.cardoso2011.matrices import (
+    PRINTED,
+    SHOWN,
+    STUDY,
+    compare_text,
+    compute_tables,
+    compute_tridiagonal_curves,
+    extrapolate_limits,
+    sign,
+)
 from experiments.cardoso2011.synthetic import synthetic_set
-from experiments.study import Outcome, Settings
+from experiments.classifiers import describe_versions
+from experiments.outcome import Outcome, Settings
 from metaeval.datasets.ordinal_classifiers import ordinal_set
 from metaeval.errors import DatasetError
 
 SETTINGS = STUDY["table6"]
+PRINT, TRAINED = "print", "skordinal"
+SOURCES = [PRINT, TRAINED]
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -30,20 +42,21 @@ def run(settings: Settings) -> list[Outcome]:
     list of Outcome
         One of what needs no data, and one of what needs scikit-learn and skordinal.
     """
-    first = in_print(settings)
+    first = compute_print(settings)
     try:
-        return [first, trained(settings)]
+        return [first, compute_trained(settings)]
     except DatasetError as error:
         first.notes.append(f"Table 6 and Figure 7 could not be had: {error}")
         return [first]
 
 
-def trained(settings: Settings) -> Outcome:
+def compute_trained(settings: Settings) -> Outcome:
     """Return Table 6, §4.3 and Figure 7, which need scikit-learn and skordinal.
 
     Parameters
     ----------
     settings : Settings
+        Unless ``full``, a few repetitions are made, or all where they are kept from an earlier run.
 
     Returns
     -------
@@ -51,39 +64,35 @@ def trained(settings: Settings) -> Outcome:
     """
     sizes = {name: np.bincount(ordinal_set(source)[1]).tolist() for name, source in SETTINGS["sets"].items()}
     from experiments.cardoso2011 import classifiers  # scikit-learn is there by now
-    from experiments.cardoso2011.repetitions import SYNTHETIC, folder_of, repetitions
+    from experiments.cardoso2011.repetitions import SYNTHETIC, count_kept, find_folder, repetitions
 
-    n = SETTINGS["quick_repetitions"] if settings.quick else SETTINGS["repetitions"]
-    settings.say(f"finished repetitions are kept in {folder_of(settings.seed)}")
+    every, names = SETTINGS["repetitions"], [*SETTINGS["sets"], SYNTHETIC]
+    whole = settings.full or (not settings.quick and count_kept(names, every, seed=settings.seed) == every)
+    n = every if whole else SETTINGS["quick_repetitions"]
+    settings.say(f"finished repetitions are kept in {find_folder(settings.seed)}")
     found = {}
-    for name in [*SETTINGS["sets"], SYNTHETIC]:
+    for name in names:
         settings.say(f"Algorithm 1: {name}, {n} repetitions")
         found[name] = repetitions(name, n, seed=settings.seed, n_jobs=settings.n_jobs)
     synthetic = found.pop(SYNTHETIC)
-    outcome = Outcome("cardoso2011", "skordinal-quick" if settings.quick else "skordinal")
+    outcome = Outcome("cardoso2011", TRAINED, tolerance=SETTINGS["tolerance"])
+    if n < every:
+        outcome.reduced = f"{n} of {every} repetitions"
     for beta in SETTINGS["betas"]:
-        outcome.tables[f"table6-beta{beta:g}"] = classifiers.table6(found, beta, settings.seed)
-        outcome.cells += classifiers.cells6(found, beta)
-    for name, make in {
-        "table6-which-beta": classifiers.which_beta,
-        "table6-never-worse": classifiers.never_worse,
-    }.items():
-        outcome.tables[name], sentence = make(found, settings.seed)
-        outcome.notes.append(sentence)
-    outcome.tables["synthetic"], cells = classifiers.synthetic_table(synthetic, settings.seed)
+        outcome.tables[f"table6-beta{beta:g}"] = classifiers.tabulate_table6(found, beta, settings.seed)
+        outcome.cells += classifiers.compare_table6(found, beta)
+    outcome.tables["table6-which-beta"] = classifiers.tabulate_betas(found, settings.seed)
+    outcome.tables["table6-never-worse"] = classifiers.compare_methods(found, settings.seed)
+    outcome.tables["synthetic"], cells = classifiers.tabulate_synthetic(synthetic, settings.seed)
     outcome.cells += cells
     shown = {title: sizes.get(name) for name, title in SETTINGS["shown"].items()}
     signature = f"cardoso2011 | sets as in skordinal | metaeval {metaeval.__version__}"
-    outcome.figures["figure7"] = figures.frequency_figure(shown, signature)
-    outcome.notes.append("BCCT is not public")
-    installed = {package: version(package) for package in SETTINGS["made_with"]}
-    if installed != SETTINGS["made_with"]:
-        outcome.tolerance = SETTINGS["tolerance"]
-        outcome.notes.append(f"made with {installed}, the committed results with {SETTINGS['made_with']}")
+    outcome.figures["figure7"] = partial(figures.draw_frequencies, shown, signature)
+    outcome.notes = ["BCCT is not public", *describe_versions(SETTINGS["made_with"])]
     return outcome
 
 
-def in_print(settings: Settings) -> Outcome:
+def compute_print(settings: Settings) -> Outcome:
     """Return Tables 1 to 5 and Figures 1 to 6, which need no data.
 
     Parameters
@@ -95,36 +104,34 @@ def in_print(settings: Settings) -> Outcome:
     Outcome
     """
     settings.say("Tables 1 to 5, Figures 1 to 6")
-    made, cells = tables()
-    outcome = Outcome("cardoso2011", "print", made, cells)
+    made, cells = compute_tables()
+    outcome = Outcome("cardoso2011", PRINT, made, cells)
     matrices = STUDY["matrices"]
     chosen = {name: np.array(matrices[name]) for name in ("B", "C", "D", "CM3", "CM11")}
-    outcome.figures["figures1-3"] = figures.path_figure(
-        chosen, (0.25, 0.75), sign("best paths over matrices of Tables 1, 3, 5")
+    outcome.figures["figures1-3"] = partial(
+        figures.draw_paths, chosen, (0.25, 0.75), sign("best paths over matrices of Tables 1, 3, 5")
     )
-    single = figures.single_item_curves(**STUDY["figure4"])
+    single = figures.compute_single_item_curves(**STUDY["figure4"])
     outcome.tables["figure4"] = metaeval.Table(single, "Figure 4. OC of a single item, for absolute β.", _unscaled())
-    outcome.figures["figure4"] = figures.single_item_figure(single, _unscaled())
-    curves = tridiagonal_curves(STUDY["figure5"]["largest"])
-    ends = limits(curves)
-    outcome.cells += [compared("§4.1", "K → ∞", name, text, ends[name]) for name, text in PRINTED["figure5"].items()]
-    outcome.tables["figure5"] = _tridiagonal_table(curves, ends)
-    outcome.figures["figure5"] = figures.tridiagonal_figure(curves, SHOWN, ends, sign("tridiagonal matrices"))
+    outcome.figures["figure4"] = partial(figures.draw_single_item, single, _unscaled())
+    curves = compute_tridiagonal_curves(STUDY["figure5"]["largest"])
+    ends = extrapolate_limits(curves)
+    outcome.cells += [
+        compare_text("§4.1", "K → ∞", name, text, ends[name]) for name, text in PRINTED["figure5"].items()
+    ]
+    outcome.tables["figure5"] = _tabulate_tridiagonal(curves, ends)
+    outcome.figures["figure5"] = partial(figures.draw_tridiagonal, curves, SHOWN, ends, sign("tridiagonal matrices"))
     points, classes = synthetic_set(settings.seed)
     shown = STUDY["figure6"]["points"]
     signature = (
         f"cardoso2011 | synthetic set of §4.3, first {shown} of 400 points | seed {settings.seed} | "
         f"metaeval {metaeval.__version__}"
     )
-    outcome.figures["figure6"] = figures.points_figure(points[:shown], classes[:shown], signature)
-    outcome.notes.append(
-        "slips in print: CM4's MAE is 0.857, printed 0.85; the row CM5 of Table 4 follows from another matrix (CM5 "
-        "with its second row read 0 0 1 1)"
-    )
+    outcome.figures["figure6"] = partial(figures.draw_points, points[:shown], classes[:shown], signature)
     return outcome
 
 
-def _tridiagonal_table(curves: pd.DataFrame, ends: dict[str, float]) -> metaeval.Table:
+def _tabulate_tridiagonal(curves: pd.DataFrame, ends: dict[str, float]) -> metaeval.Table:
     kept = curves.loc[[k for k in (2, 3, 4, 5, 10, 20, 50, 100, 200) if k in curves.index]]
     kept.index = kept.index.astype(str)
     shown = pd.concat([kept, pd.DataFrame([ends], index=["∞"])[list(kept.columns)]]).rename(columns=SHOWN)

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiments.audits import Check, page, rounds_to
-from experiments.study import Outcome, read_toml
+from experiments.audits import Check, rounds_to, tabulate_audit
+from experiments.outcome import Outcome, read_toml
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")
@@ -16,21 +16,13 @@ PRINTED = read_toml(HERE / "printed.toml")
 MEASURES: list[str] = STUDY["table_order"]
 
 
-def outcome() -> Outcome:
-    """Return the audit as the page results/lq2021/audit.md."""
-    text = page(
-        "LQ 2021: the printed numbers against themselves",
-        "The printed numbers, as transcribed in experiments/lq2021/printed.toml, against identities that they must "
-        "satisfy whatever the data; this proof-reads the transcription too. S_D: significant run pairs of T_D; a, b, c: "
-        "significant with the first measure only, with both, with the second only.",
-        checks(),
-        findings(),
-        "audit of lq2021/printed.toml",
-    )
-    return Outcome("lq2021", "", pages={"audit": text})
+def compute_audit() -> Outcome:
+    """Return the audit: one row per item and identity, results/lq2021/audit.csv."""
+    table = tabulate_audit("LQ 2021", find_checks(), "audit of lq2021/printed.toml")
+    return Outcome("lq2021", "", {"audit": table})
 
 
-def checks() -> Iterator[Check]:
+def find_checks() -> Iterator[Check]:
     """Yield every check of the printed numbers.
 
     Yields
@@ -45,7 +37,7 @@ def checks() -> Iterator[Check]:
     yield from _text()
 
 
-def overlaps(collection: str) -> dict[tuple[str, str], tuple[float, int, int, int]]:
+def read_overlaps(collection: str) -> dict[tuple[str, str], tuple[float, int, int, int]]:
     """Return (SSO in percent, a, b, c) of every pair of measures as printed in Table 4.
 
     Parameters
@@ -64,7 +56,7 @@ def overlaps(collection: str) -> dict[tuple[str, str], tuple[float, int, int, in
     }
 
 
-def contradictions(collection: str) -> dict[tuple[str, str], int]:
+def read_contradictions(collection: str) -> dict[tuple[str, str], int]:
     """Return the contradictions of every pair of measures as printed in Table 5, 0 for a collection that is not there."""
     rows = PRINTED["table5"].get(collection)
     return {
@@ -74,7 +66,7 @@ def contradictions(collection: str) -> dict[tuple[str, str], int]:
     }
 
 
-def listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
+def count_listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
     """Return the contradictions of every pair of measures counted from the list of Table 6.
 
     A name without language stands for two runs.
@@ -84,7 +76,7 @@ def listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
         pairs = sum(2 ** sum(not run.endswith(("-C", "-E")) for run in pair) for pair in entry["pairs"])
         for one, two in itertools.product(entry["first"], entry["second"]):
             counts[(one, two)] += pairs
-    return {pair: counts[pair] for pair in contradictions(collection)}
+    return {pair: counts[pair] for pair in read_contradictions(collection)}
 
 
 def _table3() -> Iterator[Check]:
@@ -109,7 +101,7 @@ def _table3() -> Iterator[Check]:
 
 
 def _table4(collection: str) -> Iterator[Check]:
-    cells = overlaps(collection)
+    cells = read_overlaps(collection)
     found = dict(zip(MEASURES, PRINTED["table3"][collection]["S_D"], strict=True))
     for (one, two), (sso, a, b, c) in cells.items():
         where = f"{collection}, {one} and {two}"
@@ -130,8 +122,8 @@ def _table4(collection: str) -> Iterator[Check]:
 
 def _table5() -> Iterator[Check]:
     for collection in PRINTED["table4"]:
-        listed, cells = listed_contradictions(collection), overlaps(collection)
-        for pair, number in contradictions(collection).items():
+        listed, cells = count_listed_contradictions(collection), read_overlaps(collection)
+        for pair, number in read_contradictions(collection).items():
             where = f"{collection}, {pair[0]} and {pair[1]}"
             said = f"{number}, Table 6 lists {listed[pair]}"
             yield Check("Table 5", "the count is that of Table 6's list", number == listed[pair], where, said)
@@ -173,13 +165,13 @@ def _text() -> Iterator[Check]:
         )
     uni, pop = PRINTED["table7"]["STC-3 DQ-A"][0]
     yield Check("§5.3", "390 − 175 − 197 = 18 ties", 390 - uni - pop == 18, "STC-3 DQ-A, NMD", str(390 - uni - pop))
-    a, b, c = overlaps("STC-3 DQ-A")[("NMD", "RNOD")][1:]
-    left = b - contradictions("STC-3 DQ-A")[("NMD", "RNOD")]
+    a, b, c = read_overlaps("STC-3 DQ-A")[("NMD", "RNOD")][1:]
+    left = b - read_contradictions("STC-3 DQ-A")[("NMD", "RNOD")]
     share = 100 * left / (a + left + c)
     yield Check("§5.2", "SSO without contradictions is 95.5", rounds_to(share, 95.5, 1), "STC-3 DQ-A", f"{share:.2f}")
 
 
-def findings() -> Iterator[str]:
+def find_implications() -> Iterator[str]:
     """Yield what the printed numbers imply beyond right or wrong.
 
     Yields
@@ -187,7 +179,7 @@ def findings() -> Iterator[str]:
     str
     """
     collection = "DialEval-1 DQ-S"
-    cells = overlaps(collection)
+    cells = read_overlaps(collection)
     same = [two for two in ("RNSS", "JSD") if cells[("NVD", two)] == cells[("RNOD", two)]]
     yield (
         f"Table 4 (h), {collection}: the cells of NVD with {' and '.join(same)} repeat those of RNOD digit for digit, and "
@@ -201,7 +193,7 @@ def findings() -> Iterator[str]:
     subset = [
         f"{name}: {', '.join(twos)}"
         for name in PRINTED["table4"]
-        if (twos := [two for (one, two), (_, a, _, _) in overlaps(name).items() if one == "NMD" and a == 0])
+        if (twos := [two for (one, two), (_, a, _, _) in read_overlaps(name).items() if one == "NMD" and a == 0])
     ]
     yield f"NMD finds a subset (a = 0) in these cells only: {'; '.join(subset)}."
     every = [pair for entries in PRINTED["table6"].values() for entry in entries for pair in entry["pairs"]]

@@ -8,36 +8,31 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import metaeval
-from experiments.sakai import run_called
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import house_style
 
 
-def figure(runs: metaeval.QuantificationRuns, popularity: str, uniform: str, n_topics: int) -> Figure | None:
+def draw_divergent_topics(runs: metaeval.QuantificationRuns, popularity: str, uniform: str, *, n_topics: int) -> Figure:
     """Draw the topics with the smallest d = ΔNMD − ΔRNOD, Δ being Popularity's score minus Uniform's.
 
     Parameters
     ----------
     runs : QuantificationRuns
     popularity, uniform : str
-        Parts of the names of both runs.
+        The two runs.
     n_topics : int
 
     Returns
     -------
-    matplotlib.figure.Figure or None
-        None where there are no such runs.
+    matplotlib.figure.Figure
     """
-    named = {"Popularity": run_called(runs.runs, popularity), "Uniform": run_called(runs.runs, uniform)}
-    first, second = named["Popularity"], named["Uniform"]
-    if first is None or second is None:
-        return None
-    preference = metaeval.baseline_preference(metaeval.score(runs, ["NMD", "RNOD"]), first, second)
+    named = {"Popularity": popularity, "Uniform": uniform}
+    preference = metaeval.baseline_preference(metaeval.score(runs, ["NMD", "RNOD"]), popularity, uniform)
     rows = preference.divergent_topics("NMD", "RNOD", n_topics).to_dict("records")
     chosen = [row["number"] - 1 for row in rows]
     return draw_topics(
         runs.gold[chosen],
-        {name: runs.estimated[runs.runs.index(run)][chosen] for name, run in named.items() if run is not None},
+        {name: runs.estimated[runs.runs.index(run)][chosen] for name, run in named.items()},
         list(runs.classes),
         [f"{runs.collection}, topic {row['topic']}, d = {row['d']:+.3f}" for row in rows],
         [{name: row[name] for name in ("NMD", "RNOD")} for row in rows],

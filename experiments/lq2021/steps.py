@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, cell
-from experiments.lq2021 import audit, figure3
+from experiments.lq2021 import audit, figure3, verdicts
+from experiments.outcome import Outcome, Settings
 from experiments.rules import handles_order
-from experiments.sakai import collections_cells, collections_table, gathered, run_called, runs_or_scores
-from experiments.study import Outcome, Settings
+from experiments.sources import (
+    ORIGINAL,
+    compare_collections,
+    compute_sources,
+    find_run,
+    load_runs_or_scores,
+    tabulate_collections,
+)
+from experiments.tables import bold_larger, sign_alike
+from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
+SOURCES = ["", *STUDY["sources"]]
+QUESTIONS = ("power", "overlap", "contradictions", "preference")
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -25,49 +38,38 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    outcomes = [audit.outcome()]
-    for source in ("original", "stc3") if settings.quick else STUDY["sources"]:
-        settings.say(f"LQ 2021: {source}")
-        found = of_source(source, settings)
-        if found is None:
-            outcomes[0].notes.append(f"{source}: none of its collections could be had")
-        else:
-            outcomes.append(found)
-    return outcomes
+    audited = audit.compute_audit()
+    measures = dict.fromkeys(STUDY["collections"], MEASURES)
+    outcomes, notes = compute_sources("LQ 2021", STUDY, measures, compute_outcome, settings)
+    audited.notes += notes
+    return [audited, *outcomes]
 
 
-def of_source(source: str, settings: Settings) -> Outcome | None:
-    """Reproduce what one source has the data for.
+def study_scores(scores: dict[str, metaeval.Scores], settings: Settings) -> dict[str, Study]:
+    """Ask every collection what the paper asks.
 
     Parameters
     ----------
-    source : str
-        One of study.toml's.
+    scores : dict of str to Scores
+        By the paper's name of the collection in whose place they stand.
     settings : Settings
 
     Returns
     -------
-    Outcome or None
-        None when none of its collections can be had.
+    dict of str to Study
     """
-    collections = STUDY["sources"][source]
-    scores, missing = gathered(collections, dict.fromkeys(collections, MEASURES), settings)
-    if not scores:
-        return None
-    outcome = study(source, scores, settings)
-    for name in (one for one in scores if one.endswith("DQ-A")):
-        runs = runs_or_scores(collections[name], settings)
-        if isinstance(runs, metaeval.QuantificationRuns):  # distributions cannot be drawn from score matrices
-            drawn = figure3.figure(runs, STUDY["popularity"], STUDY["uniform"], n_topics=2)
-            if drawn is not None:
-                outcome.figures[f"figure3_{name.lower().replace(' ', '-')}"] = drawn
-    if missing:
-        outcome.notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
-    return outcome
+    return {
+        name: study_collection(
+            one, questions=QUESTIONS, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
+            baselines=(find_run(one.runs, STUDY["popularity"]) or "", find_run(one.runs, STUDY["uniform"]) or ""),
+            seed=settings.seed, n_jobs=settings.n_jobs,
+        )
+        for name, one in scores.items()
+    }  # fmt: skip
 
 
-def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
-    """Return the tables, figures and comparison of one source.
+def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
+    """Return the tables, figures, verdicts and comparison of one source.
 
     Parameters
     ----------
@@ -80,32 +82,20 @@ def study(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -
     -------
     Outcome
     """
-    powers = {
-        name: metaeval.discriminative_power(
-            one,
-            n_permutations=STUDY["n_permutations"],
-            alpha=STUDY["alpha"],
-            seed=settings.seed,
-            n_jobs=settings.n_jobs,
-        )
-        for name, one in scores.items()
-    }
     outcome = Outcome("lq2021", source)
-    if source != "original":
-        outcome.notes.append(
-            "in place of the paper's: " + ", ".join(f"{n} = {s.collection}" for n, s in scores.items())
-        )
-    same = source == "original"
-    outcome.tables["table1"] = measures_table()
-    outcome.tables["table2"] = collections_table(2, scores, PRINTED["table2"])
-    outcome.cells += collections_cells(2, scores, PRINTED["table2"], same_data=same)
-    _power(outcome, powers)
-    _agreement(outcome, powers)
-    _baselines(outcome, scores)
+    studies = study_scores(scores, settings)
+    outcome.tables["table1"] = tabulate_measures()
+    outcome.tables["table2"] = tabulate_collections(2, scores, PRINTED["table2"])
+    outcome.cells += compare_collections(2, scores, PRINTED["table2"], same_data=source == ORIGINAL)
+    _add_power(outcome, studies)
+    for name in STUDY["collections"]:
+        _add_agreement(outcome, name, studies.get(name))
+    _add_baselines(outcome, studies)
+    outcome.verdicts = verdicts.give_verdicts(studies, seed=settings.seed)
     return outcome
 
 
-def measures_table() -> metaeval.Table:
+def tabulate_measures() -> metaeval.Table:
     """Return Table 1: which measures know the order of classes, seen by trying rather than typed in.
 
     Returns
@@ -122,7 +112,8 @@ def measures_table() -> metaeval.Table:
     return metaeval.Table(frame, caption, f"measures | tried on five classes | metaeval {metaeval.__version__}")
 
 
-def _power(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) -> None:
+def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
+    powers = {name: one.power for name, one in studies.items() if one.power is not None}
     pooled = metaeval.pooled_discriminative_power(list(powers.values()), n_bootstrap=0)
     outcome.tables["table3"] = pooled.to_table()
     rows = {name: (one.significant.sum(axis=1).tolist(), one.signature.data[0]) for name, one in powers.items()}
@@ -138,70 +129,68 @@ def _power(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) ->
         got, data = rows.get(name, (None, ""))
         for m, measure in enumerate(MEASURES):
             value = None if got is None else got[m]
-            outcome.cells.append(_cell(outcome, "Table 3", name, f"{measure} S_D", printed["S_D"][m], value, data))
+            outcome.cells.append(_compare(outcome, "Table 3", name, f"{measure} S_D", printed["S_D"][m], value, data))
             share, column = None if value is None else 100 * value / of[name], f"{measure} percent"
-            outcome.cells.append(_cell(outcome, "Table 3", name, column, printed["percent"][m], share, data, digits=1))
+            outcome.cells.append(
+                _compare(outcome, "Table 3", name, column, printed["percent"][m], share, data, digits=1)
+            )
 
 
-def _agreement(outcome: Outcome, powers: dict[str, metaeval.DiscriminativePower]) -> None:
-    for name in STUDY["collections"]:
-        power = powers.get(name)
-        sso: dict[tuple[str, str], float] = {}
-        parts: dict[tuple[str, str], tuple[int, int, int]] = {}
-        counts: dict[tuple[str, str], int] = {}
-        data = "" if power is None else power.signature.data[0]
-        if power is not None:
-            overlap, against = metaeval.significance_overlap(power), metaeval.significance_contradictions(power)
-            slug = name.lower().replace(" ", "-")
-            outcome.tables[f"table4_{slug}"] = overlap.to_table()
-            outcome.tables[f"table5_{slug}"] = against.to_table()
-            pairs = against.run_pairs()
-            if len(pairs):
-                caption = (
-                    f"Table 6, in place of {name}: measure 1 says run 1 is significantly better, measure 2 the reverse."
-                )
-                outcome.tables[f"table6_{slug}"] = metaeval.Table(
-                    pairs.set_index("measure_1"), caption, against.signature
-                )
-            frame = overlap.to_frame()
-            sso = {(r.measure_1, r.measure_2): 100 * r.sso for r in frame.itertuples() if pd.notna(r.sso)}
-            parts = {(r.measure_1, r.measure_2): (int(r.a), int(r.b), int(r.c)) for r in frame.itertuples()}
-            counts = {(r.measure_1, r.measure_2): int(r.contradictions) for r in against.to_frame().itertuples()}
-        for pair, printed in audit.overlaps(name).items():
-            column = f"{pair[0]} and {pair[1]}"
-            outcome.cells.append(_cell(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, digits=1))
-            for position, letter in enumerate("abc"):
-                part = parts[pair][position] if pair in parts else None
-                where = f"{column}, {letter}"
-                outcome.cells.append(_cell(outcome, "Table 4", name, where, printed[1 + position], part, data))
-        for pair, number in audit.contradictions(name).items():
-            column = f"{pair[0]} and {pair[1]}"
-            outcome.cells.append(_cell(outcome, "Table 5", name, column, number, counts.get(pair), data))
+def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
+    """Add Tables 4 to 6 of one collection, and compare them with print."""
+    sso: dict[tuple[str, str], float] = {}
+    parts: dict[tuple[str, str], tuple[int, int, int]] = {}
+    counts: dict[tuple[str, str], int] = {}
+    data = ""
+    if study is not None and study.power and study.overlap and study.contradictions:
+        data = study.power.signature.data[0]
+        slug = format_slug(name)
+        outcome.tables[f"table4_{slug}"] = study.overlap.to_table()
+        outcome.tables[f"table5_{slug}"] = study.contradictions.to_table()
+        pairs = study.contradictions.run_pairs()
+        if len(pairs):
+            caption = (
+                f"Table 6, in place of {name}: measure 1 says run 1 is significantly better, measure 2 the reverse."
+            )
+            outcome.tables[f"table6_{slug}"] = metaeval.Table(
+                pairs.set_index("measure_1"), caption, study.contradictions.signature
+            )
+        frame = study.overlap.to_frame()
+        sso = {(r.measure_1, r.measure_2): 100 * r.sso for r in frame.itertuples() if pd.notna(r.sso)}
+        parts = {(r.measure_1, r.measure_2): (int(r.a), int(r.b), int(r.c)) for r in frame.itertuples()}
+        against = study.contradictions.to_frame()
+        counts = {(r.measure_1, r.measure_2): int(r.contradictions) for r in against.itertuples()}
+    for pair, printed in audit.read_overlaps(name).items():
+        column = f"{pair[0]} and {pair[1]}"
+        outcome.cells.append(_compare(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, digits=1))
+        for position, letter in enumerate("abc"):
+            part = parts[pair][position] if pair in parts else None
+            where = f"{column}, {letter}"
+            outcome.cells.append(_compare(outcome, "Table 4", name, where, printed[1 + position], part, data))
+    for pair, number in audit.read_contradictions(name).items():
+        column = f"{pair[0]} and {pair[1]}"
+        outcome.cells.append(_compare(outcome, "Table 5", name, column, number, counts.get(pair), data))
 
 
-def _baselines(outcome: Outcome, scores: dict[str, metaeval.Scores]) -> None:
+def _add_baselines(outcome: Outcome, studies: dict[str, Study]) -> None:
+    """Add Table 7 and Figures 1 and 2, and compare Table 7 with print."""
+    preferences = {name: one.preference for name, one in studies.items() if one.preference is not None}
     wins: dict[str, list[tuple[int, int]]] = {}
-    signatures = []
-    for name, one in scores.items():
-        popularity, uniform = (run_called(one.runs, STUDY[which]) for which in ("popularity", "uniform"))
-        if popularity is None or uniform is None:
-            continue
-        preference = metaeval.baseline_preference(one, popularity, uniform)
+    for name, preference in preferences.items():
         frame = preference.to_frame().loc[STUDY["measures"]]
-        wins[name] = [(int(u), int(p)) for u, p in zip(frame[uniform], frame[popularity], strict=True)]
-        signatures.append(preference.signature)
+        won = zip(frame[preference.second], frame[preference.first], strict=True)
+        wins[name] = [(int(uniform), int(popularity)) for uniform, popularity in won]
         if name.endswith("DQ-A"):
-            slug = name.lower().replace(" ", "-")
             for number in (1, 2):
                 pairs = [(x, y) for x, y in STUDY[f"figure{number}"]]
-                outcome.figures[f"figure{number}_{slug}"] = preference.plot(pairs)
+                outcome.figures[f"figure{number}_{format_slug(name)}"] = partial(preference.plot, pairs)
     complete = set(wins) == set(STUDY["baseline_collections"])
     total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
     for name in PRINTED["table7"]:
         got = total if name == "TOTAL" and complete else wins.get(name)
-        data = "" if got is None else "all six collections" if name == "TOTAL" else scores[name].collection
+        data = "" if got is None else "all six collections" if name == "TOTAL" else studies[name].name
         # The gold and both baselines of STC-3 are the paper's own, whatever the other runs.
-        same = outcome.source in ("original", "stc3")
+        same = outcome.source in (ORIGINAL, "stc3")
         for m, measure in enumerate(STUDY["measures"]):
             for side, baseline in enumerate(("uni", "pop")):
                 printed, value = PRINTED["table7"][name][m][side], None if got is None else got[m][side]
@@ -212,28 +201,52 @@ def _baselines(outcome: Outcome, scores: dict[str, metaeval.Scores]) -> None:
         rows = {name: [number for pair in got for number in pair] for name, got in wins.items()}
         rows["TOTAL" if complete else f"TOTAL of {len(wins)}"] = [number for pair in total for number in pair]
         frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns)
+        first, *others = [one.signature for one in preferences.values()]
+        signature = sign_alike(first, [one.data[0] for one in others])
         caption = (
             "Table 7. Topics on which each measure prefers the Uniform baseline (uni) and the Popularity baseline "
             "(pop); the larger number of the two in bold, ties counted for neither."
         )
-        others = ", ".join(one.data[0] for one in signatures[1:])
-        signature = f"{signatures[0]}; the same for {others}" if others else str(signatures[0])
-        outcome.tables["table7"] = metaeval.Table(frame, caption, signature, marks=_larger)
+        outcome.tables["table7"] = metaeval.Table(frame, caption, signature, marks=bold_larger)
 
 
-def _cell(
+def compute_outcome(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
+    """Return what `compute_tables` does, and Figure 3 where there are distributions: score matrices have none.
+
+    Parameters
+    ----------
+    source : str
+    scores : dict of str to Scores
+    settings : Settings
+
+    Returns
+    -------
+    Outcome
+    """
+    outcome = compute_tables(source, scores, settings)
+    for name, one in scores.items():
+        baselines = [find_run(one.runs, STUDY[which]) for which in ("popularity", "uniform")]
+        if name.endswith("DQ-A") and all(baselines):
+            runs = load_runs_or_scores(STUDY["sources"][source][name], settings)
+            if isinstance(runs, metaeval.QuantificationRuns):
+                draw = partial(figure3.draw_divergent_topics, runs, *baselines, n_topics=2)
+                outcome.figures[f"figure3_{format_slug(name)}"] = draw
+    return outcome
+
+
+def format_slug(name: str) -> str:
+    """Return the paper's name of a collection as part of a file name.
+
+    Examples
+    --------
+    >>> format_slug("STC-3 DQ-A")
+    'stc-3-dq-a'
+    """
+    return name.lower().replace(" ", "-")
+
+
+def _compare(
     outcome: Outcome, item: str, row: str, column: str, printed: float, value: float | None, data: str, digits: int = 0
 ) -> Cell:
-    same = outcome.source == "original"
+    same = outcome.source == ORIGINAL
     return cell(item, row, column, printed, value, data=data, digits=digits, same_data=same)
-
-
-def _larger(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mark the larger number of each pair in bold, as the paper does."""
-    words = pd.DataFrame("", index=frame.index, columns=frame.columns)
-    for measure in dict.fromkeys(frame.columns.get_level_values(0)):
-        uni, pop = frame[(measure, "uni")], frame[(measure, "pop")]
-        for row in frame.index:
-            if uni[row] != pop[row]:
-                words.loc[row, (measure, "uni" if uni[row] > pop[row] else "pop")] = "bold"
-    return words

@@ -2,102 +2,60 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import metaeval
-from experiments.study import Outcome, Settings
+from experiments.outcome import Outcome, Settings
+from metaeval.analyses.study import Study, study_collection
+
+QUESTIONS = ("similarity", "consistency", "small_consistency", "power", "overlap", "contradictions")
 
 
-@dataclass(frozen=True)
-class Studied:
-    """The results on one collection of submitted runs.
-
-    Parameters
-    ----------
-    scores : Scores
-    similarity : RankingSimilarity
-    halves, small : SplitHalfConsistency
-        Over halves of the topics, and over two sets of 10.
-    power : DiscriminativePower
-    overlap : SignificanceOverlap
-    contradictions : SignificanceContradictions
-    """
-
-    scores: metaeval.Scores
-    similarity: metaeval.RankingSimilarity
-    halves: metaeval.SplitHalfConsistency
-    small: metaeval.SplitHalfConsistency
-    power: metaeval.DiscriminativePower
-    overlap: metaeval.SignificanceOverlap
-    contradictions: metaeval.SignificanceContradictions
-
-    @property
-    def name(self) -> str:
-        """The collection's name."""
-        return self.scores.collection
-
-
-def studied(
-    scores: metaeval.Scores, settings: Settings, *, permutations: int, splits: int, small: int, alpha: float
-) -> Studied:
+def study_scores(scores: metaeval.Scores, settings: Settings, options: Mapping[str, Any]) -> Study:
     """Ask everything of the measures that needs one collection only.
 
     Parameters
     ----------
     scores : Scores
     settings : Settings
-    permutations : int
-        B of the randomised Tukey HSD tests.
-    splits : int
-        Random splits of the topics.
-    small : int
-        Topics in each of two sets, besides halves.
-    alpha : float
+    options : mapping
+        ``permutations``, ``splits``, ``small`` (topics in each of two sets, besides halves) and ``alpha``.
 
     Returns
     -------
-    Studied
+    Study
+        With an answer to every one of `QUESTIONS`.
+
+    Raises
+    ------
+    MetaevalError
+        If the collection is too small for one of them.
     """
-    seed, n_jobs = settings.seed, settings.n_jobs
-    shared: dict[str, Any] = {
-        "n_trials": splits,
-        "n_permutations": permutations,
-        "alpha": alpha,
-        "seed": seed,
-        "n_jobs": n_jobs,
-    }
-    power = metaeval.discriminative_power(scores, n_permutations=permutations, alpha=alpha, seed=seed, n_jobs=n_jobs)
-    return Studied(
-        scores,
-        metaeval.ranking_similarity(scores, seed=seed),
-        metaeval.split_half_consistency(scores, **shared),
-        metaeval.split_half_consistency(scores, size=small, **shared),
-        power,
-        metaeval.significance_overlap(power),
-        metaeval.significance_contradictions(power),
-    )
+    found = study_collection(
+        scores, questions=QUESTIONS, n_permutations=options["permutations"], n_trials=options["splits"],
+        small=options["small"], alpha=options["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
+    )  # fmt: skip
+    for question in QUESTIONS:
+        found.require(question)
+    return found
 
 
-def outcome(one: Studied) -> Outcome:
+def compute_tables(study: Study) -> Outcome:
     """Return the tables and figures of one collection.
 
     Parameters
     ----------
-    one : Studied
+    study : Study
 
     Returns
     -------
     Outcome
     """
-    found = Outcome("new_measure", one.name)
-    found.tables = {
-        "similarity": one.similarity.to_table(),
-        "consistency": one.halves.to_table(),
-        f"consistency_{one.small.sizes[0]}": one.small.to_table(),
-        "power": one.power.to_table(),
-        "overlap": one.overlap.to_table(),
-        "contradictions": one.contradictions.to_table(),
-    }
-    found.figures = {"similarity": one.similarity.plot(), "power": one.power.plot()}
+    found = Outcome("new_measure", study.name)
+    results = dict(study.results())
+    small = results.pop("small_consistency")
+    found.tables = {question: result.to_table() for question, result in results.items()}
+    found.tables[f"consistency_{small.sizes[0]}"] = small.to_table()
+    found.figures = {question: results[question].plot for question in ("similarity", "power")}
     return found

@@ -1,4 +1,4 @@
-"""The page of findings: every sentence with a number in it is made from the numbers, by the rule that it states."""
+"""What the numbers say: every sentence with a number in it is made from the numbers, by the rule that it states."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 import metaeval
-from experiments.new_measure.collection import Studied
-from experiments.new_measure.formulas import FAVOURED, largest, order, steps
-from experiments.new_measure.gold import gold_frame
-from experiments.new_measure.pooled import beside_frame, run_pairs_frame
+from experiments.new_measure.formulas import FAVOURED, count_misorders, find_largest, list_steps
+from experiments.new_measure.gold import describe_gold
+from experiments.new_measure.pooled import compare_with_parent, list_contradictions
+from metaeval.analyses.study import Study
 
 UNEQUAL = 0.05
 """Which side of one half a share of topics has to be on, and how far, to be called a preference."""
@@ -22,89 +22,39 @@ FEW = 0.05
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything the page is made from.
+    """Everything the sentences are made from.
 
     Parameters
     ----------
     established, new : tuple of str
     parent : str
         What the new measures are variants of.
-    studies : tuple of Studied
+    studies : tuple of Study
         Collections of submitted runs.
     pooled : PooledDiscriminativePower
     preferences : dict of str to BaselinePreference
     contradictions : tuple of SignificanceContradictions
         Also of the collections that have baselines only.
     collections : dict of str to QuantificationRuns
-    tables : dict of str to Table
-        What the page shows.
     """
 
     established: tuple[str, ...]
     new: tuple[str, ...]
     parent: str
-    studies: tuple[Studied, ...]
+    studies: tuple[Study, ...]
     pooled: metaeval.PooledDiscriminativePower
     preferences: dict[str, metaeval.BaselinePreference]
     contradictions: tuple[metaeval.SignificanceContradictions, ...]
     collections: dict[str, metaeval.QuantificationRuns]
-    tables: dict[str, metaeval.Table]
 
 
-def page(evidence: Evidence) -> str:
-    """Return the page: findings, their tables, and what cannot be concluded.
-
-    Parameters
-    ----------
-    evidence : Evidence
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
-    shown = {name: table.to_markdown() for name, table in evidence.tables.items()}
-    parts = [
-        f"# {', '.join(evidence.new)}: is any of them worth having?",
-        "LQ 2021 defines RNADW (Eqs. 7 and 8) and a distance made of gold probabilities (Eq. 11), and leaves their "
-        "evaluation, and that of both together, to future work. Here they are, beside the six measures of that paper. "
-        "`python -m experiments new_measure` makes this page and everything in this folder; sentences with numbers "
-        "are written by rules from the numbers (experiments/new_measure/findings.py).",
-        "## In short",
-        "\n".join(f"- {line}" for line in (*_formulas(evidence), *_verdicts(evidence))),
-        "## What the formulas say",
-        _mathematics(evidence),
-        shown["order"],
-        shown["one_class"],
-        shown["limits"],
-        shown["gold"],
-        "## What the runs say",
-        "\n".join(f"- {line}" for line in (*_power(evidence), *_contradictions(evidence), *_preferences(evidence))),
-        shown["pooled_power"],
-        "![Pooled discriminative power](pooled_power.png)",
-        shown["consistency"],
-        shown["beside"],
-        shown["run_pairs"],
-        shown["preference"],
-        "## What cannot be concluded",
-        _limits(evidence),
-        "## Where the rest is",
-        "\n".join(
-            f"- [{one.name}/]({one.name}/): similarity, consistency, power, overlap and contradictions of all nine, "
-            "and their curves."
-            for one in evidence.studies
-        ),
-    ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
-
-
-def _formulas(evidence: Evidence) -> list[str]:
+def judge_formulas(evidence: Evidence) -> list[str]:
     """Say of each new measure, and of its parent, whether its formula keeps the order of classes."""
-    total = sum(1 for _ in steps(5))
+    total = sum(1 for _ in list_steps(5))
     said = []
     for name in (evidence.parent, *evidence.new):
         measure = metaeval.measure(name)
-        (worse, same), (worse_all, same_all) = order(measure, 5, 1.0), order(measure, 5, FAVOURED)
+        (worse, same), (worse_all, same_all) = count_misorders(measure, 5, 1.0), count_misorders(measure, 5, FAVOURED)
         if not worse + same + worse_all + same_all:
             verdict = "keeps the order of classes in every comparison"
         elif not worse + same:
@@ -127,9 +77,9 @@ def _formulas(evidence: Evidence) -> list[str]:
     return said
 
 
-def _verdicts(evidence: Evidence) -> list[str]:
+def weigh_measures(evidence: Evidence) -> list[str]:
     """Weigh each new measure against its parent, consistency and power, and say which are worth taking instead."""
-    frame = beside_frame(evidence.studies, evidence.new, evidence.parent)
+    frame = compare_with_parent(evidence.studies, evidence.new, evidence.parent)
     names = [str(one) for one in evidence.pooled.measures]
     found = evidence.pooled.significant.sum(axis=0)
     said, worth = [], []
@@ -154,7 +104,7 @@ def _verdicts(evidence: Evidence) -> list[str]:
     ]
 
 
-def _power(evidence: Evidence) -> list[str]:
+def compare_powers(evidence: Evidence) -> list[str]:
     """Say how the pooled powers compare, and how consistent and how similar the measures are."""
     pooled = evidence.pooled
     order_of = np.argsort(-pooled.power, kind="stable")
@@ -176,15 +126,17 @@ def _power(evidence: Evidence) -> list[str]:
             f"({row[far]:.2f})."
         )
     for one in evidence.studies:
-        best = [str(result.measures[int(np.argmax(result.means))]) for result in (one.halves, one.small)]
-        size = one.small.sizes[0]
+        best = [
+            str(result.measures[int(np.argmax(result.means))]) for result in (one.consistency, one.small_consistency)
+        ]
+        size = one.small_consistency.sizes[0]
         said.append(f"{one.name}: most consistent are {best[0]} (halves) and {best[1]} ({size} vs. {size} topics).")
     return said
 
 
-def _contradictions(evidence: Evidence) -> list[str]:
+def describe_contradictions(evidence: Evidence) -> list[str]:
     """Say with whom each new measure contradicts itself, and on which runs."""
-    pairs = run_pairs_frame(evidence.contradictions)
+    pairs = list_contradictions(evidence.contradictions)
     said = []
     for name in evidence.new:
         against: dict[str, int] = {}
@@ -203,7 +155,7 @@ def _contradictions(evidence: Evidence) -> list[str]:
     return said
 
 
-def _preferences(evidence: Evidence) -> list[str]:
+def describe_preferences(evidence: Evidence) -> list[str]:
     """Say whether each measure prefers Popularity or Uniform, over all topics."""
     said = []
     for name in (*evidence.established, *evidence.new):
@@ -217,26 +169,26 @@ def _preferences(evidence: Evidence) -> list[str]:
     return [f"Baseline preferred over all collections (Uniform : Popularity topics): {', '.join(said)}."]
 
 
-def _mathematics(evidence: Evidence) -> str:
+def describe_mathematics(evidence: Evidence) -> str:
     """Return mathematics.md, what can be derived, with numbers of the collections; the tests check each derivation."""
-    gold = gold_frame(evidence.collections)
+    gold = describe_gold(evidence.collections)
     seen = [one.scores.sel(measures=[evidence.parent]).values.max() for one in evidence.studies]
-    return _filled(
+    return _fill_text(
         "mathematics.md",
         empty=", ".join(f"{name} {share:.0f} %" for name, share in gold["empty"].items()),
         single=", ".join(f"{name} {share:.1f} %" for name, share in gold["one class"].items()),
-        rnod=largest(metaeval.measure("RNOD"), 5),
-        rnod_gold=largest(metaeval.measure("RNOD(distance=gold)"), 5),
-        rnadw_gold=largest(metaeval.measure("RNADW(distance=gold)"), 5),
+        rnod=find_largest(metaeval.measure("RNOD"), 5),
+        rnod_gold=find_largest(metaeval.measure("RNOD(distance=gold)"), 5),
+        rnadw_gold=find_largest(metaeval.measure("RNADW(distance=gold)"), 5),
         seen=max(seen),
     )
 
 
-def _limits(evidence: Evidence) -> str:
+def describe_limits(evidence: Evidence) -> str:
     """Return limits.md, what the evidence does not reach, with the sizes that say so."""
     studies, pairs = evidence.studies, int(evidence.pooled.pairs.sum())
     few = [one for one in studies if one.power.significant.mean() < FEW]
-    return _filled(
+    return _fill_text(
         "limits.md",
         n=len(studies),
         sizes=", ".join(f"{s.name}: {len(s.scores.runs)} runs, {len(s.scores.topics)} topics" for s in studies),
@@ -247,5 +199,5 @@ def _limits(evidence: Evidence) -> str:
     )
 
 
-def _filled(name: str, **numbers: object) -> str:
+def _fill_text(name: str, **numbers: object) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8").format(**numbers)

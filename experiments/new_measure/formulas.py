@@ -20,7 +20,7 @@ SAME = 1e-9
 CLASSES = (2, 3, 5, 7)
 
 
-def steps(n_classes: int) -> Iterator[tuple[int, int, int]]:
+def list_steps(n_classes: int) -> Iterator[tuple[int, int, int]]:
     """Yield (gold, nearer, farther): every two classes on the same side of every gold class.
 
     Parameters
@@ -33,7 +33,7 @@ def steps(n_classes: int) -> Iterator[tuple[int, int, int]]:
 
     Examples
     --------
-    >>> list(steps(3))
+    >>> list(list_steps(3))
     [(0, 1, 2), (2, 1, 0)]
     """
     for gold in range(n_classes):
@@ -42,7 +42,7 @@ def steps(n_classes: int) -> Iterator[tuple[int, int, int]]:
                 yield gold, nearer, farther
 
 
-def favouring(gold: int, n_classes: int, share: float) -> np.ndarray:
+def favour_class(gold: int, n_classes: int, share: float) -> np.ndarray:
     """Return the distribution that gives one class a share and the others equal parts of the rest.
 
     Parameters
@@ -56,7 +56,7 @@ def favouring(gold: int, n_classes: int, share: float) -> np.ndarray:
 
     Examples
     --------
-    >>> favouring(0, 3, 0.5).tolist()
+    >>> favour_class(0, 3, 0.5).tolist()
     [0.5, 0.25, 0.25]
     """
     rest = np.full(n_classes, (1 - share) / (n_classes - 1))
@@ -64,7 +64,7 @@ def favouring(gold: int, n_classes: int, share: float) -> np.ndarray:
     return rest
 
 
-def order(measure: metaeval.Measure, n_classes: int, share: float) -> tuple[int, int]:
+def count_misorders(measure: metaeval.Measure, n_classes: int, share: float) -> tuple[int, int]:
     """How often is a run that answers the farther class scored better than one that answers the nearer, or the same?
 
     Parameters
@@ -73,29 +73,29 @@ def order(measure: metaeval.Measure, n_classes: int, share: float) -> tuple[int,
         Of which lower is better.
     n_classes : int
     share : float
-        Gold share of the gold class, as in `favouring`; 1: the other classes are empty.
+        Gold share of the gold class, as in `favour_class`; 1: the other classes are empty.
 
     Returns
     -------
     (int, int)
-        Out of all `steps`.
+        Out of all `list_steps`.
 
     Examples
     --------
-    >>> order(metaeval.measure("NMD"), 5, 1.0), order(metaeval.measure("NVD"), 5, 1.0)
+    >>> count_misorders(metaeval.measure("NMD"), 5, 1.0), count_misorders(metaeval.measure("NVD"), 5, 1.0)
     ((0, 0), (0, 20))
     """
     one_class = np.eye(n_classes)
     gaps = np.array(
         [
-            np.diff(measure.score(one_class[[nearer, farther]], favouring(gold, n_classes, share)))[0]
-            for gold, nearer, farther in steps(n_classes)
+            np.diff(measure.score(one_class[[nearer, farther]], favour_class(gold, n_classes, share)))[0]
+            for gold, nearer, farther in list_steps(n_classes)
         ]
     )
     return int((gaps < -SAME).sum()), int((np.abs(gaps) <= SAME).sum())
 
 
-def extremes(n_classes: int) -> np.ndarray:
+def list_extremes(n_classes: int) -> np.ndarray:
     """Return distributions at the corners of what there is: each set of classes evenly, or one class and slivers.
 
     Parameters
@@ -108,7 +108,7 @@ def extremes(n_classes: int) -> np.ndarray:
 
     Examples
     --------
-    >>> extremes(2).round(3).tolist()
+    >>> list_extremes(2).round(3).tolist()
     [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]
     """
     found = []
@@ -124,8 +124,8 @@ def extremes(n_classes: int) -> np.ndarray:
     return np.array(found)
 
 
-def largest(measure: metaeval.Measure, n_classes: int) -> float:
-    """Return the largest score between any two of the `extremes`.
+def find_largest(measure: metaeval.Measure, n_classes: int) -> float:
+    """Return the largest score between any two of the `list_extremes`.
 
     Parameters
     ----------
@@ -138,15 +138,15 @@ def largest(measure: metaeval.Measure, n_classes: int) -> float:
 
     Examples
     --------
-    >>> round(largest(metaeval.measure("RNOD(distance=gold)"), 2), 6)   # 1/√2: two classes are half a topic apart
+    >>> round(find_largest(metaeval.measure("RNOD(distance=gold)"), 2), 6)   # 1/√2: two classes are half a topic apart
     0.707107
     """
-    corners = extremes(n_classes)
+    corners = list_extremes(n_classes)
     return float(measure.score(corners[:, None], corners).max())
 
 
-def asymmetry(measure: metaeval.Measure, n_classes: int) -> float:
-    """Return by how much a score changes at most when two of the `extremes` are exchanged.
+def measure_asymmetry(measure: metaeval.Measure, n_classes: int) -> float:
+    """Return by how much a score changes at most when two of the `list_extremes` are exchanged.
 
     Parameters
     ----------
@@ -159,15 +159,15 @@ def asymmetry(measure: metaeval.Measure, n_classes: int) -> float:
 
     Examples
     --------
-    >>> asymmetry(metaeval.measure("NMD"), 5)
+    >>> measure_asymmetry(metaeval.measure("NMD"), 5)
     0.0
     """
-    corners = extremes(n_classes)
+    corners = list_extremes(n_classes)
     there = measure.score(corners[:, None], corners)
     return float(np.abs(there - there.T).max())
 
 
-def order_table(names: list[str], n_classes: int = 5) -> metaeval.Table:
+def tabulate_order(names: list[str], n_classes: int = 5) -> metaeval.Table:
     """Show how often each measure scores the farther class better than the nearer one, or the same.
 
     Parameters
@@ -182,9 +182,12 @@ def order_table(names: list[str], n_classes: int = 5) -> metaeval.Table:
     """
     golds = {"all gold in one class": 1.0, f"{FAVOURED:g} in one class, the rest even": FAVOURED}
     columns = pd.MultiIndex.from_product([list(golds), ["farther better", "same"]])
-    rows = [[n for share in golds.values() for n in order(metaeval.measure(name), n_classes, share)] for name in names]
+    rows = [
+        [n for share in golds.values() for n in count_misorders(metaeval.measure(name), n_classes, share)]
+        for name in names
+    ]
     frame = pd.DataFrame(rows, index=pd.Index(names, name="measure"), columns=columns)
-    total = sum(1 for _ in steps(n_classes))
+    total = sum(1 for _ in list_steps(n_classes))
     caption = (
         f"Does a measure know the order? {n_classes} classes, {total} comparisons of two runs: both put everything "
         "into one class, on the same side of the gold class, one of them farther away. How often the farther one is "
@@ -193,7 +196,7 @@ def order_table(names: list[str], n_classes: int = 5) -> metaeval.Table:
     return metaeval.Table(frame, caption, _signature(f"{n_classes} classes, all {total} cases"))
 
 
-def one_class_table(names: list[str], n_classes: int = 5) -> metaeval.Table:
+def tabulate_one_class(names: list[str], n_classes: int = 5) -> metaeval.Table:
     """Show what runs that answer one class score when the gold is in the first class.
 
     Parameters
@@ -211,7 +214,7 @@ def one_class_table(names: list[str], n_classes: int = 5) -> metaeval.Table:
     scores = [
         np.concatenate(
             [
-                metaeval.measure(name).score(np.eye(n_classes), favouring(0, n_classes, share))
+                metaeval.measure(name).score(np.eye(n_classes), favour_class(0, n_classes, share))
                 for share in golds.values()
             ]
         )
@@ -233,7 +236,7 @@ def _passed(frame: pd.DataFrame, n_classes: int) -> pd.DataFrame:
     return pd.DataFrame(words, index=frame.index, columns=frame.columns)
 
 
-def limits_table(names: list[str]) -> metaeval.Table:
+def tabulate_limits(names: list[str]) -> metaeval.Table:
     """Show the largest value and the asymmetry of every measure.
 
     Parameters
@@ -247,9 +250,9 @@ def limits_table(names: list[str]) -> metaeval.Table:
     """
     measures = [metaeval.measure(name) for name in names]
     columns: dict[object, list[float]] = {
-        ("largest value", f"K = {k}"): [largest(one, k) for one in measures] for k in CLASSES
+        ("largest value", f"K = {k}"): [find_largest(one, k) for one in measures] for k in CLASSES
     }
-    columns["asymmetry", "K = 5"] = [asymmetry(one, 5) for one in measures]
+    columns["asymmetry", "K = 5"] = [measure_asymmetry(one, 5) for one in measures]
     frame = pd.DataFrame(columns, index=pd.Index(names, name="measure"))
     caption = (
         "The largest value, and the largest change when estimate and gold are exchanged, among all distributions that "

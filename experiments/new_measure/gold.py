@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 import metaeval
+from experiments.tables import bold_larger, sign_alike
 from metaeval.datasets import baselines
 from metaeval.measures.order_aware import gold_distance
 
 POPULARITY, UNIFORM = "Popularity", "Uniform"
 
 
-def baseline_runs(runs: metaeval.QuantificationRuns) -> metaeval.QuantificationRuns:
+def make_baselines(runs: metaeval.QuantificationRuns) -> metaeval.QuantificationRuns:
     """Return the two baselines of LQ 2021, §5.2, made from the gold of a collection.
 
     Parameters
@@ -28,7 +29,7 @@ def baseline_runs(runs: metaeval.QuantificationRuns) -> metaeval.QuantificationR
     --------
     >>> classes = ["no", "yes"]
     >>> runs = metaeval.QuantificationRuns([[[0.5, 0.5]]], [[0.2, 0.8]], runs=["a"], topics=["t"], classes=classes)
-    >>> baseline_runs(runs).estimated.tolist()
+    >>> make_baselines(runs).estimated.tolist()
     [[[0.0, 1.0]], [[0.5, 0.5]]]
     """
     return metaeval.QuantificationRuns(
@@ -42,7 +43,7 @@ def baseline_runs(runs: metaeval.QuantificationRuns) -> metaeval.QuantificationR
     )
 
 
-def preference_table(preferences: dict[str, metaeval.BaselinePreference]) -> metaeval.Table:
+def tabulate_preferences(preferences: dict[str, metaeval.BaselinePreference]) -> metaeval.Table:
     """Show on how many topics each measure prefers Uniform, and on how many Popularity (LQ 2021, Table 7).
 
     Parameters
@@ -67,21 +68,11 @@ def preference_table(preferences: dict[str, metaeval.BaselinePreference]) -> met
         "Topics on which each measure prefers the Uniform baseline (uni) and the Popularity baseline (pop), both made "
         "from the gold; the larger number of the two in bold, ties counted for neither."
     )
-    also = ", ".join(one.signature.data[0] for one in others)
-    signature = f"{first.signature}; the same for {also}" if also else str(first.signature)
-    return metaeval.Table(shown, caption, signature, marks=_larger)
+    signature = sign_alike(first.signature, [one.signature.data[0] for one in others])
+    return metaeval.Table(shown, caption, signature, marks=bold_larger)
 
 
-def _larger(frame: pd.DataFrame) -> pd.DataFrame:
-    words = pd.DataFrame("", index=frame.index, columns=frame.columns)
-    for name in dict.fromkeys(frame.columns.get_level_values(0)):
-        uni, pop = frame[name, "uni"], frame[name, "pop"]
-        words.loc[uni > pop, (name, "uni")] = "bold"
-        words.loc[pop > uni, (name, "pop")] = "bold"
-    return words
-
-
-def gold_frame(collections: dict[str, metaeval.QuantificationRuns]) -> pd.DataFrame:
+def describe_gold(collections: dict[str, metaeval.QuantificationRuns]) -> pd.DataFrame:
     """Describe the gold of collections by what the new measures depend on.
 
     Parameters
@@ -110,8 +101,8 @@ def gold_frame(collections: dict[str, metaeval.QuantificationRuns]) -> pd.DataFr
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("collection")
 
 
-def gold_table(collections: dict[str, metaeval.QuantificationRuns]) -> metaeval.Table:
-    """Show `gold_frame` with a caption.
+def tabulate_gold(collections: dict[str, metaeval.QuantificationRuns]) -> metaeval.Table:
+    """Show `describe_gold` with a caption.
 
     Parameters
     ----------
@@ -121,7 +112,7 @@ def gold_table(collections: dict[str, metaeval.QuantificationRuns]) -> metaeval.
     -------
     Table
     """
-    frame = gold_frame(collections).astype({"topics": int, "classes": int})
+    frame = describe_gold(collections).astype({"topics": int, "classes": int})
     caption = (
         "The gold: percentage of topics with an empty gold class (elsewhere RNADW is RNOD), with two empty classes "
         "side by side (gold distance 0), with gold in one class only (the gold distance knows no order); and the mean "

@@ -8,15 +8,16 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.new_measure.collection import Studied
+from experiments.tables import sign_alike
+from metaeval.analyses.study import Study
 
 
-def consistency_table(studies: Sequence[Studied]) -> metaeval.Table:
+def tabulate_consistency(studies: Sequence[Study]) -> metaeval.Table:
     """Show the mean τ of every measure on every collection, over halves and over sets of 10 topics.
 
     Parameters
     ----------
-    studies : sequence of Studied
+    studies : sequence of Study
 
     Returns
     -------
@@ -24,20 +25,23 @@ def consistency_table(studies: Sequence[Studied]) -> metaeval.Table:
     """
     columns = {}
     for one in studies:
-        for name, result in (("halves", one.halves), (f"{one.small.sizes[0]} vs. {one.small.sizes[1]}", one.small)):
+        for name, result in (
+            ("halves", one.consistency),
+            (f"{one.small_consistency.sizes[0]} vs. {one.small_consistency.sizes[1]}", one.small_consistency),
+        ):
             columns[one.name, name] = pd.Series(result.means, index=[str(m) for m in result.measures])
     frame = pd.DataFrame(columns).rename_axis("measure")
     caption = "Split-half consistency: mean τ between the rankings of runs on two sets of topics; the best in bold."
-    signature = f"{studies[0].halves.signature}; and 10 vs. 10; the same for {_data(studies[1:])}"
+    signature = f"{studies[0].consistency.signature}; and 10 vs. 10; the same for {_data(studies[1:])}"
     return metaeval.Table(frame, caption, signature, marks=lambda f: (f == f.max()).replace({True: "bold", False: ""}))
 
 
-def beside_frame(studies: Sequence[Studied], new: Sequence[str], parent: str) -> pd.DataFrame:
+def compare_with_parent(studies: Sequence[Study], new: Sequence[str], parent: str) -> pd.DataFrame:
     """Compare each new measure with the one that it is a variant of, collection by collection.
 
     Parameters
     ----------
-    studies : sequence of Studied
+    studies : sequence of Study
     new : sequence of str
     parent : str
 
@@ -66,8 +70,8 @@ def beside_frame(studies: Sequence[Studied], new: Sequence[str], parent: str) ->
                 "c": theirs,
                 "sso": 100 * both / union if union else np.nan,
                 "contradictions": int((verdicts[n] * verdicts[p] == -1).sum()),
-                **_consistency("halves", one.halves, n, p),
-                **_consistency("small", one.small, n, p),
+                **_consistency("halves", one.consistency, n, p),
+                **_consistency("small", one.small_consistency, n, p),
             }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["measure", "collection"])
 
@@ -78,12 +82,12 @@ def _consistency(name: str, result: metaeval.SplitHalfConsistency, n: int, p: in
     return {name: gain, f"{name} verdict": verdict}
 
 
-def beside_table(studies: Sequence[Studied], new: Sequence[str], parent: str) -> metaeval.Table:
-    """Show `beside_frame`.
+def tabulate_beside(studies: Sequence[Study], new: Sequence[str], parent: str) -> metaeval.Table:
+    """Show `compare_with_parent`.
 
     Parameters
     ----------
-    studies : sequence of Studied
+    studies : sequence of Study
     new : sequence of str
     parent : str
 
@@ -91,8 +95,8 @@ def beside_table(studies: Sequence[Studied], new: Sequence[str], parent: str) ->
     -------
     Table
     """
-    frame = beside_frame(studies, new, parent)
-    size = studies[0].small.sizes[0]
+    frame = compare_with_parent(studies, new, parent)
+    size = studies[0].small_consistency.sizes[0]
     head = {
         "tau": f"τ with {parent}",
         "a": "new only",
@@ -113,7 +117,7 @@ def beside_table(studies: Sequence[Studied], new: Sequence[str], parent: str) ->
     return metaeval.Table(frame.rename(columns=head), caption, signature, digits={"SSO %": 1})
 
 
-def run_pairs_frame(contradictions: Sequence[metaeval.SignificanceContradictions]) -> pd.DataFrame:
+def list_contradictions(contradictions: Sequence[metaeval.SignificanceContradictions]) -> pd.DataFrame:
     """List every contradiction, and who says what (LQ 2021, Table 6).
 
     Parameters
@@ -145,8 +149,8 @@ def run_pairs_frame(contradictions: Sequence[metaeval.SignificanceContradictions
     return pd.DataFrame(rows, columns=["collection", "run_1", "run_2", "for_run_1", "for_run_2"])
 
 
-def run_pairs_table(contradictions: Sequence[metaeval.SignificanceContradictions]) -> metaeval.Table:
-    """Show `run_pairs_frame`.
+def tabulate_contradictions(contradictions: Sequence[metaeval.SignificanceContradictions]) -> metaeval.Table:
+    """Show `list_contradictions`.
 
     Parameters
     ----------
@@ -161,10 +165,10 @@ def run_pairs_table(contradictions: Sequence[metaeval.SignificanceContradictions
         "run 2 is. Measures named on neither side find no significant difference."
     )
     first, *others = contradictions
-    also = "; ".join(one.signature.data[0] for one in others)
-    frame = run_pairs_frame(contradictions).set_index("collection")
-    return metaeval.Table(frame, caption, f"{first.signature}; the same for {also}")
+    frame = list_contradictions(contradictions).set_index("collection")
+    signature = sign_alike(first.signature, [one.signature.data[0] for one in others], "; ")
+    return metaeval.Table(frame, caption, signature)
 
 
-def _data(studies: Sequence[Studied]) -> str:
+def _data(studies: Sequence[Study]) -> str:
     return "; ".join(one.scores.collection + "@" + one.scores.sha256[:12] for one in studies)

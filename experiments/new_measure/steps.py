@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import metaeval
-from experiments.new_measure import formulas
-from experiments.new_measure.collection import Studied, outcome, studied
-from experiments.new_measure.findings import Evidence, page
-from experiments.new_measure.gold import POPULARITY, UNIFORM, baseline_runs, gold_table, preference_table
-from experiments.new_measure.pooled import beside_table, consistency_table, run_pairs_table
+from experiments.new_measure import findings, formulas
+from experiments.new_measure.collection import compute_tables, study_scores
+from experiments.new_measure.gold import POPULARITY, UNIFORM, make_baselines, tabulate_gold, tabulate_preferences
+from experiments.new_measure.pooled import tabulate_beside, tabulate_consistency, tabulate_contradictions
+from experiments.outcome import Outcome, Settings, load_groups, read_toml
+from experiments.page import format_list
 from experiments.simulate.campaigns import campaign
-from experiments.study import Outcome, Settings, read_toml
+from metaeval.analyses.study import Study
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 MEASURES = [*STUDY["established"], *STUDY["new"]]
+STAND_IN = "stand-in"
+SOURCES = ["", *(name for names in STUDY["campaigns"].values() for name in names), STAND_IN]
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -32,36 +34,32 @@ def run(settings: Settings) -> list[Outcome]:
     """
     everything = Outcome("new_measure", "")
     everything.tables = {
-        "order": formulas.order_table(MEASURES),
-        "one_class": formulas.one_class_table(MEASURES),
-        "limits": formulas.limits_table(MEASURES),
+        "order": formulas.tabulate_order(MEASURES),
+        "one_class": formulas.tabulate_one_class(MEASURES),
+        "limits": formulas.tabulate_limits(MEASURES),
     }
     missing: list[str] = []
-    campaigns = dict(_had(settings, STUDY["campaigns"], missing))
+    only = STUDY["quick"]["campaigns"] if settings.quick else None
+    campaigns = dict(load_groups(settings, STUDY["campaigns"], missing, only))
     studies = []
     for name, runs in campaigns.items():
         settings.say(f"new measures: {name}")
-        studies.append(_studied(runs, settings))
-    outcomes = [outcome(one) for one in studies]
-    if not settings.quick:
-        outcomes.append(stand_in(settings))
+        studies.append(study_scores(metaeval.score(runs, MEASURES), settings, STUDY))
+    outcomes = [everything, *map(compute_tables, studies)]
     if settings.quick:
-        everything.notes.append("quick: what needs all collections was left out")
-        return [everything, *outcomes]
-    gold_only = dict(_had(settings, STUDY["gold_only"], missing))
+        everything.lacks = ["all but two collections"]
+        return outcomes
+    outcomes.append(compute_stand_in(settings))
+    gold_only = dict(load_groups(settings, STUDY["gold_only"], missing))
     if missing:
+        everything.lacks = missing
         everything.notes.append(f"without {missing[0]}, what needs all collections was left out")
-        return [everything, *outcomes]
-    _together(everything, studies, campaigns, gold_only, settings)
-    return [everything, *outcomes]
+    else:
+        _add_together(everything, studies, campaigns, gold_only, settings)
+    return outcomes
 
 
-def _studied(runs: metaeval.QuantificationRuns, settings: Settings) -> Studied:
-    options = {key: STUDY[key] for key in ("permutations", "splits", "small", "alpha")}
-    return studied(metaeval.score(runs, MEASURES), settings, **options)
-
-
-def stand_in(settings: Settings) -> Outcome:
+def compute_stand_in(settings: Settings) -> Outcome:
     """Do the same with simulated campaigns of DialEval-1's shape, whose runs are not public.
 
     Parameters
@@ -76,86 +74,76 @@ def stand_in(settings: Settings) -> Outcome:
     studies = []
     for name in STUDY["stand_in"]["campaigns"]:
         settings.say(f"new measures: simulated {name}")
-        studies.append(_studied(campaign(name, settings.seed), settings))
+        studies.append(study_scores(metaeval.score(campaign(name, settings.seed), MEASURES), settings, STUDY))
     pooled = metaeval.pooled_discriminative_power([one.power for one in studies], seed=settings.seed)
-    found = Outcome("new_measure", "stand-in", notes=["simulated campaigns of DialEval-1's shape"])
+    found = Outcome("new_measure", STAND_IN)
     found.tables = {
         "pooled_power": pooled.to_table(),
-        "consistency": consistency_table(studies),
-        "beside": beside_table(studies, STUDY["new"], STUDY["parent"]),
-        "run_pairs": run_pairs_table([one.contradictions for one in studies]),
+        "consistency": tabulate_consistency(studies),
+        "beside": tabulate_beside(studies, STUDY["new"], STUDY["parent"]),
+        "run_pairs": tabulate_contradictions([one.contradictions for one in studies]),
     }
-    found.figures["pooled_power"] = pooled.plot()
-    text = [
-        "# Stand-ins: the same measures on simulated campaigns",
-        "Nothing here is real: gold and runs are simulated in the shape of DialEval-1 (22 runs × 300 dialogues), whose runs "
-        "are not public, by `experiments.simulate.campaigns`. What the real collections say stands in [the page above]"
-        "(../README.md); this shows that the analyses work where nothing can be downloaded, and proves nothing about runs.",
-        *(found.tables[name].to_markdown() for name in ("beside", "pooled_power", "consistency", "run_pairs")),
-        "![Pooled discriminative power, simulated](pooled_power.png)",
-    ]
-    found.pages["README"] = "\n\n".join(text) + "\n"
+    found.figures["pooled_power"] = pooled.plot
     return found
 
 
-def _had(
-    settings: Settings, groups: dict[str, list[str]], missing: list[str]
-) -> Iterator[tuple[str, metaeval.QuantificationRuns]]:
-    """Yield the collections that can be had; after the first of a group that cannot, the group is left."""
-    for names in groups.values():
-        for name in names:
-            if settings.quick and name not in STUDY["quick"]["campaigns"]:
-                continue
-            try:
-                yield name, settings.load(name)
-            except metaeval.MetaevalError as error:
-                missing.append(f"{name} ({error})")
-                break
-
-
-def _together(
+def _add_together(
     everything: Outcome,
-    studies: list[Studied],
+    studies: list[Study],
     campaigns: dict[str, metaeval.QuantificationRuns],
     gold_only: dict[str, metaeval.QuantificationRuns],
     settings: Settings,
 ) -> None:
-    """Add what needs all collections: tables, a figure, and the page of findings."""
+    """Add what needs all collections: tables, a figure, and what they say."""
     collections = campaigns | gold_only
     preferences = {
-        name: metaeval.baseline_preference(metaeval.score(baseline_runs(runs), MEASURES), POPULARITY, UNIFORM)
+        name: metaeval.baseline_preference(metaeval.score(make_baselines(runs), MEASURES), POPULARITY, UNIFORM)
         for name, runs in collections.items()
     }
     pooled = metaeval.pooled_discriminative_power([one.power for one in studies], seed=settings.seed)
     contradictions = [one.contradictions for one in studies]
-    contradictions += [_baselines_contradict(runs, settings) for runs in gold_only.values()]
+    contradictions += [_find_baseline_contradictions(runs, settings) for runs in gold_only.values()]
     everything.tables |= {
-        "gold": gold_table(collections),
+        "gold": tabulate_gold(collections),
         "pooled_power": pooled.to_table(),
-        "consistency": consistency_table(studies),
-        "beside": beside_table(studies, STUDY["new"], STUDY["parent"]),
-        "run_pairs": run_pairs_table(contradictions),
-        "preference": preference_table(preferences),
+        "consistency": tabulate_consistency(studies),
+        "beside": tabulate_beside(studies, STUDY["new"], STUDY["parent"]),
+        "run_pairs": tabulate_contradictions(contradictions),
+        "preference": tabulate_preferences(preferences),
     }
-    everything.figures["pooled_power"] = pooled.plot()
-    evidence = Evidence(
-        tuple(STUDY["established"]),
-        tuple(STUDY["new"]),
-        STUDY["parent"],
-        tuple(studies),
-        pooled,
-        preferences,
-        tuple(contradictions),
-        collections,
-        everything.tables,
-    )
-    everything.pages["README"] = page(evidence)
-    everything.pages["README"] += "\nThe same measures on simulated campaigns: [stand-in](stand-in/README.md).\n"
+    everything.figures["pooled_power"] = pooled.plot
+    evidence = findings.Evidence(
+        tuple(STUDY["established"]), tuple(STUDY["new"]), STUDY["parent"],
+        tuple(studies), pooled, preferences, tuple(contradictions), collections,
+    )  # fmt: skip
+    everything.texts = describe_findings(evidence)
 
 
-def _baselines_contradict(runs: metaeval.QuantificationRuns, settings: Settings) -> metaeval.SignificanceContradictions:
+def describe_findings(evidence: findings.Evidence) -> dict[str, str]:
+    """Return what the numbers say, as Markdown by name, for the page.
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    dict of str to str
+    """
+    said = (findings.compare_powers, findings.describe_contradictions, findings.describe_preferences)
+    return {
+        "short": format_list([*findings.judge_formulas(evidence), *findings.weigh_measures(evidence)]),
+        "runs": format_list([line for describe in said for line in describe(evidence)]),
+        "mathematics": findings.describe_mathematics(evidence),
+        "limits": findings.describe_limits(evidence),
+    }
+
+
+def _find_baseline_contradictions(
+    runs: metaeval.QuantificationRuns, settings: Settings
+) -> metaeval.SignificanceContradictions:
     """Test the runs of a collection that has next to none, Popularity and Uniform added, for contradictions only."""
-    made = baseline_runs(runs)
+    made = make_baselines(runs)
     more = {name: made.estimated[r] for r, name in enumerate(made.runs)}
     scores = metaeval.score(runs.with_runs(more), MEASURES)
     power = metaeval.discriminative_power(

@@ -1,104 +1,59 @@
-"""The page of findings: every sentence with a number in it is made from the numbers, by the rule that it states."""
+"""What the numbers say: every sentence with a number in it is made from the numbers, by the rule that it states."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 import metaeval
+from metaeval.analyses.study import Study
 
 
-@dataclass(frozen=True)
-class Studied:
-    """The results on one collection.
-
-    Parameters
-    ----------
-    scores : Scores
-    consistency : SplitHalfConsistency
-    power : DiscriminativePower
-    overlap : SignificanceOverlap
-    contradictions : SignificanceContradictions
-    """
-
-    scores: metaeval.Scores
-    consistency: metaeval.SplitHalfConsistency
-    power: metaeval.DiscriminativePower
-    overlap: metaeval.SignificanceOverlap
-    contradictions: metaeval.SignificanceContradictions
-
-    @property
-    def measures(self) -> list[str]:
-        """Names of the measures."""
-        return [str(m) for m in self.scores.measures]
-
-
-def best(one: Studied) -> str:
+def find_best(one: Study) -> str:
     """Return the measure that is significantly more consistent than all others, or nothing.
 
     Parameters
     ----------
-    one : Studied
+    one : Study
 
     Returns
     -------
     str
     """
-    alone = np.flatnonzero(one.consistency.outperforms == len(one.measures) - 1)
-    return one.measures[int(alone[0])] if len(alone) and len(one.measures) > 1 else ""
+    alone = np.flatnonzero(one.consistency.outperforms == len(_name_measures(one)) - 1)
+    return _name_measures(one)[int(alone[0])] if len(alone) and len(_name_measures(one)) > 1 else ""
 
 
-def page(
-    studies: Sequence[Studied],
-    pools: dict[str, metaeval.PooledDiscriminativePower],
-    tables: dict[str, metaeval.Table],
-) -> str:
-    """Return the page: findings, their tables and figures, and what cannot be concluded.
+def _name_measures(one: Study) -> list[str]:
+    return [str(m) for m in one.scores.measures]
+
+
+def describe_findings(studies: Sequence[Study], pools: dict[str, metaeval.PooledDiscriminativePower]) -> list[str]:
+    """Return what came out, one sentence or two at a time.
 
     Parameters
     ----------
-    studies : sequence of Studied
+    studies : sequence of Study
     pools : dict of str to PooledDiscriminativePower
-    tables : dict of str to Table
 
     Returns
     -------
-    str
-        Markdown.
+    list of str
     """
-    said = [*_power(studies, pools), *_consistency(studies), *_agreement(studies), *_overlaps(studies)]
-    names = [one.scores.collection for one in studies]
-    parts = [
-        "# AP, nDCG, ERR, P@k and RR on seven TREC collections",
-        "How many significant differences between runs does each retrieval measure find, and how well does it repeat "
-        "its ranking of runs on other topics? `python -m experiments trec` makes this page and everything in this "
-        "folder; sentences with numbers are written by rules from the numbers (experiments/trec/findings.py).",
-        "## What came out",
-        "\n".join(f"- {line}" for line in said),
-        tables["power"].to_markdown(),
-        tables["consistency"].to_markdown(),
-        *(
-            f"{tables[f'pooled_{pool}'].to_markdown()}\n![Pooled over {len(one.collections)}](pooled_{pool}.png)"
-            for pool, one in pools.items()
-        ),
-        (Path(__file__).parent / "reading.md").read_text(encoding="utf-8"),
-        "## Where the rest is",
-        "\n".join(
-            f"- [{name}/]({name}/): consistency, power with [its curves]({name}/power.png), overlap, contradictions."
-            for name in names
-        ),
+    return [
+        *_describe_power(studies, pools),
+        *_describe_consistency(studies),
+        *_describe_agreement(studies),
+        *_describe_overlaps(studies),
     ]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _power(studies: Sequence[Studied], pools: dict[str, metaeval.PooledDiscriminativePower]) -> list[str]:
+def _describe_power(studies: Sequence[Study], pools: dict[str, metaeval.PooledDiscriminativePower]) -> list[str]:
     """Say which measure is most discriminative in each collection, and pooled."""
-    first = Counter(one.measures[int(np.argmax(one.power.significant.sum(axis=1)))] for one in studies)
+    first = Counter(_name_measures(one)[int(np.argmax(one.power.significant.sum(axis=1)))] for one in studies)
     listed = ", ".join(f"{name} in {n}" for name, n in first.most_common())
     said = [f"Most significant run pairs, of {len(studies)} collections: {listed}."]
     for one in pools.values():
@@ -114,11 +69,11 @@ def _power(studies: Sequence[Studied], pools: dict[str, metaeval.PooledDiscrimin
     return said
 
 
-def _consistency(studies: Sequence[Studied]) -> list[str]:
+def _describe_consistency(studies: Sequence[Study]) -> list[str]:
     """Say which measure is alone the most, or among the least, consistent."""
-    alone = Counter(best(one) for one in studies if best(one))
+    alone = Counter(find_best(one) for one in studies if find_best(one))
     listed = ", ".join(f"{name} in {n}" for name, n in alone.most_common()) or "none in any"
-    last = Counter(one.measures[int(np.argmin(one.consistency.means))] for one in studies)
+    last = Counter(_name_measures(one)[int(np.argmin(one.consistency.means))] for one in studies)
     worst = ", ".join(f"{name} in {n}" for name, n in last.most_common())
     return [
         f"Significantly more consistent than every other measure, of {len(studies)} collections: {listed}. Smallest "
@@ -126,12 +81,12 @@ def _consistency(studies: Sequence[Studied]) -> list[str]:
     ]
 
 
-def _agreement(studies: Sequence[Studied]) -> list[str]:
+def _describe_agreement(studies: Sequence[Study]) -> list[str]:
     """Say how often the more discriminative of two measures is also the more consistent one."""
     same = total = 0
     for one in studies:
         found, means = one.power.significant.sum(axis=1), one.consistency.means
-        for i, j in itertools.combinations(range(len(one.measures)), 2):
+        for i, j in itertools.combinations(range(len(_name_measures(one))), 2):
             total += 1
             same += int((found[i] - found[j]) * (means[i] - means[j]) > 0)
     return [
@@ -140,7 +95,7 @@ def _agreement(studies: Sequence[Studied]) -> list[str]:
     ]
 
 
-def _overlaps(studies: Sequence[Studied]) -> list[str]:
+def _describe_overlaps(studies: Sequence[Study]) -> list[str]:
     """Say which measures agree most and least on what is significant, and whether they contradict each other."""
     said = []
     for one in studies:

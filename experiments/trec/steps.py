@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 import metaeval
-from experiments.study import Outcome, Settings, read_toml
-from experiments.trec.findings import Studied, best, page
+from experiments.outcome import Outcome, Settings, load_groups, read_toml
+from experiments.page import format_list
+from experiments.trec.findings import describe_findings, find_best
+from metaeval.analyses.study import Study, study_collection
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
+SOURCES = ["", *(name for names in STUDY["groups"].values() for name in names)]
+QUESTIONS = ("consistency", "power", "overlap", "contradictions")
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -26,31 +32,24 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    studies: dict[str, Studied] = {}
+    studies: dict[str, Study] = {}
     missing: list[str] = []
-    for names in STUDY["groups"].values():
-        for name in names:
-            if settings.quick and name not in STUDY["quick"]["collections"]:
-                continue
-            try:
-                scores = settings.load(name)
-            except metaeval.MetaevalError as error:
-                missing.append(f"{name} ({error})")
-                break
-            settings.say(f"TREC: {name}")
-            studies[name] = studied(scores, settings)
-    outcomes = [outcome(one) for one in studies.values()]
+    only = STUDY["quick"]["collections"] if settings.quick else None
+    for name, scores in load_groups(settings, STUDY["groups"], missing, only):
+        settings.say(f"TREC: {name}")
+        studies[name] = study_scores(scores, settings)
     together = Outcome("trec", "")
     if settings.quick:
-        together.notes.append("quick: what needs all collections was left out")
+        together.lacks = ["all but two collections"]
     elif missing:
+        together.lacks = missing
         together.notes.append(f"without {missing[0]}, what needs all collections was left out")
     else:
-        _together(together, studies, settings)
-    return [together, *outcomes]
+        _add_together(together, studies, settings)
+    return [together, *map(compute_tables, studies.values())]
 
 
-def studied(scores: metaeval.Scores, settings: Settings) -> Studied:
+def study_scores(scores: metaeval.Scores, settings: Settings) -> Study:
     """Test and split one collection.
 
     Parameters
@@ -60,81 +59,64 @@ def studied(scores: metaeval.Scores, settings: Settings) -> Studied:
 
     Returns
     -------
-    Studied
+    Study
     """
-    consistency = metaeval.split_half_consistency(
-        scores,
-        n_trials=STUDY["splits"],
-        n_permutations=STUDY["permutations"],
-        alpha=STUDY["alpha"],
-        seed=settings.seed,
-        n_jobs=settings.n_jobs,
-    )
-    power = _power(scores, settings)
-    return Studied(
-        scores,
-        consistency,
-        power,
-        metaeval.significance_overlap(power),
-        metaeval.significance_contradictions(power),
-    )
+    return study_collection(
+        scores, questions=QUESTIONS, n_trials=STUDY["splits"], n_permutations=STUDY["permutations"],
+        alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
+    )  # fmt: skip
 
 
-def outcome(one: Studied) -> Outcome:
+def compute_tables(study: Study) -> Outcome:
     """Return the tables and the figure of one collection.
 
     Parameters
     ----------
-    one : Studied
+    study : Study
 
     Returns
     -------
     Outcome
     """
-    found = Outcome("trec", one.scores.collection)
-    found.tables = {
-        "consistency": one.consistency.to_table(),
-        "power": one.power.to_table(),
-        "overlap": one.overlap.to_table(),
-        "contradictions": one.contradictions.to_table(),
-    }
-    found.figures = {"power": one.power.plot()}
+    found = Outcome("trec", study.name)
+    found.tables = {question: result.to_table() for question, result in study.results()}
+    found.figures = {"power": study.power.plot}
     return found
 
 
-def _power(scores: metaeval.Scores, settings: Settings) -> metaeval.DiscriminativePower:
-    return metaeval.discriminative_power(
-        scores,
-        n_permutations=STUDY["permutations"],
-        alpha=STUDY["alpha"],
-        seed=settings.seed,
-        n_jobs=settings.n_jobs,
-    )
-
-
-def _together(together: Outcome, studies: dict[str, Studied], settings: Settings) -> None:
-    """Add what needs all collections: pools, the tables over collections, and the page of findings."""
+def _add_together(together: Outcome, studies: dict[str, Study], settings: Settings) -> None:
+    """Add what needs all collections: pools, the tables over collections, and what they say."""
     pools = {}
     for pool, chosen in STUDY["pools"].items():
         names = [name for group in chosen["groups"] for name in STUDY["groups"][group]]
         settings.say(f"TREC: pool of {len(names)} collections, {', '.join(chosen['measures'])}")
         # The same numbers as with all measures, under a signature that names those that are pooled.
-        powers = [_power(studies[name].scores.sel(measures=chosen["measures"]), settings) for name in names]
+        powers = [
+            metaeval.discriminative_power(
+                studies[name].scores.sel(measures=chosen["measures"]), n_permutations=STUDY["permutations"],
+                alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
+            )
+            for name in names
+        ]  # fmt: skip
         pools[pool] = metaeval.pooled_discriminative_power(powers, seed=settings.seed)
         together.tables[f"pooled_{pool}"] = pools[pool].to_table()
-        figure = pools[pool].plot()
-        figure.axes[0].set_ylim(-0.5, len(chosen["measures"]) - 0.5)  # two measures would lie on the frame
-        together.figures[f"pooled_{pool}"] = figure
-    together.tables |= {"power": power_table(studies), "consistency": consistency_table(studies)}
-    together.pages["README"] = page(list(studies.values()), pools, together.tables)
+        together.figures[f"pooled_{pool}"] = partial(_draw_pool, pools[pool])
+    together.tables |= {"power": tabulate_power(studies), "consistency": tabulate_consistency(studies)}
+    together.texts["findings"] = format_list(describe_findings(list(studies.values()), pools))
 
 
-def power_table(studies: dict[str, Studied]) -> metaeval.Table:
+def _draw_pool(pool: metaeval.PooledDiscriminativePower) -> Figure:
+    figure = pool.plot()
+    figure.axes[0].set_ylim(-0.5, len(pool.measures) - 0.5)  # two measures would lie on the frame
+    return figure
+
+
+def tabulate_power(studies: dict[str, Study]) -> metaeval.Table:
     """Show the percentage of significant run pairs of every measure on every collection.
 
     Parameters
     ----------
-    studies : dict of str to Studied
+    studies : dict of str to Study
 
     Returns
     -------
@@ -147,12 +129,12 @@ def power_table(studies: dict[str, Studied]) -> metaeval.Table:
     return _by_collection(numbers, sizes, {}, caption, signature, digits=1)
 
 
-def consistency_table(studies: dict[str, Studied]) -> metaeval.Table:
+def tabulate_consistency(studies: dict[str, Study]) -> metaeval.Table:
     """Show the mean τ of every measure on every collection.
 
     Parameters
     ----------
-    studies : dict of str to Studied
+    studies : dict of str to Study
 
     Returns
     -------
@@ -166,7 +148,7 @@ def consistency_table(studies: dict[str, Studied]) -> metaeval.Table:
         name: {"runs": len(one.scores.runs), "topics": " vs. ".join(map(str, one.consistency.sizes))}
         for name, one in studies.items()
     }
-    alone = {name: {"significantly above all others": best(one) or "none"} for name, one in studies.items()}
+    alone = {name: {"significantly above all others": find_best(one) or "none"} for name, one in studies.items()}
     caption = (
         "Split-half consistency: mean τ between the rankings of runs on two halves of the topics; the largest of a "
         "collection in bold."

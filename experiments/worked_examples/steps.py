@@ -9,11 +9,13 @@ import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, cell
-from experiments.study import Outcome, Settings, read_toml
+from experiments.outcome import Outcome, Settings, read_toml
 from metaeval.measures.closeness import proximity
 from metaeval.measures.order_aware import order_aware_divergence
 
+STUDY = read_toml(Path(__file__).parent / "study.toml")
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")
+SOURCES = ["print"]
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -27,7 +29,7 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    cells = [*_proximities(), *_confusions(), *_divergences()]
+    cells = [*_compare_proximities(), *_compare_confusions(), *_compare_divergences()]
     frame = pd.DataFrame(
         {
             "printed": [c.printed for c in cells],
@@ -43,7 +45,7 @@ def run(settings: Settings) -> list[Outcome]:
     return [Outcome("worked_examples", "print", {"examples": table}, cells)]
 
 
-def _proximities() -> list[Cell]:
+def _compare_proximities() -> list[Cell]:
     return [
         cell(
             example["item"],
@@ -59,7 +61,7 @@ def _proximities() -> list[Cell]:
     ]
 
 
-def _confusions() -> list[Cell]:
+def _compare_confusions() -> list[Cell]:
     return [
         cell(
             example["item"],
@@ -75,7 +77,7 @@ def _confusions() -> list[Cell]:
     ]
 
 
-def _divergences() -> list[Cell]:
+def _compare_divergences() -> list[Cell]:
     return [
         cell(
             example["item"],

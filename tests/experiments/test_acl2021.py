@@ -10,9 +10,10 @@ import metaeval
 
 pytest.importorskip("experiments.acl2021.steps", reason="the experiments are not part of an installed copy")
 
-from experiments import sakai
+from experiments import sources
 from experiments.acl2021 import audit, steps, summary
-from experiments.study import Settings, differences
+from experiments.check import compare_csv
+from experiments.outcome import Settings
 
 RESULTS = Path(__file__).parents[2] / "results"
 SIMULATED, KINDS = audit.STUDY["sources"]["stand-in"], audit.STUDY["collections"]
@@ -24,8 +25,23 @@ def quiet(**options):
     return Settings(say=lambda line: None, **options)
 
 
+def compute_source(source, settings):
+    return sources.compute_source(
+        source, audit.STUDY["sources"][source], steps.MEASURES, steps.compute_tables, settings
+    )
+
+
+def differences(outcome):
+    folder = RESULTS / outcome.name
+    return [
+        line
+        for name, text in outcome.format_files().items()
+        for line in compare_csv(text, folder / f"{name}.csv", outcome.tolerance)
+    ]
+
+
 def simulated(name):
-    return sakai.scores_of(SIMULATED[name], audit.STUDY[f"{KINDS[name]}_order"], quiet())
+    return sources.load_scores(SIMULATED[name], audit.STUDY[f"{KINDS[name]}_order"], quiet())
 
 
 def csv(outcome):
@@ -33,7 +49,7 @@ def csv(outcome):
 
 
 def test_the_transcription_is_proof_read_by_identities_and_five_marks_of_table_6_do_not_fit():
-    checks = list(audit.checks())
+    checks = list(audit.find_checks())
     failed = [one for one in checks if not one.holds]
     assert len(checks) > 800
     assert len(failed) == 5
@@ -42,7 +58,7 @@ def test_the_transcription_is_proof_read_by_identities_and_five_marks_of_table_6
 
 
 def test_every_printed_tau_is_a_whole_number_of_run_pairs():
-    taus = [one for one in audit.checks() if one.identity.startswith("τ = k")]
+    taus = [one for one in audit.find_checks() if one.identity.startswith("τ = k")]
     assert len(taus) == 117 + 30
     assert all(one.holds for one in taus)
 
@@ -51,17 +67,17 @@ def test_a_changed_digit_does_not_pass_the_audit(monkeypatch):
     rows = audit.PRINTED["table8"]["Sem16T4E"]
     first = next(iter(rows))
     monkeypatch.setitem(rows, first, [round(rows[first][0] - 0.011, 3), *rows[first][1:]])
-    assert any(one.item == "Table 8" and not one.holds for one in audit.checks())
+    assert any(one.item == "Table 8" and not one.holds for one in audit.find_checks())
 
 
 def test_the_committed_audit_is_what_the_numbers_say():
-    assert differences(audit.outcome(), RESULTS) == []
+    assert differences(audit.compute_audit()) == []
 
 
 @real_data
 def test_results_on_real_dialogues_are_those_committed():
-    found = steps.of_source("stc3", quiet(data=Path(DATA)))
-    assert differences(found, RESULTS) == []
+    found = compute_source("stc3", quiet(data=Path(DATA)))
+    assert differences(found) == []
     assert {one.verdict for one in found.cells} == {"in-kind", "unavailable"}
 
 
@@ -76,14 +92,14 @@ def published(tmp_path_factory):
 
 def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published, monkeypatch):
     monkeypatch.setitem(audit.STUDY, "n_trials", 50)
-    found = steps.of_source("original", quiet(data=published))
+    found = compute_source("original", quiet(data=published))
     direct = {}
     for name in SIMULATED:
         one = simulated(name)
         direct[name] = metaeval.Scores(
             one.values, runs=one.runs, topics=one.topics, measures=one.measures, collection=f"acl2021-{name.lower()}"
         )
-    expected = steps.study("original", direct, quiet())
+    expected = steps.compute_tables("original", direct, quiet())
     assert csv(found) == csv(expected)
     assert found.cells == expected.cells
     assert {one.verdict for one in found.cells} <= {"exact", "within", "differs"}
@@ -91,7 +107,7 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
 
 
 def test_every_printed_cell_is_compared_once():
-    cells = steps.study("stand-in", {"Sem16T4E": simulated("Sem16T4E")}, quiet()).cells
+    cells = steps.compute_tables("stand-in", {"Sem16T4E": simulated("Sem16T4E")}, quiet()).cells
     number = {item: len([one for one in cells if one.item == item]) for item in {one.item for one in cells}}
     assert number["Table 2"] + number["Table 5"] == 117
     assert number["Table 8"] == 30
@@ -104,7 +120,7 @@ def test_every_printed_cell_is_compared_once():
 
 def test_the_numbers_do_not_depend_on_how_many_processes_there_are():
     scores = {"Sem16T4E": simulated("Sem16T4E")}
-    one, two = (steps.study("stand-in", scores, replace(quiet(), n_jobs=jobs)) for jobs in (1, 2))
+    one, two = (steps.compute_tables("stand-in", scores, replace(quiet(), n_jobs=jobs)) for jobs in (1, 2))
     assert one.cells == two.cells
     assert csv(one) == csv(two)
 
@@ -122,8 +138,8 @@ def test_a_matrix_that_is_there_but_broken_is_an_error_that_names_the_file(tmp_p
     metaeval.io.sakai.write(simulated("DQ-E"), folder)
     (folder / "JSD").write_text("0.1 0.2\n")
     with pytest.raises(metaeval.DataError, match="JSD"):
-        steps.of_source("original", quiet(data=tmp_path))
+        compute_source("original", quiet(data=tmp_path))
 
 
 def test_without_any_data_the_original_is_left_out(tmp_path):
-    assert steps.of_source("original", quiet(data=tmp_path)) is None
+    assert compute_source("original", quiet(data=tmp_path)) is None

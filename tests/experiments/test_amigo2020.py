@@ -12,7 +12,8 @@ import metaeval
 pytest.importorskip("experiments.amigo2020.steps", reason="the experiments are not part of an installed copy")
 
 from experiments.amigo2020 import axioms, examples, real, synthetic
-from experiments.study import Settings, differences
+from experiments.check import compare_csv
+from experiments.outcome import Settings
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -25,10 +26,19 @@ def quiet(**options):
     return Settings(say=lambda line: None, **options)
 
 
+def differences(outcome):
+    folder = RESULTS / outcome.name
+    return [
+        line
+        for name, text in outcome.format_files().items()
+        for line in compare_csv(text, folder / f"{name}.csv", outcome.tolerance)
+    ]
+
+
 @pytest.fixture(scope="module")
 def found():
     """Coverage of every measure in every column, shape (seed, row, column)."""
-    return np.stack([synthetic.coverages(seed) for seed in range(20)])
+    return np.stack([synthetic.compute_coverages(seed) for seed in range(20)])
 
 
 def test_the_printed_table_is_proof_read_by_what_the_text_says_of_it():
@@ -87,7 +97,9 @@ def test_without_the_random_runs_the_papers_claim_does_not_come_out(found):
 
 
 def test_with_all_ties_counted_cem_ord_is_on_top_in_all_six_columns():
-    ties = np.stack([synthetic.coverages(seed, measures={"CEM_ORD": "CEM(scale=ORD, ties=all)"}) for seed in range(5)])
+    ties = np.stack(
+        [synthetic.compute_coverages(seed, measures={"CEM_ORD": "CEM(scale=ORD, ties=all)"}) for seed in range(5)]
+    )
     assert (ties.mean(axis=0).argmax(axis=0) == OWN).all()
 
 
@@ -103,7 +115,7 @@ def test_the_committed_table_holds_what_comes_out(found):
 
 
 def test_a_quick_look_agrees_with_what_is_committed():
-    assert differences(synthetic.study(quiet(quick=True)), RESULTS) == []
+    assert differences(synthetic.compute_synthetic(quiet(quick=True))) == []
 
 
 def test_every_reading_is_a_choice_that_the_generator_or_a_measure_knows():
@@ -111,21 +123,21 @@ def test_every_reading_is_a_choice_that_the_generator_or_a_measure_knows():
         assert set(choice) <= {"runs", "measures"}, name
         for measure in choice.get("measures", {}).values():
             metaeval.measure(measure)
-        changed = synthetic.coverages(0, **choice)
-        assert not np.array_equal(changed, synthetic.coverages(0)), name
+        changed = synthetic.compute_coverages(0, **choice)
+        assert not np.array_equal(changed, synthetic.compute_coverages(0)), name
 
 
 def test_every_difference_from_table_2_has_a_reason_and_every_reason_a_difference():
-    outcome = axioms.table2(quiet())
+    outcome = axioms.compute_table2(quiet())
     frame = outcome.tables["differences"].frame.reset_index()
     assert (frame["why"] != "").all()
     listed = {(row, one["property"]) for one in axioms.STUDY["differences"] for row in one["rows"]}
     assert listed == set(zip(frame["measure"], frame["property"], strict=True))
-    assert differences(outcome, RESULTS) == []
+    assert differences(outcome) == []
 
 
 def test_the_reasons_given_for_differences_are_true():
-    imbalance = axioms.imbalance(quiet()).frame
+    imbalance = axioms.tabulate_imbalance().frame
     for row in ("Kendall (tau-b)", "Spearman", "Reliability and Sensitivity"):
         assert imbalance.loc[row, "worse"] == 100
     for row in ("Kendall (tau-a)", "MI", "Purity"):
@@ -142,7 +154,7 @@ def test_the_reasons_given_for_differences_are_true():
 
 
 def test_the_worked_examples_come_out_but_for_two_cosines_that_print_cuts_off():
-    outcome = examples.outcome(quiet())
+    outcome = examples.compute_examples(quiet())
     assert [cell.column for cell in outcome.cells if cell.verdict != "exact"] == ["Cosine", "Cosine"]
     blog = outcome.tables["blog"].frame
     assert blog["CEM_ORD"].tolist() == ["=", ">", ">"]
@@ -152,15 +164,16 @@ def test_the_worked_examples_come_out_but_for_two_cosines_that_print_cuts_off():
     assert round(closeness["S", "weak reject", "weak accept"], 2) == 4.38
     for journal in "FS":
         assert set(closeness[journal].nsmallest(2).index) == {("accept", "reject"), ("reject", "accept")}
-    assert differences(outcome, RESULTS) == []
+    assert differences(outcome) == []
 
 
 @pytest.mark.skipif(
     not (Path(os.environ.get("METAEVAL_DATA", "nowhere")) / "llmjudge").is_dir(), reason="METAEVAL_DATA has no LLMJudge"
 )
 def test_the_real_half_in_kind_scores_llmjudge_with_its_topics_and_in_ten_parts():
-    original, in_kind = real.study(quiet(quick=True))
+    original, in_kind = real.compute_real(quiet(quick=True))
     assert {cell.verdict for cell in original.cells} <= {"unavailable", "in-kind"}
+    assert in_kind.reduced == "2 of 7 collections"
     frame = in_kind.tables["coverage"].frame
     assert list(frame.columns) == ["llmjudge", "llmjudge in 10 parts"]
     assert frame.notna().all(axis=None)

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from experiments.cardoso2011 import figures, matrices, steps
-from experiments.cardoso2011.matrices import PRINTED, STUDY, coefficients, tridiagonal
+from experiments.cardoso2011.matrices import PRINTED, STUDY, compute_coefficients, make_tridiagonal
 from experiments.cardoso2011.synthetic import BORDERS, synthetic_set
-from experiments.study import Settings
+from experiments.outcome import Settings
 from metaeval.errors import DatasetError
 from metaeval.measures.ordinal_index import OCI
 
@@ -28,7 +28,7 @@ COMMITTED = Path(__file__).parents[2] / "results" / "cardoso2011"
 
 @pytest.fixture(scope="module")
 def in_print():
-    return steps.in_print(Settings(say=lambda line: None))
+    return steps.compute_print(Settings(say=lambda line: None))
 
 
 def test_every_printed_value_of_tables_1_to_5_comes_out_but_for_the_known_slips(in_print):
@@ -39,7 +39,7 @@ def test_every_printed_value_of_tables_1_to_5_comes_out_but_for_the_known_slips(
 
 
 def test_the_mean_absolute_error_of_cm4_was_truncated():
-    value = float(coefficients(STUDY["matrices"]["CM4"])["MAE"])
+    value = float(compute_coefficients(STUDY["matrices"]["CM4"])["MAE"])
     assert value == pytest.approx(6 / 7)
     assert math.floor(100 * value) / 100 == float(PRINTED["table3"]["CM4"][1])
 
@@ -47,8 +47,8 @@ def test_the_mean_absolute_error_of_cm4_was_truncated():
 def test_no_value_of_the_row_cm5_follows_from_the_printed_matrix_and_all_from_the_other_reading(in_print):
     printed = np.array([float(text) for text in PRINTED["table4"]["CM5"]])
     (other,) = STUDY["other_readings"].values()
-    as_printed = np.array(list(coefficients(STUDY["matrices"]["CM5"]).values()))
-    read = np.array(list(coefficients(other["counts"]).values()))
+    as_printed = np.array(list(compute_coefficients(STUDY["matrices"]["CM5"]).values()))
+    read = np.array(list(compute_coefficients(other["counts"]).values()))
     assert (abs(as_printed - printed) > 0.03).all()
     assert (abs(read - printed) <= 0.005 + 1e-9).all()
     # The two matrices differ by one item's place in one row.
@@ -68,7 +68,7 @@ def test_the_matrices_of_a_table_are_of_the_same_items():
 
 @pytest.mark.parametrize("k", [2, 3, 10, 60])
 def test_tridiagonal_matrices_have_the_closed_forms(k):
-    found = coefficients(tridiagonal(k))
+    found = compute_coefficients(make_tridiagonal(k))
     n, off = 3 * k - 2, 2 * (k - 1)
     assert found["MER"] == pytest.approx(off / n)
     assert found["MAE"] == pytest.approx(off / n)
@@ -85,7 +85,7 @@ def test_the_limits_of_section_4_1_are_where_the_curves_go(in_print):
 
 
 def test_a_single_item_is_wrong_altogether_for_beta_one_half():
-    curves = figures.single_item_curves([0.0, 0.5], 6)
+    curves = figures.compute_single_item_curves([0.0, 0.5], 6)
     np.testing.assert_allclose(curves["0.5"], [0, 1, 1, 1, 1, 1, 1], atol=1e-15)
     np.testing.assert_allclose(curves["0"], [1 - 1 / (1 + d) for d in range(7)], atol=1e-15)
 
@@ -104,8 +104,8 @@ def test_the_synthetic_set_has_the_gold_sizes_of_the_printed_matrices_and_not_th
 
 def test_every_figure_has_its_signature(in_print):
     assert set(in_print.figures) == {"figures1-3", "figure4", "figure5", "figure6"}
-    for figure in in_print.figures.values():
-        assert any(text.get_text().startswith("cardoso2011 |") for text in figure.texts)
+    for draw in in_print.figures.values():
+        assert any(text.get_text().startswith("cardoso2011 |") for text in draw().texts)
 
 
 def test_the_committed_tables_come_out_again(in_print):
@@ -201,16 +201,16 @@ def short(monkeypatch):
 @trained
 def test_finished_repetitions_are_not_done_again_and_damaged_ones_are(short, tmp_path, monkeypatch):
     first = repetitions.repetitions("balance", 2, seed=0, root=tmp_path)
-    kept = sorted(repetitions.folder_of(0, tmp_path).iterdir())
+    kept = sorted(repetitions.find_folder(0, tmp_path).iterdir())
     assert [path.name for path in kept] == ["balance-0.json", "balance-1.json"]
     done = []
-    real = repetitions.one_repetition
+    real = repetitions.repeat_once
 
     def counted(name, repetition, seed):
         done.append(repetition)
         return real(name, repetition, seed)
 
-    monkeypatch.setattr(repetitions, "one_repetition", counted)
+    monkeypatch.setattr(repetitions, "repeat_once", counted)
     kept[1].write_text('{"oSVM": [')  # as if power had failed
     again = repetitions.repetitions("balance", 3, seed=0, root=tmp_path)
     assert done == [1, 2]
@@ -219,21 +219,21 @@ def test_finished_repetitions_are_not_done_again_and_damaged_ones_are(short, tmp
 
 @trained
 def test_a_repetition_tests_on_the_other_items_and_all_methods_on_the_same(short):
-    found = repetitions.one_repetition("balance", 0, 0)
+    found = repetitions.repeat_once("balance", 0, 0)
     gold = {tuple(np.sum(one["counts"], axis=1)) for each in found.values() for one in each}
     assert len(gold) == 1
     assert sum(gold.pop()) == round(0.6 * 625)
-    assert found == repetitions.one_repetition("balance", 0, 0)
-    assert found != repetitions.one_repetition("balance", 1, 0)
+    assert found == repetitions.repeat_once("balance", 0, 0)
+    assert found != repetitions.repeat_once("balance", 1, 0)
     assert json.loads(json.dumps(found)) == found
 
 
 @trained
 def test_other_settings_are_kept_elsewhere(short, tmp_path):
-    here = repetitions.folder_of(0, tmp_path)
-    assert repetitions.folder_of(1, tmp_path) != here
+    here = repetitions.find_folder(0, tmp_path)
+    assert repetitions.find_folder(1, tmp_path) != here
     repetitions.SETTINGS["costs"].append(100.0)
-    assert repetitions.folder_of(0, tmp_path) != here
+    assert repetitions.find_folder(0, tmp_path) != here
 
 
 def done_with(oSVM, frank_hall, conventional, n=20):
@@ -256,7 +256,8 @@ def done_with(oSVM, frank_hall, conventional, n=20):
 @trained
 def test_a_method_that_is_worse_on_all_splits_is_named():
     found = {"swd": done_with(80, 60, 70)}
-    table, sentence = classifiers.never_worse(found, 0)
+    table = classifiers.compare_methods(found, 0)
+    sentence = classifiers.describe_methods(table.frame)
     frame = table.frame.reset_index().set_index(["β", "method"])
     assert (
         frame.loc[("0.75", "oSVM"), "difference"].item()
@@ -271,11 +272,11 @@ def test_a_method_that_is_worse_on_all_splits_is_named():
 @trained
 def test_table_6_holds_means_over_splits_and_says_what_is_unavailable():
     found = {"swd": done_with(80, 60, 70)}
-    frame = classifiers.table6(found, 0.75, 0).frame
+    frame = classifiers.tabulate_table6(found, 0.75, 0).frame
     wanted = [float(OCI(np.array(each["oSVM"][1]["counts"]), beta=0.75)) for each in found["swd"]]
     assert frame.loc["SWD", ("oSVM", "mean")] == pytest.approx(np.mean(wanted))
     assert np.isnan(frame.loc["BCCT", ("oSVM", "mean")])
-    verdicts = {(one.row, one.verdict) for one in classifiers.cells6(found, 0.75)}
+    verdicts = {(one.row, one.verdict) for one in classifiers.compare_table6(found, 0.75)}
     assert ("BCCT", "unavailable") in verdicts
     assert ("SWD", "unavailable") not in verdicts
 
@@ -285,13 +286,15 @@ def test_a_small_study_has_all_tables_and_says_what_can_be_concluded(short, monk
     for key, value in {"decays": [0.1], "quick_repetitions": 2, "sets": {"balance": "balance_scale"}}.items():
         monkeypatch.setitem(repetitions.SETTINGS, key, value)
         monkeypatch.setitem(steps.SETTINGS, key, value)
-    outcome = steps.trained(Settings(data=tmp_path, quick=True, say=lambda line: None))
+    outcome = steps.compute_trained(Settings(data=tmp_path, quick=True, say=lambda line: None))
     assert {"table6-beta0.25", "table6-beta0.75", "table6-which-beta", "table6-never-worse", "synthetic"} == set(
         outcome.tables
     )
     assert all("2 splits" in table.signature for table in outcome.tables.values())
     assert list(outcome.tables["synthetic"].frame.index) == ["oSVM", "oNN", "Frank and Hall"]
-    assert "significantly worse" in " ".join(outcome.notes)
+    assert "significantly worse" in classifiers.describe_methods(outcome.tables["table6-never-worse"].frame)
+    assert "nearer to β" in classifiers.describe_betas(outcome.tables["table6-which-beta"].frame)
+    assert outcome.reduced == "2 of 50 repetitions"
     assert sum(one.verdict == "unavailable" for one in outcome.cells) == 2 * 4 * 6  # four sets of five, two betas
 
 

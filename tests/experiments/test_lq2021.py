@@ -10,9 +10,10 @@ import metaeval
 
 pytest.importorskip("experiments.lq2021.steps", reason="the experiments are not part of an installed copy")
 
-from experiments import sakai
+from experiments import sources
+from experiments.check import compare_csv
 from experiments.lq2021 import audit, figure3, steps
-from experiments.study import Settings, differences
+from experiments.outcome import Settings
 
 RESULTS = Path(__file__).parents[2] / "results"
 SIMULATED = audit.STUDY["sources"]["stand-in"]
@@ -24,12 +25,26 @@ def quiet(**options):
     return Settings(say=lambda line: None, **options)
 
 
+def differences(outcome):
+    folder = RESULTS / outcome.name
+    return [
+        line
+        for name, text in outcome.format_files().items()
+        for line in compare_csv(text, folder / f"{name}.csv", outcome.tolerance)
+    ]
+
+
+def gather_scores(source, settings):
+    collections = audit.STUDY["sources"][source]
+    return sources.gather_scores(collections, dict.fromkeys(collections, audit.MEASURES), settings)
+
+
 def simulated(name):
-    return sakai.scores_of(SIMULATED[name], audit.MEASURES, quiet())
+    return sources.load_scores(SIMULATED[name], audit.MEASURES, quiet())
 
 
 def test_the_transcription_is_proof_read_by_identities_and_two_cells_are_slips_in_print():
-    checks = list(audit.checks())
+    checks = list(audit.find_checks())
     failed = [(one.item, one.where) for one in checks if not one.holds]
     assert len(checks) > 800
     assert failed == [("Table 4", f"DialEval-1 DQ-S, NVD and {two}") for two in ("RNSS", "JSD")]
@@ -45,27 +60,23 @@ def test_totals_of_table_7_are_sums_of_its_rows():
 def test_a_changed_digit_does_not_pass_the_audit(monkeypatch):
     wrong = {**audit.PRINTED["table7"], "TOTAL": [[846, 1141], *audit.PRINTED["table7"]["TOTAL"][1:]]}
     monkeypatch.setitem(audit.PRINTED, "table7", wrong)
-    assert ("Table 7", "NMD uni") in {(one.item, one.where) for one in audit.checks() if not one.holds}
+    assert ("Table 7", "NMD uni") in {(one.item, one.where) for one in audit.find_checks() if not one.holds}
 
 
 def test_the_committed_audit_is_what_the_numbers_say():
-    assert differences(audit.outcome(), RESULTS) == []
+    assert differences(audit.compute_audit()) == []
 
 
 @real_data
 def test_table_7_of_stc3_is_met_in_every_cell_and_the_total_waits_for_all_six_collections():
-    scores, missing = sakai.gathered(
-        audit.STUDY["sources"]["stc3"],
-        dict.fromkeys(audit.STUDY["collections"], audit.MEASURES),
-        quiet(data=Path(DATA)),
-    )
+    scores, missing = gather_scores("stc3", quiet(data=Path(DATA)))
     assert not missing
-    outcome = steps.study("stc3", scores, quiet())
+    outcome = steps.compute_tables("stc3", scores, quiet())
     table7 = [one for one in outcome.cells if one.item == "Table 7"]
     assert len(table7) == 84
     assert [one.verdict for one in table7 if one.row.startswith("STC-3")] == ["exact"] * 36
     assert {one.verdict for one in table7 if not one.row.startswith("STC-3")} == {"unavailable"}
-    assert differences(outcome, RESULTS) == []
+    assert differences(outcome) == []
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +91,11 @@ def published(tmp_path_factory):
 
 
 def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published):
-    found = steps.of_source("original", quiet(data=published))
+    collections = audit.STUDY["sources"]["original"]
+    measures = dict.fromkeys(collections, audit.MEASURES)
+    found = sources.compute_source("original", collections, measures, steps.compute_tables, quiet(data=published))
     names = list(audit.STUDY["sources"]["original"])
-    read, missing = sakai.gathered(
-        audit.STUDY["sources"]["original"], dict.fromkeys(names, audit.MEASURES), quiet(data=published)
-    )
+    read, missing = gather_scores("original", quiet(data=published))
     assert (list(read), missing) == (names, {})
     direct = {
         name: metaeval.Scores(
@@ -93,7 +104,7 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
         for name in names
         for one in [simulated(name)]
     }
-    expected = steps.study("original", direct, quiet())
+    expected = steps.compute_tables("original", direct, quiet())
     assert {name: table.to_csv() for name, table in found.tables.items()} == {
         name: table.to_csv() for name, table in expected.tables.items()
     }
@@ -103,7 +114,7 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
 
 def test_every_printed_cell_is_compared():
     scores = {"Sem16T4E": simulated("Sem16T4E")}
-    cells = steps.study("stand-in", scores, quiet()).cells
+    cells = steps.compute_tables("stand-in", scores, quiet()).cells
     by_item = {
         item: [one for one in cells if one.item == item] for item in ("Table 3", "Table 4", "Table 5", "Table 7")
     }
@@ -116,7 +127,7 @@ def test_every_printed_cell_is_compared():
 
 def test_the_numbers_do_not_depend_on_how_many_processes_there_are():
     scores = {"STC-3 DQ-A": simulated("STC-3 DQ-A")}
-    one, two = (steps.study("stand-in", scores, replace(quiet(), n_jobs=jobs)) for jobs in (1, 2))
+    one, two = (steps.compute_tables("stand-in", scores, replace(quiet(), n_jobs=jobs)) for jobs in (1, 2))
     assert one.cells == two.cells
     assert {name: table.to_csv() for name, table in one.tables.items()} == {
         name: table.to_csv() for name, table in two.tables.items()
@@ -128,15 +139,14 @@ def test_a_matrix_that_is_there_but_broken_is_an_error_that_names_the_file(tmp_p
     metaeval.io.sakai.write(simulated("Sem16T4E"), folder)
     (folder / "NMD").write_text("0.1 nothing\n")
     with pytest.raises(metaeval.DataError, match="NMD"):
-        sakai.gathered({"Sem16T4E": ["acl2021-sem16t4e"]}, {"Sem16T4E": audit.MEASURES}, quiet(data=tmp_path))
+        gather_scores("original", quiet(data=tmp_path))
 
 
 def test_figure_3_shows_the_two_topics_where_nmd_speaks_for_popularity_most_against_rnod():
-    runs = sakai.runs_or_scores(SIMULATED["DialEval-1 DQ-A"], quiet())
-    drawn = figure3.figure(runs, audit.STUDY["popularity"], audit.STUDY["uniform"], n_topics=2)
+    runs = sources.load_runs_or_scores(SIMULATED["DialEval-1 DQ-A"], quiet())
+    drawn = figure3.draw_divergent_topics(runs, "BL-popularity-C", "BL-uniform-C", n_topics=2)
     values = metaeval.score(runs, ["NMD", "RNOD"]).values
     delta = values[runs.runs.index("BL-popularity-C")] - values[runs.runs.index("BL-uniform-C")]
     d = delta[:, 0] - delta[:, 1]
     for axes, topic in zip(drawn.axes, d.argsort()[:2], strict=True):
         assert f"topic {runs.topics[topic]}, d = {d[topic]:+.3f}" in axes.get_title()
-    assert figure3.figure(runs, "no such run", audit.STUDY["uniform"], n_topics=2) is None

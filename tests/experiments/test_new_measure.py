@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 import metaeval
-from experiments.new_measure import formulas, gold, pooled, steps
-from experiments.new_measure.collection import outcome, studied
-from experiments.new_measure.findings import Evidence, page
-from experiments.study import Settings, differences
+from experiments.check import compare_csv
+from experiments.new_measure import formulas, gold, page, pooled, steps
+from experiments.new_measure.collection import compute_tables, study_scores
+from experiments.new_measure.findings import Evidence
+from experiments.outcome import Outcome, Settings
 from metaeval.measures.order_aware import gold_distance, order_aware_divergence
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -133,7 +134,7 @@ def test_with_two_classes_the_gold_variants_are_the_difference_over_root_two():
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
 def test_the_largest_rnod_with_gold_distance_is_the_closed_form_and_no_random_case_exceeds_it(n_classes):
     bound = np.sqrt((3 * n_classes - 5) / 2) / (n_classes - 1)
-    assert formulas.largest(metaeval.measure("RNOD(distance=gold)"), n_classes) == pytest.approx(bound, abs=1e-6)
+    assert formulas.find_largest(metaeval.measure("RNOD(distance=gold)"), n_classes) == pytest.approx(bound, abs=1e-6)
     for concentration in (0.02, 0.1, 0.5):
         q = some_distributions(4000, n_classes, 12, concentration)
         # The measure is convex in the estimate, so its largest value is at an estimate of one class.
@@ -145,26 +146,26 @@ def test_rnod_and_rsnod_exceed_one_in_the_case_of_the_text():
     true = np.array([0, 1 - 2 * sliver, 0, sliver, sliver])
     assert order_aware_divergence(np.eye(5)[0], true) == pytest.approx(13 / 3)
     assert score("RNOD", np.eye(5)[0], true) == pytest.approx(np.sqrt(13 / 12))
-    assert formulas.largest(metaeval.measure("RSNOD"), 5) > 1.04
-    assert formulas.largest(metaeval.measure("RNADW"), 5) == pytest.approx(1)
+    assert formulas.find_largest(metaeval.measure("RSNOD"), 5) > 1.04
+    assert formulas.find_largest(metaeval.measure("RNADW"), 5) == pytest.approx(1)
 
 
 def test_exchanging_gold_and_estimate_matters_with_the_gold_distance_only():
-    assert formulas.asymmetry(metaeval.measure("RNADW"), 4) == 0
-    assert formulas.asymmetry(metaeval.measure("RNOD(distance=gold)"), 4) > 0.1
-    assert formulas.asymmetry(metaeval.measure("RNADW(distance=gold)"), 4) > 0.1
+    assert formulas.measure_asymmetry(metaeval.measure("RNADW"), 4) == 0
+    assert formulas.measure_asymmetry(metaeval.measure("RNOD(distance=gold)"), 4) > 0.1
+    assert formulas.measure_asymmetry(metaeval.measure("RNADW(distance=gold)"), 4) > 0.1
 
 
 def test_measures_that_ignore_the_order_are_undecided_in_every_comparison_and_nmd_in_none():
-    total = len(list(formulas.steps(5)))
+    total = len(list(formulas.list_steps(5)))
     for share in (1.0, 0.6):
         for name in ("NVD", "RNSS", "JSD"):
-            assert formulas.order(metaeval.measure(name), 5, share) == (0, total)
-        assert formulas.order(metaeval.measure("NMD"), 5, share) == (0, 0)
+            assert formulas.count_misorders(metaeval.measure(name), 5, share) == (0, total)
+        assert formulas.count_misorders(metaeval.measure("NMD"), 5, share) == (0, 0)
 
 
 def test_steps_are_all_pairs_on_the_same_side_of_the_gold_class():
-    found = set(formulas.steps(4))
+    found = set(formulas.list_steps(4))
     assert found == {
         (g, a, b)
         for g, a, b in itertools.product(range(4), repeat=3)
@@ -176,35 +177,42 @@ def test_steps_are_all_pairs_on_the_same_side_of_the_gold_class():
 
 
 @pytest.fixture(scope="module")
-def evidence():
+def made():
     collections = {name: simulated(seed, name=name) for seed, name in enumerate(("one", "two"))}
     settings = Settings(say=lambda _: None)
-    studies = tuple(studied(metaeval.score(runs, steps.MEASURES), settings, **OPTIONS) for runs in collections.values())
+    studies = tuple(
+        study_scores(metaeval.score(runs, steps.MEASURES), settings, OPTIONS) for runs in collections.values()
+    )
     preferences = {
         name: metaeval.baseline_preference(
-            metaeval.score(gold.baseline_runs(runs), steps.MEASURES), gold.POPULARITY, gold.UNIFORM
+            metaeval.score(gold.make_baselines(runs), steps.MEASURES), gold.POPULARITY, gold.UNIFORM
         )
         for name, runs in collections.items()
     }
     contradictions = tuple(one.contradictions for one in studies)
     pool = metaeval.pooled_discriminative_power([one.power for one in studies], n_bootstrap=50)
     tables = {
-        "order": formulas.order_table(steps.MEASURES),
-        "one_class": formulas.one_class_table(steps.MEASURES),
-        "limits": formulas.limits_table(steps.MEASURES),
-        "gold": gold.gold_table(collections),
+        "order": formulas.tabulate_order(steps.MEASURES),
+        "one_class": formulas.tabulate_one_class(steps.MEASURES),
+        "limits": formulas.tabulate_limits(steps.MEASURES),
+        "gold": gold.tabulate_gold(collections),
         "pooled_power": pool.to_table(),
-        "consistency": pooled.consistency_table(studies),
-        "beside": pooled.beside_table(studies, NEW, "RNOD"),
-        "run_pairs": pooled.run_pairs_table(contradictions),
-        "preference": gold.preference_table(preferences),
+        "consistency": pooled.tabulate_consistency(studies),
+        "beside": pooled.tabulate_beside(studies, NEW, "RNOD"),
+        "run_pairs": pooled.tabulate_contradictions(contradictions),
+        "preference": gold.tabulate_preferences(preferences),
     }
     established = tuple(steps.STUDY["established"])
-    return Evidence(established, tuple(NEW), "RNOD", studies, pool, preferences, contradictions, collections, tables)
+    return Evidence(established, tuple(NEW), "RNOD", studies, pool, preferences, contradictions, collections), tables
+
+
+@pytest.fixture(scope="module")
+def evidence(made):
+    return made[0]
 
 
 def test_a_new_measure_and_its_parent_split_what_is_significant_between_them(evidence):
-    frame = pooled.beside_frame(evidence.studies, NEW, "RNOD")
+    frame = pooled.compare_with_parent(evidence.studies, NEW, "RNOD")
     for (name, collection), row in frame.iterrows():
         one = next(s for s in evidence.studies if s.name == collection)
         found = one.power.summary().set_index("measure")["significant"]
@@ -221,41 +229,44 @@ def test_every_listed_contradiction_has_a_measure_on_either_side_and_none_is_mis
         collection="tiny",
     )
     power = metaeval.discriminative_power(scores, n_permutations=500)
-    frame = pooled.run_pairs_frame([metaeval.significance_contradictions(power)])
+    frame = pooled.list_contradictions([metaeval.significance_contradictions(power)])
     assert frame[["run_1", "run_2"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
     assert set(frame["for_run_1"]) == {"NMD, NVD"}
     assert set(frame["for_run_2"]) == {"RNOD"}
 
 
-def test_preferences_add_up_to_the_topics(evidence):
-    frame = evidence.tables["preference"].frame
+def test_preferences_add_up_to_the_topics(made):
+    evidence, tables = made
+    frame = tables["preference"].frame
     topics = sum(len(runs.topics) for runs in evidence.collections.values())
     assert (frame["TOTAL", "uni"] + frame["TOTAL", "pop"] <= topics).all()
     assert (frame["TOTAL", "uni"] == frame["one", "uni"] + frame["two", "uni"]).all()
 
 
-def test_the_page_says_what_the_numbers_are(evidence):
-    text = page(evidence)
+def test_the_page_says_what_the_numbers_are(made):
+    evidence, tables = made
+    together = Outcome("new_measure", "", tables, texts=steps.describe_findings(evidence))
+    text = page.write_page([together, *map(compute_tables, evidence.studies)])
     share = 100 * evidence.pooled.power[list(map(str, evidence.pooled.measures)).index("RNADW")]
     assert f"RNADW {share:.1f} %" in text
     assert "{" not in text
-    for table in evidence.tables.values():
+    for table in tables.values():
         assert table.caption[:40] in text
+    assert "](one/power.csv)" in text
 
 
 def test_a_collection_is_written_whole_and_compares_equal_with_itself(evidence, tmp_path):
-    found = outcome(evidence.studies[0])
-    folder = found.write(tmp_path)
-    assert differences(found, tmp_path) == []
-    for name in (*found.tables,):
-        assert {p.suffix for p in folder.glob(f"{name}.*")} >= {".csv", ".md", ".tex"}
-    for name in found.figures:
-        assert (folder / f"{name}.png").stat().st_size < 200_000
-    table = folder / "power.csv"
-    frame = pd.read_csv(table)
+    found = compute_tables(evidence.studies[0])
+    assert found.write(tmp_path)
+    files = {path.stem: path for path in (tmp_path / found.name).glob("*")}
+    assert files.keys() == found.tables.keys()
+    assert {path.suffix for path in files.values()} == {".csv"}
+    for name, text in found.format_files().items():
+        assert compare_csv(text, files[name], found.tolerance) == []
+    frame = pd.read_csv(files["power"])
     frame.loc[0, "#sig"] += 1
-    frame.to_csv(table, index=False)
-    assert len(differences(found, tmp_path)) == 1
+    frame.to_csv(files["power"], index=False)
+    assert len(compare_csv(found.format_files()["power"], files["power"], found.tolerance)) == 1
 
 
 def test_without_data_the_formulas_remain_and_it_is_said_why():
@@ -266,7 +277,8 @@ def test_without_data_the_formulas_remain_and_it_is_said_why():
     only, simulated = steps.run(Offline(say=lambda _: None))
     assert set(only.tables) == {"order", "one_class", "limits"}
     assert "stc3-dq-a cannot be had" in only.notes[0]
-    assert not only.pages
+    assert not only.texts
+    assert only.lacks
     for table in simulated.tables.values():
         assert "simulated: " in str(table.signature), "a table of stand-ins has to say so"
 
@@ -275,14 +287,15 @@ def test_without_data_the_formulas_remain_and_it_is_said_why():
 @pytest.mark.filterwarnings("ignore:invalid=clip")
 def test_the_committed_quick_results_come_out_again():
     for one in steps.run(Settings(quick=True, say=lambda _: None)):
-        assert differences(one, RESULTS) == []
+        for name, text in one.format_files().items():
+            assert compare_csv(text, RESULTS / one.name / f"{name}.csv", one.tolerance) == []
 
 
 @needs_data
 def test_the_baselines_of_stc_3_are_those_made_from_its_gold():
     runs = metaeval.load_dataset("stc3-dq-s")
     scores = metaeval.score(runs, steps.MEASURES)
-    made = metaeval.score(gold.baseline_runs(runs), steps.MEASURES)
+    made = metaeval.score(gold.make_baselines(runs), steps.MEASURES)
     submitted = metaeval.baseline_preference(scores, "BL-popularity", "BL-uniform")
     mine = metaeval.baseline_preference(made, gold.POPULARITY, gold.UNIFORM)
     assert np.array_equal(submitted.deltas, mine.deltas)

@@ -7,8 +7,9 @@ import pytest
 
 pytest.importorskip("skordinal", reason="the ordinal sets come with the package skordinal")
 
-from experiments.ordinal_sets.steps import STUDY, run
-from experiments.study import Settings
+from experiments.ordinal_sets import steps
+from experiments.ordinal_sets.steps import STUDY, choose_sets, run
+from experiments.outcome import Settings
 
 COMMITTED = Path(__file__).parents[2] / "results" / "ordinal_sets" / "skordinal"
 
@@ -38,6 +39,14 @@ def test_all_measures_of_the_study_are_compared(outcome):
 def test_no_two_measures_rank_the_runs_in_opposite_orders(outcome):
     similarities = outcome.tables["similarity-swd"].frame.to_numpy(dtype=float)
     assert similarities[~pd.isna(similarities)].min() > 0
+
+
+def test_sets_that_would_have_to_be_trained_wait_for_full(monkeypatch, outcome):
+    monkeypatch.setattr(steps, "is_kept", lambda name: name == "ordinal-esl")
+    assert choose_sets(Settings()) == ["ordinal-swd", "ordinal-esl"]
+    assert choose_sets(Settings(quick=True)) == STUDY["quick_sets"]
+    assert choose_sets(Settings(full=True)) == STUDY["sets"]
+    assert outcome.lacks == STUDY["sets"][1:]
 
 
 def test_the_committed_similarities_come_out_again_within_the_stated_tolerance(outcome):

@@ -1,0 +1,255 @@
+"""What the studies of ACL 2021 and LQ 2021 share: where collections come from, how they are scored, the walk over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+import metaeval
+from experiments.comparison import Cell, cell
+from experiments.outcome import Outcome, Settings
+from experiments.page import SIMULATED
+from experiments.simulate.campaigns import campaign
+from metaeval.errors import DatasetError
+
+ORIGINAL = "original"
+"""The source whose data are the paper's own; with it alone is agreement claimed."""
+
+SOURCES_ARE = {
+    ORIGINAL: "the published score matrices, which cannot be downloaded by a program; with them every number is compared "
+    "with print. The path is tested with simulated matrices written in that layout.",
+    "stc3": "dialogues of NTCIR-14 STC-3 with 22 runs, two of them baselines; gold and baselines are the paper's own, the "
+    "other runs are one team's.",
+    "llmjudge": "33 runs on 25 topics, as classification and, by shares of classes, as quantification.",
+    "semeval": "SemEval's gold with runs that always answer one class, in 2016 with PotTS: six and five runs.",
+    "stand-in": "simulated campaigns of the papers' shapes: what holds there says what measures do with such data, nothing "
+    "about the real campaigns.",
+}
+"""What each source of data is."""
+
+QUICK_SOURCES = (ORIGINAL, "stc3")
+
+Compute = Callable[[str, dict[str, metaeval.Scores], Settings], Outcome]
+"""From a source and its scores, by the paper's name of the collection in whose place they stand, to its outcome."""
+
+
+def compute_sources(
+    paper: str, study: Mapping[str, Any], measures: Mapping[str, Sequence[str]], compute: Compute, settings: Settings
+) -> tuple[list[Outcome], list[str]]:
+    """Compute every source of a paper that can be had.
+
+    Parameters
+    ----------
+    paper : str
+    study : mapping
+        study.toml with its table ``sources``.
+    measures : mapping of str to sequence of str
+        By the paper's name of the collection.
+    compute : callable
+    settings : Settings
+
+    Returns
+    -------
+    outcomes : list of Outcome
+    notes : list of str
+        Which sources there is nothing of.
+    """
+    outcomes, notes = [], []
+    for source, collections in study["sources"].items():
+        if settings.quick and source not in QUICK_SOURCES:
+            continue
+        settings.say(f"{paper}: {source}")
+        found = compute_source(source, collections, measures, compute, settings)
+        if found is None:
+            notes.append(f"{source}: none of its collections could be had")
+        else:
+            outcomes.append(found)
+    return outcomes, notes
+
+
+def compute_source(
+    source: str,
+    collections: Mapping[str, str | Sequence[str]],
+    measures: Mapping[str, Sequence[str]],
+    compute: Compute,
+    settings: Settings,
+) -> Outcome | None:
+    """Compute what one source has the data for.
+
+    Parameters
+    ----------
+    source : str
+    collections : mapping of str to str or sequence of str
+        Data sets by the paper's name of the collection.
+    measures : mapping of str to sequence of str
+        By the paper's name of the collection.
+    compute : callable
+    settings : Settings
+
+    Returns
+    -------
+    Outcome or None
+        None when none of its collections can be had.
+    """
+    scores, missing = gather_scores(collections, measures, settings)
+    if not scores:
+        return None
+    outcome = compute(source, scores, settings)
+    if source != ORIGINAL:
+        places = ", ".join(f"{name} = {one.collection}" for name, one in scores.items())
+        outcome.notes.insert(0, f"in place of the paper's: {places}")
+    if missing:
+        outcome.lacks = list(missing)
+        outcome.notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
+    return outcome
+
+
+def load_scores(names: str | Sequence[str], measures: Sequence[str], settings: Settings) -> metaeval.Scores:
+    """Return the scores of the first data set of a list that can be had, simulated where its name says so.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+    measures : sequence of str
+    settings : Settings
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    MetaevalError
+        If none can be had, or one that is there cannot be read.
+    """
+    found = load_runs_or_scores(names, settings)
+    return found.sel(measures=list(measures)) if isinstance(found, metaeval.Scores) else metaeval.score(found, measures)
+
+
+def load_runs_or_scores(names: str | Sequence[str], settings: Settings) -> Any:
+    """Return the first data set of a list that can be had, as it is: runs with gold, or scores.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+    settings : Settings
+
+    Returns
+    -------
+    ClassificationRuns, QuantificationRuns or Scores
+
+    Raises
+    ------
+    MetaevalError
+        If none can be had, or one that is there cannot be read.
+    """
+    tried = [names] if isinstance(names, str) else list(names)
+    for number, name in enumerate(tried, start=1):
+        try:
+            simulated = name.startswith(SIMULATED)
+            return campaign(name.removeprefix(SIMULATED), settings.seed) if simulated else settings.load(name)
+        except DatasetError:
+            if number == len(tried):
+                raise
+    raise metaeval.MetaevalError("no data set was named")
+
+
+def gather_scores(
+    sources: Mapping[str, str | Sequence[str]], measures: Mapping[str, Sequence[str]], settings: Settings
+) -> tuple[dict[str, metaeval.Scores], dict[str, str]]:
+    """Return the scores of every collection of a source that can be had, and why the others cannot.
+
+    Parameters
+    ----------
+    sources : mapping of str to str or sequence of str
+        Data sets by the paper's name of the collection.
+    measures : mapping of str to sequence of str
+        By the paper's name of the collection.
+    settings : Settings
+
+    Returns
+    -------
+    scores : dict of str to Scores
+    missing : dict of str to str
+
+    Raises
+    ------
+    MetaevalError
+        If a collection is there but cannot be read: that is to be put right, not passed over.
+    """
+    scores: dict[str, metaeval.Scores] = {}
+    missing: dict[str, str] = {}
+    for name, data in sources.items():
+        try:
+            scores[name] = load_scores(data, measures[name], settings)
+        except DatasetError as error:
+            missing[name] = str(error)
+    return scores, missing
+
+
+def tabulate_collections(
+    number: int, scores: Mapping[str, metaeval.Scores], printed: Mapping[str, Sequence[int]]
+) -> metaeval.Table:
+    """Return which collections stand in the places of the paper's, and how large either is.
+
+    Parameters
+    ----------
+    number : int
+        The table's number in the paper.
+    scores : mapping of str to Scores
+        By the paper's name of the collection.
+    printed : mapping of str to sequence of int
+        Classes, topics and runs as printed.
+
+    Returns
+    -------
+    Table
+    """
+    rows = {name: [one.collection, len(one.topics), len(one.runs), *printed[name][1:]] for name, one in scores.items()}
+    columns = ["data here", "topics", "runs", "topics in print", "runs in print"]
+    frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns)
+    caption = f"Table {number}. The paper's collections and the data that stand in their places here."
+    data = ", ".join(f"{one.collection}@{one.sha256[:12]}" for one in scores.values())
+    return metaeval.Table(frame, caption, f"collections | {data} | metaeval {metaeval.__version__}")
+
+
+def compare_collections(
+    number: int, scores: Mapping[str, metaeval.Scores], printed: Mapping[str, Sequence[int]], *, same_data: bool
+) -> list[Cell]:
+    """Return the numbers of topics and runs beside those printed.
+
+    Parameters
+    ----------
+    number : int
+        The table's number in the paper.
+    scores : mapping of str to Scores
+    printed : mapping of str to sequence of int
+    same_data : bool
+
+    Returns
+    -------
+    list of Cell
+    """
+    cells = []
+    for name, (_, topics, runs) in printed.items():
+        one = scores.get(name)
+        for column, said, value in (
+            ("topics", topics, one and len(one.topics)),
+            ("runs", runs, one and len(one.runs)),
+        ):
+            data = "" if one is None else one.collection
+            cells.append(cell(f"Table {number}", name, column, said, value, data=data, same_data=same_data))
+    return cells
+
+
+def find_run(runs: Iterable[str], part: str) -> str | None:
+    """Return the first run whose name holds a part.
+
+    Examples
+    --------
+    >>> find_run(["x", "A_BL-uniform-C"], "BL-uniform"), find_run(["x"], "BL-uniform")
+    ('A_BL-uniform-C', None)
+    """
+    return next((run for run in runs if part in run), None)

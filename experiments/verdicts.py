@@ -1,0 +1,75 @@
+"""What the verdicts of several papers share: how a rule becomes one verdict per collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from metaeval.analyses.study import Study
+from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
+
+FEWEST_RUNS = 10
+"""With fewer runs than this, rankings and significant pairs of runs say too little."""
+
+Found = tuple[OutcomeWord, tuple[Evidence, ...]]
+"""What a rule came to, and the figures that it rests on."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A claim of a paper, and how it is tried on one collection.
+
+    Parameters
+    ----------
+    claim, where, text : str
+        The sentence, where it stands, and the rule in words.
+    decide : callable
+        From a study to what came out; None where the study lacks what it takes.
+    fewest_runs : int, optional
+        With fewer runs the outcome is "cannot tell".
+    """
+
+    claim: str
+    where: str
+    text: str
+    decide: Callable[[Study], Found | None]
+    fewest_runs: int = FEWEST_RUNS
+
+    def apply(self, study: Study, seed: int) -> Verdict | None:
+        """Return the verdict on one collection.
+
+        Parameters
+        ----------
+        study : Study
+        seed : int
+
+        Returns
+        -------
+        Verdict or None
+            None where the rule does not apply.
+        """
+        found = self.decide(study)
+        if found is None:
+            return None
+        word, evidence = found
+        reason, n_runs = "", len(study.scores.runs)
+        if n_runs < self.fewest_runs:
+            word, reason = "cannot tell", f"{n_runs} runs, the rule needs {self.fewest_runs}"
+        conditions = (("seed", str(seed)), ("other seeds", "not tried"), ("without baselines", "not tried"))
+        return Verdict(self.claim, self.where, self.text, study.name, word, evidence, conditions, reason)
+
+
+def apply_rules(rules: list[Rule], studies: Mapping[str, Study], seed: int) -> list[Verdict]:
+    """Return the verdicts of every rule on every collection that it applies to, rule by rule.
+
+    Parameters
+    ----------
+    rules : list of Rule
+    studies : mapping of str to Study
+    seed : int
+
+    Returns
+    -------
+    list of Verdict
+    """
+    return [one for rule in rules for study in studies.values() if (one := rule.apply(study, seed)) is not None]

@@ -1,0 +1,162 @@
+"""What the command prints, and what it does without data and without a network."""
+
+import socket
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+pytest.importorskip("experiments.papers", reason="the experiments are not part of an installed copy")
+
+from experiments import papers
+from experiments.__main__ import format_reports
+from experiments.__main__ import run as run_experiments
+from experiments.papers import PAPERS, Report
+
+RESULTS = Path(__file__).parents[2] / "results"
+APP = typer.Typer()
+APP.command()(run_experiments)
+
+
+def call(*words):
+    return CliRunner().invoke(APP, list(map(str, words)))
+
+
+@pytest.fixture
+def offline(monkeypatch, tmp_path):
+    """No data, nothing kept, and every connection fails at once."""
+
+    def refuse(*_, **__):
+        raise OSError("Network is unreachable")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    empty = tmp_path / "data"
+    empty.mkdir()
+    monkeypatch.setenv("METAEVAL_DATA", str(empty))
+    return empty
+
+
+def test_the_table_has_one_line_a_paper_and_says_what_is_reduced():
+    reports = [
+        Report(
+            "lq2021", Counter({"exact": 36, "in-kind": 700}), 12.4, "results/lq2021/README.md", ["nothing of original"]
+        ),
+        Report("trec", Counter(), 3.0, "results/trec/README.md"),
+    ]
+    lines = format_reports(reports)
+    assert lines[0].split() == ["paper", "exact", "within", "in", "kind", "differ", "unavailable", "time", "page"]
+    assert lines[2].split() == ["lq2021", "36", "0", "700", "0", "0", "12", "s", "results/lq2021/README.md"]
+    assert lines[3].split() == ["trec", "3", "s", "results/trec/README.md"]
+    assert lines[-1] == "lq2021: nothing of original"
+
+
+def test_worked_examples_are_a_progress_line_and_a_table(tmp_path):
+    found = call("worked_examples", "--out", tmp_path)
+    assert found.exit_code == 0
+    assert len(found.output.splitlines()) == 4
+    assert (tmp_path / "worked_examples" / "README.md").exists()
+    assert "worked_examples" in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "## " not in found.output
+    assert "Examples that the papers work out" in call("worked_examples", "--out", tmp_path, "--verbose").output
+
+
+def test_every_table_and_figure_is_rendered_in_all_formats_and_results_are_left_alone(tmp_path):
+    found = call("worked_examples", "--out", tmp_path / "results", "--render", tmp_path / "rendered")
+    assert found.exit_code == 0
+    folder = tmp_path / "rendered" / "worked_examples" / "print"
+    assert {path.suffix for path in folder.glob("examples.*")} == {".csv", ".md", ".tex"}
+    assert not (tmp_path / "results").exists()
+
+
+def test_figures_are_rendered_as_svg_and_pdf(tmp_path):
+    from experiments.amigo2020.examples import compute_examples
+    from experiments.outcome import Settings
+
+    compute_examples(Settings(say=lambda _: None)).render(tmp_path)
+    folder = tmp_path / "amigo2020" / "examples"
+    assert {path.suffix for path in folder.glob("closeness.*")} == {".csv", ".md", ".tex", ".svg", ".pdf"}
+
+
+def test_a_study_without_network_and_data_still_gives_what_needs_none(offline, tmp_path):
+    found = call("lq2021", "--out", tmp_path / "out", "--n-jobs", 1)
+    assert found.exit_code == 0, found.output
+    assert len(found.output.splitlines()) < 15
+    assert "nothing of original, stc3, llmjudge, semeval" in found.output
+    assert (tmp_path / "out" / "lq2021" / "stand-in" / "table7.csv").exists()
+
+
+def test_a_check_without_data_finds_no_difference_and_names_what_it_did_not_look_at(offline):
+    if not (RESULTS / "lq2021").is_dir():
+        pytest.skip("the committed results are not here")
+    found = call("lq2021", "--out", RESULTS, "--check", "--n-jobs", 1)
+    assert found.exit_code == 0, found.output
+    assert "check: 0 differences" in found.output
+    for path in (RESULTS / "lq2021" / "stc3").glob("*.csv"):
+        assert path.name in found.output
+    assert "lq2021/README.md" in found.output
+
+
+def test_a_changed_index_is_found(tmp_path):
+    call("worked_examples", "--out", tmp_path)
+    assert call("worked_examples", "--out", tmp_path, "--check").exit_code == 0
+    index = tmp_path / "README.md"
+    index.write_text(index.read_text(encoding="utf-8").replace("22", "23"), encoding="utf-8")
+    found = call("worked_examples", "--out", tmp_path, "--check")
+    assert found.exit_code == 1
+    assert "1 differences" in found.output
+
+
+def test_a_folder_of_no_paper_is_found_when_everything_is_checked(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.__main__.PAPERS", {"worked_examples": PAPERS["worked_examples"]})
+    monkeypatch.setattr(papers, "PAPERS", {"worked_examples": PAPERS["worked_examples"]})
+    call("--out", tmp_path)
+    (tmp_path / "amigo1999").mkdir()
+    (tmp_path / "amigo1999" / "table1.csv").write_text("a\n1\n")
+    found = call("--out", tmp_path, "--check")
+    assert found.exit_code == 1
+    assert "amigo1999" in found.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sakai"], "there is no experiment 'sakai'"),
+        (["trec", "--quick", "--full"], "exclude each other"),
+        (["trec", "--check", "--render", "x"], "exclude each other"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(words, said):
+    found = call(*words)
+    assert found.exit_code == 2
+    assert said in found.output
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_paper_has_the_same_files(name):
+    folder = Path(papers.__file__).parent / name
+    for file in ("study.toml", "steps.py", "page.py", "README.md"):
+        assert (folder / file).exists(), f"{name} has no {file}"
+
+
+def test_committed_results_are_small_and_of_three_kinds():
+    if not RESULTS.is_dir():
+        pytest.skip("the committed results are not here")
+    files = [path for path in RESULTS.rglob("*") if path.is_file()]
+    assert len(files) < 350
+    assert sum(path.stat().st_size for path in files) < 5_000_000
+    assert {path.suffix for path in files} == {".csv", ".md", ".svg"}
+    assert {path.name for path in files if path.suffix == ".md"} == {"README.md"}
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.rglob("README.md")), ids=lambda path: path.parent.name)
+def test_every_link_of_a_generated_page_leads_somewhere(path):
+    import re
+
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("<!-- generated by python -m experiments")
+    for link in re.findall(r"\]\(([^)#]+)\)", text):
+        assert (path.parent / link).exists(), link
