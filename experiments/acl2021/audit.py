@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from experiments.acl2021.words import grade_printed_consistency, name_groups
 from experiments.audits import Check, rounds_to, tabulate_audit, whole_pairs
 from experiments.outcome import Outcome, read_toml
-from experiments.rules import consistency_words, groups
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")
@@ -196,11 +198,11 @@ def _variant(table: str, collection: str, kind: str, tied: tuple[str, ...], ties
 def _by_rule(table: str, columns: str, similarity: str, consistency: str, kind: str) -> str:
     order = STUDY[f"{kind}_order"]
     taus = [read_triangle(one, order) for one in PRINTED[similarity].values()]
-    mean = {key: sum(tau[key] for tau in taus) / len(taus) for key in taus[0]}
-    names = STUDY["group_names"][kind]
-    group = groups(mean, order, STUDY["group_tau"], names["largest"], names["second"], names["alone"])
-    by_split = average_taus(consistency)
-    word = consistency_words([by_split["full"], by_split["ten"]])
+    mean = np.eye(len(order))
+    for i, j in itertools.combinations(range(len(order)), 2):
+        mean[i, j] = mean[j, i] = np.mean([tau[order[i], order[j]] for tau in taus])
+    group = name_groups(mean, order, STUDY["group_tau"], STUDY["group_names"][kind])
+    word = grade_printed_consistency([part for one in PRINTED[consistency].values() for part in one.values()], order)
     place = {"classification": (3, 4), "quantification": (2, 3)}[kind]
     wrong = [
         f"{name}: {said[name]} by the rule, {printed} in print"
@@ -210,6 +212,6 @@ def _by_rule(table: str, columns: str, similarity: str, consistency: str, kind: 
     ]
     agree = 2 * len(order) - len(wrong)
     return (
-        f"{label_table(table)}, columns {columns}, from the printed numbers by the rules of experiments/rules.py: {agree} of "
+        f"{label_table(table)}, columns {columns}, from the printed numbers by the rules of `metaeval compare`: {agree} of "
         f"{2 * len(order)} entries come out as printed{'' if not wrong else '; not ' + '; '.join(wrong)}."
     )

@@ -1,14 +1,17 @@
-"""Tables 4 and 7: what the numbers say of every measure in one word each, by the rules of `experiments.rules`."""
+"""Tables 4 and 7: what the numbers say of every measure in one word each, by rules that hold everywhere in metaeval."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
+import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments import rules
 from experiments.acl2021 import audit
+from experiments.acl2021.words import name_groups
+from metaeval.analyses.grades import grade, rate_consistency_results, rate_power_results
 from metaeval.analyses.study import Study
 
 STUDY, PRINTED = audit.STUDY, audit.PRINTED
@@ -19,13 +22,17 @@ PLACES = {
 """The kind of the measures, and which collections speak: the first of these sets that there is anything of."""
 
 PROPERTIES = {
-    "table4": (
-        ("(I) order of classes", rules.handles_order),
-        ("(II) constant runs", rules.handles_constant_runs),
-        ("(III) imbalance", rules.handles_imbalance),
-    ),
-    "table7": (("(I) order of classes", rules.handles_order), ("(II) symmetric", rules.is_symmetric)),
+    "table4": {
+        "(I) order of classes": ("ordinal",),
+        "(II) constant runs": ("constant",),
+        "(III) imbalance": ("imbalance",),
+    },
+    "table7": {
+        "(I) order of classes": ("ordinal", "ordinal with mixed gold"),
+        "(II) symmetric": ("symmetric",),
+    },
 }
+"""The formal properties (see `metaeval.properties`) that stand for a column."""
 
 
 def tabulate_summaries(studies: Mapping[str, Study]) -> dict[str, metaeval.Table]:
@@ -49,8 +56,8 @@ def tabulate_summaries(studies: Mapping[str, Study]) -> dict[str, metaeval.Table
             words = _describe_measures(table, kind, [studies[name] for name in names])
             used = ", ".join(f"{name} = {studies[name].name}" for name in names)
             caption = (
-                f"Table {table[-1]}. Every measure in words, by stated rules, from {used}; where the paper has another "
-                "word it stands in brackets."
+                f"Table {table[-1]}. Every measure in words, by the rules of `metaeval compare`, from {used}; properties "
+                "with the number of cases tried; where the paper has another word it stands in square brackets."
             )
             signature = (
                 f"{studies[names[0]].require('consistency').signature}; the same for the other collections and splits"
@@ -59,31 +66,58 @@ def tabulate_summaries(studies: Mapping[str, Study]) -> dict[str, metaeval.Table
     return found
 
 
+def describe_properties(table: str, order: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return by column and measure whether the measure has the properties that stand for the column.
+
+    Parameters
+    ----------
+    table : {"table4", "table7"}
+    order : sequence of str
+        Measures.
+
+    Returns
+    -------
+    dict of str to dict of str to str
+        ``yes``, ``no``, or ``in part`` where one of two properties holds, and how many cases were tried, or failed.
+
+    Examples
+    --------
+    >>> describe_properties("table7", ["NMD"])["(I) order of classes"]["NMD"].startswith("yes (")
+    True
+    """
+    columns = PROPERTIES[table]
+    found = _try_properties(tuple(order), tuple(dict.fromkeys(name for names in columns.values() for name in names)))
+    return {title: {one: _describe(found, one, names) for one in order} for title, names in columns.items()}
+
+
+@cache
+def _try_properties(order: tuple[str, ...], names: tuple[str, ...]) -> metaeval.Properties:
+    return metaeval.properties(order, only=names)
+
+
+def _describe(found: metaeval.Properties, measure: str, names: Sequence[str]) -> str:
+    checks = [check for name in names if (check := found.get_check(measure, name)) is not None]
+    tried, failed = sum(one.cases for one in checks), sum(one.failed for one in checks)
+    if not failed:
+        return f"yes ({tried:,})"
+    word = "in part" if any(one.holds for one in checks) else "no"
+    return f"{word} ({failed:,} of {tried:,} fail)"
+
+
 def _describe_measures(table: str, kind: str, studies: Sequence[Study]) -> pd.DataFrame:
     order: list[str] = STUDY[f"{kind}_order"]
-    pairs = [(one, two) for i, one in enumerate(order) for two in order[i + 1 :]]
-    taus = [one.require("similarity").to_frame() for one in studies]
-    tau = {(one, two): sum(float(frame.loc[one, two]) for frame in taus) / len(taus) for one, two in pairs}
-    called = STUDY["group_names"][kind]
-    means = [_average_means([getattr(one, which) for one in studies]) for which in ("consistency", "small_consistency")]
-    pooled = dict.fromkeys(order, 0)
-    for study in studies:
-        if study.power is not None:
-            for one, number in zip(study.power.measures, study.power.significant.sum(axis=1).tolist(), strict=True):
-                pooled[str(one)] += number
-    group = rules.groups(tau, order, STUDY["group_tau"], called["largest"], called["second"], called["alone"])
+    tau = np.mean([one.require("similarity").to_frame().loc[order, order] for one in studies], axis=0)
+    splits = [split for one in studies for split in (one.consistency, one.small_consistency) if split is not None]
+    powers = [one.power for one in studies if one.power is not None]
     by_column: dict[str, dict[str, str]] = {
-        title: {name: "yes" if rule(metaeval.measure(name)) else "no" for name in order}
-        for title, rule in PROPERTIES[table]
-    }
-    by_column |= {
-        "group": group,
-        "consistency": rules.consistency_words(means),
-        "power": rules.power_words(pooled, STUDY["power_margin"]),
+        **describe_properties(table, order),
+        "group": name_groups(tau, order, STUDY["group_tau"], STUDY["group_names"][kind]),
+        "consistency": _grade(splits[0].measures, rate_consistency_results(splits)),
+        "power": _grade(powers[0].measures, rate_power_results(powers)),
     }
     rows = {
         name: [
-            said[name] if said[name] == printed else f"{said[name]} [{printed}]"
+            said[name] if said[name].partition(" (")[0] == printed else f"{said[name]} [{printed}]"
             for said, printed in zip(by_column.values(), PRINTED[table][name], strict=True)
         ]
         for name in PRINTED[table]
@@ -91,7 +125,5 @@ def _describe_measures(table: str, kind: str, studies: Sequence[Study]) -> pd.Da
     return pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="measure"), columns=list(by_column))
 
 
-def _average_means(found: list[metaeval.SplitHalfConsistency]) -> dict[str, float]:
-    """Return every measure's mean τ averaged over collections."""
-    names = map(str, found[0].measures)
-    return dict(zip(names, (sum(one.means for one in found) / len(found)).tolist(), strict=True))
+def _grade(measures: Sequence[metaeval.Measure], nets: np.ndarray) -> dict[str, str]:
+    return {str(one): grade(net) for one, net in zip(measures, nets.tolist(), strict=True)}

@@ -32,8 +32,8 @@ def compute_table2(settings: Settings) -> Outcome:
     Outcome
     """
     settings.say(f"Table 2: {len(ROWS)} measures")
-    found = metaeval.properties(list(ROWS.values()), seed=settings.seed)
-    empty = metaeval.properties(list(ROWS.values()), seed=settings.seed, empty_classes=True)
+    found = metaeval.properties(list(ROWS.values()), only=PROPERTIES, seed=settings.seed)
+    empty = metaeval.properties(list(ROWS.values()), only=PROPERTIES, seed=settings.seed, empty_classes=True)
     outcome = Outcome("amigo2020", "properties")
     outcome.tables["table2"] = _marks(found, empty)
     outcome.tables["counterexamples"] = _counterexamples(found)
@@ -54,12 +54,11 @@ def compute_table2(settings: Settings) -> Outcome:
 def _marks(found: metaeval.Properties, empty: metaeval.Properties) -> metaeval.Table:
     columns = pd.MultiIndex.from_product([PROPERTIES, ["print", "search", "with empty classes"]])
     rows = []
-    for m, row in enumerate(ROWS):
+    for row, measure in zip(ROWS, found.measures, strict=True):
         marks = []
-        for p in range(len(PROPERTIES)):
-            one = found.verdicts[m * len(PROPERTIES) + p]
-            searched = f"✓ ({one.cases:,})" if one.holds else "✗"
-            marks += ["✓" if PRINTED[row][p] else "–", searched, "✓" if empty.holds()[m, p] else "✗"]
+        for p, property_ in enumerate(PROPERTIES):
+            searched, with_empty = (one.get_check(measure, property_) for one in (found, empty))
+            marks += ["✓" if PRINTED[row][p] else "–", *(one.mark for one in (searched, with_empty) if one is not None)]
         rows.append(marks)
     frame = pd.DataFrame(rows, index=pd.Index(list(ROWS), name="measure"), columns=columns)
     words = pd.DataFrame("", index=frame.index, columns=columns)
@@ -68,8 +67,8 @@ def _marks(found: metaeval.Properties, empty: metaeval.Properties) -> metaeval.T
             if (frame.loc[row, (property_, "print")] == "✓") != frame.loc[row, (property_, "search")].startswith("✓"):
                 words.loc[row, (property_, "search")] = "bold"
     caption = (
-        "Table 2: the printed marks; whether a search found a counterexample, and in how many cases it did not; "
-        "and whether one is found once gold classes may be empty. Where search and print differ: bold."
+        "Table 2: the printed marks; in how many of how many cases a search found a counterexample; and the same once "
+        "gold classes may be empty. Where search and print differ: bold."
     )
     return metaeval.Table(frame, caption, found.signature, marks=lambda _: words)
 
@@ -79,7 +78,8 @@ def _counterexamples(found: metaeval.Properties) -> metaeval.Table:
     caption = (
         "The smallest counterexample found of every property that a measure does not have, counts[gold][predicted]."
     )
-    return metaeval.Table(frame[~frame["holds"]].drop(columns="holds").set_index("measure"), caption, found.signature)
+    failed = frame[frame["failed"] > 0].drop(columns="holds")
+    return metaeval.Table(failed.set_index("measure"), caption, found.signature)
 
 
 def list_differences(found: metaeval.Properties) -> metaeval.Table:
@@ -95,12 +95,12 @@ def list_differences(found: metaeval.Properties) -> metaeval.Table:
     """
     reasons = {(row, one["property"]): one["why"] for one in STUDY["differences"] for row in one["rows"]}
     rows = []
-    for m, row in enumerate(ROWS):
+    for row, measure in zip(ROWS, found.measures, strict=True):
         for p, property_ in enumerate(PROPERTIES):
-            verdict = found.verdicts[m * len(PROPERTIES) + p]
-            if verdict.holds != PRINTED[row][p]:
+            check = found.get_check(measure, property_)
+            if check is not None and check.holds != PRINTED[row][p]:
                 printed = "✓" if PRINTED[row][p] else "–"
-                rows.append((row, property_, printed, str(verdict), reasons.get((row, property_), "")))
+                rows.append((row, property_, printed, str(check), reasons.get((row, property_), "")))
     frame = pd.DataFrame(rows, columns=["measure", "property", "print", "search", "why"]).set_index("measure")
     return metaeval.Table(frame, "Where the search and the printed Table 2 differ, and why.", found.signature)
 
@@ -122,7 +122,7 @@ def tabulate_imbalance() -> metaeval.Table:
             for row, name in ROWS.items():
                 measure = metaeval.measure(name)
                 gap = measure.evaluate(large)[0] - measure.evaluate(small)[0]
-                gap *= 1 if measure.higher_is_better else -1
+                gap *= measure.sign
                 counted[row] += [int((gap > 1e-9).sum()), int((np.abs(gap) <= 1e-9).sum()), int((gap < -1e-9).sum())]
     frame = pd.DataFrame(
         [100 * counts / counts.sum() for counts in counted.values()],

@@ -10,7 +10,6 @@ import metaeval
 from experiments.comparison import Cell, cell
 from experiments.lq2021 import audit, figure3, verdicts
 from experiments.outcome import Outcome, Settings
-from experiments.rules import handles_order
 from experiments.sources import (
     ORIGINAL,
     compare_collections,
@@ -102,14 +101,21 @@ def tabulate_measures() -> metaeval.Table:
     -------
     Table
     """
-    found = [metaeval.measure(name) for name in MEASURES]
-    rows = [
-        ("ordinal" if handles_order(one) else "nominal", one.description.partition(":")[0], one.source) for one in found
-    ]
-    index = pd.Index([str(one) for one in found], name="measure")
-    frame = pd.DataFrame(rows, index=index, columns=["classes", "name", "defined in"])
-    caption = "Table 1. The measures; ordinal: with all gold in the first class, an estimate further away is worse."
-    return metaeval.Table(frame, caption, f"measures | tried on five classes | metaeval {metaeval.__version__}")
+    found = metaeval.properties(MEASURES, only=["ordinal", "ordinal with mixed gold"])
+    rows = []
+    for one in found.measures:
+        checks = [found.get_check(one, name) for name in found.names]
+        ordinal = checks[0] is not None and checks[0].holds
+        marks = [check.mark for check in checks if check is not None]
+        rows.append(("ordinal" if ordinal else "nominal", *marks, one.description.partition(":")[0], one.source))
+    index = pd.Index([str(one) for one in found.measures], name="measure")
+    columns = ["classes", "gold in one class", "gold in every class", "name", "defined in"]
+    frame = pd.DataFrame(rows, index=index, columns=columns)
+    caption = (
+        "Table 1. The measures. Ordinal: when all gold is in one class, predicting a more distant class scores worse; the "
+        "next two columns say in how many cases this was tried, and in how many it failed, also with gold in every class."
+    )
+    return metaeval.Table(frame, caption, found.signature)
 
 
 def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:

@@ -125,12 +125,21 @@ def test_the_numbers_do_not_depend_on_how_many_processes_there_are():
     assert csv(one) == csv(two)
 
 
-def test_what_formulas_decide_in_tables_4_and_7_is_as_printed():
+def test_what_formulas_decide_in_tables_4_and_7_is_as_printed_but_where_counterexamples_say_otherwise():
     """Order, constant runs, imbalance and symmetry are properties of the measures, whatever the data."""
-    for table, rules in summary.PROPERTIES.items():
+    unlike = {}
+    for table, columns in summary.PROPERTIES.items():
+        said = summary.describe_properties(table, list(audit.PRINTED[table]))
         for name, printed in audit.PRINTED[table].items():
-            said = ["yes" if rule(metaeval.measure(name)) else "no" for _, rule in rules]
-            assert said == printed[: len(rules)], (table, name)
+            for title, expected in zip(columns, printed, strict=False):
+                word = said[title][name].partition(" (")[0]
+                if word != expected:
+                    unlike[name, title] = (expected, word)
+    # Each of the three α's and κ loses its imbalance in some cases; RSNOD and RNOD order when every class has gold.
+    assert unlike == {
+        **{(name, "(III) imbalance"): ("yes", "no") for name in ("kappa", "alpha_ORD", "alpha_INT")},
+        **{(name, "(I) order of classes"): ("yes", "in part") for name in ("RSNOD", "RNOD")},
+    }
 
 
 def test_a_matrix_that_is_there_but_broken_is_an_error_that_names_the_file(tmp_path):
