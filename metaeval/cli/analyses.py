@@ -345,7 +345,6 @@ def coverage(
     """
     from metaeval.analyses.coverage import coverage as analysed
     from metaeval.analyses.coverage import coverage_sweep
-
     from metaeval.cli.scores import wanted_measures
 
     wanted = measure and list(dict.fromkeys([*measure, *reference]))
@@ -356,7 +355,9 @@ def coverage(
         if sweep:
             show_result(coverage_sweep(scores, candidates=references), style, out, "coverage-sweep")
         else:
-            show_result(analysed(scores, reference=references, n_bootstrap=bootstrap, seed=seed), style, out, "coverage")
+            show_result(
+                analysed(scores, reference=references, n_bootstrap=bootstrap, seed=seed), style, out, "coverage"
+            )
 
 
 def _opening(
