@@ -151,7 +151,7 @@ class ScoreStore:
             manifest = self._begin(folder)
             if name in manifest and not replace:
                 scores = _merged(self._read(manifest[name], None), scores)
-            content, entry = encode_scores(replace_scores(scores, collection=name))
+            content, entry = encode_scores(scores, name)
             encoded = encode_manifest({**manifest, name: entry})
             write_atomically(folder / entry["file"], content)
             write_atomically(folder / MANIFEST, encoded)

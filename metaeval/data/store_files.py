@@ -31,12 +31,14 @@ _DIRECTION = "higher_is_better"  # a fifth column, as tidy files have it, where 
 _REPAIR = "restore it from a copy, or remove the collection and add its scores again"
 
 
-def encode_scores(scores: Scores) -> tuple[bytes, dict[str, Any]]:
+def encode_scores(scores: Scores, collection: str) -> tuple[bytes, dict[str, Any]]:
     """Return the content of the file that holds scores, and what the manifest says of it.
 
     Parameters
     ----------
     scores : Scores
+    collection : str
+        The name under which they are kept.
 
     Returns
     -------
@@ -81,7 +83,7 @@ def encode_scores(scores: Scores) -> tuple[bytes, dict[str, Any]]:
                 measures.append({**describe_measure(measure), "bytes": place, "sha256": digest})
             record = {
                 "schema": SCHEMA,
-                "collection": scores.collection,
+                "collection": collection,
                 "provenance": scores.provenance,
                 "runs": n_runs,
                 "topics": n_topics,
@@ -92,11 +94,11 @@ def encode_scores(scores: Scores) -> tuple[bytes, dict[str, Any]]:
     except pyarrow.ArrowException as error:
         if isinstance(error, MemoryError):
             raise
-        raise StoreError(f"collection {scores.collection}: these scores cannot be written ({error})") from None
+        raise StoreError(f"collection {collection}: these scores cannot be written ({error})") from None
     content = stream.getvalue()
     digest = hashlib.sha256(content).hexdigest()
     footer = hashlib.sha256(content[measures[-1]["bytes"][1] :]).hexdigest()
-    file = name_file(scores.collection, digest)
+    file = name_file(collection, digest)
     return content, {"file": file, "size": len(content), "sha256": digest, "footer": footer, **record}
 
 
@@ -179,11 +181,11 @@ def _read_parts(stream: BinaryIO, size: int, parts: Iterable[dict[str, Any]], pa
 
 def _values(file: Any, wanted: Sequence[int]) -> tuple[np.ndarray, list[str], list[str]]:
     """Read the row groups of the wanted measures."""
-    labels = file.read_row_group(wanted[0], columns=["run", "topic"])
+    labels = file.read_row_group(wanted[0], columns=["run", "topic"], use_threads=False)
     runs, topics = (labels.column(name).unique().to_pylist() for name in ("run", "topic"))
     values = np.empty((len(runs), len(topics), len(wanted)))
     for position, group in enumerate(wanted):
-        score = file.read_row_group(group, columns=["score"]).column("score").to_numpy()
+        score = file.read_row_group(group, columns=["score"], use_threads=False).column("score").to_numpy()
         values[..., position] = score.reshape(len(runs), len(topics))
     return values, runs, topics
 

@@ -17,7 +17,7 @@ from metaeval.files import PathLike, is_remote, read_bytes
 
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
-_LOCAL = re.compile(r"(?:file|local)://?(?=/)|(?:file|local)://")
+_LOCAL = re.compile(r"(file|local):(//|(?=/))")
 
 
 def find_folder(path: PathLike) -> str:
