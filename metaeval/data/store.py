@@ -9,34 +9,25 @@ the old state, after it the new one. Files that no manifest names are leftovers,
 from __future__ import annotations
 
 import hashlib
-import io
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace as replace_scores
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from typing import Any
 
 import numpy as np
 
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, StoreError, format_list, format_option
-from metaeval.files import TEMPORARY, PathLike, is_remote, read_bytes, write_atomically
+from metaeval.data.store_files import SUFFIX, decode_scores, encode_scores, restore_measure
+from metaeval.data.store_folder import as_store_errors, find_folder, hold_lock, join_name, read_bounded
+from metaeval.data.store_manifest import LARGEST, MANIFEST, Collections, decode_manifest, encode_manifest
+from metaeval.errors import StoreError, format_list, format_option
+from metaeval.files import TEMPORARY, PathLike, is_remote, write_atomically
 from metaeval.measures.base import Measure
-from metaeval.measures.resolve import measure_of_label, resolve_measures
+from metaeval.measures.resolve import resolve_measures
 
-if TYPE_CHECKING:
-    import pyarrow.parquet
-
-SCHEMA = 1
-_MANIFEST = "manifest.json"
-_LOCK = ".lock"
-_LOCK_SECONDS = 60
-_SUFFIX = ".parquet"
-_OWN_NAME = re.compile(r"\.([0-9a-f]{16})\.parquet$")
-_ROW_GROUPS = b"metaeval.measures"  # in each file: the measure of every row group
+_OWN_NAME = re.compile(rf"\.([0-9a-f]{{16}}){re.escape(SUFFIX)}$")
 
 
 class ScoreStore:
@@ -59,7 +50,7 @@ class ScoreStore:
     """
 
     def __init__(self, path: PathLike) -> None:
-        self.path = str(path) if is_remote(path) else str(Path(path).expanduser())
+        self.path = find_folder(path)
 
     def __repr__(self) -> str:
         return f"ScoreStore: {self.path}"
@@ -76,7 +67,8 @@ class ScoreStore:
         StoreError
             If the manifest is damaged or from a newer version.
         """
-        return tuple(sorted(self._manifest()))
+        with as_store_errors(self.path, "read"):
+            return tuple(sorted(self._manifest()))
 
     def info(self, collection: str) -> dict[str, Any]:
         """Return what the manifest says of a collection, without reading its scores.
@@ -88,14 +80,16 @@ class ScoreStore:
         Returns
         -------
         dict
-            With keys file, sha256, runs, topics, measures, provenance.
+            With keys file, size, sha256, footer, schema, collection, provenance, runs, topics, labels (a digest
+            of them), measures.
 
         Raises
         ------
         StoreError
             If there is no such collection.
         """
-        return self._entry(self._manifest(), collection)
+        with as_store_errors(self.path, "read"):
+            return self._entry(self._manifest(), collection)
 
     def load(self, collection: str, measures: Iterable[str | Measure] | str | Measure | None = None) -> Scores:
         """Load a collection, or some measures of it, of which only those are read.
@@ -116,13 +110,19 @@ class ScoreStore:
         StoreError
             If there is no such collection or measure, or the file is damaged.
         """
-        for _ in range(5):
-            entry = self._entry(self._manifest(), collection)
-            try:
-                return self._read(collection, entry, measures)
-            except FileNotFoundError:
-                continue  # a writer has just replaced this file: the manifest names the new one by now
-        raise StoreError(f"{self.path}: the file {entry['file']} of collection {collection} is gone")
+        before = ""
+        with as_store_errors(self.path, "read"):
+            while True:
+                entry = self._entry(self._manifest(), collection)
+                try:
+                    return self._read(entry, measures)
+                except FileNotFoundError:
+                    if entry["file"] == before:
+                        raise StoreError(
+                            f"{self.path}: the file {before} of collection {collection} is gone: restore it from a "
+                            "copy, or remove the collection and add its scores again"
+                        ) from None
+                    before = entry["file"]  # a writer may just have replaced it: then the manifest names a new one
 
     def add(self, scores: Scores, *, collection: str | None = None, replace: bool = False) -> None:
         """Add scores to their collection; measures that are there already stay unless they are given again.
@@ -142,12 +142,20 @@ class ScoreStore:
             If the collection has no name, the store cannot be written, or the collection holds other runs
             or topics.
         """
-        name = scores.collection if collection is None else collection
+        if not isinstance(scores, Scores):
+            raise StoreError(f"a store keeps Scores, not {type(scores).__name__} (metaeval.io.from_frame makes them)")
+        name = scores.collection if collection is None else str(collection)
         if not name.strip():
             raise StoreError(f"these scores have no collection name: give {format_option('collection', 'NAME')}")
-        with self._locked(make=True) as folder:
-            self._begin(folder)
-            self._add(folder, name, scores, replace=replace)
+        with self._writing(make=True) as folder:
+            manifest = self._begin(folder)
+            if name in manifest and not replace:
+                scores = _merged(self._read(manifest[name], None), scores)
+            content, entry = encode_scores(scores, name)
+            encoded = encode_manifest({**manifest, name: entry})
+            write_atomically(folder / entry["file"], content)
+            write_atomically(folder / MANIFEST, encoded)
+            _delete_replaced(folder, manifest.get(name), entry)
 
     def remove(self, collection: str) -> None:
         """Take a collection out of the store.
@@ -161,98 +169,70 @@ class ScoreStore:
         StoreError
             If there is no such collection, or the store cannot be written.
         """
-        self._entry(self._manifest(), collection)
-        with self._locked() as folder:
+        self.info(collection)
+        with self._writing() as folder:
             manifest = self._manifest()
-            self._entry(manifest, collection)
+            entry = self._entry(manifest, collection)
             del manifest[collection]
-            _write_manifest(folder, manifest)
-            _clear_leftovers(folder, manifest)
+            write_atomically(folder / MANIFEST, encode_manifest(manifest))
+            _delete_replaced(folder, entry)
 
     @contextmanager
-    def _locked(self, *, make: bool = False) -> Iterator[Path]:
-        """Hold the store's lock while it is written; whatever stands in the way is a StoreError."""
-        from filelock import FileLock, Timeout
-
+    def _writing(self, *, make: bool = False) -> Iterator[Path]:
+        """Hold the store's lock while it is written, and leave nothing behind that is no part of it."""
         if is_remote(self.path):
             raise StoreError(f"{self.path}: a store can only be written on a local disk")
         folder = Path(self.path)
-        try:
+        with as_store_errors(self.path, "written"):
             if make:
                 folder.mkdir(parents=True, exist_ok=True)
-            with FileLock(folder / _LOCK, timeout=_LOCK_SECONDS):
-                yield folder
-        except Timeout:
-            raise StoreError(f"{self.path}: another process has kept the store locked for {_LOCK_SECONDS} s") from None
-        except OSError as error:
-            raise StoreError(f"{self.path}: the store cannot be written: {error.strerror or error}") from None
+            with hold_lock(folder):
+                try:
+                    yield folder
+                finally:
+                    self._clear_leftovers(folder)
 
-    def _begin(self, folder: Path) -> None:
+    def _begin(self, folder: Path) -> Collections:
         """Write an empty manifest before the first scores: from then on, scores without one mean that it was lost."""
-        if (folder / _MANIFEST).exists():
-            return
-        orphans = [path.name for path in folder.iterdir() if _is_ours(path)]
-        if orphans:
-            raise StoreError(
-                f"{self.path}: the manifest is gone, but there are scores of a store ({format_list(orphans, 2)}): "
-                "put manifest.json back, or use another folder"
-            )
-        _write_manifest(folder, {})
-
-    def _add(self, folder: Path, name: str, scores: Scores, *, replace: bool) -> None:
         manifest = self._manifest()
-        if name in manifest and not replace:
-            scores = _merged(self._read(name, manifest[name], None), scores)
-        content = _to_parquet(scores)
-        digest = hashlib.sha256(content).hexdigest()
-        file = f"{_file_stem(name)}.{digest[:16]}{_SUFFIX}"
-        write_atomically(folder / file, content)
-        manifest[name] = {
-            "file": file,
-            "sha256": digest,
-            "runs": len(scores.runs),
-            "topics": len(scores.topics),
-            "measures": [_described(one) for one in scores.measures],
-            "provenance": scores.provenance,
-        }
-        _write_manifest(folder, manifest)
-        _clear_leftovers(folder, manifest)
+        if not (folder / MANIFEST).exists():
+            write_atomically(folder / MANIFEST, encode_manifest({}))
+        return manifest
 
-    def _manifest(self) -> dict[str, dict[str, Any]]:
-        path = _joined(self.path, _MANIFEST)
-        if not is_remote(path) and not Path(path).exists():
-            if Path(self.path).is_file():
-                raise StoreError(f"{self.path} is a file; a store is a folder")
-            return {}
+    def _clear_leftovers(self, folder: Path) -> None:
+        """Delete what killed writers left, whom the lock says to be gone; what another program wrote stays."""
+        with suppress(OSError, StoreError):
+            current = {entry["file"] for entry in self._manifest().values()}
+            for path in folder.iterdir():
+                if path.name.startswith(TEMPORARY) or (path.name not in current and _is_ours(path)):
+                    with suppress(OSError):
+                        path.unlink()
+
+    def _manifest(self) -> Collections:
+        path = join_name(self.path, MANIFEST)
         try:
-            content = json.loads(read_bytes(path))
-            schema = content["schema"]
-            if schema != SCHEMA:
+            return decode_manifest(read_bounded(path, LARGEST), self.path)
+        except FileNotFoundError:
+            folder = Path(self.path)
+            orphans = [one.name for one in folder.iterdir() if _is_ours(one)] if folder.is_dir() else []
+            if orphans and not Path(path).exists():  # a first writer makes the manifest before the scores
                 raise StoreError(
-                    f"{path}: the store has schema {schema}, this version of metaeval reads schema {SCHEMA}"
-                )
-            collections = dict(content["collections"])
-            for entry in collections.values():
-                _check_entry(entry)
-        except DataError as error:
-            raise StoreError(str(error)) from None
-        except StoreError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise StoreError(f"{path}: this is not the manifest of a score store, or it is damaged") from None
-        return collections
+                    f"{self.path}: the manifest is gone, but there are scores of a store ({format_list(orphans, 2)}): "
+                    f"put {MANIFEST} back, or use another folder"
+                ) from None
+            return {}
+        except NotADirectoryError:
+            raise StoreError(f"{self.path} is a file; a store is a folder") from None
 
-    def _entry(self, manifest: dict[str, dict[str, Any]], collection: str) -> dict[str, Any]:
-        if collection not in manifest:
+    def _entry(self, manifest: Collections, collection: str) -> dict[str, Any]:
+        if not isinstance(collection, str) or collection not in manifest:
             there = f"it holds {format_list(sorted(manifest))}" if manifest else "it is empty"
             raise StoreError(f"{self.path}: there is no collection {collection!r} ({there})")
         return manifest[collection]
 
-    def _read(
-        self, collection: str, entry: dict[str, Any], measures: Iterable[str | Measure] | str | Measure | None
-    ) -> Scores:
-        known = [_measure(one) for one in entry["measures"]]
-        names = [str(one) for one in known]
+    def _read(self, entry: dict[str, Any], measures: Iterable[str | Measure] | str | Measure | None) -> Scores:
+        collection = entry["collection"]
+        names = [one["name"] for one in entry["measures"]]
         if isinstance(measures, str | Measure):
             measures = [measures]
         wanted = names if measures is None else [str(one) for one in resolve_measures(measures, labels=names)]
@@ -265,61 +245,16 @@ class ScoreStore:
                 raise StoreError(
                     f"{self.path}: collection {collection} has no measure {name!r} (it has {format_list(names)})"
                 )
-        file = str(entry["file"])
-        if Path(file).name != file:
-            raise StoreError(f"{self.path}: the manifest names the file {file!r}, which is not one in the store")
-        values, runs, topics = self._read_file(_joined(self.path, file), entry, wanted)
-        if (len(runs), len(topics)) != (entry["runs"], entry["topics"]):
-            raise StoreError(
-                f"{self.path}: the file of collection {collection} holds {len(runs)} runs × {len(topics)} topics, the "
-                f"manifest says {entry['runs']} × {entry['topics']}: it is damaged"
-            )
+        positions = [names.index(name) for name in wanted]
+        values, runs, topics = decode_scores(join_name(self.path, entry["file"]), entry, positions)
         return Scores(
             values,
             runs=runs,
             topics=topics,
-            measures=[known[names.index(name)] for name in wanted],
+            measures=[restore_measure(entry["measures"][position]) for position in positions],
             collection=collection,
-            provenance=entry.get("provenance", ""),
+            provenance=entry["provenance"],
         )
-
-    def _read_file(
-        self, path: str, entry: dict[str, Any], wanted: list[str]
-    ) -> tuple[np.ndarray, list[str], list[str]]:
-        import pyarrow
-        import pyarrow.parquet
-
-        whole = len(wanted) == len(entry["measures"])
-        try:
-            if is_remote(path) or whole:
-                content = _bytes_of(path)
-                if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-                    raise StoreError(f"{path}: the file is damaged: its sha256 is not the one in the manifest")
-                source: Any = io.BytesIO(content)
-            else:
-                source = path
-            with pyarrow.parquet.ParquetFile(source, page_checksum_verification=True) as file:
-                return _values(file, wanted)
-        except (FileNotFoundError, StoreError):
-            raise
-        except (pyarrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{path}: the file is damaged or was not written by a score store ({error})") from None
-
-
-def _bytes_of(path: str) -> bytes:
-    if is_remote(path):
-        return read_bytes(path)
-    return Path(path).read_bytes()
-
-
-def _joined(folder: str, file: str) -> str:
-    return f"{folder.rstrip('/')}/{file}" if is_remote(folder) else str(Path(folder) / file)
-
-
-def _file_stem(collection: str) -> str:
-    """Any collection name is a safe file name: percent-encoded, and short enough with its checksum behind it."""
-    safe = quote(collection, safe=" +,=@").replace(".", "%2E")
-    return safe if len(safe) <= 150 else f"{safe[:100]}-{hashlib.sha256(collection.encode()).hexdigest()[:16]}"
 
 
 def _merged(there: Scores, new: Scores) -> Scores:
@@ -352,112 +287,17 @@ def _merged(there: Scores, new: Scores) -> Scores:
     )
 
 
-def _to_parquet(scores: Scores) -> bytes:
-    """Write the tidy table, measure by measure, one row group a measure: so that some can be read alone."""
-    import pyarrow
-    import pyarrow.parquet
-
-    n_runs, n_topics, _ = scores.values.shape
-    schema = pyarrow.schema(
-        [
-            *((name, pyarrow.dictionary(pyarrow.int32(), pyarrow.string())) for name in ("run", "topic", "measure")),
-            ("score", pyarrow.float64()),
-        ],
-        metadata={_ROW_GROUPS: json.dumps([str(one) for one in scores.measures])},
-    )
-    run = _labelled(np.repeat(np.arange(n_runs), n_topics), scores.runs)
-    topic = _labelled(np.tile(np.arange(n_topics), n_runs), scores.topics)
-    names = [str(one) for one in scores.measures]
-    stream = io.BytesIO()
-    options = {"use_dictionary": ["run", "topic", "measure"], "compression": "zstd", "write_page_checksum": True}
-    with pyarrow.parquet.ParquetWriter(stream, schema, **options) as writer:
-        for position, _name in enumerate(names):
-            measure = _labelled(np.full(n_runs * n_topics, position), names)
-            score = pyarrow.array(np.ascontiguousarray(scores.values[..., position]).ravel())
-            writer.write_table(pyarrow.table([run, topic, measure, score], schema=schema), row_group_size=2**62)
-    return stream.getvalue()
-
-
-def _labelled(positions: np.ndarray, labels: Iterable[str]) -> Any:
-    import pyarrow
-
-    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(positions.astype(np.int32)), pyarrow.array(list(labels)))
-
-
-def _values(file: pyarrow.parquet.ParquetFile, wanted: list[str]) -> tuple[np.ndarray, list[str], list[str]]:
-    """Read the row groups of the wanted measures; rows within one are run by run, topics innermost."""
-    groups = {name: group for group, name in enumerate(json.loads(file.schema_arrow.metadata[_ROW_GROUPS]))}
-    labels = file.read_row_group(groups[wanted[0]], columns=["run", "topic"])
-    runs, topics = (labels.column(name).unique().to_pylist() for name in ("run", "topic"))
-    values = np.empty((len(runs), len(topics), len(wanted)))
-    for position, name in enumerate(wanted):
-        score = file.read_row_group(groups[name], columns=["score"]).column("score").to_numpy()
-        values[..., position] = score.reshape(len(runs), len(topics))
-    return values, runs, topics
-
-
-def _described(measure: Measure) -> dict[str, Any]:
-    """What is kept of a measure: enough to use its scores where its formula is not at hand."""
-    low, high = measure.range
-    return {
-        "name": str(measure),
-        "higher_is_better": measure.higher_is_better,
-        "range": [low if np.isfinite(low) else None, high if np.isfinite(high) else None],
-        "label": measure.label,
-        "description": measure.description,
-        "source": measure.source,
-    }
-
-
-def _measure(entry: dict[str, Any]) -> Measure:
-    registered = measure_of_label(entry["name"])
-    if registered.formula is not None and registered.higher_is_better == entry["higher_is_better"]:
-        return registered
-    low, high = entry["range"]
-    return Measure(
-        entry["name"],
-        entry["higher_is_better"],
-        (-np.inf if low is None else low, np.inf if high is None else high),
-        label=entry["label"],
-        description=entry["description"],
-        source=entry["source"],
-    )
-
-
-def _write_manifest(folder: Path, collections: dict[str, dict[str, Any]]) -> None:
-    content = json.dumps({"schema": SCHEMA, "collections": collections}, indent=1, ensure_ascii=False, allow_nan=False)
-    write_atomically(folder / _MANIFEST, content.encode())
-
-
-def _check_entry(entry: dict[str, Any]) -> None:
-    """Refuse, by the errors that `ScoreStore._manifest` knows, an entry that is not as `_add` writes it."""
-    kinds = {"file": str, "sha256": str, "runs": int, "topics": int, "measures": list}
-    for key, kind in kinds.items():
-        if not isinstance(entry[key], kind):
-            raise TypeError(key)
-    for one in entry["measures"]:
-        low, high = one["range"]
-        numbers = [end for end in (low, high) if end is not None]
-        if one["higher_is_better"] not in (True, False, None) or not all(
-            isinstance(end, int | float) for end in numbers
-        ):
-            raise TypeError("measures")
-        if not all(isinstance(one[key], str) for key in ("name", "label", "description", "source")):
-            raise TypeError("measures")
-
-
 def _is_ours(path: Path) -> bool:
     """Say whether a store wrote a file: its name then holds the first digits of its content's checksum."""
     match = _OWN_NAME.search(path.name)
     if match is None or not path.is_file():
         return False
-    return hashlib.sha256(path.read_bytes()).hexdigest().startswith(match.group(1))
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest().startswith(match.group(1))
 
 
-def _clear_leftovers(folder: Path, collections: dict[str, dict[str, Any]]) -> None:
-    """Delete what no collection uses any more; called under the lock, so nobody is writing it."""
-    current = {entry["file"] for entry in collections.values()}
-    for path in folder.iterdir():
-        if path.name.startswith(TEMPORARY) or (path.name not in current and _is_ours(path)):
-            with suppress(OSError):
-                path.unlink()
+def _delete_replaced(folder: Path, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None = None) -> None:
+    """Delete the file that was a collection's until now, which a damaged one would not be known for any more."""
+    if old is not None and (new is None or new["file"] != old["file"]):
+        with suppress(OSError):
+            (folder / old["file"]).unlink()

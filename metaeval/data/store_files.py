@@ -1,0 +1,250 @@
+"""The Parquet files of a score store: tidy tables that carry the checksums of their parts.
+
+Every measure is a row group. The footer, which Parquet writes last, holds the record of the file: whose
+scores these are, and the SHA-256 of every row group. The manifest holds this record too, and the SHA-256 of
+the footer. So some measures can be read alone, and no byte is decoded before its checksum was compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+from urllib.parse import quote
+
+import numpy as np
+
+from metaeval.data.scores import COLUMNS, Scores
+from metaeval.data.store_folder import open_regular
+from metaeval.errors import StoreError
+from metaeval.files import is_remote, read_bytes
+from metaeval.measures.base import Measure
+from metaeval.measures.registry import is_shipped
+
+SCHEMA = 2
+SUFFIX = ".parquet"
+_RECORD = b"metaeval.store"
+_DIRECTION = "higher_is_better"  # a fifth column, as tidy files have it, where names do not tell the direction
+_REPAIR = "restore it from a copy, or remove the collection and add its scores again"
+
+
+def encode_scores(scores: Scores, collection: str) -> tuple[bytes, dict[str, Any]]:
+    """Return the content of the file that holds scores, and what the manifest says of it.
+
+    Parameters
+    ----------
+    scores : Scores
+    collection : str
+        The name under which they are kept.
+
+    Returns
+    -------
+    content : bytes
+        Rows are those of the tidy table, measure by measure, run by run, topics innermost.
+    entry : dict
+        The record that is in the file too (schema, collection, provenance, numbers of runs and topics, the
+        labels' digest; of every measure its description and the place and SHA-256 of its row group), and
+        the file's name, size and SHA-256 and that of its footer.
+
+    Raises
+    ------
+    StoreError
+        If Parquet cannot hold them.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    n_runs, n_topics, _ = scores.values.shape
+    names = [str(one) for one in scores.measures]
+    stated = [_direction(one) for one in scores.measures]
+    label_columns = [*COLUMNS[:3], *[_DIRECTION] * any(stated)]
+    label = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    schema = pyarrow.schema([*((name, label) for name in label_columns), (COLUMNS[3], pyarrow.float64())])
+    cells = n_runs * n_topics
+    stream = io.BytesIO()
+    measures = []
+    options = {"use_dictionary": label_columns, "compression": "zstd", "write_page_checksum": True}
+    try:
+        run = _labelled(np.repeat(np.arange(n_runs), n_topics), scores.runs)
+        topic = _labelled(np.tile(np.arange(n_topics), n_runs), scores.topics)
+        with pyarrow.parquet.ParquetWriter(stream, schema, **options) as writer:
+            for position, measure in enumerate(scores.measures):
+                columns = [run, topic, _labelled(np.full(cells, position), names)]
+                if any(stated):
+                    columns.append(_labelled(np.zeros(cells), [stated[position]]))
+                columns.append(pyarrow.array(np.ascontiguousarray(scores.values[..., position]).ravel()))
+                start = stream.tell() if position else 0  # the first includes the four bytes that begin the file
+                writer.write_table(pyarrow.table(columns, schema=schema), row_group_size=2**62)
+                place = [start, stream.tell()]
+                digest = hashlib.sha256(stream.getbuffer()[slice(*place)]).hexdigest()
+                measures.append({**describe_measure(measure), "bytes": place, "sha256": digest})
+            record = {
+                "schema": SCHEMA,
+                "collection": collection,
+                "provenance": scores.provenance,
+                "runs": n_runs,
+                "topics": n_topics,
+                "labels": _digest_labels(scores.runs, scores.topics),
+                "measures": measures,
+            }
+            writer.add_key_value_metadata({_RECORD: json.dumps(record)})
+    except pyarrow.ArrowException as error:
+        if isinstance(error, MemoryError):
+            raise
+        raise StoreError(f"collection {collection}: these scores cannot be written ({error})") from None
+    content = stream.getvalue()
+    digest = hashlib.sha256(content).hexdigest()
+    footer = hashlib.sha256(content[measures[-1]["bytes"][1] :]).hexdigest()
+    file = name_file(collection, digest)
+    return content, {"file": file, "size": len(content), "sha256": digest, "footer": footer, **record}
+
+
+def decode_scores(path: str, entry: dict[str, Any], wanted: Sequence[int]) -> tuple[np.ndarray, list[str], list[str]]:
+    """Read the scores of some measures, of which every byte is what was written.
+
+    Parameters
+    ----------
+    path : str
+        The file, local or remote.
+    entry : dict
+        What the manifest says of it.
+    wanted : sequence of int
+        Positions of measures in the entry.
+
+    Returns
+    -------
+    values : ndarray, shape (run, topic, wanted)
+    runs, topics : list of str
+
+    Raises
+    ------
+    StoreError
+        If anything of the file is not what the manifest says.
+    FileNotFoundError
+        If there is no such local file.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    groups = [entry["measures"][position] for position in wanted]
+    footer = {"bytes": [entry["measures"][-1]["bytes"][1], entry["size"]], "sha256": entry["footer"]}
+    with _open(path) as (stream, size):
+        if size != entry["size"]:
+            raise StoreError(f"{path}: the file is damaged: it has {size:,} bytes, not {entry['size']:,} ({_REPAIR})")
+        content = _read_parts(stream, size, [footer, *groups], path)
+    try:
+        with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(content))) as file:
+            record = json.loads(file.metadata.metadata[_RECORD])
+            for key, value in record.items():
+                if entry[key] != value:
+                    raise StoreError(
+                        f"{path}: the file says {key} {value!r:.100}, the manifest says otherwise ({_REPAIR})"
+                    )
+            values, runs, topics = _values(file, wanted)
+    except (MemoryError, StoreError):
+        raise
+    except (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
+        raise StoreError(f"{path}: the file was not written by a score store ({error})") from None
+    if _digest_labels(runs, topics) != entry["labels"]:
+        raise StoreError(f"{path}: the file is damaged: its labels are not those that were stored ({_REPAIR})")
+    return values, runs, topics
+
+
+@contextmanager
+def _open(path: str) -> Iterator[tuple[BinaryIO, int]]:
+    if is_remote(path):
+        content = read_bytes(path)
+        yield io.BytesIO(content), len(content)
+    else:
+        with open_regular(path) as opened:
+            yield opened
+
+
+def _read_parts(stream: BinaryIO, size: int, parts: Iterable[dict[str, Any]], path: str) -> np.ndarray:
+    """Return the file with these parts at their places and zeros elsewhere, which take neither time nor memory."""
+    content = np.zeros(size, dtype=np.uint8)
+    for part in parts:
+        start, end = part["bytes"]
+        stream.seek(start)
+        view = content.data[start:end]
+        stream.readinto(view)  # type: ignore[attr-defined]
+        if hashlib.sha256(view).hexdigest() != part["sha256"]:
+            raise StoreError(
+                f"{path}: the file is damaged, or it is another one: bytes {start:,} to {end:,} do not have the "
+                f"checksum in the manifest ({_REPAIR})"
+            )
+    return content
+
+
+def _values(file: Any, wanted: Sequence[int]) -> tuple[np.ndarray, list[str], list[str]]:
+    """Read the row groups of the wanted measures."""
+    labels = file.read_row_group(wanted[0], columns=["run", "topic"], use_threads=False)
+    runs, topics = (labels.column(name).unique().to_pylist() for name in ("run", "topic"))
+    values = np.empty((len(runs), len(topics), len(wanted)))
+    for position, group in enumerate(wanted):
+        score = file.read_row_group(group, columns=["score"], use_threads=False).column("score").to_numpy()
+        values[..., position] = score.reshape(len(runs), len(topics))
+    return values, runs, topics
+
+
+def _labelled(positions: np.ndarray, labels: Iterable[str]) -> Any:
+    import pyarrow
+
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(positions.astype(np.int32)), pyarrow.array(list(labels)))
+
+
+def _digest_labels(runs: Sequence[str], topics: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps([list(runs), list(topics)]).encode()).hexdigest()
+
+
+def _direction(measure: Measure) -> str:
+    """Return the direction as tidy files state it, empty where the measure's name tells it."""
+    if measure.higher_is_better is None or tells_direction(str(measure), measure.higher_is_better):
+        return ""
+    return "true" if measure.higher_is_better else "false"
+
+
+def tells_direction(name: str, higher_is_better: bool) -> bool:
+    """Say whether whoever reads a measure's name knows its direction, without code of the measure's own."""
+    known = measure_of_label(name)
+    return known.higher_is_better == higher_is_better and (known.formula is None or is_shipped(known))
+
+
+def describe_measure(measure: Measure) -> dict[str, Any]:
+    """Return what is kept of a measure: enough to use its scores where its formula is not at hand."""
+    low, high = measure.range
+    return {
+        "name": str(measure),
+        "higher_is_better": measure.higher_is_better,
+        "range": [low if np.isfinite(low) else None, high if np.isfinite(high) else None],
+        "label": measure.label,
+        "description": measure.description,
+        "source": measure.source,
+    }
+
+
+def restore_measure(described: dict[str, Any]) -> Measure:
+    """Return the measure that was described: the registered one of its name, unless its direction is another."""
+    registered = measure_of_label(described["name"])
+    if registered.formula is not None and registered.higher_is_better == described["higher_is_better"]:
+        return registered
+    low, high = described["range"]
+    return Measure(
+        described["name"],
+        described["higher_is_better"],
+        (-np.inf if low is None else low, np.inf if high is None else high),
+        label=described["label"],
+        description=described["description"],
+        source=described["source"],
+    )
+
+
+def name_file(collection: str, digest: str) -> str:
+    """Return the name of a collection's file: safe on every disk, and another one for other content."""
+    safe = quote(collection, safe=" +,=@").replace(".", "%2E")
+    if len(safe) > 150:
+        safe = f"{safe[:100]}-{hashlib.sha256(collection.encode()).hexdigest()[:16]}"
+    return f"{safe}.{digest[:16]}{SUFFIX}"

@@ -1,0 +1,213 @@
+"""The folder of a score store: where it is, its lock, reading with bounds, and one wording for every failure."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from metaeval.errors import DataError, MetaevalError, StoreError
+from metaeval.files import PathLike, is_remote, read_bytes
+
+_LOCK = ".lock"
+_LOCK_SECONDS = 60
+_LOCAL = re.compile(r"(file|local):(//|(?=/))")
+
+
+def find_folder(path: PathLike) -> str:
+    """Return the path of a store: local ones without ``file://`` and with ``~`` replaced, others as they are.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    StoreError
+        If no folder can have this path.
+
+    Examples
+    --------
+    >>> find_folder("file:///campaign/scores")
+    '/campaign/scores'
+    >>> find_folder("s3://campaign/scores")
+    's3://campaign/scores'
+    """
+    text = os.fspath(path)
+    if "\0" in text:
+        raise StoreError(f"{text!r} cannot be the path of a folder")
+    scheme = _LOCAL.match(text)
+    if scheme is not None:
+        text = text[scheme.end() :] or "."
+    elif is_remote(text):
+        return text
+    try:
+        return str(Path(text).expanduser())
+    except RuntimeError:
+        raise StoreError(f"{text}: there is no such user") from None
+
+
+def join_name(folder: str, file: str) -> str:
+    """Return the path of a file in a store."""
+    return f"{folder.rstrip('/')}/{file}" if is_remote(folder) else str(Path(folder) / file)
+
+
+@contextmanager
+def as_store_errors(path: str, done: str) -> Iterator[None]:
+    """Turn whatever stands in the way of reading or writing a store into one sentence, a StoreError.
+
+    Parameters
+    ----------
+    path : str
+        The store.
+    done : str
+        What was to be done with it: ``"read"`` or ``"written"``.
+
+    Raises
+    ------
+    StoreError
+    """
+    try:
+        yield
+    except StoreError:
+        raise
+    except DataError as error:
+        raise StoreError(str(error)) from None
+    except MetaevalError:
+        raise
+    except MemoryError:
+        raise StoreError(f"{path}: the store cannot be {done}: there is not enough memory") from None
+    except OSError as error:
+        raise StoreError(f"{path}: the store cannot be {done}: {error.strerror or error}") from None
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        raise StoreError(f"{path}: a name holds {wrong!r}, which no file can hold: rename it") from None
+
+
+@contextmanager
+def hold_lock(folder: Path) -> Iterator[None]:
+    """Let nobody else write the store meanwhile; a SIGTERM waits until the write is done.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Raises
+    ------
+    StoreError
+        If another process holds the lock for a minute, or the file system has no locks.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / _LOCK, timeout=_LOCK_SECONDS)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise StoreError(f"{folder}: another process has kept the store locked for {_LOCK_SECONDS} s") from None
+    except NotImplementedError:
+        raise StoreError(f"{folder}: files cannot be locked on this disk; use a folder on another one") from None
+    try:
+        with _postpone_sigterm():
+            yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _postpone_sigterm() -> Iterator[None]:
+    """Finish what was begun before obeying a SIGTERM, whose default ends a process without any clearing up.
+
+    Only the main thread may set a handler; elsewhere the next write clears what is left behind.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGTERM)
+    if before is None:  # set by something that is not Python, and could not be put back
+        yield
+        return
+    arrived: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if arrived:
+            signal.raise_signal(signal.SIGTERM)
+
+
+@contextmanager
+def open_regular(path: str) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a regular file: a FIFO would never begin, a device would never end.
+
+    Parameters
+    ----------
+    path : str
+
+    Yields
+    ------
+    stream : binary file
+    size : int
+        In bytes.
+
+    Raises
+    ------
+    StoreError
+        If it is something else.
+    OSError
+        If it cannot be opened.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)
+    try:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise StoreError(f"{path}: this is not a regular file, and no part of a score store")
+        with open(handle, "rb", closefd=False) as stream:
+            yield stream, state.st_size
+    finally:
+        os.close(handle)
+
+
+def read_bounded(path: str, most: int) -> bytes:
+    """Return the content of a file in a store, local or remote.
+
+    Parameters
+    ----------
+    path : str
+    most : int
+        Bytes that it may have.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    StoreError
+        If it is empty, larger, or no regular file.
+    DataError
+        If a remote file cannot be read.
+    OSError
+        If a local one cannot be read.
+    """
+    if is_remote(path):
+        content = read_bytes(path)
+    else:
+        with open_regular(path) as (stream, size):
+            content = stream.read(most + 1) if size else b""
+    if not content:
+        raise StoreError(f"{path}: the file is empty")
+    if len(content) > most:
+        raise StoreError(f"{path}: the file is larger than {most:,} bytes, and no part of a score store")
+    return content
