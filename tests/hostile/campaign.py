@@ -103,14 +103,15 @@ def run_case(part, function, number, seed, keep=None):
     """Run one case within its limits."""
     folder = Path(keep) if keep else Path(tempfile.mkdtemp(prefix="hostile-"))
     case = Case(part, number, seed, folder)
+    limit = getattr(function, "limit", TIME_LIMIT)
     reset_peak()
     try:
-        with _time_limit(part, number, seed):
+        with _time_limit(part, number, seed, limit):
             outcome = function(case) or Outcome("equal")
     except Finding as finding:
         outcome = Outcome("finding", finding.what, finding.detail)
     except TimeUp:
-        outcome = Outcome("finding", f"takes longer than {TIME_LIMIT:g} s")
+        outcome = Outcome("finding", f"takes longer than {limit:g} s")
     except MemoryError:
         outcome = Outcome("finding", "MemoryError")
     except Exception as error:
@@ -127,7 +128,7 @@ def run_case(part, function, number, seed, keep=None):
 
 
 @contextlib.contextmanager
-def _time_limit(part, number, seed):
+def _time_limit(part, number, seed, limit):
     def stop(*_):
         raise TimeUp
 
@@ -136,8 +137,8 @@ def _time_limit(part, number, seed):
         os._exit(3)
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, TIME_LIMIT)
-    watchdog = threading.Timer(6 * TIME_LIMIT, give_up)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    watchdog = threading.Timer(6 * limit, give_up)
     watchdog.daemon = True
     watchdog.start()
     try:

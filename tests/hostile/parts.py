@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hostile import files, run_files
+from tests.hostile import commands, files, run_files
 
 PARTS = {
     "files/tidy": files.read_tidy,
@@ -17,9 +17,14 @@ PARTS = {
     "files/labels": run_files.read_labels,
     "files/probabilities": run_files.read_probabilities,
     "files/polarity": run_files.read_polarity,
+    "cli/options": commands.vary_options,
+    "cli/names": commands.vary_names,
+    "cli/figures": commands.draw_names,
+    "cli/paths": commands.open_odd_paths,
+    "cli/interrupt": commands.interrupt_out,
 }
 
-WEIGHTS = {"files": 10.0}
+WEIGHTS = {"files": 10.0, "cli": 1.5, "cli/figures": 0.3, "cli/interrupt": 0.5}
 """How many inputs a part of a kind has for one of a part of weight 1; what takes long has few."""
 
 

@@ -6,6 +6,7 @@ from tests.hostile.truth.tables import DELIMITERS, Unreadable, label, lines_of, 
 
 TOPIC_COLUMNS = {"topic", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "id", ""}
 WORST = {"AP": 0.0, "nDCG@20": 0.0, "P@10": 0.0, "RR": 0.0, "ERR@20": 0.0, "NMD": 1.0, "RNOD": 1.0}
+WORST |= {"map": 0.0, "recip_rank": 0.0}
 
 
 @dataclass
