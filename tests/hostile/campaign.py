@@ -72,7 +72,7 @@ class Case:
             except MetaevalError as error:
                 check_sentence(str(error))
                 return None, [str(error)]
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise Finding(f"{type(error).__name__} from {place_of(error)}", str(error)[:300]) from error
         said = [str(note.message) for note in notes if issubclass(note.category, MetaevalWarning)]
         for sentence in said:

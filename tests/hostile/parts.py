@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hostile import commands, files, run_files
+from tests.hostile import api, commands, files, run_files, store
 
 PARTS = {
     "files/tidy": files.read_tidy,
@@ -17,14 +17,21 @@ PARTS = {
     "files/labels": run_files.read_labels,
     "files/probabilities": run_files.read_probabilities,
     "files/polarity": run_files.read_polarity,
+    "api/frames": api.make_from_frame,
+    "api/scores": api.make_scores,
+    "api/analyses": api.analyse,
+    "api/options": api.vary_options,
     "cli/options": commands.vary_options,
     "cli/names": commands.vary_names,
     "cli/figures": commands.draw_names,
     "cli/paths": commands.open_odd_paths,
     "cli/interrupt": commands.interrupt_out,
+    "store/flips": store.flip_bits,
+    "store/kills": store.kill_writer,
+    "store/damage": store.damage,
 }
 
-WEIGHTS = {"files": 10.0, "cli": 1.5, "cli/figures": 0.3, "cli/interrupt": 0.5}
+WEIGHTS = {"files": 10.0, "api": 10.0, "store": 4.0, "store/kills": 2.0, "cli": 1.5, "cli/figures": 0.3, "cli/interrupt": 0.5}
 """How many inputs a part of a kind has for one of a part of weight 1; what takes long has few."""
 
 

@@ -78,17 +78,20 @@ def flip_bits(case):
     # A stride that has no factor with the number of chunks visits each of them once a round.
     stride = next(one for one in (7919, 7927, 7933, 7937) if len(chunks) % one)
     path, at = chunks[(case.number * stride + case.seed) % len(chunks)]
-    content = path.read_bytes()
+    content, kind, worst = path.read_bytes(), "manifest" if path.suffix == ".json" else "Parquet file", None
     for position in range(at, min(at + _CHUNK, len(content))):
         for bit in range(8):
             changed = bytearray(content)
             changed[position] ^= 1 << bit
             path.write_bytes(bytes(changed))
-            kind = "manifest" if path.suffix == ".json" else "Parquet file"
             try:
                 check_load(case, store, f"bit {bit} of byte {position} of the {kind}")
             except Finding as finding:
-                raise Finding(f"a bit flipped in the {kind}: {finding.what}", finding.detail) from None
+                # A wrong number is told rather than a long message.
+                if worst is None or worst.what.startswith(("a message", "an empty")):
+                    worst = finding
+    if worst is not None:
+        raise Finding(f"a bit flipped in the {kind}: {worst.what}", worst.detail)
     return Outcome("equal")
 
 
