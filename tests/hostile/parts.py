@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hostile import api, commands, files, run_files, store
+from tests.hostile import api, commands, files, metamorphic, plugins, run_files, store
 
 PARTS = {
     "files/tidy": files.read_tidy,
@@ -29,9 +29,21 @@ PARTS = {
     "store/flips": store.flip_bits,
     "store/kills": store.kill_writer,
     "store/damage": store.damage,
+    "plugins/function": plugins.score_in_process,
+    "plugins/command": plugins.score_by_command,
+    "metamorphic/scale": metamorphic.scale,
+    "metamorphic/shuffle": metamorphic.shuffle,
+    "metamorphic/subset": metamorphic.subset,
+    "metamorphic/directions": metamorphic.turn,
+    "metamorphic/threads": metamorphic.spread,
+    "metamorphic/batch": metamorphic.batch,
+    "metamorphic/formats": metamorphic.convert,
 }
 
-WEIGHTS = {"files": 10.0, "api": 10.0, "store": 4.0, "store/kills": 2.0, "cli": 1.5, "cli/figures": 0.3, "cli/interrupt": 0.5}
+WEIGHTS = {
+    "files": 10.0, "api": 10.0, "metamorphic": 4.0, "store": 5.0, "store/kills": 2.0, "plugins/function": 4.0,
+    "plugins/command": 0.8, "cli": 1.5, "cli/figures": 0.5, "cli/interrupt": 0.5,
+}  # fmt: skip
 """How many inputs a part of a kind has for one of a part of weight 1; what takes long has few."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import warnings
 from functools import cache
 
 import numpy as np
@@ -58,8 +57,6 @@ REFUSED = {
     "Python's random": "return d + 1e-3 * random.random()",
     "by the process": "return d + 1e-9 * os.getpid()",
     "out of range": "return d + 2",
-    "wrong direction": "return 1 - d",
-    "constant": "return 0.5 + 0 * d",
 }
 ONLY_COMMAND = {
     "loops": "while True: pass",
@@ -88,7 +85,11 @@ EITHER = {
     "closes file 1": "os.close(1); return d",
     "threads": "import threading; threading.Thread(target=time.sleep, args=(0.05,)).start(); return d",
     "half precision": "return np.asarray(d, dtype=np.float16)",
+    "wrong direction": "return 1 - d",
+    "constant": "return 0.5 + 0 * d",
 }
+VALUES = {"wrong direction": lambda right: 1 - right, "constant": lambda right: right * 0 + 0.5}
+"""Measures that are as they say, though hardly meant."""
 FAULTS = {**REFUSED, **ONLY_COMMAND, **HARMLESS, **EITHER}
 
 
@@ -159,6 +160,7 @@ def _judge(name, done, target, gold, runs):
     with open(target, encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             expected = nmd(runs[int(row["run"][3:])][int(row["topic"][1:])], gold[int(row["topic"][1:])])
+            expected = VALUES[name](expected) if name in VALUES and row["measure"] == "f" else expected
             tolerance = 1e-3 if name == "half precision" and row["measure"] == "f" else 1e-9
             if abs(float(row["score"]) - expected) > tolerance:
                 raise Finding("other scores than the formula gives", f"{row}, not {expected}")
@@ -197,10 +199,10 @@ def score_in_process(case):
         if name in HARMLESS and name != "one at a time":
             raise Finding(f"{name}: a harmless measure is refused", said[0])
         return Outcome("refused")
-    if name in REFUSED and name not in ("wrong direction", "constant"):
+    if name in REFUSED:
         raise Finding(f"{name}: a measure like this is scored")
     right = np.array([[nmd(e, g) for e, g in zip(rows, gold, strict=True)] for rows in runs])
-    formula = {"wrong direction": 1 - right, "constant": right * 0 + 0.5}.get(name, right)
+    formula = VALUES[name](right) if name in VALUES else right
     tolerance = 1e-3 if name == "half precision" else 1e-9
     if np.abs(found.values[..., 0] - right).max() > 1e-9 or np.abs(found.values[..., 1] - formula).max() > tolerance:
         raise Finding(f"{name}: other scores than the formula gives")
@@ -211,11 +213,9 @@ def _state(data):
     return {
         "its inputs": (data.estimated.tobytes(), data.gold.tobytes()),
         "numpy's error settings": tuple(sorted(np.geterr().items())),
-        "the filters of warnings": tuple(map(str, warnings.filters)),
         "numpy's random state": str(np.random.get_state(legacy=False)["state"]["pos"]) + str(np.random.get_state()[1][:4]),  # noqa: NPY002
     }
 
 
 def _restore(before):
     np.seterr(**dict(before["numpy's error settings"]))
-    warnings.resetwarnings()
