@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import time
 
 from tests.hostile.campaign import Tally, limit_memory, run_campaign, run_case
 from tests.hostile.parts import PARTS, choose_parts, share_inputs
@@ -10,8 +11,8 @@ from tests.hostile.parts import PARTS, choose_parts, share_inputs
 def main():
     options = _read_options()
     limit_memory()
-    if options.defects:
-        return _check_defects()
+    if options.defects is not None:
+        return _check_defects([name for name in options.defects.split(";") if name])
     if options.case:
         return _run_one(options)
     parts = choose_parts(options.kinds.split(","))
@@ -29,7 +30,9 @@ def _read_options():
     parser.add_argument("--kinds", default=kinds, help="kinds or parts, with commas: files,store/kills")
     parser.add_argument("--seconds", type=float, help="stop after so many seconds")
     parser.add_argument("--case", help="run one case again, PART:NUMBER, and keep its files")
-    parser.add_argument("--defects", action="store_true", help="look for every known defect by itself")
+    parser.add_argument(
+        "--defects", nargs="?", const="", help="look for known defects alone: all, or these names, with semicolons"
+    )
     return parser.parse_args()
 
 
@@ -53,15 +56,18 @@ def _run_one(options):
     return _report(tally, options.seed)
 
 
-def _check_defects():
+def _check_defects(wanted):
     from tests.hostile.defects import DEFECTS, check_defect
 
-    found = 0
-    for name in DEFECTS:
+    names, found = wanted or list(DEFECTS), 0
+    for name in names:
+        began = time.monotonic()
         sentence = check_defect(name)
         found += sentence is not None
-        print(f"{'there' if sentence else 'gone':<6} {name}{': ' + sentence if sentence else ''}"[:300], flush=True)
-    print(f"{found} of {len(DEFECTS)} defects are there")
+        shown = " ".join((sentence or "").split())[:300].encode("ascii", "backslashreplace").decode()
+        seconds = time.monotonic() - began
+        print(f"{'there' if sentence else 'gone':<6} {name} | {seconds:.1f} s {shown}".rstrip(), flush=True)
+    print(f"{found} of {len(names)} defects are there")
     return 1 if found else 0
 
 

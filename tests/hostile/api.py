@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+import itertools
 import math
 
 import numpy as np
@@ -76,11 +77,17 @@ def make_from_frame(case):
     kind = rng.choice(list(SCORES)) if rng.random() < 0.6 else "floats"
     scores = SCORES[kind](len(keys))
     columns = {name: _series([key[axis] for key in keys]) for axis, name in enumerate(("run", "topic", "measure"))}
-    columns["score"] = scores if kind == "categories" else _series(scores, kind in ("dates", "durations", "complex") and rng.random() < 0.5)
+    columns["score"] = (
+        scores
+        if kind == "categories"
+        else _series(scores, kind in ("dates", "durations", "complex") and rng.random() < 0.5)
+    )
     order = rng.sample(range(len(keys)), len(keys)) if rng.random() < 0.3 else list(range(len(keys)))
     frame = pd.DataFrame(columns).iloc[order]
     if rng.random() < 0.2:
-        frame.index = rng.choice([[7] * len(frame), [None] * len(frame), pd.MultiIndex.from_tuples([(1, k) for k in range(len(frame))])])
+        frame.index = rng.choice(
+            [[7] * len(frame), [None] * len(frame), pd.MultiIndex.from_tuples([(1, k) for k in range(len(frame))])]
+        )
     before = frame.copy(deep=True)
     missing = rng.choice(["raise", "raise", "drop-topic"])
     found, said = case.call(me.Scores.from_frame, frame, missing=missing)
@@ -146,7 +153,11 @@ def make_scores(case):
     legal = {"floats", "float32", "Fortran", "negative strides", "lists", "whole", "objects"}
     kind = rng.choice(list(kinds))
     given = kinds[kind]()
-    labels = {"runs": [f"r{k}" for k in range(shape[0])], "topics": range(shape[1]), "measures": ["AP", "RR"][: shape[2]]}
+    labels = {
+        "runs": [f"r{k}" for k in range(shape[0])],
+        "topics": range(shape[1]),
+        "measures": ["AP", "RR"][: shape[2]],
+    }
     found, said = case.call(me.Scores, given, **labels)
     if found is None:
         if kind in legal:
@@ -197,12 +208,28 @@ def analyse(case):
     rng = case.rng
     values = _odd_values(rng)
     measures = [me.Measure(f"m{k}", rng.random() < 0.5) for k in range(values.shape[2])]
-    scores = me.Scores(values, runs=[f"r{k}" for k in range(len(values))], topics=range(values.shape[1]), measures=measures)
-    question = rng.choice(["similarity", "consistency", "power", "overlap", "contradictions", "robustness", "coverage", "sample_size", "baselines"])
+    scores = me.Scores(
+        values, runs=[f"r{k}" for k in range(len(values))], topics=range(values.shape[1]), measures=measures
+    )
+    question = rng.choice(
+        [
+            "similarity",
+            "consistency",
+            "power",
+            "overlap",
+            "contradictions",
+            "robustness",
+            "coverage",
+            "sample_size",
+            "baselines",
+        ]
+    )
     test = rng.choice(["randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"])
     power = lambda: me.discriminative_power(scores, n_permutations=50, test=test, engine="numpy")  # noqa: E731
     ask = {
-        "similarity": lambda: me.ranking_similarity(scores, n_bootstrap=rng.choice([0, 5]), tau=rng.choice(["tau_a", "tau_b"])),
+        "similarity": lambda: me.ranking_similarity(
+            scores, n_bootstrap=rng.choice([0, 5]), tau=rng.choice(["tau_a", "tau_b"])
+        ),
         "consistency": lambda: me.split_half_consistency(scores, n_trials=10, n_permutations=20),
         "power": power,
         "overlap": lambda: me.significance_overlap(power()),
@@ -212,7 +239,7 @@ def analyse(case):
         "sample_size": lambda: me.sample_size(scores, n_trials=5, n_samples=2, n_permutations=20),
         "baselines": lambda: me.baseline_preference(scores, "r0", "r1"),
     }
-    found, said = case.call(ask[question])
+    found, _said = case.call(ask[question])
     if found is None:
         return Outcome("refused")
     frame, _ = case.call(found.to_frame)
@@ -238,7 +265,7 @@ def check_tau(values, measures, frame, found):
         means = [[truth.mean(row.tolist()) for row in values[..., m]] for m in range(values.shape[2])]
     for column in means:
         ordered = sorted(column)
-        if any(b != a and b - a <= 1e-9 * max(abs(a), abs(b)) for a, b in zip(ordered, ordered[1:], strict=False)):
+        if any(b != a and b - a <= 1e-9 * max(abs(a), abs(b)) for a, b in itertools.pairwise(ordered)):
             return
         if not all(map(math.isfinite, ordered)):
             return
@@ -256,15 +283,53 @@ def vary_options(case):
     rng = case.rng
     values = np.random.default_rng(3).random((4, 8, 2))
     scores = me.Scores(values, runs=list("abcd"), topics=range(8), measures=["AP", "RR"])
-    odd = [None, 0, 1, -1, 2, 3.5, math.nan, math.inf, "x", "", b"x", True, [], {}, (1, 2), 10**30, np.int64(2), np.float64(0.3), object(), "tau_b", 0.05]
+    odd = [
+        None,
+        0,
+        1,
+        -1,
+        2,
+        3.5,
+        math.nan,
+        math.inf,
+        "x",
+        "",
+        b"x",
+        True,
+        [],
+        {},
+        (1, 2),
+        10**30,
+        np.int64(2),
+        np.float64(0.3),
+        object(),
+        "tau_b",
+        0.05,
+    ]
     calls = {
         "similarity": (me.ranking_similarity, ["tau", "n_bootstrap", "confidence", "seed"], {"n_bootstrap": 3}),
-        "consistency": (me.split_half_consistency, ["tau", "n_trials", "n_permutations", "alpha", "seed", "n_jobs", "size"], {"n_trials": 5, "n_permutations": 9}),
-        "power": (me.discriminative_power, ["n_permutations", "alpha", "seed", "engine", "test", "correction", "p_add_one", "n_jobs"], {"n_permutations": 9}),
-        "coverage": (me.coverage, ["reference", "n_bootstrap", "confidence", "seed"], {"reference": ["AP"], "n_bootstrap": 3}),
-        "sample size": (me.sample_size, ["n_trials", "n_samples", "n_permutations", "sizes", "alpha", "seed"], {"n_trials": 3, "n_samples": 2, "n_permutations": 9}),
+        "consistency": (
+            me.split_half_consistency,
+            ["tau", "n_trials", "n_permutations", "alpha", "seed", "n_jobs", "size"],
+            {"n_trials": 5, "n_permutations": 9},
+        ),
+        "power": (
+            me.discriminative_power,
+            ["n_permutations", "alpha", "seed", "engine", "test", "correction", "p_add_one", "n_jobs"],
+            {"n_permutations": 9},
+        ),
+        "coverage": (
+            me.coverage,
+            ["reference", "n_bootstrap", "confidence", "seed"],
+            {"reference": ["AP"], "n_bootstrap": 3},
+        ),
+        "sample size": (
+            me.sample_size,
+            ["n_trials", "n_samples", "n_permutations", "sizes", "alpha", "seed"],
+            {"n_trials": 3, "n_samples": 2, "n_permutations": 9},
+        ),
         "select": (scores.sel.__func__, ["runs", "topics", "measures"], {}),
-    }  # fmt: skip
+    }
     function, names, options = calls[rng.choice(list(calls))]
     name, value = rng.choice(names), rng.choice(odd)
     if isinstance(value, int) and value == 10**30 and name == "n_trials":

@@ -20,7 +20,7 @@ import metaeval.cli
 import metaeval.cli.generate
 import metaeval.comparison.new_measure
 import metaeval.datasets.open
-import metaeval.show.drawing  # noqa: F401
+import metaeval.show.drawing
 from tests.hostile.campaign import limit_memory, peak, reset_peak
 
 

@@ -13,10 +13,54 @@ from tests.hostile.campaign import Finding, Outcome
 from tests.hostile.forks import run_command
 
 NAMES = [
-    "plain", "a$b", "$x_1$", r"$\frac{", "$$", "a_b^c", "{", r"\textbf{x}", "%", "#", "&", "~", "<script>", "Δ", "日本語",
-    "é", "🎉", "\u202eabc", "\x1b[31mred", "tab\tin", "line\nin", "a\rb", "x" * 300, "-", "--help", "-1", "0", "NA", "nan", "None", "true",
-    " lead", "trail ", "'", '"', "a,b", "a;b", "a|b", "a/b", "..", "C:\\x", "*", "[x]", "[bold]", "e\u0301", "\u200bz", "=1+1",
-]  # fmt: skip
+    "plain",
+    "a$b",
+    "$x_1$",
+    r"$\frac{",
+    "$$",
+    "a_b^c",
+    "{",
+    r"\textbf{x}",
+    "%",
+    "#",
+    "&",
+    "~",
+    "<script>",
+    "Δ",
+    "日本語",
+    "é",
+    "🎉",
+    "\u202eabc",
+    "\x1b[31mred",
+    "tab\tin",
+    "line\nin",
+    "a\rb",
+    "x" * 300,
+    "-",
+    "--help",
+    "-1",
+    "0",
+    "NA",
+    "nan",
+    "None",
+    "true",
+    " lead",
+    "trail ",
+    "'",
+    '"',
+    "a,b",
+    "a;b",
+    "a|b",
+    "a/b",
+    "..",
+    "C:\\x",
+    "*",
+    "[x]",
+    "[bold]",
+    "e\u0301",
+    "\u200bz",
+    "=1+1",
+]
 ENCODINGS = ["ascii", "cp1252", "latin-1", "utf-8", "cp437"]
 ANALYSES = {
     "similarity": ["--bootstrap", "20"],
@@ -57,14 +101,22 @@ VALUES = {
     "--nonsense": ["1"],
 }
 OWN = {
-    "similarity": {"--bootstrap": ["5", "0", "-1"], "--tau": ["tau_a", "tau_b", "x"], "--confidence": ["0.9", "2", "nan"]},
+    "similarity": {
+        "--bootstrap": ["5", "0", "-1"],
+        "--tau": ["tau_a", "tau_b", "x"],
+        "--confidence": ["0.9", "2", "nan"],
+    },
     "consistency": {"--size": ["2", "3", "0", "99"], "--tau": ["tau_b", "x"]},
-    "power": {"--test": ["tukey-hsd", "paired-t", "paired-bootstrap", "x"], "--engine": ["numpy", "x"], "--correction": ["holm", "none", "x"]},
+    "power": {
+        "--test": ["tukey-hsd", "paired-t", "paired-bootstrap", "x"],
+        "--engine": ["numpy", "x"],
+        "--correction": ["holm", "none", "x"],
+    },
     "overlap": {},
     "contradictions": {},
     "robustness": {},
     "coverage": {"--bootstrap": ["5", "-1"], "-r": ["RR", "nothing"]},
-}  # fmt: skip
+}
 DRAWS = {"consistency", "power", "overlap", "contradictions"}
 
 
@@ -76,7 +128,9 @@ def vary_options(case):
     words = [command, rng.choice(["tiny.csv"] * 8 + ["nowhere.csv", ""]), *ANALYSES[command]]
     values = {**VALUES, **OWN[command]}
     if command not in DRAWS:
-        values = {name: value for name, value in values.items() if name not in ("-B", "--trials", "--n-jobs", "--alpha")}
+        values = {
+            name: value for name, value in values.items() if name not in ("-B", "--trials", "--n-jobs", "--alpha")
+        }
     for option in rng.sample(list(values), rng.choice((1, 1, 2))):
         words += [option, rng.choice(values[option][: rng.choice((2, 2, 9))])]
     return run_command(case.folder, *words, limit=40).check()
@@ -95,7 +149,9 @@ def vary_names(case):
     write_scores(rng, case.folder / "tiny.csv", runs, measures)
     command, style, encoding = rng.choice(list(ANALYSES)), rng.choice(FORMATS), rng.choice(ENCODINGS)
     done = run_command(case.folder, command, "tiny.csv", *ANALYSES[command], "-f", style, encoding=encoding)
-    strange = any(name.strip() != name or "\n" in name for name in (*runs, *measures)) or any("(" in one for one in measures)
+    strange = any(name.strip() != name or "\n" in name for name in (*runs, *measures)) or any(
+        "(" in one for one in measures
+    )
     outcome = done.check(may_fail=strange)
     if outcome.verdict == "equal":
         if not done.out.strip():
@@ -130,7 +186,9 @@ def draw_names(case):
     names = [name for name in NAMES if not set("\r\n(") & set(name) and name == name.strip()]
     write_scores(rng, case.folder / "tiny.csv", rng.sample(names, 4), ["AP", *rng.sample(names, 2)])
     command = rng.choice(list(ANALYSES))
-    done = run_command(case.folder, command, "tiny.csv", *ANALYSES[command], "--out", "out", encoding=rng.choice(ENCODINGS), limit=50)
+    done = run_command(
+        case.folder, command, "tiny.csv", *ANALYSES[command], "--out", "out", encoding=rng.choice(ENCODINGS), limit=50
+    )
     outcome = done.check(may_fail=False)
     there = {path.suffix for path in (case.folder / "out").iterdir() if path.name.startswith(command)}
     lacking = {".csv", ".md", ".tex", ".json", ".png", ".svg"} - there
@@ -150,8 +208,30 @@ def open_odd_paths(case):
     """Pipes, devices, folders, loops and damaged files: one sentence, soon."""
     rng, folder = case.rng, case.folder
     write_scores(rng, folder / "tiny.csv", ["a", "b", "c"], ["AP", "RR"])
-    target = rng.choice(["fifo", "/dev/zero", "/dev/null", "folder", "loop", "n" * 300, "/dev/full", "a\nb.csv", "\x1b[31m.csv", "dangling", "store",
-                         "zip.xlsx", "deep.json", "long.csv", "headers.csv", "/proc/self/mem", "/", "memory://x", "file:///nowhere", "sparse.csv"])  # fmt: skip
+    target = rng.choice(
+        [
+            "fifo",
+            "/dev/zero",
+            "/dev/null",
+            "folder",
+            "loop",
+            "n" * 300,
+            "/dev/full",
+            "a\nb.csv",
+            "\x1b[31m.csv",
+            "dangling",
+            "store",
+            "zip.xlsx",
+            "deep.json",
+            "long.csv",
+            "headers.csv",
+            "/proc/self/mem",
+            "/",
+            "memory://x",
+            "file:///nowhere",
+            "sparse.csv",
+        ]
+    )
     path = folder / target
     if target == "fifo":
         os.mkfifo(path)

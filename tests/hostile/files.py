@@ -28,7 +28,9 @@ def compare_scores(found, said, readings, policy, mutation):
                 raise Finding("scores are left out or filled in without a word", f"{mutation}, missing={policy}")
             check_directions(found, reading.directions, mutation)
             return Outcome("equal")
-    raise Finding("other scores than the file holds", f"{mutation}, missing={policy}: {differences(cells, expected[0])}")
+    raise Finding(
+        "other scores than the file holds", f"{mutation}, missing={policy}: {differences(cells, expected[0])}"
+    )
 
 
 def cells_of(scores):
@@ -44,7 +46,9 @@ def cells_of(scores):
 def same_cells(cells, expected):
     if cells == expected:
         return True
-    stripped = [{tuple(label.strip() for label in key): value for key, value in one.items()} for one in (cells, expected)]
+    stripped = [
+        {tuple(label.strip() for label in key): value for key, value in one.items()} for one in (cells, expected)
+    ]
     return len(stripped[0]) == len(cells) and len(stripped[1]) == len(expected) and stripped[0] == stripped[1]
 
 
@@ -88,7 +92,7 @@ def read_wide(case):
     import metaeval as me
 
     rng, policy = case.rng, case.rng.choice(POLICIES)
-    runs, topics = made.pick_labels(rng, 2, 4, made.NAMES[:4] + ["x", "y"]), made.pick_labels(rng, 2, 4)
+    runs, topics = made.pick_labels(rng, 2, 4, [*made.NAMES[:4], "x", "y"]), made.pick_labels(rng, 2, 4)
     several = rng.random() < 0.3
     files = {}
     for stem, measure in {"ap": "AP", "ndcg20": "nDCG@20"}.items() if several else {"ndcg20": "nDCG@20"}.items():
@@ -102,7 +106,7 @@ def read_wide(case):
         (case.folder / f"web2013_{stem}.csv").write_bytes(content)
     stated = rng.random() < 0.5
     target = case.folder if several else case.folder / f"web2013_{victim}.csv"
-    readings = truth.wide({measure: content for measure, content in files.values()})
+    readings = truth.wide(dict(files.values()))
     if not stated and not several:
         readings += truth.tidy(content) + truth.trec_eval({f"web2013_{victim}": content})
     found, said = case.call(me.io.read_scores, target, format="wide" if stated else None, missing=policy)
@@ -208,7 +212,7 @@ def _write_parquet(rng, cells):
                     lambda codes=codes: pa.array(codes, pa.int64()),
                     lambda labels=labels: pa.array([one.encode() for one in labels], pa.binary()),
                     lambda labels=labels: pa.array([None, *labels[1:]], pa.string()),
-                    lambda labels=labels: pa.array([""] + labels[1:], pa.string()),
+                    lambda labels=labels: pa.array(["", *labels[1:]], pa.string()),
                     lambda labels=labels: pa.array([[one] for one in labels]),
                 ]
             )()
@@ -238,7 +242,11 @@ def _write_parquet(rng, cells):
         columns["extra"] = pa.array(range(len(keys)))
     sink = io.BytesIO()
     pq.write_table(
-        pa.table(columns), sink, write_page_checksum=True, compression=rng.choice(["snappy", "zstd", "none", "gzip"]),
-        row_group_size=rng.choice([1, 3, 1000]), use_dictionary=rng.random() < 0.5,
-    )  # fmt: skip
+        pa.table(columns),
+        sink,
+        write_page_checksum=True,
+        compression=rng.choice(["snappy", "zstd", "none", "gzip"]),
+        row_group_size=rng.choice([1, 3, 1000]),
+        use_dictionary=rng.random() < 0.5,
+    )
     return sink.getvalue(), exotic

@@ -193,7 +193,9 @@ def make_probabilities(rng):
 
     def write(rows, order):
         head = ",".join(["topic", *(names[k] for k in order)])
-        return "\n".join([head, *(",".join([topic, *(repr(row[k]) for k in order)]) for topic, row in rows), ""]).encode()
+        return "\n".join(
+            [head, *(",".join([topic, *(repr(row[k]) for k in order)]) for topic, row in rows), ""]
+        ).encode()
 
     return write(gold, [0, 1, 2]), {run: write(rows, rng.sample(range(3), 3)) for run, rows in runs.items()}
 

@@ -10,7 +10,17 @@ import numpy as np
 
 from tests.hostile.campaign import Finding, Outcome
 
-QUESTIONS = ["similarity", "consistency", "power", "overlap", "contradictions", "robustness", "coverage", "sample_size", "baselines"]
+QUESTIONS = [
+    "similarity",
+    "consistency",
+    "power",
+    "overlap",
+    "contradictions",
+    "robustness",
+    "coverage",
+    "sample_size",
+    "baselines",
+]
 TESTS = ["randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"]
 
 
@@ -62,7 +72,11 @@ def numbers(question, result):
             for one, p in zip(result.measures, row, strict=True)
         }
     if question == "consistency":
-        return {(str(one), n): tau for one, row in zip(result.measures, result.tau.T.tolist(), strict=True) for n, tau in enumerate(row)}
+        return {
+            (str(one), n): tau
+            for one, row in zip(result.measures, result.tau.T.tolist(), strict=True)
+            for n, tau in enumerate(row)
+        }
     frame = result.to_frame()
     if question == "similarity":
         return {(frozenset((a, b)), a == b): frame.loc[a, b] for a in frame.index for b in frame.columns}
@@ -88,7 +102,10 @@ def _check_same(case, question, call, what, scores, other, rename=None, **more):
     one, two = numbers(question, first), numbers(question, second)
     unlike = [key for key in one if key in two and not _alike(one[key], two[key])]
     if unlike or not set(one) & set(two):
-        raise Finding(what, f"{len(unlike)} of {len(one)}: {one[unlike[0]]} and {two[unlike[0]]}" if unlike else "no label in common")
+        raise Finding(
+            what,
+            f"{len(unlike)} of {len(one)}: {one[unlike[0]]} and {two[unlike[0]]}" if unlike else "no label in common",
+        )
     return Outcome("equal")
 
 
@@ -108,7 +125,9 @@ def scale(case):
         factors[1:] = 0
     call, named = ask(rng, question)
     scaled = np.ldexp(scores.values, factors.astype(int))
-    return _check_same(case, question, call, f"{named}: scaled by a power of two", scores, replace(scores, values=scaled))
+    return _check_same(
+        case, question, call, f"{named}: scaled by a power of two", scores, replace(scores, values=scaled)
+    )
 
 
 def shuffle(case):
@@ -158,7 +177,9 @@ def turn(case):
     )
     values = np.where(turned, -scores.values, scores.values)
     call, named = ask(rng, question)
-    return _check_same(case, question, call, f"{named}: directions turned", scores, replace(scores, values=values, measures=measures))
+    return _check_same(
+        case, question, call, f"{named}: directions turned", scores, replace(scores, values=values, measures=measures)
+    )
 
 
 def spread(case):
@@ -177,11 +198,17 @@ def batch(case):
     kind = rng.choice(["classification", "quantification"])
     generator = np.random.default_rng(rng.getrandbits(32))
     n_runs, n_topics, K = rng.randint(2, 4), rng.randint(2, 5), rng.randint(2, 5)
-    labels = {"runs": [f"r{k}" for k in range(n_runs)], "topics": range(n_topics), "classes": [str(k) for k in range(K)]}
+    labels = {
+        "runs": [f"r{k}" for k in range(n_runs)],
+        "topics": range(n_topics),
+        "classes": [str(k) for k in range(K)],
+    }
     if kind == "classification":
         gold = generator.integers(0, 4, (n_topics, K))
         gold[:, 0] += 1
-        counts = np.array([[[generator.multinomial(n, np.full(K, 1 / K)) for n in topic] for topic in gold] for _ in range(n_runs)])
+        counts = np.array(
+            [[[generator.multinomial(n, np.full(K, 1 / K)) for n in topic] for topic in gold] for _ in range(n_runs)]
+        )
         runs = me.ClassificationRuns(counts, **labels)
     else:
         shares = generator.dirichlet(np.full(K, 0.5), (n_runs + 1, n_topics))
@@ -221,6 +248,8 @@ def convert(case):
     again = found.sel(runs=scores.runs, topics=scores.topics, measures=[str(one) for one in scores.measures])
     if again.values.tobytes() != scores.values.tobytes():
         raise Finding(f"{format}: other bits than were written")
-    if format in ("tidy", "store") and [m.higher_is_better for m in again.measures] != [m.higher_is_better for m in scores.measures]:
+    if format in ("tidy", "store") and [m.higher_is_better for m in again.measures] != [
+        m.higher_is_better for m in scores.measures
+    ]:
         raise Finding(f"{format}: a direction is lost")
     return Outcome("equal")

@@ -4,13 +4,84 @@ import copy
 import json
 
 NASTY = [
-    "nan", "NaN", "NA", "", " ", "inf", "-inf", "1e400", "-1e400", "1e-400", "5e-324", "-0.0", "0", "1", "-1", "0x1p-3",
-    "1_000", "1,5", "٣", "½", "0.1.2", "--", "null", "NULL", "None", "True", "false", "=1+1", "=cmd()", "+1", "1e5",
-    "9" * 400, "0." + "1" * 400, '"', '""', '"x"', "'", "$x$", "$", "\\", "\u202eabc", "\x1b[31m", "\u200b", "e\u0301",
-    "\ufeff", "\u2028", "\x0b", "\x85", "\u00a0", "a\tb", "a,b", "a;b", '"a\nb"', "é", "日本", "🎉", "#N/A", "1 2", "2",
-    "3", "-2", "-3", "all", "runid", "num_q", "topic", "run", "x" * 5000, "y" * 140_000, "0.1000000000000000055511151231",
-    "1e308", "123456789012345678901", "0.30000000000000004", "positive", "neutral", "Negative", "-",
-]  # fmt: skip
+    "nan",
+    "NaN",
+    "NA",
+    "",
+    " ",
+    "inf",
+    "-inf",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    "5e-324",
+    "-0.0",
+    "0",
+    "1",
+    "-1",
+    "0x1p-3",
+    "1_000",
+    "1,5",
+    "٣",
+    "½",
+    "0.1.2",
+    "--",
+    "null",
+    "NULL",
+    "None",
+    "True",
+    "false",
+    "=1+1",
+    "=cmd()",
+    "+1",
+    "1e5",
+    "9" * 400,
+    "0." + "1" * 400,
+    '"',
+    '""',
+    '"x"',
+    "'",
+    "$x$",
+    "$",
+    "\\",
+    "\u202eabc",
+    "\x1b[31m",
+    "\u200b",
+    "e\u0301",
+    "\ufeff",
+    "\u2028",
+    "\x0b",
+    "\x85",
+    "\u00a0",
+    "a\tb",
+    "a,b",
+    "a;b",
+    '"a\nb"',
+    "é",
+    "日本",
+    "🎉",
+    "#N/A",
+    "1 2",
+    "2",
+    "3",
+    "-2",
+    "-3",
+    "all",
+    "runid",
+    "num_q",
+    "topic",
+    "run",
+    "x" * 5000,
+    "y" * 140_000,
+    "0.1000000000000000055511151231",
+    "1e308",
+    "123456789012345678901",
+    "0.30000000000000004",
+    "positive",
+    "neutral",
+    "Negative",
+    "-",
+]
 
 
 def mutate_text(rng, content):
@@ -139,9 +210,21 @@ def change_separator(rng, content):
 
 
 TEXT = [
-    flip_bit, drop_bytes, insert_bytes, truncate, encode_otherwise, change_lines, change_lines, change_cell, change_cell,
-    change_cell, change_cell, change_columns, change_columns, change_separator,
-]  # fmt: skip
+    flip_bit,
+    drop_bytes,
+    insert_bytes,
+    truncate,
+    encode_otherwise,
+    change_lines,
+    change_lines,
+    change_cell,
+    change_cell,
+    change_cell,
+    change_cell,
+    change_columns,
+    change_columns,
+    change_separator,
+]
 
 
 def mutate_json(rng, content):
@@ -156,7 +239,9 @@ def mutate_json(rng, content):
         if what == 0:
             del where[key]
         elif what == 1:
-            where[key] = rng.choice([None, True, [], {}, "", "0.5", 0, 1, -1, 2, 3, 1e308, 10**400, 0.5, -0.5, "x", "7", 7])
+            where[key] = rng.choice(
+                [None, True, [], {}, "", "0.5", 0, 1, -1, 2, 3, 1e308, 10**400, 0.5, -0.5, "x", "7", 7]
+            )
         elif what == 2 and isinstance(where, list):
             where.append(copy.deepcopy(where[key]))
         elif what == 3 and isinstance(where, dict):

@@ -41,9 +41,17 @@ PARTS = {
 }
 
 WEIGHTS = {
-    "files": 10.0, "api": 10.0, "metamorphic": 4.0, "store": 5.0, "store/kills": 2.0, "plugins/function": 4.0,
-    "plugins/command": 0.8, "cli": 1.5, "cli/figures": 0.5, "cli/interrupt": 0.5,
-}  # fmt: skip
+    "files": 10.0,
+    "api": 10.0,
+    "metamorphic": 4.0,
+    "store": 5.0,
+    "store/kills": 2.0,
+    "plugins/function": 4.0,
+    "plugins/command": 0.8,
+    "cli": 1.5,
+    "cli/figures": 0.5,
+    "cli/interrupt": 0.5,
+}
 """How many inputs a part of a kind has for one of a part of weight 1; what takes long has few."""
 
 

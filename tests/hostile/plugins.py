@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 from functools import cache
 
 import numpy as np
@@ -30,7 +32,6 @@ REFUSED = {
     "one number for all": "return d.sum() if d.ndim else 0.25 + 0 * d",
     "two numbers": "return d, d",
     "nothing": "return None",
-    "text": "return np.asarray(d).astype(str)",
     "complex": "return d + 1j",
     "complex without imaginary part": "return d + 0j",
     "masked": "return np.ma.masked_array(d, mask=np.asarray(d) > 0.2)",
@@ -55,7 +56,6 @@ REFUSED = {
     "random, of its own": "return d + 1e-3 * np.random.default_rng().random(d.shape)",
     "random, seeded": "return d + 1e-3 * np.random.RandomState(0).rand(*d.shape)",
     "Python's random": "return d + 1e-3 * random.random()",
-    "by the process": "return d + 1e-9 * os.getpid()",
     "out of range": "return d + 2",
 }
 ONLY_COMMAND = {
@@ -79,6 +79,7 @@ HARMLESS = {
     "one at a time": "return float(d)",
 }
 EITHER = {
+    "text": "return np.asarray(d).astype(str)",
     "writes to its inputs": "estimated[...] = 0.2; gold[...] = 0.2; return d",
     "writes to its gold": "gold += 1; return d",
     "closes stdout": "sys.stdout.close(); return d",
@@ -134,7 +135,20 @@ def score_by_command(case):
         paths.append(f"run{r}.csv")
         _write_shares(folder / paths[-1], rows)
     more = _time_limit_options(folder) if name in ONLY_COMMAND else ()
-    words = ["score", "gold.csv", *paths, "-l", "probabilities", "-m", "NMD", "-m", "plug.py:f", "-o", "scores.csv", *more]
+    words = [
+        "score",
+        "gold.csv",
+        *paths,
+        "-l",
+        "probabilities",
+        "-m",
+        "NMD",
+        "-m",
+        "plug.py:f",
+        "-o",
+        "scores.csv",
+        *more,
+    ]
     done = run_command(folder, *words, limit=60)
     try:
         return _judge(name, done, folder / "scores.csv", gold, runs)
@@ -179,17 +193,27 @@ def score_in_process(case):
     import metaeval as me
 
     rng = case.rng
-    known = [name for name in FAULTS if name not in ONLY_COMMAND and name not in ("changes folder", "closes stdout", "closes file 1", "prints below Python")]
+    known = [
+        name
+        for name in FAULTS
+        if name not in ONLY_COMMAND
+        and name not in ("changes folder", "closes stdout", "closes file 1", "prints below Python")
+    ]
     name = known[case.number % len(known)]
     space = {}
     exec(compile(write_measure(FAULTS[name], False), "plug.py", "exec"), space)  # noqa: S102  (written above)
     gold, runs = made_shares(rng, rng.randint(2, 4), rng.randint(3, 8))
-    labels = {"runs": [f"run{r}" for r in range(len(runs))], "topics": [f"t{t}" for t in range(len(gold))], "classes": "abcd"}
+    labels = {
+        "runs": [f"run{r}" for r in range(len(runs))],
+        "topics": [f"t{t}" for t in range(len(gold))],
+        "classes": "abcd",
+    }
     labels["classes"] = list(labels["classes"])
     data = me.QuantificationRuns(runs, gold, **labels)
     measure = me.Measure("f", False, (0, 1), kind="quantification", formula=space["f"])
     before = _state(data)
-    found, said = case.call(me.score, data, ["NMD", measure])
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        found, said = case.call(me.score, data, ["NMD", measure])
     if _state(data) != before:
         after = _state(data)
         _restore(before)
@@ -213,7 +237,6 @@ def _state(data):
     return {
         "its inputs": (data.estimated.tobytes(), data.gold.tobytes()),
         "numpy's error settings": tuple(sorted(np.geterr().items())),
-        "numpy's random state": str(np.random.get_state(legacy=False)["state"]["pos"]) + str(np.random.get_state()[1][:4]),  # noqa: NPY002
     }
 
 

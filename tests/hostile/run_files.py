@@ -63,7 +63,8 @@ def _same(found, right):
     cells.update({(None, topic): found.gold[t].tolist() for t, topic in enumerate(found.topics)})
     cells, right = _stripped(cells), _stripped(right)
     return set(cells) == set(right) and all(
-        len(cells[key]) == len(right[key]) and all(abs(a - b) < 1e-12 for a, b in zip(cells[key], right[key], strict=True))
+        len(cells[key]) == len(right[key])
+        and all(abs(a - b) < 1e-12 for a, b in zip(cells[key], right[key], strict=True))
         for key in cells
     )
 
@@ -106,33 +107,51 @@ def _read_labels(case, format, make, read_gold, read_run, classes, state_classes
 def read_semeval_c(case):
     """Labels of tweets: id, topic, label."""
     return _read_labels(
-        case, "semeval-c", made.make_semeval_c, truth.semeval_labels,
-        lambda content, gold: truth.number_lines(truth.semeval_labels(content), gold), truth.FIVE, False,
-    )  # fmt: skip
+        case,
+        "semeval-c",
+        made.make_semeval_c,
+        truth.semeval_labels,
+        lambda content, gold: truth.number_lines(truth.semeval_labels(content), gold),
+        truth.FIVE,
+        False,
+    )
 
 
 def read_judgements(case):
     """Judgements: topic 0 item label."""
     return _read_labels(
-        case, "judgements", made.make_judgements, truth.judgement_labels,
-        lambda content, _: truth.judgement_labels(content), ("0", "1", "2", "3"),
-    )  # fmt: skip
+        case,
+        "judgements",
+        made.make_judgements,
+        truth.judgement_labels,
+        lambda content, _: truth.judgement_labels(content),
+        ("0", "1", "2", "3"),
+    )
 
 
 def read_labels(case):
     """Tables of topic, item, label."""
     return _read_labels(
-        case, "labels", made.make_label_tables, lambda content: truth.table_labels(content, "gold"),
-        lambda content, _: truth.table_labels(content, "predicted"), ("no", "maybe", "yes"),
-    )  # fmt: skip
+        case,
+        "labels",
+        made.make_label_tables,
+        lambda content: truth.table_labels(content, "gold"),
+        lambda content, _: truth.table_labels(content, "predicted"),
+        ("no", "maybe", "yes"),
+    )
 
 
 def read_polarity(case):
     """Polarities in any of their layouts."""
     return _read_labels(
-        case, "polarity", made.make_polarity, truth.polarity_labels,
-        lambda content, _: truth.polarity_labels(content), ("-1", "0", "1"), False,
-    )  # fmt: skip
+        case,
+        "polarity",
+        made.make_polarity,
+        truth.polarity_labels,
+        lambda content, _: truth.polarity_labels(content),
+        ("-1", "0", "1"),
+        False,
+    )
 
 
 def _read_shares(case, format, made_files, read_gold, read_run, K, mutate=mutate_text, **options):
@@ -153,9 +172,13 @@ def _read_shares(case, format, made_files, read_gold, read_run, K, mutate=mutate
 def read_semeval_e(case):
     """Distributions over topics; the gold may be labels."""
     return _read_shares(
-        case, "semeval-e", made.make_semeval_e(case.rng), lambda content: (truth.semeval_gold(content, truth.FIVE), None),
-        lambda content, _: truth.semeval_shares(content, truth.FIVE), 5,
-    )  # fmt: skip
+        case,
+        "semeval-e",
+        made.make_semeval_e(case.rng),
+        lambda content: (truth.semeval_gold(content, truth.FIVE), None),
+        lambda content, _: truth.semeval_shares(content, truth.FIVE),
+        5,
+    )
 
 
 def read_probabilities(case):
@@ -166,14 +189,24 @@ def read_probabilities(case):
         return rows, classes
 
     return _read_shares(
-        case, "probabilities", made.make_probabilities(case.rng), read_gold,
-        lambda content, classes: truth.table_shares(content, classes)[1], None,
-    )  # fmt: skip
+        case,
+        "probabilities",
+        made.make_probabilities(case.rng),
+        read_gold,
+        lambda content, classes: truth.table_shares(content, classes)[1],
+        None,
+    )
 
 
 def read_dialogues(case):
     """JSON of NTCIR Dialogue Quality."""
     return _read_shares(
-        case, "dialogue-quality", made.make_dialogues(case.rng), lambda content: (truth.dialogue_gold(content, "A"), None),
-        lambda content, _: truth.dialogue_run(content, "A"), 5, mutate=mutate_json, aspect="A",
-    )  # fmt: skip
+        case,
+        "dialogue-quality",
+        made.make_dialogues(case.rng),
+        lambda content: (truth.dialogue_gold(content, "A"), None),
+        lambda content, _: truth.dialogue_run(content, "A"),
+        5,
+        mutate=mutate_json,
+        aspect="A",
+    )

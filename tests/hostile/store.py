@@ -146,7 +146,9 @@ def damage(case):
     manifest = json.loads((folder / "manifest.json").read_text())
     entries = manifest.get("collections", {})
     files = [folder / entry["file"] for entry in entries.values() if isinstance(entry, dict) and "file" in entry]
-    what = rng.choice(["swap files", "copy over", "swap entries", "edit manifest", "cut", "remove", "folder", "empty", "rewrite"])
+    what = rng.choice(
+        ["swap files", "copy over", "swap entries", "edit manifest", "cut", "remove", "folder", "empty", "rewrite"]
+    )
     if what == "swap files":
         contents = [path.read_bytes() for path in files]
         for path, content in zip(files, reversed(contents), strict=True):
@@ -222,5 +224,9 @@ def _rewrite(rng, path):
         frame.loc[0, "score"] = 99.0
     import pyarrow as pa
 
-    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(table.schema.metadata), path, row_group_size=len(frame) // 2)
+    pq.write_table(
+        pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(table.schema.metadata),
+        path,
+        row_group_size=len(frame) // 2,
+    )
     return f"rewrite {change}"

@@ -34,7 +34,20 @@ def compare_states_directions(case):
     """``compare -s --lower-is-better NAME`` turns the measure round."""
     write_two(case.folder)
     done, why = _tau(
-        case, "compare", "-m", "edits", "-s", "mt.csv", "--lower-is-better", "edits", "-o", "rep", "--trials", "10", "-B", "20"
+        case,
+        "compare",
+        "-m",
+        "edits",
+        "-s",
+        "mt.csv",
+        "--lower-is-better",
+        "edits",
+        "-o",
+        "rep",
+        "--trials",
+        "10",
+        "-B",
+        "20",
     )
     if done is None:
         return f"compare does not take --lower-is-better NAME: {why}"
@@ -47,9 +60,41 @@ def compare_states_directions(case):
 def compare_refuses_flags_without_effect(case):
     """A direction for a measure that is not there is refused."""
     write_two(case.folder)
-    done, _ = _tau(case, "compare", "-m", "edits", "-s", "mt.csv", "--lower-is-better", "nothing", "-o", "rep", "--trials", "10", "-B", "20")
-    bare, _ = _tau(case, "compare", "-m", "edits", "-s", "mt.csv", "--lower-is-better", "edits", "-o", "rep2", "--trials", "10", "-B", "20")
-    return None if done is None and bare is not None else "--lower-is-better of an unknown measure is taken, or no name is"
+    done, _ = _tau(
+        case,
+        "compare",
+        "-m",
+        "edits",
+        "-s",
+        "mt.csv",
+        "--lower-is-better",
+        "nothing",
+        "-o",
+        "rep",
+        "--trials",
+        "10",
+        "-B",
+        "20",
+    )
+    bare, _ = _tau(
+        case,
+        "compare",
+        "-m",
+        "edits",
+        "-s",
+        "mt.csv",
+        "--lower-is-better",
+        "edits",
+        "-o",
+        "rep2",
+        "--trials",
+        "10",
+        "-B",
+        "20",
+    )
+    return (
+        None if done is None and bare is not None else "--lower-is-better of an unknown measure is taken, or no name is"
+    )
 
 
 def every_command_takes_directions(case):

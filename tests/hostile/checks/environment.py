@@ -25,7 +25,12 @@ def _command(case, *words, may_fail=True, **options):
 def encoding(name, case):
     """Results and help print whatever stdout can encode."""
     write_two(case.folder)
-    for words in (["power", "mt.csv", "-B", "20"], ["similarity", "mt.csv", "--bootstrap", "5"], ["measures"], ["consistency", "mt.csv", "--trials", "5", "-B", "9"]):
+    for words in (
+        ["power", "mt.csv", "-B", "20"],
+        ["similarity", "mt.csv", "--bootstrap", "5"],
+        ["measures"],
+        ["consistency", "mt.csv", "--trials", "5", "-B", "9"],
+    ):
         found = _command(case, *words, may_fail=False, encoding=name, limit=60)
         if found:
             return f"{words[0]}: {found}"
@@ -37,7 +42,11 @@ def dollars(case):
     write_two(case.folder, r"$\frac{")
     text = (case.folder / "mt.csv").read_text().replace("r1", "a$b$").replace("r2", "$x^")
     (case.folder / "mt.csv").write_text(text)
-    for words in (["power", "mt.csv", "-B", "20"], ["similarity", "mt.csv", "--bootstrap", "5"], ["baselines", "mt.csv", "a$b$", "$x^"]):
+    for words in (
+        ["power", "mt.csv", "-B", "20"],
+        ["similarity", "mt.csv", "--bootstrap", "5"],
+        ["baselines", "mt.csv", "a$b$", "$x^"],
+    ):
         found = _command(case, *words, "--out", "out", may_fail=False, limit=60)
         if found:
             return f"{words[0]}: {found}"
@@ -59,9 +68,14 @@ def raw_exceptions(case):
     (folder / "manifest.json").write_text("[" * 100_000)
     surrogate = me.Scores([[[0.5]]], runs=["\ud800"], topics=["t"], measures=["AP"], collection="c") if True else None
     calls = {
-        **{name: partial(me.io.read_scores, folder / name) for name in ("long.csv", "long2.csv", "cut.zip", "book.xlsx", "deep.json")},
+        **{
+            name: partial(me.io.read_scores, folder / name)
+            for name in ("long.csv", "long2.csv", "cut.zip", "book.xlsx", "deep.json")
+        },
         "deep manifest": partial(me.ScoreStore(folder).collections),
-        "deep dialogues": partial(me.io.read_runs, folder / "deep.json", folder / "deep.json", format="dialogue-quality", aspect="A"),
+        "deep dialogues": partial(
+            me.io.read_runs, folder / "deep.json", folder / "deep.json", format="dialogue-quality", aspect="A"
+        ),
         "a lone surrogate in CSV": partial(me.io.write_scores, surrogate, folder / "s.csv"),
         "a lone surrogate in Parquet": partial(me.io.write_scores, surrogate, folder / "s.parquet"),
         "a lone surrogate in a store": partial(me.ScoreStore(folder / "store").add, surrogate),
@@ -101,7 +115,11 @@ def permissions(case):
         "reading a folder": partial(me.io.read_scores, case.folder),
     }
     for name, call in calls.items():
-        with mock.patch("pathlib.Path.read_bytes", refuse), mock.patch("builtins.open", refuse), mock.patch("pathlib.Path.iterdir", refuse):
+        with (
+            mock.patch("pathlib.Path.read_bytes", refuse),
+            mock.patch("builtins.open", refuse),
+            mock.patch("pathlib.Path.iterdir", refuse),
+        ):
             try:
                 case.call(call)
             except Finding as finding:
@@ -129,7 +147,14 @@ def interrupted_out(how, case):
         new = [name for name in before if name in now and now[name] != before[name]]
         if changed and len(new) < len(before) - 1:
             return f"half of the files are new: {sorted(changed)}"
-        stray = {path.name for path in case.folder.iterdir()} - {"old.csv", "new.csv", "out", ".out", ".err", ".memory"} | set(now) - set(before)
+        stray = {path.name for path in case.folder.iterdir()} - {
+            "old.csv",
+            "new.csv",
+            "out",
+            ".out",
+            ".err",
+            ".memory",
+        } | set(now) - set(before)
         if stray and how == signal.SIGTERM:
             return f"it leaves {sorted(stray)} behind"
         run_command(case.folder, "similarity", "old.csv", *words, limit=60)
@@ -163,7 +188,7 @@ def half_written(case):
     try:
         with mock.patch("os.replace", fail):
             output.write_result(result("tau_b"), out, "similarity")
-    except Exception:  # noqa: BLE001, S110  (what it raises is not asked here)
+    except Exception:  # noqa: S110  (what it raises is not asked here)
         pass
     now = commands._set_of(out)
     changed = [name for name in before if now.get(name) != before[name]]
@@ -191,7 +216,9 @@ def report_path_first(case):
     """``compare -o FILE`` is refused before anything is computed."""
     write_two(case.folder)
     (case.folder / "rep").write_text("a file")
-    done = run_command(case.folder, "compare", "-m", "edits", "-s", "mt.csv", "-o", "rep", "--trials", "10", "-B", "20", limit=120)
+    done = run_command(
+        case.folder, "compare", "-m", "edits", "-s", "mt.csv", "-o", "rep", "--trials", "10", "-B", "20", limit=120
+    )
     if done.status != 2:
         return f"status {done.status}"
     return "it computes before it looks" if b"power" in done.err or b"consistency" in done.err else None
@@ -224,7 +251,9 @@ def killed_workers(case):
     write_two(case.folder)
     words = ["compare", "-m", "edits", "-o", "rep", "--trials", "10", "-B", "20", "--n-jobs", "2"]
     for number in range(8):
-        (case.folder / f"mt{number}.csv").write_bytes((case.folder / "mt.csv").read_bytes().replace(b"0.5", b"0.%d" % number))
+        (case.folder / f"mt{number}.csv").write_bytes(
+            (case.folder / "mt.csv").read_bytes().replace(b"0.5", b"0.%d" % number)
+        )
         words += ["-s", f"mt{number}.csv"]
     done = run_command(case.folder, *words, limit=140, HOSTILE_KILL_WORKER="1")
     if done.status != 0:

@@ -32,7 +32,14 @@ def polarity_drops(case):
 def _frame(case, scores, runs=("a", "b", "c")):
     import metaeval as me
 
-    frame = pd.DataFrame({"run": pd.Series(runs, dtype=object), "topic": ["t"] * len(runs), "measure": ["AP"] * len(runs), "score": scores})
+    frame = pd.DataFrame(
+        {
+            "run": pd.Series(runs, dtype=object),
+            "topic": ["t"] * len(runs),
+            "measure": ["AP"] * len(runs),
+            "score": scores,
+        }
+    )
     return case.call(me.Scores.from_frame, frame)[0]
 
 
@@ -62,7 +69,9 @@ def labels_are_not_merged(case):
         found = _frame(case, [0.1, 0.2, 0.3], labels)
         if found is not None and len(found.runs) < 3:
             return f"the labels {labels} become {found.runs}"
-    frame = pd.DataFrame({"run": pd.Series([1, True], dtype=object), "topic": ["t", "u"], "measure": "AP", "score": [1.0, 2.0]})
+    frame = pd.DataFrame(
+        {"run": pd.Series([1, True], dtype=object), "topic": ["t", "u"], "measure": "AP", "score": [1.0, 2.0]}
+    )
     found, _ = case.call(me.Scores.from_frame, frame, missing="worst")
     return f"the labels 1 and True become {found.runs}" if found is not None and len(found.runs) < 2 else None
 

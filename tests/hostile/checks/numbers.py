@@ -13,8 +13,19 @@ from tests.hostile import metamorphic
 from tests.hostile.campaign import Finding
 from tests.hostile.forks import run_command
 
-SCALED = [("power", "tukey-hsd"), ("power", "paired-t"), ("power", "paired-bootstrap"), ("power", "randomised-tukey-hsd"), ("power", "paired-randomisation"),
-          ("similarity", ""), ("consistency", ""), ("robustness", ""), ("coverage", ""), ("sample_size", ""), ("contradictions", "tukey-hsd")]  # fmt: skip
+SCALED = [
+    ("power", "tukey-hsd"),
+    ("power", "paired-t"),
+    ("power", "paired-bootstrap"),
+    ("power", "randomised-tukey-hsd"),
+    ("power", "paired-randomisation"),
+    ("similarity", ""),
+    ("consistency", ""),
+    ("robustness", ""),
+    ("coverage", ""),
+    ("sample_size", ""),
+    ("contradictions", "tukey-hsd"),
+]
 
 
 def tau_ties_pair_by_pair(case):
@@ -61,7 +72,10 @@ def order_of_rows(case):
     scores = me.Scores(values, runs=list("abcde"), topics=range(9), measures=["AP", "RR"], collection="c")
     turned = scores.sel(runs=list("ebdac"), topics=[str(t) for t in (3, 1, 8, 0, 7, 2, 6, 4, 5)])
     for test in metamorphic.TESTS:
-        found = [metamorphic.numbers("power", me.discriminative_power(one, n_permutations=200, test=test)) for one in (scores, turned)]
+        found = [
+            metamorphic.numbers("power", me.discriminative_power(one, n_permutations=200, test=test))
+            for one in (scores, turned)
+        ]
         largest = max(abs(found[0][key] - found[1][key]) for key in found[0])
         if largest > 1e-9:
             return f"{test}: p-values move by up to {largest:.3f}"
@@ -78,10 +92,32 @@ def collection_travels(case):
         with open(case.folder / f"{name}.csv", "w", newline="", encoding="utf-8") as stream:
             table = csv.writer(stream)
             table.writerow(["topic", "item", "label"])
-            table.writerows((t, i, said if name == "gold" or rng.random() < 0.6 else rng.choice("abc")) for t, i, said in gold)
-    words = ["score", "gold.csv", "run1.csv", "run2.csv", "run3.csv", "-l", "labels", "--classes", "a,b,c", "--collection", "mine", "-m", "Accuracy"]
+            table.writerows(
+                (t, i, said if name == "gold" or rng.random() < 0.6 else rng.choice("abc")) for t, i, said in gold
+            )
+    words = [
+        "score",
+        "gold.csv",
+        "run1.csv",
+        "run2.csv",
+        "run3.csv",
+        "-l",
+        "labels",
+        "--classes",
+        "a,b,c",
+        "--collection",
+        "mine",
+        "-m",
+        "Accuracy",
+    ]
     run_command(case.folder, *words, "-o", "scores.csv", limit=90).check(may_fail=False)
-    runs = me.io.read_runs(case.folder / "gold.csv", [case.folder / f"run{k}.csv" for k in (1, 2, 3)], format="labels", classes="abc" and list("abc"), collection="mine")
+    runs = me.io.read_runs(
+        case.folder / "gold.csv",
+        [case.folder / f"run{k}.csv" for k in (1, 2, 3)],
+        format="labels",
+        classes="abc" and list("abc"),
+        collection="mine",
+    )
     direct = me.discriminative_power(me.score(runs, ["Accuracy"]), n_permutations=300)
     through = me.discriminative_power(me.io.read_scores(case.folder / "scores.csv"), n_permutations=300)
     if through.collection != "mine":
@@ -125,7 +161,10 @@ def same_data_is_not_pooled(case):
 
 CHECKS = {
     "4 tau ties by the largest value": tau_ties_pair_by_pair,
-    **{f"4 scale changes {question} {test}".rstrip(): partial(scale_changes_nothing, question, test) for question, test in SCALED},
+    **{
+        f"4 scale changes {question} {test}".rstrip(): partial(scale_changes_nothing, question, test)
+        for question, test in SCALED
+    },
     "5 order of rows moves p-values": order_of_rows,
     "5 a file loses its collection": collection_travels,
     "6 robustness leaves runs out in silence": robustness_says_what_it_compares,

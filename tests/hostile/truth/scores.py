@@ -56,8 +56,7 @@ def _tidy(content, delimiter, measure):
 
 def wide(files):
     """Readings of files by measure, each topics × runs."""
-    found = [one for delimiter in DELIMITERS for one in attempt(_wide, files, delimiter)]
-    return found
+    return [one for delimiter in DELIMITERS for one in attempt(_wide, files, delimiter)]
 
 
 def _wide(files, delimiter):
