@@ -1,0 +1,1 @@
+"""What the right answer is, computed without metaeval: csv, json, pandas and the definitions written out."""

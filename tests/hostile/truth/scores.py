@@ -1,0 +1,152 @@
+"""Score matrices, read independently: each reader returns every reading of a file that can be defended."""
+
+from dataclasses import dataclass, field
+
+from tests.hostile.truth.tables import DELIMITERS, Unreadable, label, lines_of, number, table_of
+
+TOPIC_COLUMNS = {"topic", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "id", ""}
+WORST = {"AP": 0.0, "nDCG@20": 0.0, "P@10": 0.0, "RR": 0.0, "ERR@20": 0.0, "NMD": 1.0, "RNOD": 1.0}
+WORST |= {"map": 0.0, "recip_rank": 0.0}
+
+
+@dataclass
+class Reading:
+    """`cells[run, topic, measure]` is a score, None where the file says that there is none."""
+
+    cells: dict
+    directions: dict = field(default_factory=dict)
+    reported: bool = False  # whether something was left out or filled in, and that has to be said
+
+    def add(self, run, topic, measure, score):
+        key = (label(run), label(topic), label(measure))
+        if key in self.cells:
+            raise Unreadable(f"{key} is there twice")
+        self.cells[key] = score
+
+
+def attempt(read, *arguments):
+    """A list of one reading, or of none."""
+    try:
+        reading = read(*arguments)
+    except Unreadable:
+        return []
+    return [reading] if reading.cells else []
+
+
+def tidy(content, measure=None):
+    return [one for delimiter in DELIMITERS for one in attempt(_tidy, content, delimiter, measure)]
+
+
+def _tidy(content, delimiter, measure):
+    header, rows = table_of(content, delimiter)
+    at = {name: header.index(name) for name in header}
+    if not {"run", "topic", "score"} <= set(at) or ("measure" not in at and measure is None):
+        raise Unreadable("columns")
+    reading = Reading({})
+    for row in rows:
+        name = row[at["measure"]] if "measure" in at else measure
+        if "higher_is_better" in at:
+            word = row[at["higher_is_better"]].strip().lower()
+            if word not in ("", "true", "false") or reading.directions.setdefault(name, word) != word:
+                raise Unreadable("directions")
+        if measure is None or name == measure:
+            reading.add(row[at["run"]], row[at["topic"]], name, number(row[at["score"]]))
+    return reading
+
+
+def wide(files):
+    """Readings of files by measure, each topics × runs."""
+    return [one for delimiter in DELIMITERS for one in attempt(_wide, files, delimiter)]
+
+
+def _wide(files, delimiter):
+    reading, shapes = Reading({}), set()
+    for measure, content in files.items():
+        header, rows = table_of(content, delimiter)
+        named = header[0].lower() in TOPIC_COLUMNS
+        if not header[named:]:
+            raise Unreadable("no runs")
+        topics = [row[0] if named else str(position) for position, row in enumerate(rows, start=1)]
+        shapes.add((frozenset(header[named:]), frozenset(topics)))
+        for topic, row in zip(topics, rows, strict=True):
+            for run, cell in zip(header[named:], row[named:], strict=True):
+                reading.add(run, topic, measure, number(cell))
+    if len(shapes) > 1:
+        raise Unreadable("not the same runs and topics")
+    return reading
+
+
+def sakai(files):
+    """Readings of a folder: its files ``runs``, perhaps ``topics``, and one a measure."""
+    return attempt(_sakai, files)
+
+
+def _sakai(files):
+    if "runs" not in files or len(set(files) - {"runs", "topics"}) == 0:
+        raise Unreadable("no runs or no measure")
+    runs = [line.strip() for line in lines_of(files["runs"])]
+    topics = [line.strip() for line in lines_of(files["topics"])] if "topics" in files else None
+    reading, lengths = Reading({}), set()
+    for measure in sorted(set(files) - {"runs", "topics"}):
+        rows = [line.split() for line in lines_of(files[measure])]
+        lengths.add(len(rows))
+        names = topics if topics is not None else [str(position) for position in range(1, len(rows) + 1)]
+        if len(names) != len(rows) or any(len(row) != len(runs) for row in rows):
+            raise Unreadable("shape")
+        for topic, row in zip(names, rows, strict=True):
+            for run, cell in zip(runs, row, strict=True):
+                reading.add(run, topic, measure, number(cell))
+    if len(lengths) > 1:
+        raise Unreadable("topics")
+    return reading
+
+
+def trec_eval(files):
+    """Readings of files by name without suffix."""
+    return attempt(_trec_eval, files)
+
+
+def _trec_eval(files):
+    reading, names = Reading({}), set()
+    for name, content in files.items():
+        run, cells = name, []
+        for line in lines_of(content):
+            fields = line.split("\t") if line.count("\t") >= 2 else line.split()
+            if len(fields) != 3:
+                raise Unreadable("columns")
+            measure, topic, value = (one.strip() for one in fields)
+            if topic == "all":
+                run = value if measure == "runid" else run
+            elif measure not in ("num_q", "num_ret", "num_rel", "num_rel_ret") and not measure.startswith(
+                ("runid", "relstring")
+            ):
+                cells.append((topic, measure, number(value)))
+        if run in names or not cells:
+            raise Unreadable("the same run twice, or no score of a topic")
+        names.add(run)
+        for topic, measure, value in cells:
+            reading.add(run, topic, measure, value)
+    return reading
+
+
+def apply_missing(reading, policy):
+    """The scores that a policy leaves, as a reading without gaps; None where it has to be an error."""
+    cells = reading.cells
+    axes = [list(dict.fromkeys(key[axis] for key in cells)) for axis in range(3)]
+    there = {key: value for key, value in cells.items() if value is not None}
+    total = len(axes[0]) * len(axes[1]) * len(axes[2])
+    if len(there) == total:
+        return Reading(there, reading.directions)
+    if policy in ("drop-topic", "drop-run"):
+        axis = 1 if policy == "drop-topic" else 0
+        counts = dict.fromkeys(axes[axis], 0)
+        for key in there:
+            counts[key[axis]] += 1
+        whole = total // len(axes[axis])
+        kept = {key: value for key, value in there.items() if counts[key[axis]] == whole}
+        return Reading(kept, reading.directions, reported=True) if kept else None
+    lacking = {key[2] for key in cells}
+    if policy == "worst" and lacking <= set(WORST) and total <= 100_000:
+        filled = {(r, t, m): there.get((r, t, m), WORST[m]) for r in axes[0] for t in axes[1] for m in axes[2]}
+        return Reading(filled, reading.directions, reported=True)
+    return None
