@@ -23,6 +23,7 @@ from metaeval.errors import StoreError
 from metaeval.files import is_remote, read_bytes
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import is_shipped
+from metaeval.measures.resolve import measure_of_label
 
 SCHEMA = 2
 SUFFIX = ".parquet"
