@@ -49,9 +49,10 @@ def run(
       python -m experiments --full --check
     """
     from experiments.check import compare_pages, find_other_files
-    from experiments.outcome import Settings, count_processors, remember_hosts
+    from experiments.outcome import Settings, count_processors
     from experiments.papers import run_paper, write_results_index
     from metaeval import MetaevalError
+    from metaeval.datasets import remember_unreachable_hosts
     from metaeval.errors import MetaevalWarning
     from metaeval.files import write_atomically
 
@@ -72,7 +73,7 @@ def run(
     settings = Settings(data, quick, full, n_jobs or count_processors(), seed, tell if verbose else lambda _: None)
     reports = []
     try:
-        with remember_hosts():
+        with remember_unreachable_hosts():
             for name in wanted:
                 tell(f"{name}: {PAPERS[name]}")
                 report, outcomes = run_paper(name, settings, out, check=check, render=render)

@@ -6,7 +6,6 @@ import io
 import os
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -180,15 +179,6 @@ def _covers(files: Mapping[str, str], folder: Path) -> bool:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the content of study.toml or printed.toml."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def remember_hosts() -> AbstractContextManager[object]:
-    """Return a context in which a host that cannot be reached is asked once, not once for every data set."""
-    from metaeval import datasets
-
-    remember: Callable[[], AbstractContextManager[object]]
-    remember = getattr(datasets, "remember_unreachable_hosts", nullcontext)
-    return remember()
 
 
 def count_processors() -> int:
