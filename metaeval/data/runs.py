@@ -58,7 +58,7 @@ class ClassificationRuns:
         collection: str = "",
         provenance: str = "",
     ) -> None:
-        labels = _labels(runs, topics, classes)
+        labels = _check_labels(runs, topics, classes)
         given = np.asarray(counts)
         _check_shape(given, (*map(len, labels), len(labels[2])), "counts", "run × topic × gold × predicted")
         try:
@@ -91,7 +91,7 @@ class ClassificationRuns:
         _freeze(self, counts=whole, labels=labels, collection=collection, provenance=provenance)
 
     def __repr__(self) -> str:
-        return _described(self)
+        return _describe(self)
 
     @property
     def kind(self) -> Kind:
@@ -198,7 +198,7 @@ class QuantificationRuns:
         provenance: str = "",
         rescale: bool = False,
     ) -> None:
-        labels = _labels(runs, topics, classes)
+        labels = _check_labels(runs, topics, classes)
         shares = np.array(estimated, dtype=np.float64)
         true = np.array(gold, dtype=np.float64)
         _check_shape(shares, tuple(map(len, labels)), "estimated shares", "run × topic × class")
@@ -208,7 +208,7 @@ class QuantificationRuns:
         _freeze(self, estimated=shares, gold=true, labels=labels, collection=collection, provenance=provenance)
 
     def __repr__(self) -> str:
-        return _described(self)
+        return _describe(self)
 
     @property
     def kind(self) -> Kind:
@@ -314,7 +314,7 @@ def distributions(
     return shares / total[..., None] if rescale else shares
 
 
-def _labels(
+def _check_labels(
     runs: Iterable[object], topics: Iterable[object], classes: Iterable[object]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     labels = unique_labels(runs, "run"), unique_labels(topics, "topic"), unique_labels(classes, "class")
@@ -340,7 +340,7 @@ def _freeze(
         object.__setattr__(target, name, value)
 
 
-def _described(runs: Runs) -> str:
+def _describe(runs: Runs) -> str:
     parts = ((len(runs.runs), "run"), (len(runs.topics), "topic"))
     shape = " × ".join(format_count(size, what) for size, what in parts)
     named = f", {runs.collection}" if runs.collection else ""

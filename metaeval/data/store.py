@@ -76,7 +76,7 @@ class ScoreStore:
         StoreError
             If the manifest is damaged or from a newer version.
         """
-        return tuple(sorted(self._manifest()))
+        return tuple(sorted(self._read_manifest()))
 
     def info(self, collection: str) -> dict[str, Any]:
         """Return what the manifest says of a collection, without reading its scores.
@@ -95,7 +95,7 @@ class ScoreStore:
         StoreError
             If there is no such collection.
         """
-        return self._entry(self._manifest(), collection)
+        return self._find_entry(self._read_manifest(), collection)
 
     def load(self, collection: str, measures: Iterable[str | Measure] | str | Measure | None = None) -> Scores:
         """Load a collection, or some measures of it, of which only those are read.
@@ -117,7 +117,7 @@ class ScoreStore:
             If there is no such collection or measure, or the file is damaged.
         """
         for _ in range(5):
-            entry = self._entry(self._manifest(), collection)
+            entry = self._find_entry(self._read_manifest(), collection)
             try:
                 return self._read(collection, entry, measures)
             except FileNotFoundError:
@@ -145,8 +145,8 @@ class ScoreStore:
         name = scores.collection if collection is None else collection
         if not name.strip():
             raise StoreError("these scores have no collection name: give Scores(collection=…) or add(collection=…)")
-        with self._locked(make=True) as folder:
-            self._begin(folder)
+        with self._lock(make=True) as folder:
+            self._write_first_manifest(folder)
             self._add(folder, name, scores, replace=replace)
 
     def remove(self, collection: str) -> None:
@@ -161,16 +161,16 @@ class ScoreStore:
         StoreError
             If there is no such collection, or the store cannot be written.
         """
-        self._entry(self._manifest(), collection)
-        with self._locked() as folder:
-            manifest = self._manifest()
-            self._entry(manifest, collection)
+        self._find_entry(self._read_manifest(), collection)
+        with self._lock() as folder:
+            manifest = self._read_manifest()
+            self._find_entry(manifest, collection)
             del manifest[collection]
             _write_manifest(folder, manifest)
             _clear_leftovers(folder, manifest)
 
     @contextmanager
-    def _locked(self, *, make: bool = False) -> Iterator[Path]:
+    def _lock(self, *, make: bool = False) -> Iterator[Path]:
         """Hold the store's lock while it is written; whatever stands in the way is a StoreError."""
         from filelock import FileLock, Timeout
 
@@ -187,11 +187,11 @@ class ScoreStore:
         except OSError as error:
             raise StoreError(f"{self.path}: the store cannot be written: {error.strerror or error}") from None
 
-    def _begin(self, folder: Path) -> None:
+    def _write_first_manifest(self, folder: Path) -> None:
         """Write an empty manifest before the first scores: from then on, scores without one mean that it was lost."""
         if (folder / _MANIFEST).exists():
             return
-        orphans = [path.name for path in folder.iterdir() if _is_ours(path)]
+        orphans = [path.name for path in folder.iterdir() if _is_store_file(path)]
         if orphans:
             raise StoreError(
                 f"{self.path}: the manifest is gone, but there are scores of a store ({format_list(orphans, 2)}): "
@@ -200,9 +200,9 @@ class ScoreStore:
         _write_manifest(folder, {})
 
     def _add(self, folder: Path, name: str, scores: Scores, *, replace: bool) -> None:
-        manifest = self._manifest()
+        manifest = self._read_manifest()
         if name in manifest and not replace:
-            scores = _merged(self._read(name, manifest[name], None), scores)
+            scores = _merge(self._read(name, manifest[name], None), scores)
         content = _to_parquet(scores)
         digest = hashlib.sha256(content).hexdigest()
         file = f"{_file_stem(name)}.{digest[:16]}{_SUFFIX}"
@@ -212,14 +212,14 @@ class ScoreStore:
             "sha256": digest,
             "runs": len(scores.runs),
             "topics": len(scores.topics),
-            "measures": [_described(one) for one in scores.measures],
+            "measures": [_describe_measure(one) for one in scores.measures],
             "provenance": scores.provenance,
         }
         _write_manifest(folder, manifest)
         _clear_leftovers(folder, manifest)
 
-    def _manifest(self) -> dict[str, dict[str, Any]]:
-        path = _joined(self.path, _MANIFEST)
+    def _read_manifest(self) -> dict[str, dict[str, Any]]:
+        path = _join(self.path, _MANIFEST)
         if not is_remote(path) and not Path(path).exists():
             if Path(self.path).is_file():
                 raise StoreError(f"{self.path} is a file; a store is a folder")
@@ -242,7 +242,7 @@ class ScoreStore:
             raise StoreError(f"{path}: this is not the manifest of a score store, or it is damaged") from None
         return collections
 
-    def _entry(self, manifest: dict[str, dict[str, Any]], collection: str) -> dict[str, Any]:
+    def _find_entry(self, manifest: dict[str, dict[str, Any]], collection: str) -> dict[str, Any]:
         if collection not in manifest:
             there = f"it holds {format_list(sorted(manifest))}" if manifest else "it is empty"
             raise StoreError(f"{self.path}: there is no collection {collection!r} ({there})")
@@ -251,7 +251,7 @@ class ScoreStore:
     def _read(
         self, collection: str, entry: dict[str, Any], measures: Iterable[str | Measure] | str | Measure | None
     ) -> Scores:
-        known = [_measure(one) for one in entry["measures"]]
+        known = [_restore_measure(one) for one in entry["measures"]]
         names = [str(one) for one in known]
         if isinstance(measures, str | Measure):
             measures = [measures]
@@ -268,7 +268,7 @@ class ScoreStore:
         file = str(entry["file"])
         if Path(file).name != file:
             raise StoreError(f"{self.path}: the manifest names the file {file!r}, which is not one in the store")
-        values, runs, topics = self._read_file(_joined(self.path, file), entry, wanted)
+        values, runs, topics = self._read_file(_join(self.path, file), entry, wanted)
         if (len(runs), len(topics)) != (entry["runs"], entry["topics"]):
             raise StoreError(
                 f"{self.path}: the file of collection {collection} holds {len(runs)} runs × {len(topics)} topics, the "
@@ -292,27 +292,27 @@ class ScoreStore:
         whole = len(wanted) == len(entry["measures"])
         try:
             if is_remote(path) or whole:
-                content = _bytes_of(path)
+                content = _read_bytes(path)
                 if hashlib.sha256(content).hexdigest() != entry["sha256"]:
                     raise StoreError(f"{path}: the file is damaged: its sha256 is not the one in the manifest")
                 source: Any = io.BytesIO(content)
             else:
                 source = path
             with pyarrow.parquet.ParquetFile(source, page_checksum_verification=True) as file:
-                return _values(file, wanted)
+                return _read_values(file, wanted)
         except (FileNotFoundError, StoreError):
             raise
         except (pyarrow.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{path}: the file is damaged or was not written by a score store ({error})") from None
 
 
-def _bytes_of(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     if is_remote(path):
         return read_bytes(path)
     return Path(path).read_bytes()
 
 
-def _joined(folder: str, file: str) -> str:
+def _join(folder: str, file: str) -> str:
     return f"{folder.rstrip('/')}/{file}" if is_remote(folder) else str(Path(folder) / file)
 
 
@@ -322,7 +322,7 @@ def _file_stem(collection: str) -> str:
     return safe if len(safe) <= 150 else f"{safe[:100]}-{hashlib.sha256(collection.encode()).hexdigest()[:16]}"
 
 
-def _merged(there: Scores, new: Scores) -> Scores:
+def _merge(there: Scores, new: Scores) -> Scores:
     """Return both: the new measures, aligned by label, in place of the old ones of the same name or behind them."""
     for what, old, given in (("run", there.runs, new.runs), ("topic", there.topics, new.topics)):
         missing = [label for label in old if label not in set(given)]
@@ -365,26 +365,26 @@ def _to_parquet(scores: Scores) -> bytes:
         ],
         metadata={_ROW_GROUPS: json.dumps([str(one) for one in scores.measures])},
     )
-    run = _labelled(np.repeat(np.arange(n_runs), n_topics), scores.runs)
-    topic = _labelled(np.tile(np.arange(n_topics), n_runs), scores.topics)
+    run = _encode_labels(np.repeat(np.arange(n_runs), n_topics), scores.runs)
+    topic = _encode_labels(np.tile(np.arange(n_topics), n_runs), scores.topics)
     names = [str(one) for one in scores.measures]
     stream = io.BytesIO()
     options = {"use_dictionary": ["run", "topic", "measure"], "compression": "zstd", "write_page_checksum": True}
     with pyarrow.parquet.ParquetWriter(stream, schema, **options) as writer:
         for position, _name in enumerate(names):
-            measure = _labelled(np.full(n_runs * n_topics, position), names)
+            measure = _encode_labels(np.full(n_runs * n_topics, position), names)
             score = pyarrow.array(np.ascontiguousarray(scores.values[..., position]).ravel())
             writer.write_table(pyarrow.table([run, topic, measure, score], schema=schema), row_group_size=2**62)
     return stream.getvalue()
 
 
-def _labelled(positions: np.ndarray, labels: Iterable[str]) -> Any:
+def _encode_labels(positions: np.ndarray, labels: Iterable[str]) -> Any:
     import pyarrow
 
     return pyarrow.DictionaryArray.from_arrays(pyarrow.array(positions.astype(np.int32)), pyarrow.array(list(labels)))
 
 
-def _values(file: pyarrow.parquet.ParquetFile, wanted: list[str]) -> tuple[np.ndarray, list[str], list[str]]:
+def _read_values(file: pyarrow.parquet.ParquetFile, wanted: list[str]) -> tuple[np.ndarray, list[str], list[str]]:
     """Read the row groups of the wanted measures; rows within one are run by run, topics innermost."""
     groups = {name: group for group, name in enumerate(json.loads(file.schema_arrow.metadata[_ROW_GROUPS]))}
     labels = file.read_row_group(groups[wanted[0]], columns=["run", "topic"])
@@ -396,7 +396,7 @@ def _values(file: pyarrow.parquet.ParquetFile, wanted: list[str]) -> tuple[np.nd
     return values, runs, topics
 
 
-def _described(measure: Measure) -> dict[str, Any]:
+def _describe_measure(measure: Measure) -> dict[str, Any]:
     """What is kept of a measure: enough to use its scores where its formula is not at hand."""
     low, high = measure.range
     return {
@@ -409,7 +409,7 @@ def _described(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _measure(entry: dict[str, Any]) -> Measure:
+def _restore_measure(entry: dict[str, Any]) -> Measure:
     registered = named(entry["name"])
     if registered.formula is not None and registered.higher_is_better == entry["higher_is_better"]:
         return registered
@@ -430,7 +430,7 @@ def _write_manifest(folder: Path, collections: dict[str, dict[str, Any]]) -> Non
 
 
 def _check_entry(entry: dict[str, Any]) -> None:
-    """Refuse, by the errors that `ScoreStore._manifest` knows, an entry that is not as `_add` writes it."""
+    """Refuse, by the errors that `ScoreStore._read_manifest` knows, an entry that is not as `_add` writes it."""
     kinds = {"file": str, "sha256": str, "runs": int, "topics": int, "measures": list}
     for key, kind in kinds.items():
         if not isinstance(entry[key], kind):
@@ -446,7 +446,7 @@ def _check_entry(entry: dict[str, Any]) -> None:
             raise TypeError("measures")
 
 
-def _is_ours(path: Path) -> bool:
+def _is_store_file(path: Path) -> bool:
     """Say whether a store wrote a file: its name then holds the first digits of its content's checksum."""
     match = _OWN_NAME.search(path.name)
     if match is None or not path.is_file():
@@ -458,6 +458,6 @@ def _clear_leftovers(folder: Path, collections: dict[str, dict[str, Any]]) -> No
     """Delete what no collection uses any more; called under the lock, so nobody is writing it."""
     current = {entry["file"] for entry in collections.values()}
     for path in folder.iterdir():
-        if path.name.startswith(TEMPORARY) or (path.name not in current and _is_ours(path)):
+        if path.name.startswith(TEMPORARY) or (path.name not in current and _is_store_file(path)):
             with suppress(OSError):
                 path.unlink()

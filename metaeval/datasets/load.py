@@ -61,61 +61,65 @@ def load_dataset(
     >>> load_dataset("stc3-dq-a")                                    # doctest: +SKIP
     QuantificationRuns: 22 runs × 390 topics, 5 classes, stc3-dq-a
     """
-    chosen = wanted if isinstance(wanted, Dataset) else dataset(wanted)
-    if chosen.kind == "features":
-        raise DatasetError(f"{chosen.name} has neither runs nor scores: {chosen.where}. {chosen.note}")
-    if chosen.reader == ordinal.READER:
-        return ordinal.load(chosen, folder=folder, progress=progress)
-    files = fetch(chosen, folder=folder, progress=progress)
-    if chosen.kind == "scores":
-        return _scores(chosen, files)
-    runs = _with_baselines(_runs(chosen, files), chosen.baselines)
-    return replace(runs, provenance=chosen.provenance)
+    data_set = wanted if isinstance(wanted, Dataset) else dataset(wanted)
+    if data_set.kind == "features":
+        raise DatasetError(f"{data_set.name} has neither runs nor scores: {data_set.where}. {data_set.note}")
+    if data_set.reader == ordinal.READER:
+        return ordinal.load(data_set, folder=folder, progress=progress)
+    files = fetch(data_set, folder=folder, progress=progress)
+    if data_set.kind == "scores":
+        return _read_scores(data_set, files)
+    runs = _add_baselines(_read_runs(data_set, files), data_set.baselines)
+    return replace(runs, provenance=data_set.provenance)
 
 
-def _runs(chosen: Dataset, files: Mapping[str, Path]) -> Runs:
-    gold = files[chosen.gold]
-    named = _named(chosen, files) or {_GOLD: gold}
-    runs = _READERS[chosen.reader](chosen, gold, named)
-    if chosen.kind == "quantification" and isinstance(runs, ClassificationRuns):
+def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
+    gold = files[data_set.gold]
+    named = _name_runs(data_set, files) or {_GOLD: gold}
+    runs = _READERS[data_set.reader](data_set, gold, named)
+    if data_set.kind == "quantification" and isinstance(runs, ClassificationRuns):
         return runs.to_quantification()
     return runs
 
 
-def _named(chosen: Dataset, files: Mapping[str, Path]) -> dict[str, Path]:
+def _name_runs(data_set: Dataset, files: Mapping[str, Path]) -> dict[str, Path]:
     """Return the run files by run name: up to the first dot, so that PotTS.SubtaskC.res.official.txt is PotTS."""
-    found = sorted(name for name in files if fnmatchcase(name, chosen.runs))
+    found = sorted(name for name in files if fnmatchcase(name, data_set.runs))
     return {Path(name).name.partition(".")[0]: files[name] for name in found}
 
 
-def _dialogue_quality(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _dialogue_quality(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import dialogue_quality
 
-    return dialogue_quality.read(gold, named, collection=chosen.name, **chosen.options)
+    return dialogue_quality.read(gold, named, collection=data_set.name, **data_set.options)
 
 
-def _judgements(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _judgements(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import judgements
 
-    return judgements.read(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+    return judgements.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
 
 
-def _polarity(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _polarity(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import sentiment
 
-    return sentiment.read(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+    return sentiment.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
 
 
-def _semeval_classification(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _semeval_classification(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import semeval
 
-    return semeval.read_classification(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+    return semeval.read_classification(
+        gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options
+    )
 
 
-def _semeval_quantification(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _semeval_quantification(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import semeval
 
-    return semeval.read_quantification(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+    return semeval.read_quantification(
+        gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options
+    )
 
 
 _READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
@@ -127,7 +131,7 @@ _READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
 }
 
 
-def _with_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
+def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
     if not names:
         return runs
     kept = [run for run in runs.runs if run != _GOLD]
@@ -146,18 +150,18 @@ def _with_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
     return runs.with_runs(added).sel(runs=[*kept, *added])
 
 
-def _scores(chosen: Dataset, files: Mapping[str, Path]) -> Scores:
+def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
     from metaeval.io import sakai, wide
 
-    if chosen.reader == "sakai":
-        read = sakai.read(next(iter(files.values())).parent, collection=chosen.name)
+    if data_set.reader == "sakai":
+        read = sakai.read(next(iter(files.values())).parent, collection=data_set.name)
     else:
-        read = wide.read([files[name] for name in sorted(files)], collection=chosen.name)
-    measures = tuple(_directed(one, chosen.options) for one in read.measures)
-    return replace(read, measures=measures, provenance=chosen.provenance)
+        read = wide.read([files[name] for name in sorted(files)], collection=data_set.name)
+    measures = tuple(_state_direction(one, data_set.options) for one in read.measures)
+    return replace(read, measures=measures, provenance=data_set.provenance)
 
 
-def _directed(measure: Measure, options: Mapping[str, Any]) -> Measure:
+def _state_direction(measure: Measure, options: Mapping[str, Any]) -> Measure:
     """State direction and range of a measure that the registry of measures does not know."""
     if measure.higher_is_better is not None or not options:
         return measure

@@ -28,12 +28,12 @@ READER = "skordinal"
 _METADATA = b"metaeval.ordinal"
 
 
-def load(chosen: Dataset, *, folder: PathLike | None = None, progress: bool = True) -> ClassificationRuns:
+def load(data_set: Dataset, *, folder: PathLike | None = None, progress: bool = True) -> ClassificationRuns:
     """Return the runs of a set: kept ones, or made now and kept.
 
     Parameters
     ----------
-    chosen : Dataset
+    data_set : Dataset
         One whose reader is "skordinal".
     folder : path, optional
         Where it is kept; the user's cache folder by default.
@@ -56,21 +56,21 @@ def load(chosen: Dataset, *, folder: PathLike | None = None, progress: bool = Tr
     MetaevalWarning
         If the folder cannot be written: runs are returned, and made again next time.
     """
-    path = place(chosen, folder)
-    kept = _kept(path, chosen)
+    path = kept_file(data_set, folder)
+    kept = _read_kept(path, data_set)
     if kept is not None:
         return kept
-    with _locked(path):
-        kept = _kept(path, chosen)  # another process may have made them while we waited
+    with _lock(path):
+        kept = _read_kept(path, data_set)  # another process may have made them while we waited
         if kept is not None:
             return kept
         damaged = path.exists() and _read(path) is None
-        made = make(chosen, progress=progress)
+        made = make(data_set, progress=progress)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, _parquet(made, _recipe(chosen)))
+            write_atomically(path, _to_parquet(made, _describe_recipe(data_set)))
         except OSError as error:
-            why = f"{path} cannot be written ({error.strerror or error}): {chosen.name} will be made again next time"
+            why = f"{path} cannot be written ({error.strerror or error}): {data_set.name} will be made again next time"
             warnings.warn(why, MetaevalWarning, stacklevel=2)
         else:
             if damaged:
@@ -78,14 +78,18 @@ def load(chosen: Dataset, *, folder: PathLike | None = None, progress: bool = Tr
     return made
 
 
-def place(chosen: Dataset, folder: PathLike | None = None) -> Path:
+def kept_file(data_set: Dataset, folder: PathLike | None = None) -> Path:
     """Return the file in which the counts of a set are kept."""
     root = built_folder() if folder is None else Path(folder).expanduser()
-    return root / chosen.runs
+    return root / data_set.runs
 
 
-def _recipe(chosen: Dataset) -> dict[str, Any]:
-    return {"recipe": RECIPE, "options": dict(chosen.options), "packages": {name: _version(name) for name in PACKAGES}}
+def _describe_recipe(data_set: Dataset) -> dict[str, Any]:
+    return {
+        "recipe": RECIPE,
+        "options": dict(data_set.options),
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
 
 
 def _version(package: str) -> str | None:
@@ -95,19 +99,19 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _kept(path: Path, chosen: Dataset) -> ClassificationRuns | None:
+def _read_kept(path: Path, data_set: Dataset) -> ClassificationRuns | None:
     """Return what is kept when it was made as it would be made now; without the packages, whatever is kept."""
     found = _read(path)
     if found is None:
         return None
     runs, made_by = found
-    now = _recipe(chosen)
+    now = _describe_recipe(data_set)
     if None in now["packages"].values():
         made_by = {**made_by, "packages": now["packages"]}
     return runs if made_by == now else None
 
 
-def _parquet(runs: ClassificationRuns, recipe: dict[str, Any]) -> bytes:
+def _to_parquet(runs: ClassificationRuns, recipe: dict[str, Any]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -141,7 +145,7 @@ def _read(path: Path) -> tuple[ClassificationRuns, dict[str, Any]] | None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock(path: Path) -> Iterator[None]:
     """Let one process at a time make a set; where nothing can be written there is nothing to wait for."""
     import filelock
 

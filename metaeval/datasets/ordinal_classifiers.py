@@ -19,12 +19,12 @@ RECIPE = 1
 PACKAGES = ("scikit-learn", "skordinal")
 
 
-def make(chosen: Dataset, *, progress: bool = True) -> ClassificationRuns:
+def make(data_set: Dataset, *, progress: bool = True) -> ClassificationRuns:
     """Train and predict: the runs of a set, made from nothing but skordinal's copy of it and the seed.
 
     Parameters
     ----------
-    chosen : Dataset
+    data_set : Dataset
         Options: ``set`` (skordinal's name), ``seed``, ``folds``, ``items_per_topic``.
     progress : bool, optional
 
@@ -37,15 +37,15 @@ def make(chosen: Dataset, *, progress: bool = True) -> ClassificationRuns:
     DatasetError
         If scikit-learn or skordinal is missing.
     """
-    options = chosen.options
+    options = data_set.options
     features, gold = ordinal_set(options["set"])
     seed, n_items = options["seed"], len(gold)
-    fold = dealt(gold, options["folds"], seed, chosen.name)
+    fold = assign_folds(gold, options["folds"], seed, data_set.name)
     n_topics = n_items // options["items_per_topic"]
-    topic = generator(seed, chosen.name, "topics").permutation(np.arange(n_items) % n_topics)
-    models = classifiers(gold, seed, chosen.name)
-    counts = np.zeros((len(models), n_topics, len(chosen.classes), len(chosen.classes)), dtype=np.int64)
-    with _progress(chosen.name, len(models), shown=progress) as advance:
+    topic = generator(seed, data_set.name, "topics").permutation(np.arange(n_items) % n_topics)
+    models = classifiers(gold, seed, data_set.name)
+    counts = np.zeros((len(models), n_topics, len(data_set.classes), len(data_set.classes)), dtype=np.int64)
+    with _progress(data_set.name, len(models), shown=progress) as advance:
         for r, model in enumerate(models.values()):
             predicted = np.empty(n_items, dtype=np.int64)
             for k in range(options["folds"]):
@@ -58,8 +58,8 @@ def make(chosen: Dataset, *, progress: bool = True) -> ClassificationRuns:
         counts,
         runs=models,
         topics=[f"group-{t + 1}" for t in range(n_topics)],
-        classes=chosen.classes,
-        collection=chosen.name,
+        classes=data_set.classes,
+        collection=data_set.name,
         provenance=f"made here, recipe {RECIPE}, seed {seed}, {packages}",
     )
 
@@ -92,7 +92,7 @@ def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(data.data, dtype=np.float64), np.asarray(data.target, dtype=np.int64)
 
 
-def dealt(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
+def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
     """Deal the items of every class evenly to folds, in random order.
 
     A class of two items and more is never missing from what is trained on.
@@ -111,7 +111,7 @@ def dealt(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
 
     Examples
     --------
-    >>> dealt(np.array([0] * 4 + [1] * 2), 2, 0, "an example").tolist().count(0)
+    >>> assign_folds(np.array([0] * 4 + [1] * 2), 2, 0, "an example").tolist().count(0)
     3
     """
     order = generator(seed, name, "folds").permutation(len(gold))

@@ -185,7 +185,9 @@ def dataset(name: str) -> Dataset:
     """
     found = _registry().get(str(name))
     if found is None:
-        raise DatasetError(f"there is no data set {str(name)!r}{_nearest(str(name))}; `metaeval data list` lists them")
+        raise DatasetError(
+            f"there is no data set {str(name)!r}{_suggest_names(str(name))}; `metaeval data list` lists them"
+        )
     return found
 
 
@@ -212,7 +214,7 @@ def built_folder() -> Path:
     return Path(platformdirs.user_cache_dir("metaeval"))
 
 
-def _nearest(wanted: str) -> str:
+def _suggest_names(wanted: str) -> str:
     import difflib
 
     close = difflib.get_close_matches(wanted.lower(), list(_registry()), n=3, cutoff=0.5)
@@ -221,7 +223,7 @@ def _nearest(wanted: str) -> str:
 
 @functools.cache
 def _registry() -> dict[str, Dataset]:
-    tables = _toml("registry.toml")
+    tables = _read_toml("registry.toml")
     published = _files()
     return {name: _dataset(name, tables, published) for name in tables}
 
@@ -243,7 +245,7 @@ def _dataset(name: str, tables: dict[str, Any], published: tuple[File, ...]) -> 
 
 def _files() -> tuple[File, ...]:
     found = []
-    for source in _toml("files.toml")["source"]:
+    for source in _read_toml("files.toml")["source"]:
         repository, commit = source["repository"], source["commit"]
         for name, size, sha256, *elsewhere in source["files"]:
             path = quote(f"{source['path']}/{elsewhere[0] if elsewhere else name}")
@@ -260,5 +262,5 @@ def _files() -> tuple[File, ...]:
     return tuple(found)
 
 
-def _toml(name: str) -> dict[str, Any]:
+def _read_toml(name: str) -> dict[str, Any]:
     return tomllib.loads(resources("metaeval.datasets").joinpath(name).read_text(encoding="utf-8"))

@@ -56,7 +56,7 @@ class Table:
 
     def to_text(self) -> str:
         """Return the table for a terminal: aligned columns, caption above, signature below."""
-        shown = _with_index(self._shown())
+        shown = _with_index(self._format_frame())
         head = [_one_line(label) for label in shown.columns]
         rows = [[_one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
@@ -84,31 +84,30 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown."""
-        shown = _with_index(self._shown(bold="**{}**", underline="<u>{}</u>", escape=_markdown), _markdown)
+        frame = self._format_frame(bold="**{}**", underline="<u>{}</u>", escape=_escape_markdown)
+        shown = _with_index(frame, _escape_markdown)
         head = list(shown.columns)
         rule = [":--" if left else "--:" for left in _text_columns(self.frame)]
         body = shown.astype(str).to_numpy().tolist()
         rows = [f"| {' | '.join(cells)} |" for cells in (head, rule, *body)]
-        return (
-            "\n".join([f"**{_markdown(self.caption)}**", "", *rows, "", f"<sub>{_markdown(str(self.signature))}</sub>"])
-            + "\n"
-        )
+        caption, signature = _escape_markdown(self.caption), _escape_markdown(str(self.signature))
+        return "\n".join([f"**{caption}**", "", *rows, "", f"<sub>{signature}</sub>"]) + "\n"
 
     def to_latex(self) -> str:
         """Return the table as LaTeX: needs the packages booktabs and, for coloured bands, xcolor with ``table``."""
-        shown = self._shown(escape=_latex)
+        shown = self._format_frame(escape=_escape_latex)
         styler = shown.style
         if self.marks is not None:
-            styler = styler.apply(lambda _: self._words().map(_latex_style), axis=None)
-        styler = styler.format_index(lambda label: _latex(str(label)), axis=0)
-        styler = styler.format_index(lambda label: _latex(str(label)), axis=1)
+            styler = styler.apply(lambda _: self._find_marks().map(_latex_style), axis=None)
+        styler = styler.format_index(lambda label: _escape_latex(str(label)), axis=0)
+        styler = styler.format_index(lambda label: _escape_latex(str(label)), axis=1)
         columns = "".join("l" if left else "r" for left in _text_columns(self.frame))
         body = styler.hide(names=True).to_latex(hrules=True, column_format=columns, multicol_align="c")
-        caption = f"\\caption{{{_latex(self.caption)}}}"
+        caption = f"\\caption{{{_escape_latex(self.caption)}}}"
         return (
             "\\begin{table}\n\\centering\n"
             f"{caption}\n{body}"
-            f"\\par\\smallskip{{\\scriptsize {_latex(str(self.signature))}}}\n\\end{{table}}\n"
+            f"\\par\\smallskip{{\\scriptsize {_escape_latex(str(self.signature))}}}\n\\end{{table}}\n"
         )
 
     def write(self, folder: Path, name: str) -> list[Path]:
@@ -153,14 +152,16 @@ class Table:
             raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
         return styles[style]()
 
-    def _words(self) -> pd.DataFrame:
+    def _find_marks(self) -> pd.DataFrame:
         if self.marks is None:
             return pd.DataFrame("", index=self.frame.index, columns=self.frame.columns)
         return self.marks(self.frame)
 
-    def _shown(self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str) -> pd.DataFrame:
+    def _format_frame(
+        self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str
+    ) -> pd.DataFrame:
         """Return the frame as text, rounded, with marks as text where the style has some."""
-        words = self._words()
+        words = self._find_marks()
         shown = self.frame.astype(object).copy()
         for c, column in enumerate(self.frame.columns):
             digits = self.digits if isinstance(self.digits, int) else self.digits.get(column, 3)
@@ -243,7 +244,7 @@ def flat_label(column: object) -> str:
     return " ".join(str(part) for part in column if str(part)) if isinstance(column, tuple) else str(column)
 
 
-def _markdown(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Keep names from breaking the table or becoming HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("\n", " ")
 
@@ -259,7 +260,7 @@ _LATEX = {
 }  # fmt: skip
 
 
-def _latex(text: str) -> str:
+def _escape_latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 

@@ -65,7 +65,7 @@ def _operation(builder: Any, name: str, vector: ir.VectorType) -> Callable[[Any,
     return lambda first, second: builder.call(function, [first, second])
 
 
-def _mixed(builder: Any, word: Any) -> Any:
+def _emit_mix(builder: Any, word: Any) -> Any:
     for shift, factor in MIX_STEPS:
         word = builder.xor(word, builder.lshr(word, _same(_LANES64, shift)))
         word = builder.mul(word, _same(_LANES64, factor))
@@ -92,7 +92,7 @@ def _sort_row(_: Any, keys: Any, start: Any, topic: Any, n_runs: Any, places: An
         columns = []
         for column in range(n_columns):
             if column % 2 == 0:
-                word = _mixed(builder, builder.add(row, _same(_LANES64, GAMMA * (column // 2 + 1) & WORD)))
+                word = _emit_mix(builder, builder.add(row, _same(_LANES64, GAMMA * (column // 2 + 1) & WORD)))
                 bits = builder.trunc(word, _LANES32)
             else:
                 bits = builder.trunc(builder.lshr(word, _same(_LANES64, 32)), _LANES32)
@@ -309,7 +309,7 @@ def is_compiled(n_runs: int) -> bool:
     return _specialisation(n_runs) in _compiled
 
 
-def _aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def _allocate_aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Make an array of zeros that starts at a multiple of 64 bytes: unaligned vectors cost 40 % more."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     room = np.zeros(size + ALIGNMENT, dtype=np.uint8)
@@ -333,12 +333,12 @@ def lane_ranges(units: npt.NDArray[np.uint32], keys: npt.NDArray[np.uint64]) -> 
     """
     n_topics, n_runs, n_measures = units.shape
     n_groups = -(-n_measures // GROUP)
-    scores = _aligned((n_groups, n_topics, n_runs, GROUP), np.uint32)
+    scores = _allocate_aligned((n_groups, n_topics, n_runs, GROUP), np.uint32)
     for measure in range(n_measures):
         scores[measure // GROUP, ..., measure % GROUP] = units[..., measure]
     padded = np.concatenate([keys, np.repeat(keys[-1:], -len(keys) % LANES)])
-    ranges = _aligned((n_groups, padded.size, GROUP), np.int64)
-    sums = _aligned((n_groups * LANES * n_runs * GROUP,), np.int64)
-    places = _aligned((TOPICS_A_BLOCK * n_runs * LANES,), np.uint32)
+    ranges = _allocate_aligned((n_groups, padded.size, GROUP), np.int64)
+    sums = _allocate_aligned((n_groups * LANES * n_runs * GROUP,), np.int64)
+    places = _allocate_aligned((TOPICS_A_BLOCK * n_runs * LANES,), np.uint32)
     _kernel(n_runs)(padded, scores.reshape(-1), n_topics, n_runs, ranges.reshape(-1), sums, places)
     return ranges.transpose(1, 0, 2).reshape(padded.size, -1)[: len(keys), :n_measures]

@@ -51,7 +51,7 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     letters = [frozenset(range(n_groups))]
     for one, two in zip(*np.nonzero(np.triu(differs)), strict=True):
         letters = _separate(letters, int(one), int(two))
-    table = _swept(np.array([[group in letter for letter in letters] for group in range(n_groups)]))
+    table = _sweep(np.array([[group in letter for letter in letters] for group in range(n_groups)]))
     # A tuple of booleans, negated, puts the letter whose first group comes first in front.
     order = sorted(range(table.shape[1]), key=lambda letter: tuple(~table[:, letter]))
     return table[:, order]
@@ -102,7 +102,7 @@ def _separate(letters: list[frozenset[int]], one: int, two: int) -> list[frozens
     return kept
 
 
-def _swept(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Take a letter from a group wherever every pair it joins, and the group itself, has another letter."""
     swept = table.copy()
     shared = swept.astype(np.int64) @ swept.T.astype(np.int64)

@@ -188,7 +188,7 @@ def _pair_blocks(scores: FloatArray) -> list[slice]:
     return [slice(start, min(start + size, n_pairs)) for start in range(0, n_pairs, size)]
 
 
-def _studentised(means: FloatArray, variances: FloatArray, n_topics: int) -> FloatArray:
+def _studentise(means: FloatArray, variances: FloatArray, n_topics: int) -> FloatArray:
     """Divide means by their standard errors: 0 for no difference, infinite for one that never varies."""
     with np.errstate(divide="ignore", invalid="ignore"):
         statistics = np.abs(means) / np.sqrt(variances / n_topics)
@@ -203,7 +203,7 @@ def _t_p_values(scores: FloatArray) -> FloatArray:
     for measure in range(n_measures):
         for pairs in _pair_blocks(scores):
             differences = _differences(scores, measure, pairs)
-            statistics = _studentised(differences.mean(axis=0), differences.var(axis=0, ddof=1), n_topics)
+            statistics = _studentise(differences.mean(axis=0), differences.var(axis=0, ddof=1), n_topics)
             p[measure, pairs] = 2 * t.sf(statistics, n_topics - 1)
     return p
 
@@ -216,7 +216,7 @@ def _tukey_p_values(scores: FloatArray) -> FloatArray:
         # A copy of its own, so that the rounding of one measure does not depend on the others.
         matrix = np.ascontiguousarray(scores[..., measure].T)
         means = matrix.mean(axis=0)
-        ranges[measure] = _studentised(means[first] - means[second], residual_variance(matrix), n_topics)
+        ranges[measure] = _studentise(means[first] - means[second], residual_variance(matrix), n_topics)
     return studentised_range_tail(ranges, n_runs, (n_runs - 1) * (n_topics - 1))
 
 
@@ -262,7 +262,7 @@ def _bootstrap_counts(scores: FloatArray, n_permutations: int, key: int) -> IntA
 def _bootstrap_block(differences: FloatArray, drawn: FloatArray) -> IntArray:
     n_topics, n_pairs = differences.shape
     means = differences.mean(axis=0)
-    observed = _studentised(means, differences.var(axis=0, ddof=1), n_topics)
+    observed = _studentise(means, differences.var(axis=0, ddof=1), n_topics)
     shifted = differences - means
     noise = np.abs(differences).max(axis=0) * n_topics * np.finfo(np.float64).eps
     squares = np.square(shifted)
@@ -274,6 +274,6 @@ def _bootstrap_block(differences: FloatArray, drawn: FloatArray) -> IntArray:
         # A mean that is zero on paper counts as zero, even if the sample does not vary.
         resampled[np.abs(resampled) <= noise[part]] = 0.0
         variances = (drawn @ squares[:, part] - n_topics * np.square(resampled)) / (n_topics - 1)
-        statistics = _studentised(resampled, np.maximum(variances, 0.0), n_topics)
+        statistics = _studentise(resampled, np.maximum(variances, 0.0), n_topics)
         counts[part] = np.count_nonzero(statistics >= observed[part] * (1 - SAME_STATISTIC), axis=0)
     return counts

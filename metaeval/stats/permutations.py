@@ -88,7 +88,7 @@ def _row_starts(keys: UInt64Array, topics: UInt64Array, n_columns: int) -> UInt6
     return keys + topics * np.uint64(GAMMA * words_a_row(n_columns) & WORD)
 
 
-def _sorted_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int, attempt: int = 0) -> list[UInt32Array]:
+def _sort_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int, attempt: int = 0) -> list[UInt32Array]:
     """Permute by sorting random keys; item j holds, for each row, the column that comes j-th."""
     mask = np.uint32(column_mask(n_columns))
     columns = []
@@ -109,26 +109,26 @@ def _sorted_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int, atte
         np.bitwise_and(sorted_keys, mask, out=sorted_keys)
     tied = np.flatnonzero(closest <= mask)
     if tied.size:
-        again = _sorted_columns(keys[tied], topics[tied], n_columns, attempt + 1)
+        again = _sort_columns(keys[tied], topics[tied], n_columns, attempt + 1)
         for order, redrawn in zip(columns, again, strict=True):
             order[tied] = redrawn
     return columns
 
 
-def _shuffled_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int) -> list[UInt32Array]:
+def _shuffle_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int) -> list[UInt32Array]:
     """Permute by Fisher-Yates; item j holds, for each row, the column that comes j-th."""
     rows = np.arange(keys.size)
     shuffled = np.repeat(np.arange(n_columns, dtype=np.uint32)[:, np.newaxis], keys.size, axis=1)
     draws = dict(_row_draws(_row_starts(keys, topics, n_columns), n_columns))
     for last in range(n_columns - 1, 0, -1):
-        chosen = _below(draws.pop(last), last, keys, topics, n_columns)
+        chosen = _draw_below(draws.pop(last), last, keys, topics, n_columns)
         swapped = shuffled[last].copy()
         shuffled[last] = shuffled[chosen, rows]
         shuffled[chosen, rows] = swapped
     return list(shuffled)
 
 
-def _below(
+def _draw_below(
     bits: UInt32Array, last: int, keys: UInt64Array, topics: UInt64Array, n_columns: int
 ) -> npt.NDArray[np.intp]:
     """Turn 32 random bits into an integer from 0 to `last`, drawing again where that would be biased."""
@@ -145,7 +145,7 @@ def _below(
     return (products >> np.uint64(32)).astype(np.intp)
 
 
-def permuted_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[npt.NDArray[np.uint32]]:
+def permute_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[npt.NDArray[np.uint32]]:
     """Permute the columns of a block of topics in a block of trials.
 
     Parameters
@@ -164,7 +164,7 @@ def permuted_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[n
     """
     topic_numbers = np.repeat(np.arange(topics.start, topics.stop, dtype=np.uint64), keys.size)
     row_keys = np.tile(keys, len(topics))
-    permute = _sorted_columns if n_columns <= LARGEST_NETWORK else _shuffled_columns
+    permute = _sort_columns if n_columns <= LARGEST_NETWORK else _shuffle_columns
     return [column.reshape(len(topics), keys.size) for column in permute(row_keys, topic_numbers, n_columns)]
 
 
@@ -217,6 +217,6 @@ def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) ->
         topics_a_call = max(1, ROWS_A_CALL // numbers.size)
         for start in range(0, n_topics, topics_a_call):
             topics = range(start, min(start + topics_a_call, n_topics))
-            for column, order in enumerate(permuted_columns(keys, topics, n_runs)):
+            for column, order in enumerate(permute_columns(keys, topics, n_runs)):
                 orders[:, topics.start : topics.stop, column] = order.T
     return orders

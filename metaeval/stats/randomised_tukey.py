@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_values
-from metaeval.stats.permutations import ROWS_A_CALL, permuted_columns
+from metaeval.stats.permutations import ROWS_A_CALL, permute_columns
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.streams import check_key, trial_keys
 
@@ -93,13 +93,13 @@ def randomised_tukey_hsd(
     check_key(key)
     engine = _choose_engine(engine, scores.shape, n_permutations)
     units = quantise(scores)
-    blocks = _blocks(first_trial, n_permutations, n_jobs)
+    blocks = _divide_trials(first_trial, n_permutations, n_jobs)
     if len(blocks) == 1:
         ranges = [trial_ranges(units, key, blocks[0], engine)]
     else:
         import joblib
 
-        held = _Held(units)
+        held = _Task(units)
         tasks = (joblib.delayed(held.ranges)(key, block, engine) for block in blocks)
         ranges = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
     return _count_exceedances(units, np.concatenate(ranges))
@@ -154,7 +154,7 @@ def _count_exceedances(units: npt.NDArray[np.uint32], ranges: IntArray) -> IntAr
     return counts
 
 
-class _Held:
+class _Task:
     """The scores, as a part of the task rather than an argument of it.
 
     A cluster sends large arguments to a worker once, and cannot do a task again when that worker has died with them.
@@ -188,7 +188,7 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     return "numba"
 
 
-def _blocks(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
+def _divide_trials(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
     if first_trial < 0:
         raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     size = n_trials
@@ -238,7 +238,7 @@ def _numpy_ranges(scores: IntArray, keys: npt.NDArray[np.uint64]) -> IntArray:
     topics_a_call = max(1, ROWS_A_CALL // keys.size)
     for start in range(0, n_topics, topics_a_call):
         topics = range(start, min(start + topics_a_call, n_topics))
-        for total, order in zip(sums, permuted_columns(keys, topics, n_runs), strict=True):
+        for total, order in zip(sums, permute_columns(keys, topics, n_runs), strict=True):
             for topic, runs in zip(topics, order.astype(np.intp), strict=True):
                 # mode="clip" lets NumPy write to `out` unbuffered; no index is ever out of range.
                 total += np.take(scores[topic], runs, axis=0, out=permuted, mode="clip")

@@ -67,7 +67,7 @@ def tau(
     """
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
-    one, two = np.broadcast_arrays(_checked(first), _checked(second))
+    one, two = np.broadcast_arrays(_check_scores(first), _check_scores(second))
     leading, n_runs = one.shape[:-1], one.shape[-1]
     one, two = one.reshape(-1, n_runs), two.reshape(-1, n_runs)
     values = np.empty(len(one))
@@ -139,7 +139,7 @@ def tied_ranks(values: npt.ArrayLike, *, tolerance: float | None = None) -> npt.
     >>> tied_ranks([0.3, 0.1 + 0.2, 0.1, 0.5])
     array([1, 1, 0, 2])
     """
-    scores = _checked(values)
+    scores = _check_scores(values)
     order = np.argsort(scores, axis=-1, kind="stable")
     ascending = np.take_along_axis(scores, order, axis=-1)
     limit = _tolerance(np.moveaxis(scores, -1, 0), tolerance)[..., np.newaxis]
@@ -177,8 +177,8 @@ def tau_by_run(scores: FloatArray, tolerance: FloatArray, variant: TauVariant) -
         np.less(later, (this - tolerance)[:, np.newaxis], out=below[:, run:])
         np.subtract(signs, below[:, run:].view(np.int8), out=signs)
         if variant == "tau_b":
-            untied += [_total(np.abs(side)) for side in signs]
-        balance += _total(np.multiply(signs[0], signs[1], out=signs[0]))
+            untied += [_add_signs(np.abs(side)) for side in signs]
+        balance += _add_signs(np.multiply(signs[0], signs[1], out=signs[0]))
     if variant == "tau_a":
         return np.asarray(balance / (n_runs * (n_runs - 1) // 2))
     geometric = np.sqrt(untied[0].astype(np.float64) * untied[1])
@@ -187,15 +187,15 @@ def tau_by_run(scores: FloatArray, tolerance: FloatArray, variant: TauVariant) -
     return values
 
 
-def _total(signs: npt.NDArray[np.int8]) -> npt.NDArray[np.integer]:
+def _add_signs(signs: npt.NDArray[np.int8]) -> npt.NDArray[np.integer]:
     """Add the signs of each pair of rankings; bytes are enough for 127 of them, and much faster."""
     if len(signs) <= 127:
         return np.asarray(np.add.reduce(signs, axis=0, dtype=np.int8))
-    parts = [_total(signs[start : start + 127]) for start in range(0, len(signs), 127)]
+    parts = [_add_signs(signs[start : start + 127]) for start in range(0, len(signs), 127)]
     return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
 
-def _checked(values: npt.ArrayLike) -> FloatArray:
+def _check_scores(values: npt.ArrayLike) -> FloatArray:
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim == 0 or scores.shape[-1] < 2:
         raise MetaevalError("A ranking needs at least two runs, on the last axis.")

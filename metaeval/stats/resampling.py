@@ -60,12 +60,12 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDAr
     [10, 10, 10]
     """
     keys = trial_keys(key, np.atleast_1d(np.asarray(trials)))
-    drawn = _drawn_topics(keys, n_topics)
+    drawn = _draw_topics(keys, n_topics)
     drawn += np.arange(keys.size)[:, np.newaxis] * n_topics
     return np.bincount(drawn.ravel(), minlength=keys.size * n_topics).reshape(keys.size, n_topics)
 
 
-def _drawn_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
+def _draw_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
     """Draw one topic for each place of each trial, drawing again where that would be biased."""
     products = (words(keys[:, np.newaxis], np.arange(n_topics)) >> np.uint64(32)) * np.uint64(n_topics)
     bound = np.uint64((1 << 32) % n_topics)

@@ -81,7 +81,7 @@ def splits(
     block = max(1, WORDS_A_BLOCK // n_topics)
     for start in range(0, n_trials, block):
         part = slice(start, start + block)
-        first[part], second[part] = _drawn_splits(keys[part], n_topics, size, 0)
+        first[part], second[part] = _draw_splits(keys[part], n_topics, size, 0)
     return first, second
 
 
@@ -158,7 +158,7 @@ def split_half_tau(
     return taus
 
 
-def _drawn_splits(
+def _draw_splits(
     keys: UInt64Array, n_topics: int, size: int | None, attempt: int
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Take the topics with the smallest random numbers, then the next smallest; a word holds two."""
@@ -178,5 +178,5 @@ def _drawn_splits(
         np.count_nonzero(first) > keys.size * in_first
     ):
         tied = np.flatnonzero((first.sum(axis=1) > in_first) | (second.sum(axis=1) != in_both - in_first))
-        first[tied], second[tied] = _drawn_splits(keys[tied], n_topics, size, attempt + 1)
+        first[tied], second[tied] = _draw_splits(keys[tied], n_topics, size, attempt + 1)
     return first, second

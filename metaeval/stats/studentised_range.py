@@ -61,12 +61,12 @@ def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_free
         half = (np.minimum(highest, WIDEST_RANGE / chosen) - lowest) / 2
         scales = lowest + half * (nodes + 1)
         density = chi.pdf(scales * spread, degrees_of_freedom) * spread
-        outside = 1 - _within(chosen * scales, n_groups)
+        outside = 1 - _probability_within(chosen * scales, n_groups)
         tail.flat[part] = np.clip((outside * density * weights).sum(axis=1) * half[:, 0], 0.0, 1.0)
     return tail
 
 
-def _within(widths: npt.NDArray[np.float64], n_groups: int) -> npt.NDArray[np.float64]:
+def _probability_within(widths: npt.NDArray[np.float64], n_groups: int) -> npt.NDArray[np.float64]:
     """Give the probability that normal deviates all lie within these widths."""
     from scipy.special import ndtr
 

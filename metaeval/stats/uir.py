@@ -40,7 +40,7 @@ def at_least_as_good(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
     >>> at_least_as_good(np.array([[[0.1], [0.5]], [[0.3], [0.5]]]))[0, :, 0, 0].tolist()   # topics 10 and 11
     [2, 3]
     """
-    scores = _checked(values)
+    scores = _check_scores(values)
     first, second = np.triu_indices(len(scores), 1)
     n_topics = scores.shape[1]
     words = -(-n_topics // 16)
@@ -156,7 +156,7 @@ def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArr
 
 def mean_differences(values: npt.ArrayLike) -> FloatArray:
     """Return m(s) − m(s') of the mean scores over topics, rounded, shape (measure, pair)."""
-    means = _checked(values).mean(axis=1)
+    means = _check_scores(values).mean(axis=1)
     first, second = np.triu_indices(len(means), 1)
     return np.round(means[first] - means[second], DIGITS).T
 
@@ -206,7 +206,7 @@ def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights:
     -------
     ndarray of float64, shape (trial, measure)
     """
-    scores, base = _checked(values), _checked(reference)
+    scores, base = _check_scores(values), _check_scores(reference)
     first, second = np.triu_indices(len(scores), 1)
     gap = np.round(base[first] - base[second], DIGITS)
     verdict = (gap >= 0).all(axis=2).astype(np.float64) - (gap <= 0).all(axis=2)  # pair × topic
@@ -223,7 +223,7 @@ def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights:
     return found
 
 
-def _checked(values: npt.ArrayLike) -> FloatArray:
+def _check_scores(values: npt.ArrayLike) -> FloatArray:
     """One topic is enough here: UIR is then a verdict of it alone."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim == 3 and scores.shape[1] == 1:

@@ -49,7 +49,7 @@ TEXT = [
         "run,topic,measure\na,t,AP\n",
         "s.csv:1: there is no column 'score' (columns: run, topic, measure)",
     ),
-    (tidy, "s.csv", "run,topic,run,score\na,t,b,1\n", "s.csv:1: the column 'run' is there twice"),
+    (tidy, "s.csv", "run,topic,run,score\na,t,b,1\n", "s.csv:1: the column 'run' occurs twice"),
     (
         tidy,
         "s.csv",
@@ -62,7 +62,7 @@ TEXT = [
     (wide, "c_ap.csv", "topic,a\nt1,inf\n", "c_ap.csv:2: run a, topic t1, measure AP: the score 'inf' is not"),
     (wide, "c_ap.csv", "topic,a\nt1,1\nt1,1\n", "c_ap.csv:3: topic t1: there is a second line for this topic"),
     (wide, "c_ap.csv", "topic,a\n,1\n", "c_ap.csv:2: the topic is missing"),
-    (wide, "c_ap.csv", "a,a\n1,1\n", "c_ap.csv:1: the column 'a' is there twice"),
+    (wide, "c_ap.csv", "a,a\n1,1\n", "c_ap.csv:1: the column 'a' occurs twice"),
     (wide, "c_ap.csv", "a,,b\n1,1,1\n", "c_ap.csv:1: column 2 has no name"),
     (wide, "c_ap.csv", "0.25,0.5\n0.5,0.75\n", "c_ap.csv:1: the first line holds numbers, not the names of the runs"),
     (wide, "c_ap.csv", "topic\nt1\n", "c_ap.csv:1: there are topics, but no column of a run"),
@@ -91,7 +91,7 @@ def test_a_broken_text_file_is_refused_with_its_place(reader, name, content, mes
 FOLDERS = [
     (sakai, {"AP": "1 2\n"}, "runs: there is no such file: it should hold the name of one run a line"),
     (sakai, {"runs": "a\nb\n"}, "there is no file of a measure in this folder"),
-    (sakai, {"runs": "a\nb\na\n", "AP": "1 2 3\n"}, "runs:3: the run 'a' is there twice, first on line 1"),
+    (sakai, {"runs": "a\nb\na\n", "AP": "1 2 3\n"}, "runs:3: the run 'a' occurs twice, first on line 1"),
     (
         sakai,
         {"runs": "a\nb\n", "AP": "1 2\n1\n"},

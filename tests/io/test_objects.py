@@ -119,7 +119,7 @@ BROKEN = [
     (from_frame, {"AP": pd.DataFrame({"a": ["x"]})}, "measure AP: scores are numbers"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.inf]})}, "run a, topic 0, measure AP: the score is inf"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.nan]})}, "run a, topic 0, measure AP: there is no score"),
-    (from_frame, {"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])}, "measure AP: the topic 't' is there twice"),
+    (from_frame, {"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])}, "measure AP: the topic 't' occurs twice"),
     (from_frame, {"AP": [1]}, "measure AP: topics × runs is a frame, not list"),
 ]
 
