@@ -1,9 +1,10 @@
-"""ScoreStore: collections of scores in a folder, whole at every moment whatever happens to the writer.
+"""ScoreStore: collections of scores in a folder, with atomic writes.
 
-The folder holds one Parquet file a collection and ``manifest.json``, which says which file is a
-collection's current one. A write makes a new Parquet file under a name of its own and then replaces the
-manifest: that replacement is the moment at which the write happens, so a writer killed before it leaves
-the old state, after it the new one. Files that no manifest names are leftovers, cleared by the next write.
+The folder holds one Parquet file per collection and ``manifest.json``, which says which file is the current
+one of a collection. A write creates a new Parquet file under a new name and then replaces the manifest. That
+replacement is the moment at which the write happens: if the writer is interrupted before it, the store keeps
+its old content; after it, the store has the new content. Files that the manifest does not name are leftovers,
+which the next write deletes.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class ScoreStore:
     Parameters
     ----------
     path : path
-        A folder, made by the first `add`. Any path that fsspec knows (``s3://…``) can be read.
+        A folder; the first `add` creates it. A store can be read from any path that fsspec supports (``s3://…``).
 
     Examples
     --------
@@ -79,7 +80,7 @@ class ScoreStore:
         return tuple(sorted(self._read_manifest()))
 
     def info(self, collection: str) -> dict[str, Any]:
-        """Return what the manifest says of a collection, without reading its scores.
+        """Return the manifest's entry for a collection, without reading the scores.
 
         Parameters
         ----------
@@ -98,7 +99,7 @@ class ScoreStore:
         return self._find_entry(self._read_manifest(), collection)
 
     def load(self, collection: str, measures: Iterable[str | Measure] | str | Measure | None = None) -> Scores:
-        """Load a collection, or some measures of it, of which only those are read.
+        """Load a collection, or some of its measures; only the requested measures are read.
 
         Parameters
         ----------
@@ -109,7 +110,7 @@ class ScoreStore:
         Returns
         -------
         Scores
-            Bit for bit what was added; measures in the order asked for.
+            Exactly the scores that were added, with the measures in the requested order.
 
         Raises
         ------
@@ -121,26 +122,25 @@ class ScoreStore:
             try:
                 return self._read(collection, entry, measures)
             except FileNotFoundError:
-                continue  # a writer has just replaced this file: the manifest names the new one by now
+                continue  # a writer has just replaced this file; the manifest now names the new one
         raise StoreError(f"{self.path}: the file {entry['file']} of collection {collection} is gone")
 
     def add(self, scores: Scores, *, collection: str | None = None, replace: bool = False) -> None:
-        """Add scores to their collection; measures that are there already stay unless they are given again.
+        """Add scores to their collection; measures of the same name are replaced, the other measures are kept.
 
         Parameters
         ----------
         scores : Scores
-            Its runs and topics must be those of the collection, in any order.
+            The runs and topics must be those of the collection, in any order.
         collection : str, optional
-            Another name than ``scores.collection``.
+            The name of the collection, if it is not ``scores.collection``.
         replace : bool, optional
-            Put these scores in the place of the whole collection.
+            Replace the whole collection by these scores.
 
         Raises
         ------
         StoreError
-            If the collection has no name, the store cannot be written, or the collection holds other runs
-            or topics.
+            If the collection has no name or has other runs or topics, or the store cannot be written.
         """
         name = scores.collection if collection is None else collection
         if not name.strip():
@@ -150,7 +150,7 @@ class ScoreStore:
             self._add(folder, name, scores, replace=replace)
 
     def remove(self, collection: str) -> None:
-        """Take a collection out of the store.
+        """Remove a collection from the store.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class ScoreStore:
 
     @contextmanager
     def _lock(self, *, make: bool = False) -> Iterator[Path]:
-        """Hold the store's lock while it is written; whatever stands in the way is a StoreError."""
+        """Hold the lock of the store while it is written; turn any failure into a StoreError."""
         from filelock import FileLock, Timeout
 
         if is_remote(self.path):
@@ -188,13 +188,13 @@ class ScoreStore:
             raise StoreError(f"{self.path}: the store cannot be written: {error.strerror or error}") from None
 
     def _write_first_manifest(self, folder: Path) -> None:
-        """Write an empty manifest before the first scores: from then on, scores without one mean that it was lost."""
+        """Write an empty manifest before the first scores, so that scores without a manifest show that it was lost."""
         if (folder / _MANIFEST).exists():
             return
         orphans = [path.name for path in folder.iterdir() if _is_store_file(path)]
         if orphans:
             raise StoreError(
-                f"{self.path}: the manifest is gone, but there are scores of a store ({format_list(orphans, 2)}): "
+                f"{self.path}: the manifest is gone, but the folder holds scores of a store ({format_list(orphans, 2)}): "
                 "put manifest.json back, or use another folder"
             )
         _write_manifest(folder, {})
@@ -317,13 +317,13 @@ def _join(folder: str, file: str) -> str:
 
 
 def _file_stem(collection: str) -> str:
-    """Any collection name is a safe file name: percent-encoded, and short enough with its checksum behind it."""
+    """Make a safe file name from any collection name: percent-encoded, and cut with a checksum if it is too long."""
     safe = quote(collection, safe=" +,=@").replace(".", "%2E")
     return safe if len(safe) <= 150 else f"{safe[:100]}-{hashlib.sha256(collection.encode()).hexdigest()[:16]}"
 
 
 def _merge(there: Scores, new: Scores) -> Scores:
-    """Return both: the new measures, aligned by label, in place of the old ones of the same name or behind them."""
+    """Merge two sets of scores by label; new measures replace old ones of the same name, or come after them."""
     for what, old, given in (("run", there.runs, new.runs), ("topic", there.topics, new.topics)):
         missing = [label for label in old if label not in set(given)]
         extra = [label for label in given if label not in set(old)]
@@ -353,7 +353,7 @@ def _merge(there: Scores, new: Scores) -> Scores:
 
 
 def _to_parquet(scores: Scores) -> bytes:
-    """Write the tidy table, measure by measure, one row group a measure: so that some can be read alone."""
+    """Write a tidy table with one row group per measure, so that single measures can be read."""
     import pyarrow
     import pyarrow.parquet
 
@@ -385,7 +385,7 @@ def _encode_labels(positions: np.ndarray, labels: Iterable[str]) -> Any:
 
 
 def _read_values(file: pyarrow.parquet.ParquetFile, wanted: list[str]) -> tuple[np.ndarray, list[str], list[str]]:
-    """Read the row groups of the wanted measures; rows within one are run by run, topics innermost."""
+    """Read the row groups of the wanted measures; within a group the rows are ordered by run, then by topic."""
     groups = {name: group for group, name in enumerate(json.loads(file.schema_arrow.metadata[_ROW_GROUPS]))}
     labels = file.read_row_group(groups[wanted[0]], columns=["run", "topic"])
     runs, topics = (labels.column(name).unique().to_pylist() for name in ("run", "topic"))
@@ -397,7 +397,7 @@ def _read_values(file: pyarrow.parquet.ParquetFile, wanted: list[str]) -> tuple[
 
 
 def _describe_measure(measure: Measure) -> dict[str, Any]:
-    """What is kept of a measure: enough to use its scores where its formula is not at hand."""
+    """Describe a measure: enough to use its scores if its formula is not available."""
     low, high = measure.range
     return {
         "name": str(measure),
@@ -430,7 +430,7 @@ def _write_manifest(folder: Path, collections: dict[str, dict[str, Any]]) -> Non
 
 
 def _check_entry(entry: dict[str, Any]) -> None:
-    """Refuse, by the errors that `ScoreStore._read_manifest` knows, an entry that is not as `_add` writes it."""
+    """Refuse an entry that `_add` cannot have written, by an exception that `ScoreStore._read_manifest` handles."""
     kinds = {"file": str, "sha256": str, "runs": int, "topics": int, "measures": list}
     for key, kind in kinds.items():
         if not isinstance(entry[key], kind):
@@ -447,7 +447,7 @@ def _check_entry(entry: dict[str, Any]) -> None:
 
 
 def _is_store_file(path: Path) -> bool:
-    """Say whether a store wrote a file: its name then holds the first digits of its content's checksum."""
+    """Tell whether a store wrote a file: its name then contains the first digits of the checksum of its content."""
     match = _OWN_NAME.search(path.name)
     if match is None or not path.is_file():
         return False
@@ -455,7 +455,7 @@ def _is_store_file(path: Path) -> bool:
 
 
 def _clear_leftovers(folder: Path, collections: dict[str, dict[str, Any]]) -> None:
-    """Delete what no collection uses any more; called under the lock, so nobody is writing it."""
+    """Delete files that no collection uses any more; called under the lock, so that no other process writes them."""
     current = {entry["file"] for entry in collections.values()}
     for path in folder.iterdir():
         if path.name.startswith(TEMPORARY) or (path.name not in current and _is_store_file(path)):

@@ -106,7 +106,10 @@ def test_the_data_sets_read_the_published_layout_once_it_is_in_place(tmp_path, n
         ({**MESSAGES, "run": MESSAGES["run"].replace("neutral", "mixed")}, "label 'mixed' is not one of the classes"),
         ({**ENTITIES, "gold": '"entity_id"\t"tweet_id"\n"RL1"\t"1"\n'}, "polarity"),
         ({**ENTITIES, "gold": '"tweet_id"\t"polarity"\n"1"\t"POSITIVE"\n'}, "there is no column 'entity_id'"),
-        ({**ENTITIES, "gold": '"entity_id"\t"tweet_id"\t"polarity"\n"RL1"\t"1"\t""\n'}, "none of its items has a polarity"),
+        (
+            {**ENTITIES, "gold": '"entity_id"\t"tweet_id"\t"polarity"\n"RL1"\t"1"\t""\n'},
+            "none of its items has a polarity",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path, files, said):
