@@ -1,4 +1,4 @@
-"""From a data set's name to runs or scores."""
+"""Load a named data set as runs or scores."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ if TYPE_CHECKING:
     from metaeval.measures.base import Measure
 
 _GOLD = "gold as a run"
-"""Stands in where a data set has no run of its own, until the baselines are there."""
+"""A placeholder run for a data set without published runs, until its baselines are added."""
 
 
 def load_dataset(
     wanted: str | Dataset, *, folder: PathLike | None = None, progress: bool = True
 ) -> ClassificationRuns | QuantificationRuns | Scores:
-    """Return the runs and gold of a data set, or its scores, downloaded when they are not there yet.
+    """Return the runs and gold of a data set, or its scores; download them if necessary.
 
     Parameters
     ----------
     wanted : str or Dataset
         A registered name (`metaeval.datasets.datasets` lists them), or a data set of your own.
     folder : path, optional
-        The cache folder; METAEVAL_DATA or the user's cache folder by default.
+        The folder for downloads; METAEVAL_DATA or the user's cache folder by default.
     progress : bool, optional
         Show a progress bar on stderr while downloading.
 
     Returns
     -------
     ClassificationRuns, QuantificationRuns or Scores
-        As the data set's kind says. `collection` is its name, `provenance` where its files are from.
+        Depending on the kind of the data set. `collection` is its name, `provenance` the origin of its files.
 
     Raises
     ------
     DatasetError
-        If there is no such data set, or its files cannot be had; the message says what to do.
+        If there is no such data set, or its files cannot be downloaded; the message says what to do.
     DataError
-        If a file that was put in place by hand is not in its layout.
+        If a file that the user has put in place does not have the expected layout.
 
     Warns
     -----
     PolicyWarning
-        If the data set states a policy that changes data, such as the clipping of labels in llmjudge.
+        If the data set has a policy that changes data, such as the clipping of labels in llmjudge.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
 
 
 def _name_runs(data_set: Dataset, files: Mapping[str, Path]) -> dict[str, Path]:
-    """Return the run files by run name: up to the first dot, so that PotTS.SubtaskC.res.official.txt is PotTS."""
+    """Return the run files by run name: the file name up to the first dot, PotTS for PotTS.SubtaskC.res.official.txt."""
     found = sorted(name for name in files if fnmatchcase(name, data_set.runs))
     return {Path(name).name.partition(".")[0]: files[name] for name in found}
 
@@ -162,7 +162,7 @@ def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
 
 
 def _state_direction(measure: Measure, options: Mapping[str, Any]) -> Measure:
-    """State direction and range of a measure that the registry of measures does not know."""
+    """State the direction and range of a measure that is not registered."""
     if measure.higher_is_better is not None or not options:
         return measure
     low, high = options["range"]

@@ -1,4 +1,4 @@
-"""What the ordinal collections are made of: sets of skordinal, folds, and the classifiers that predict their items."""
+"""The runs of the ordinal collections: data sets of skordinal, folds, and the classifiers that predict the items."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from metaeval.errors import DatasetError
 from metaeval.stats.streams import generator, stream_key
 
 RECIPE = 1
-"""Goes up when classifiers, folds or topics change: what is kept from an earlier recipe is made again."""
+"""Increase it when classifiers, folds or topics change: runs stored with an earlier recipe are computed again."""
 PACKAGES = ("scikit-learn", "skordinal")
 
 
 def make(data_set: Dataset, *, progress: bool = True) -> ClassificationRuns:
-    """Train and predict: the runs of a set, made from nothing but skordinal's copy of it and the seed.
+    """Train the classifiers of a set and predict all items; the result depends only on skordinal's data and the seed.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def make(data_set: Dataset, *, progress: bool = True) -> ClassificationRuns:
 
 
 def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return features and classes of one of skordinal's sets.
+    """Return the features and classes of one of skordinal's data sets.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
     -------
     features : ndarray, shape (item, feature)
     gold : ndarray of int, shape (item,)
-        From 0.
+        Classes, numbered from 0.
 
     Raises
     ------
@@ -93,9 +93,9 @@ def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
-    """Deal the items of every class evenly to folds, in random order.
+    """Assign the items to folds at random, so that each class is spread evenly over the folds.
 
-    A class of two items and more is never missing from what is trained on.
+    A class with at least two items therefore occurs in every training set.
 
     Parameters
     ----------
@@ -103,11 +103,12 @@ def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarr
     folds : int
     seed : int
     name : str
-        Of the set.
+        The name of the set.
 
     Returns
     -------
     ndarray of int, shape (item,)
+        The fold of each item.
 
     Examples
     --------
@@ -122,20 +123,20 @@ def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarr
 
 
 def classifiers(gold: np.ndarray, seed: int, name: str) -> dict[str, Any]:
-    """Return what predicts: baselines, nominal classifiers, regressions rounded, and ordinal ones.
+    """Return the classifiers: baselines, nominal classifiers, rounded regressions, and ordinal classifiers.
 
     Parameters
     ----------
     gold : ndarray of int, shape (item,)
-        The baseline always-median looks at it: it is an oracle.
+        The baseline always-median uses it, so it is an oracle.
     seed : int
     name : str
-        Of the set: every classifier draws from its own stream.
+        The name of the set; every classifier has its own random stream.
 
     Returns
     -------
     dict of str to scikit-learn estimator
-        Five baselines, nine nominal classifiers, two regressions, and six that know the order of classes.
+        Five baselines, nine nominal classifiers, two regressions, and six that use the order of the classes.
     """
     from sklearn.dummy import DummyClassifier
     from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor

@@ -114,7 +114,7 @@ def test_a_damaged_file_is_noticed_and_made_again(quick, damage):
     whole = ordinal.load(chosen, folder=folder)
     path = ordinal.kept_file(chosen, folder)
     path.write_bytes(path.read_bytes()[:-40] if damage is None else damage)
-    with pytest.warns(PolicyWarning, match="was damaged, and was made again"):
+    with pytest.warns(PolicyWarning, match="was damaged and was computed again"):
         again = ordinal.load(chosen, folder=folder)
     np.testing.assert_array_equal(again.counts, whole.counts)
     assert len(made) == 2
@@ -123,7 +123,7 @@ def test_a_damaged_file_is_noticed_and_made_again(quick, damage):
 def test_where_nothing_can_be_written_the_runs_are_there_all_the_same(quick):
     chosen, folder, _ = quick
     (folder / "ordinal").write_text("a file where the folder should be")
-    with pytest.warns(MetaevalWarning, match="will be made again next time"):
+    with pytest.warns(MetaevalWarning, match="will be computed again next time"):
         assert len(ordinal.load(chosen, folder=folder).runs) == 2
 
 
