@@ -106,7 +106,7 @@ def read_scores(
         wanted = None if measure is None else [measure]
         return trec_eval.read(path, measures=wanted, collection=collection, missing=missing)
     if not isinstance(path, str | Path):
-        raise DataError(f"the format {name} is read from one path", hint="several files can be wide or trec_eval")
+        raise DataError(f"the format {name} needs a single path", hint="several files can be wide or trec_eval")
     if name == "tidy":
         return tidy.read(path, measure=measure, collection=collection, missing=missing)
     folder, files = path, None if measure is None else {measure: measure}
@@ -143,7 +143,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
     if format is None:
         if not str(path).lower().endswith((*tidy.PARQUET, ".csv", ".tsv")):
             raise DataError(
-                "the format cannot be told from this name",
+                "the format cannot be detected from this name",
                 file=path,
                 hint="end it in .csv, .tsv or .parquet, or say format=wide, sakai or trec_eval for a folder",
             )

@@ -299,7 +299,7 @@ class _Answers:
                 report_dropped(keep, self.topics, "topic", policy)
                 topics &= keep
         if not runs.any() or not topics.any():
-            raise DataError(f"{' and '.join(policy for _, policy in policies)} would leave nothing")
+            raise DataError(f"{' and '.join(policy for _, policy in policies)} would leave no data")
         return runs, topics
 
     def _mark_topics(self, cells: np.ndarray) -> np.ndarray:
@@ -326,6 +326,6 @@ def _clip_label(given: Labels, row: int, run: str, classes: Sequence[str]) -> in
         raise DataError(
             f"the label {given.labels[row]!r} is not a number beyond an end of the scale {format_list(classes, most=12)}",
             **given.place(row, run),
-            hint="clip can do nothing here; choose drop-topic, drop-run or worst",
+            hint="clip cannot be used here; choose drop-topic, drop-run or worst",
         )
     return scale.index(low if value < low else high)

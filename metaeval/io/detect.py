@@ -99,7 +99,7 @@ def _detect_file(path: PathLike) -> str:
     if could:
         raise DataError(f"it could be {' or '.join(could)}", file=path, hint=_STATE)
     raise DataError(
-        f"its format cannot be told from the first line ({format_list(header)})",
+        f"its format cannot be detected from the first line ({format_list(header)})",
         file=path,
         hint=f"a tidy file has columns {', '.join(COLUMNS)}; else {_STATE}; gold and runs are for read_runs",
     )

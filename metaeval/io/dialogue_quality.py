@@ -189,7 +189,7 @@ def _read_run(path: PathLike, run: str, aspect: str) -> Shares:
     try:
         return Shares(str(path), topics, np.array(values, dtype=np.float64))
     except OverflowError:
-        raise DataError("a probability is too large to be one", file=path, run=run) from None
+        raise DataError("a probability is too large", file=path, run=run) from None
 
 
 def _describe_kind(value: Any) -> str:

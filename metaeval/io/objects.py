@@ -151,7 +151,7 @@ def from_ranx(runs: Any, *, collection: str = "", missing: MissingPolicy = "rais
             measures = getattr(run, "scores", None)
             if not isinstance(measures, Mapping) or not measures:
                 raise DataError(
-                    "it has no scores of topics", run=name, hint="first ranx.evaluate(qrels, run, measures)"
+                    "it has no scores per topic", run=name, hint="first ranx.evaluate(qrels, run, measures)"
                 )
             for measure, topics in measures.items():
                 for topic, score in _check_mapping(topics, "topics", run=name, measure=measure).items():
@@ -235,7 +235,7 @@ def _stack_frames(frames: dict[Measure, pd.DataFrame], collection: str, missing:
         try:
             values = aligned.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError) as error:
-            raise DataError(f"scores are numbers ({error})", measure=measure) from None
+            raise DataError(f"the scores are not all numbers ({error})", measure=measure) from None
         for t, r in np.argwhere(np.isinf(values))[:1]:
             raise DataError(f"the score is {values[t, r]}", run=first.columns[r], topic=first.index[t], measure=measure)
         layers.append(values.T)

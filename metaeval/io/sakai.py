@@ -78,7 +78,9 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
         values = _read_matrix(path, measure, runs, topics, explicit=measures is not None)
         if layers and len(values) != len(layers[0]):
             first = next(iter(names))
-            raise DataError(f"it has {len(values)} topics, {first} {len(layers[0])}", file=path, measure=measure)
+            raise DataError(
+                f"it has {len(values)} topics, but {first} has {len(layers[0])}", file=path, measure=measure
+            )
         layers.append(values)
     return Scores(
         np.stack(layers, axis=-1).transpose(1, 0, 2),
@@ -123,7 +125,7 @@ def write(scores: Scores, folder: PathLike) -> None:
 
 def _read_labels(path: PathLike, what: str) -> list[str]:
     if what == "run" and not is_file(path):
-        raise DataError("there is no such file: it should hold the name of one run a line", file=path)
+        raise DataError("there is no such file: it should hold one run name per line", file=path)
     seen: dict[str, int] = {}
     for line, text in read_lines(path):
         label = text.strip()

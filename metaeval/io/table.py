@@ -95,7 +95,7 @@ def read_table(path: PathLike) -> Table:
                 continue
             if len(row) != len(header):
                 raise DataError(
-                    f"the line has {_columns(len(row))}, the header {len(header)}",
+                    f"the line has {_columns(len(row))}, but the header has {len(header)}",
                     file=path,
                     line=begin,
                     hint=_other_separator(text.partition("\n")[0]) if len(header) == 1 else None,

@@ -91,7 +91,9 @@ def _read_directions(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
             direction = words == {"true"}
             if known.higher_is_better not in (None, direction):
                 better = "higher" if known.higher_is_better else "lower"
-                raise DataError(f"the file states its direction wrongly: {better} is better", file=path, measure=name)
+                raise DataError(
+                    f"the file states the wrong direction: for this measure {better} is better", file=path, measure=name
+                )
             known = known if known.higher_is_better is not None else replace(known, higher_is_better=direction)
         stated.append(known)
     return stated
@@ -216,7 +218,7 @@ def _from_parquet(path: PathLike, measure: str | None) -> Read:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         first = str(error).strip().partition("\n")[0]
-        raise DataError(f"it is not a whole Parquet file: {first}", file=path) from None
+        raise DataError(f"it is not a complete Parquet file: {first}", file=path) from None
     frame = pd.DataFrame(columns)
     if frame.empty:
         raise DataError("there are no scores in it", file=path)

@@ -129,12 +129,16 @@ def write(scores: Scores, folder: PathLike) -> None:
     """
     for topic in scores.topics:
         if topic == ALL:
-            raise DataError("a topic cannot have this name here: its rows would be taken for means", topic=topic)
+            raise DataError(
+                "a topic cannot have this name in this format: its rows would be read as means", topic=topic
+            )
         check_plain(topic, "topic")
     measures = [check_plain(str(measure), "measure") for measure in scores.measures]
     for measure in measures:
         if not _is_measure(measure):
-            raise DataError("a measure cannot have this name here: its rows are skipped", measure=measure)
+            raise DataError(
+                "a measure cannot have this name in this format: its rows would be skipped", measure=measure
+            )
     taken: set[str] = set()
     files = {check_plain(run, "run"): _find_free_name(run, taken) for run in scores.runs}
     make_folder(folder)
@@ -175,7 +179,7 @@ def _read_file(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dic
         cells[measure, topic] = score
     if not cells:
         hint = "run trec_eval with -q" if averages else None
-        raise DataError("there is no score of a topic", file=path, run=run or stem(path), hint=hint)
+        raise DataError("there is no score for any topic", file=path, run=run or stem(path), hint=hint)
     return run, cells
 
 

@@ -205,7 +205,7 @@ def _make_stem(collection: str, measure: str) -> str:
             return candidate
     exact = f"{collection}__{measure}"
     if split_stem(exact)[:2] != (collection, measure):
-        raise DataError(f"the collection {collection!r} would not come back from the name of a file", hint="rename it")
+        raise DataError(f"the collection {collection!r} cannot be read back from the name of a file", hint="rename it")
     return exact
 
 
@@ -308,7 +308,7 @@ def _refuse_topics_as_run(values: np.ndarray, runs: Sequence[str], measure: str,
     inside = (values >= low - 1e-9) & (values <= high + 1e-9)
     if len(runs) > 1 and not inside[:, 0].any() and inside[:, 1:].all():
         raise DataError(
-            f"the column {runs[0]!r} holds {values[0, 0]:g} and the like, outside the measure's range [{low:g}, {high:g}]: "
+            f"the column {runs[0]!r} holds values such as {values[0, 0]:g}, outside the measure's range [{low:g}, {high:g}]: "
             "are these topics?",
             file=path,
             line=1,
@@ -327,9 +327,7 @@ def _check_topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -
         if not label.strip():
             raise DataError("the topic is missing", file=path, line=line)
         if label.strip().lower() in AVERAGES:
-            raise DataError(
-                "this line looks like an average over topics; take it out", file=path, line=line, topic=label
-            )
+            raise DataError("this line looks like an average over topics; remove it", file=path, line=line, topic=label)
         if label in seen:
             raise DataError("there is a second line for this topic", file=path, line=line, topic=label)
         seen.add(label)
@@ -341,21 +339,18 @@ def _align(other: _Matrix, first: _Matrix) -> np.ndarray:
         named_one, bare = (other, first) if other.labelled else (first, other)
         if named_one.topics != bare.topics:
             raise DataError(
-                f"{file_name(named_one.file)} names its topics, this file does not: which line is which topic cannot "
-                "be known",
+                f"{file_name(named_one.file)} names its topics, this file does not, so their lines cannot be matched",
                 file=bare.file,
-                hint="give it a first column topic",
+                hint="add a first column topic",
             )
     for what, mine, theirs in (("run", other.runs, first.runs), ("topic", other.topics, first.topics)):
         if set(mine) == set(theirs):
             continue
         if len(mine) != len(theirs):
-            raise DataError(
-                f"it has {len(mine)} {what}s, {file_name(first.file)} {len(theirs)}: they are not one collection",
-                file=other.file,
-            )
+            problem = f"it has {len(mine)} {what}s, but {file_name(first.file)} has {len(theirs)}"
+            raise DataError(f"{problem}: all files must have the same {what}s", file=other.file)
         odd = next(label for label in mine if label not in set(theirs))
-        problem = f"there is no such {what} in {file_name(first.file)}: they are not one collection"
+        problem = f"there is no such {what} in {file_name(first.file)}: all files must have the same {what}s"
         run, topic = (odd, None) if what == "run" else (None, odd)
         raise DataError(problem, file=other.file, run=run, topic=topic)
     r = [other.runs.index(run) for run in first.runs]
