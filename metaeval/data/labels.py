@@ -26,7 +26,7 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     Raises
     ------
     DataError
-        If one is empty or there twice.
+        If a label is empty or occurs twice.
     """
     if isinstance(given, str):
         plural = f"{what}es" if what.endswith("s") else f"{what}s"
@@ -41,7 +41,7 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
         if not label.strip():
             raise DataError(f"{what} number {position + 1} has an empty name")
         if label in seen:
-            raise DataError(f"the {what} {label!r} is there twice")
+            raise DataError(f"the {what} {label!r} occurs twice")
         seen.add(label)
     return labels
 

@@ -1,4 +1,4 @@
-"""What is scored: runs that classify items, and runs that estimate class distributions, with their gold."""
+"""Runs and their gold: runs that classify items, and runs that estimate class distributions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class ClassificationRuns:
     runs, topics : iterable of str
         Unique labels of the first two axes.
     classes : iterable of str
-        All K classes in their order, whether or not one occurs.
+        All K classes in order, including classes that do not occur.
     collection, provenance : str, optional
-        Name of the collection, and where it is from.
+        Name of the collection, and where the data come from.
 
     Raises
     ------
     DataError
-        If a count is negative or not whole, a topic has no items, two runs disagree on the gold of a topic,
+        If a count is negative or not a whole number, a topic has no items, two runs disagree on the gold of a topic,
         or a shape does not fit its labels.
 
     Examples
@@ -58,7 +58,7 @@ class ClassificationRuns:
         collection: str = "",
         provenance: str = "",
     ) -> None:
-        labels = _labels(runs, topics, classes)
+        labels = _check_labels(runs, topics, classes)
         given = np.asarray(counts)
         _check_shape(given, (*map(len, labels), len(labels[2])), "counts", "run × topic × gold × predicted")
         try:
@@ -91,20 +91,20 @@ class ClassificationRuns:
         _freeze(self, counts=whole, labels=labels, collection=collection, provenance=provenance)
 
     def __repr__(self) -> str:
-        return _described(self)
+        return _describe(self)
 
     @property
     def kind(self) -> Kind:
-        """Which measures apply: those of classification."""
+        """Kind of the measures that apply: classification measures."""
         return "classification"
 
     @property
     def gold(self) -> np.ndarray:
-        """Number of items of every gold class, shape (topic, class)."""
+        """Number of items in each gold class, shape (topic, class)."""
         return self.counts[0].sum(axis=-1)
 
     def to_quantification(self) -> QuantificationRuns:
-        """Return what the same runs say about class distributions: the share of items they put in each class.
+        """Convert to class distributions: the share of items that each run puts into each class.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class ClassificationRuns:
     def sel(
         self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None
     ) -> ClassificationRuns:
-        """Return some runs and topics, in the order asked for.
+        """Return some runs and topics, in the given order.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class ClassificationRuns:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuantificationRuns:
-    """Estimated class distributions of runs on topics, and the gold ones.
+    """Class distributions that runs estimate for topics, and the gold distributions.
 
     Parameters
     ----------
@@ -161,11 +161,11 @@ class QuantificationRuns:
     gold : array_like, shape (topic, class)
         ``gold[t, k]`` is the gold share of class k in topic t.
     runs, topics, classes : iterable of str
-        Unique labels; all K classes in their order, whether or not one occurs.
+        Unique labels; all K classes in order, including classes that do not occur.
     collection, provenance : str, optional
-        Name of the collection, and where it is from.
+        Name of the collection, and where the data come from.
     rescale : bool, optional
-        Divide every distribution by its sum. Without it a sum further than 1e-6 from 1 is an error.
+        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
 
     Raises
     ------
@@ -198,7 +198,7 @@ class QuantificationRuns:
         provenance: str = "",
         rescale: bool = False,
     ) -> None:
-        labels = _labels(runs, topics, classes)
+        labels = _check_labels(runs, topics, classes)
         shares = np.array(estimated, dtype=np.float64)
         true = np.array(gold, dtype=np.float64)
         _check_shape(shares, tuple(map(len, labels)), "estimated shares", "run × topic × class")
@@ -208,15 +208,15 @@ class QuantificationRuns:
         _freeze(self, estimated=shares, gold=true, labels=labels, collection=collection, provenance=provenance)
 
     def __repr__(self) -> str:
-        return _described(self)
+        return _describe(self)
 
     @property
     def kind(self) -> Kind:
-        """Which measures apply: those of quantification."""
+        """Kind of the measures that apply: quantification measures."""
         return "quantification"
 
     def with_runs(self, more: dict[str, np.ndarray]) -> QuantificationRuns:
-        """Return the same topics with further runs.
+        """Return the same topics with additional runs.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class QuantificationRuns:
         Raises
         ------
         DataError
-            If a name is taken, or a distribution does not sum to 1.
+            If a run of this name exists already, or a distribution does not sum to 1.
         """
         added = np.stack([np.asarray(one, dtype=np.float64) for one in more.values()])
         return replace(self, estimated=np.concatenate([self.estimated, added]), runs=(*self.runs, *more))
@@ -238,7 +238,7 @@ class QuantificationRuns:
     def sel(
         self, *, runs: Iterable[object] | str | None = None, topics: Iterable[object] | str | None = None
     ) -> QuantificationRuns:
-        """Return some runs and topics, in the order asked for.
+        """Return some runs and topics, in the given order.
 
         Parameters
         ----------
@@ -277,11 +277,11 @@ def distributions(
     ----------
     shares : ndarray, shape (run, topic, class)
     runs, topics, classes : tuple of str
-        Labels of the axes, for messages.
+        Labels of the axes, for error messages.
     rescale : bool, optional
-        Divide every distribution by its sum, instead of refusing one that does not sum to 1 within 1e-6.
+        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     file : path, optional
-        Where they are from, for messages.
+        Where the values come from, for error messages.
 
     Returns
     -------
@@ -314,7 +314,7 @@ def distributions(
     return shares / total[..., None] if rescale else shares
 
 
-def _labels(
+def _check_labels(
     runs: Iterable[object], topics: Iterable[object], classes: Iterable[object]
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     labels = unique_labels(runs, "run"), unique_labels(topics, "topic"), unique_labels(classes, "class")
@@ -340,7 +340,7 @@ def _freeze(
         object.__setattr__(target, name, value)
 
 
-def _described(runs: Runs) -> str:
+def _describe(runs: Runs) -> str:
     parts = ((len(runs.runs), "run"), (len(runs.topics), "topic"))
     shape = " × ".join(format_count(size, what) for size, what in parts)
     named = f", {runs.collection}" if runs.collection else ""

@@ -1,7 +1,7 @@
-"""Baseline runs that evaluation campaigns add: Popularity, Uniform, and runs that always answer the same class.
+"""Baseline runs of evaluation campaigns: Popularity, Uniform, and runs that always predict the same class.
 
-Popularity and Uniform are the baselines of the NTCIR dialogue quality tasks (LQ 2021, §5.2); runs that always
-answer the same class are those of SemEval Task 4 (ACL 2021, §3.1; LQ 2021, footnote 3).
+Popularity and Uniform are the baselines of the NTCIR dialogue quality tasks (LQ 2021, §5.2). Runs that always
+predict the same class are the baselines of SemEval Task 4 (ACL 2021, §3.1; LQ 2021, footnote 3).
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 TIE = 1e-9
-"""How near to the largest gold share a class is as frequent: shares are votes over the number of voters."""
+"""Classes whose gold shares differ by no more than this are equally frequent: shares are votes divided by voters."""
 
 
 def popularity(gold: Any) -> np.ndarray:
     """Return the Popularity baseline: all probability on the most frequent gold class (LQ 2021, §5.2).
 
-    It looks at the gold and is an oracle. Where several classes are the most frequent, they share evenly: the
-    papers do not say so, but LQ 2021, Table 7 comes out with this rule, and not with the first or last of them.
+    It uses the gold, so it is an oracle. If several classes are the most frequent, they get equal shares: the
+    papers do not say so, but this rule reproduces LQ 2021, Table 7; using the first or the last class does not.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def constant_class_counts(gold: Any, k: int) -> np.ndarray:
     Parameters
     ----------
     gold : array_like of int, shape (..., class)
-        Number of items of every gold class.
+        Number of items in each gold class.
     k : int
         Position of the class.
 

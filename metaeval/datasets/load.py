@@ -1,4 +1,4 @@
-"""From a data set's name to runs or scores."""
+"""Load a named data set as runs or scores."""
 
 from __future__ import annotations
 
@@ -22,100 +22,104 @@ if TYPE_CHECKING:
     from metaeval.measures.base import Measure
 
 _GOLD = "gold as a run"
-"""Stands in where a data set has no run of its own, until the baselines are there."""
+"""A placeholder run for a data set without published runs, until its baselines are added."""
 
 
 def load_dataset(
     wanted: str | Dataset, *, folder: PathLike | None = None, progress: bool = True
 ) -> ClassificationRuns | QuantificationRuns | Scores:
-    """Return the runs and gold of a data set, or its scores, downloaded when they are not there yet.
+    """Return the runs and gold of a data set, or its scores; download them if necessary.
 
     Parameters
     ----------
     wanted : str or Dataset
         A registered name (`metaeval.datasets.datasets` lists them), or a data set of your own.
     folder : path, optional
-        The cache folder; METAEVAL_DATA or the user's cache folder by default.
+        The folder for downloads; METAEVAL_DATA or the user's cache folder by default.
     progress : bool, optional
         Show a progress bar on stderr while downloading.
 
     Returns
     -------
     ClassificationRuns, QuantificationRuns or Scores
-        As the data set's kind says. `collection` is its name, `provenance` where its files are from.
+        Depending on the kind of the data set. `collection` is its name, `provenance` the origin of its files.
 
     Raises
     ------
     DatasetError
-        If there is no such data set, or its files cannot be had; the message says what to do.
+        If there is no such data set, or its files cannot be downloaded; the message says what to do.
     DataError
-        If a file that was put in place by hand is not in its layout.
+        If a file that the user has put in place does not have the expected layout.
 
     Warns
     -----
     PolicyWarning
-        If the data set states a policy that changes data, such as the clipping of labels in llmjudge.
+        If the data set has a policy that changes data, such as the clipping of labels in llmjudge.
 
     Examples
     --------
     >>> load_dataset("stc3-dq-a")                                    # doctest: +SKIP
     QuantificationRuns: 22 runs × 390 topics, 5 classes, stc3-dq-a
     """
-    chosen = wanted if isinstance(wanted, Dataset) else dataset(wanted)
-    if chosen.kind == "features":
-        raise DatasetError(f"{chosen.name} has neither runs nor scores: {chosen.where}. {chosen.note}")
-    if chosen.reader == ordinal.READER:
-        return ordinal.load(chosen, folder=folder, progress=progress)
-    files = fetch(chosen, folder=folder, progress=progress)
-    if chosen.kind == "scores":
-        return _scores(chosen, files)
-    runs = _with_baselines(_runs(chosen, files), chosen.baselines)
-    return replace(runs, provenance=chosen.provenance)
+    data_set = wanted if isinstance(wanted, Dataset) else dataset(wanted)
+    if data_set.kind == "features":
+        raise DatasetError(f"{data_set.name} has neither runs nor scores: {data_set.where}. {data_set.note}")
+    if data_set.reader == ordinal.READER:
+        return ordinal.load(data_set, folder=folder, progress=progress)
+    files = fetch(data_set, folder=folder, progress=progress)
+    if data_set.kind == "scores":
+        return _read_scores(data_set, files)
+    runs = _add_baselines(_read_runs(data_set, files), data_set.baselines)
+    return replace(runs, provenance=data_set.provenance)
 
 
-def _runs(chosen: Dataset, files: Mapping[str, Path]) -> Runs:
-    gold = files[chosen.gold]
-    named = _named(chosen, files) or {_GOLD: gold}
-    runs = _READERS[chosen.reader](chosen, gold, named)
-    if chosen.kind == "quantification" and isinstance(runs, ClassificationRuns):
+def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
+    gold = files[data_set.gold]
+    named = _name_runs(data_set, files) or {_GOLD: gold}
+    runs = _READERS[data_set.reader](data_set, gold, named)
+    if data_set.kind == "quantification" and isinstance(runs, ClassificationRuns):
         return runs.to_quantification()
     return runs
 
 
-def _named(chosen: Dataset, files: Mapping[str, Path]) -> dict[str, Path]:
-    """Return the run files by run name: up to the first dot, so that PotTS.SubtaskC.res.official.txt is PotTS."""
-    found = sorted(name for name in files if fnmatchcase(name, chosen.runs))
+def _name_runs(data_set: Dataset, files: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the run files by run name: the file name up to the first dot, PotTS for PotTS.SubtaskC.res.official.txt."""
+    found = sorted(name for name in files if fnmatchcase(name, data_set.runs))
     return {Path(name).name.partition(".")[0]: files[name] for name in found}
 
 
-def _dialogue_quality(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _dialogue_quality(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import dialogue_quality
 
-    return dialogue_quality.read(gold, named, collection=chosen.name, **chosen.options)
+    return dialogue_quality.read(gold, named, collection=data_set.name, **data_set.options)
 
 
-def _judgements(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _judgements(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import judgements
 
-    return judgements.read(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+    return judgements.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
 
 
-def _polarity(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _polarity(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import sentiment
 
-    return sentiment.read(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+    return sentiment.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
 
 
-def _semeval_classification(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _semeval_classification(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import semeval
 
-    return semeval.read_classification(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+    return semeval.read_classification(
+        gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options
+    )
 
 
-def _semeval_quantification(chosen: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+def _semeval_quantification(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import semeval
 
-    return semeval.read_quantification(gold, named, classes=chosen.classes, collection=chosen.name, **chosen.options)
+    return semeval.read_quantification(
+        gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options
+    )
 
 
 _READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
@@ -127,7 +131,7 @@ _READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
 }
 
 
-def _with_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
+def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
     if not names:
         return runs
     kept = [run for run in runs.runs if run != _GOLD]
@@ -146,19 +150,19 @@ def _with_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
     return runs.with_runs(added).sel(runs=[*kept, *added])
 
 
-def _scores(chosen: Dataset, files: Mapping[str, Path]) -> Scores:
+def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
     from metaeval.io import sakai, wide
 
-    if chosen.reader == "sakai":
-        read = sakai.read(next(iter(files.values())).parent, collection=chosen.name)
+    if data_set.reader == "sakai":
+        read = sakai.read(next(iter(files.values())).parent, collection=data_set.name)
     else:
-        read = wide.read([files[name] for name in sorted(files)], collection=chosen.name)
-    measures = tuple(_directed(one, chosen.options) for one in read.measures)
-    return replace(read, measures=measures, provenance=chosen.provenance)
+        read = wide.read([files[name] for name in sorted(files)], collection=data_set.name)
+    measures = tuple(_state_direction(one, data_set.options) for one in read.measures)
+    return replace(read, measures=measures, provenance=data_set.provenance)
 
 
-def _directed(measure: Measure, options: Mapping[str, Any]) -> Measure:
-    """State direction and range of a measure that the registry of measures does not know."""
+def _state_direction(measure: Measure, options: Mapping[str, Any]) -> Measure:
+    """State the direction and range of a measure that is not registered."""
     if measure.higher_is_better is not None or not options:
         return measure
     low, high = options["range"]

@@ -1,7 +1,7 @@
-"""Real classification runs without any download: classifiers on the ordinal sets that the package skordinal brings.
+"""Real classification runs without a download: classifiers on the ordinal data sets of the package skordinal.
 
-Twenty-two classifiers predict every item of a set once, in ten-fold cross-validation; items are dealt at random to
-topics. It takes some seconds a set, once: counts are kept as Parquet in the cache folder.
+Twenty-two classifiers predict every item of a set once, in ten-fold cross-validation; the items are assigned to
+topics at random. This takes a few seconds per set, once: the counts are kept as Parquet in the cache folder.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from metaeval.errors import MetaevalError, MetaevalWarning, PolicyWarning
 from metaeval.files import PathLike, write_atomically
 
 READER = "skordinal"
-"""The `reader` of these data sets in registry.toml."""
+"""The `reader` of these data sets in `registry.toml`."""
 _METADATA = b"metaeval.ordinal"
 
 
-def load(chosen: Dataset, *, folder: PathLike | None = None, progress: bool = True) -> ClassificationRuns:
-    """Return the runs of a set: kept ones, or made now and kept.
+def load(data_set: Dataset, *, folder: PathLike | None = None, progress: bool = True) -> ClassificationRuns:
+    """Return the runs of a set; they are read from the cache folder, or computed and stored there.
 
     Parameters
     ----------
-    chosen : Dataset
-        One whose reader is "skordinal".
+    data_set : Dataset
+        A data set whose reader is "skordinal".
     folder : path, optional
-        Where it is kept; the user's cache folder by default.
+        Where the counts are kept; the user's cache folder by default.
     progress : bool, optional
-        Show a progress bar on stderr, where that is a terminal.
+        Show a progress bar on stderr if it is a terminal.
 
     Returns
     -------
@@ -47,45 +47,49 @@ def load(chosen: Dataset, *, folder: PathLike | None = None, progress: bool = Tr
     Raises
     ------
     DatasetError
-        If they have to be made and scikit-learn or skordinal is missing; the message has the command to install them.
+        If the runs must be computed and scikit-learn or skordinal is missing; the message says how to install them.
 
     Warns
     -----
     PolicyWarning
-        If what was kept is damaged and was made again.
+        If the stored file was damaged and the runs were computed again.
     MetaevalWarning
-        If the folder cannot be written: runs are returned, and made again next time.
+        If the folder cannot be written; the runs are returned, but must be computed again next time.
     """
-    path = place(chosen, folder)
-    kept = _kept(path, chosen)
+    path = kept_file(data_set, folder)
+    kept = _read_kept(path, data_set)
     if kept is not None:
         return kept
-    with _locked(path):
-        kept = _kept(path, chosen)  # another process may have made them while we waited
+    with _lock(path):
+        kept = _read_kept(path, data_set)  # another process may have computed them in the meantime
         if kept is not None:
             return kept
         damaged = path.exists() and _read(path) is None
-        made = make(chosen, progress=progress)
+        made = make(data_set, progress=progress)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, _parquet(made, _recipe(chosen)))
+            write_atomically(path, _to_parquet(made, _describe_recipe(data_set)))
         except OSError as error:
-            why = f"{path} cannot be written ({error.strerror or error}): {chosen.name} will be made again next time"
+            why = f"{path} cannot be written ({error.strerror or error}): {data_set.name} will be computed again next time"
             warnings.warn(why, MetaevalWarning, stacklevel=2)
         else:
             if damaged:
-                warnings.warn(f"{path} was damaged, and was made again", PolicyWarning, stacklevel=2)
+                warnings.warn(f"{path} was damaged and was computed again", PolicyWarning, stacklevel=2)
     return made
 
 
-def place(chosen: Dataset, folder: PathLike | None = None) -> Path:
-    """Return the file in which the counts of a set are kept."""
+def kept_file(data_set: Dataset, folder: PathLike | None = None) -> Path:
+    """Return the path of the file with the counts of a set."""
     root = built_folder() if folder is None else Path(folder).expanduser()
-    return root / chosen.runs
+    return root / data_set.runs
 
 
-def _recipe(chosen: Dataset) -> dict[str, Any]:
-    return {"recipe": RECIPE, "options": dict(chosen.options), "packages": {name: _version(name) for name in PACKAGES}}
+def _describe_recipe(data_set: Dataset) -> dict[str, Any]:
+    return {
+        "recipe": RECIPE,
+        "options": dict(data_set.options),
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
 
 
 def _version(package: str) -> str | None:
@@ -95,19 +99,22 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _kept(path: Path, chosen: Dataset) -> ClassificationRuns | None:
-    """Return what is kept when it was made as it would be made now; without the packages, whatever is kept."""
+def _read_kept(path: Path, data_set: Dataset) -> ClassificationRuns | None:
+    """Return the stored runs if they were computed with the present recipe and package versions, otherwise None.
+
+    Package versions are compared only if the packages are installed.
+    """
     found = _read(path)
     if found is None:
         return None
     runs, made_by = found
-    now = _recipe(chosen)
+    now = _describe_recipe(data_set)
     if None in now["packages"].values():
         made_by = {**made_by, "packages": now["packages"]}
     return runs if made_by == now else None
 
 
-def _parquet(runs: ClassificationRuns, recipe: dict[str, Any]) -> bytes:
+def _to_parquet(runs: ClassificationRuns, recipe: dict[str, Any]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -123,7 +130,7 @@ def _parquet(runs: ClassificationRuns, recipe: dict[str, Any]) -> bytes:
 
 
 def _read(path: Path) -> tuple[ClassificationRuns, dict[str, Any]] | None:
-    """Read kept runs, and how they were made; None when they are not there, or damaged."""
+    """Read stored runs and how they were computed; None if the file does not exist or is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -141,8 +148,8 @@ def _read(path: Path) -> tuple[ClassificationRuns, dict[str, Any]] | None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Let one process at a time make a set; where nothing can be written there is nothing to wait for."""
+def _lock(path: Path) -> Iterator[None]:
+    """Let only one process at a time compute a set; without a lock if the folder cannot be written."""
     import filelock
 
     lock = filelock.FileLock(path.with_name(f".{path.stem}.lock"))

@@ -1,4 +1,4 @@
-"""What the ordinal collections are made of: sets of skordinal, folds, and the classifiers that predict their items."""
+"""The runs of the ordinal collections: data sets of skordinal, folds, and the classifiers that predict the items."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from metaeval.errors import DatasetError
 from metaeval.stats.streams import generator, stream_key
 
 RECIPE = 1
-"""Goes up when classifiers, folds or topics change: what is kept from an earlier recipe is made again."""
+"""Increase it when classifiers, folds or topics change: runs stored with an earlier recipe are computed again."""
 PACKAGES = ("scikit-learn", "skordinal")
 
 
-def make(chosen: Dataset, *, progress: bool = True) -> ClassificationRuns:
-    """Train and predict: the runs of a set, made from nothing but skordinal's copy of it and the seed.
+def make(data_set: Dataset, *, progress: bool = True) -> ClassificationRuns:
+    """Train the classifiers of a set and predict all items; the result depends only on skordinal's data and the seed.
 
     Parameters
     ----------
-    chosen : Dataset
+    data_set : Dataset
         Options: ``set`` (skordinal's name), ``seed``, ``folds``, ``items_per_topic``.
     progress : bool, optional
 
@@ -37,15 +37,15 @@ def make(chosen: Dataset, *, progress: bool = True) -> ClassificationRuns:
     DatasetError
         If scikit-learn or skordinal is missing.
     """
-    options = chosen.options
+    options = data_set.options
     features, gold = ordinal_set(options["set"])
     seed, n_items = options["seed"], len(gold)
-    fold = dealt(gold, options["folds"], seed, chosen.name)
+    fold = assign_folds(gold, options["folds"], seed, data_set.name)
     n_topics = n_items // options["items_per_topic"]
-    topic = generator(seed, chosen.name, "topics").permutation(np.arange(n_items) % n_topics)
-    models = classifiers(gold, seed, chosen.name)
-    counts = np.zeros((len(models), n_topics, len(chosen.classes), len(chosen.classes)), dtype=np.int64)
-    with _progress(chosen.name, len(models), shown=progress) as advance:
+    topic = generator(seed, data_set.name, "topics").permutation(np.arange(n_items) % n_topics)
+    models = classifiers(gold, seed, data_set.name)
+    counts = np.zeros((len(models), n_topics, len(data_set.classes), len(data_set.classes)), dtype=np.int64)
+    with _progress(data_set.name, len(models), shown=progress) as advance:
         for r, model in enumerate(models.values()):
             predicted = np.empty(n_items, dtype=np.int64)
             for k in range(options["folds"]):
@@ -58,14 +58,14 @@ def make(chosen: Dataset, *, progress: bool = True) -> ClassificationRuns:
         counts,
         runs=models,
         topics=[f"group-{t + 1}" for t in range(n_topics)],
-        classes=chosen.classes,
-        collection=chosen.name,
+        classes=data_set.classes,
+        collection=data_set.name,
         provenance=f"made here, recipe {RECIPE}, seed {seed}, {packages}",
     )
 
 
 def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return features and classes of one of skordinal's sets.
+    """Return the features and classes of one of skordinal's data sets.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
     -------
     features : ndarray, shape (item, feature)
     gold : ndarray of int, shape (item,)
-        From 0.
+        Classes, numbered from 0.
 
     Raises
     ------
@@ -92,10 +92,10 @@ def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(data.data, dtype=np.float64), np.asarray(data.target, dtype=np.int64)
 
 
-def dealt(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
-    """Deal the items of every class evenly to folds, in random order.
+def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
+    """Assign the items to folds at random, so that each class is spread evenly over the folds.
 
-    A class of two items and more is never missing from what is trained on.
+    A class with at least two items therefore occurs in every training set.
 
     Parameters
     ----------
@@ -103,15 +103,16 @@ def dealt(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
     folds : int
     seed : int
     name : str
-        Of the set.
+        The name of the set.
 
     Returns
     -------
     ndarray of int, shape (item,)
+        The fold of each item.
 
     Examples
     --------
-    >>> dealt(np.array([0] * 4 + [1] * 2), 2, 0, "an example").tolist().count(0)
+    >>> assign_folds(np.array([0] * 4 + [1] * 2), 2, 0, "an example").tolist().count(0)
     3
     """
     order = generator(seed, name, "folds").permutation(len(gold))
@@ -122,20 +123,20 @@ def dealt(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarray:
 
 
 def classifiers(gold: np.ndarray, seed: int, name: str) -> dict[str, Any]:
-    """Return what predicts: baselines, nominal classifiers, regressions rounded, and ordinal ones.
+    """Return the classifiers: baselines, nominal classifiers, rounded regressions, and ordinal classifiers.
 
     Parameters
     ----------
     gold : ndarray of int, shape (item,)
-        The baseline always-median looks at it: it is an oracle.
+        The baseline always-median uses it, so it is an oracle.
     seed : int
     name : str
-        Of the set: every classifier draws from its own stream.
+        The name of the set; every classifier has its own random stream.
 
     Returns
     -------
     dict of str to scikit-learn estimator
-        Five baselines, nine nominal classifiers, two regressions, and six that know the order of classes.
+        Five baselines, nine nominal classifiers, two regressions, and six that use the order of the classes.
     """
     from sklearn.dummy import DummyClassifier
     from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor

@@ -1,4 +1,4 @@
-"""Which data sets there are: the tables of registry.toml and files.toml as small frozen objects."""
+"""The registry of data sets: the tables of registry.toml and files.toml as frozen objects."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from urllib.parse import quote, urlsplit
 from metaeval.errors import DatasetError
 
 Kind = Literal["classification", "quantification", "scores", "features"]
-"""What a data set is read as; features are what a classifier would be trained on, and are not read here."""
+"""What a data set contains. Features, on which a classifier would be trained, cannot be read by metaeval."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*")
 
 
 @dataclass(frozen=True)
 class File:
-    """One file of a data set, as its publisher holds it.
+    """One file of a data set, as published.
 
     Parameters
     ----------
     name : str
-        Its path below the cache folder, with ``/``. A name that could lead out of the folder is refused.
+        Its path in the cache folder, with ``/``. A name that could lead out of the folder is refused.
     url : str
-        Where it is downloaded from, http or https.
+        The address for the download, http or https.
     sha256 : str
         Its checksum, in hexadecimal.
     bytes : int
         Its size.
     licence : str, optional
-        As stated there.
+        As stated by the publisher.
     origin : str, optional
         Repository and commit: ``llm4eval/LLMJudge@81159c6``.
 
     Raises
     ------
     DatasetError
-        If the name is not that of a file inside the folder, or the URL is not http(s).
+        If the name is not that of a file in the folder, or the URL is not http(s).
 
     Examples
     --------
@@ -62,7 +62,7 @@ class File:
     origin: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what could be written elsewhere, or come from elsewhere than the web."""
+        """Refuse a path outside the folder and an address that is not on the web."""
         if not _PLAIN_NAME.fullmatch(self.name):
             raise DatasetError(f"{self.name!r} is not a file's name inside the data folder")
         if urlsplit(self.url).scheme not in ("http", "https"):
@@ -71,33 +71,33 @@ class File:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A named data set: what it holds, which files, under which licence, and how it is read.
+    """A named data set: its content, files, licence, and how to read it.
 
     Parameters
     ----------
     name : str
     title : str
-        What it is, in a line.
+        A one-line description.
     kind : {"classification", "quantification", "scores", "features"}
-        What `load_dataset` makes of it: `ClassificationRuns`, `QuantificationRuns`, `Scores`, or nothing.
+        What `load_dataset` returns: `ClassificationRuns`, `QuantificationRuns`, `Scores`, or an error.
     rows : str
-        How many runs, topics and items.
+        The numbers of runs, topics and items.
     classes : tuple of str
-        In their order; empty for scores.
+        All classes in order; empty for scores.
     reader : str
-        The layout it is read from, see `metaeval.datasets.load`.
+        The layout of its files, see `metaeval.datasets.load`.
     gold, runs : str
         Names in the cache folder; `runs` is a pattern.
     options : mapping
-        What the reader is told: rescale, policies.
+        Arguments of the reader: rescale, policies.
     baselines : tuple of {"popularity", "uniform", "constant"}
-        Runs that are made here and added.
+        Baseline runs to add.
     citation, note : str
-        Whom to cite, and what to know.
+        What to cite, and remarks.
     where, layout : str
-        For a data set that a program cannot download: where it is published, and where to put it.
+        For a data set that cannot be downloaded automatically: where it is published, and where to put its files.
     files : tuple of File
-        What is downloaded; empty if it cannot be.
+        The files to download; empty if it cannot be downloaded automatically.
     """
 
     name: str
@@ -117,11 +117,11 @@ class Dataset:
     files: tuple[File, ...] = ()
 
     def __post_init__(self) -> None:
-        """Freeze the options too."""
+        """Make the options read-only too."""
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Travel to another process, which the frozen options alone cannot."""
+        """Support pickling, which the read-only options do not."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return (_dataset_from, ({**values, "options": dict(self.options)},))
 
@@ -132,12 +132,12 @@ class Dataset:
 
     @property
     def licence(self) -> str:
-        """The licences stated by the publishers, each once: ``none stated, MIT``."""
+        """The licences that the publishers state, each once: ``none stated, MIT``."""
         return ", ".join(dict.fromkeys(file.licence for file in self.files if file.licence))
 
     @property
     def provenance(self) -> str:
-        """Where the files are from, in a line: ``llm4eval/LLMJudge@81159c6``."""
+        """The origin of the files in one line: ``llm4eval/LLMJudge@81159c6``."""
         return ", ".join(dict.fromkeys(file.origin for file in self.files if file.origin)) or self.where
 
 
@@ -146,7 +146,7 @@ def _dataset_from(values: dict[str, Any]) -> Dataset:
 
 
 def datasets() -> tuple[Dataset, ...]:
-    """Return every data set, those first that can be downloaded.
+    """Return all data sets, those that can be downloaded first.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def datasets() -> tuple[Dataset, ...]:
 
 
 def dataset(name: str) -> Dataset:
-    """Return the data set of that name.
+    """Return the data set with this name.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def dataset(name: str) -> Dataset:
     Raises
     ------
     DatasetError
-        If there is none; the message names the nearest ones.
+        If there is no such data set; the message suggests similar names.
 
     Examples
     --------
@@ -185,12 +185,14 @@ def dataset(name: str) -> Dataset:
     """
     found = _registry().get(str(name))
     if found is None:
-        raise DatasetError(f"there is no data set {str(name)!r}{_nearest(str(name))}; `metaeval data list` lists them")
+        raise DatasetError(
+            f"there is no data set {str(name)!r}{_suggest_names(str(name))}; `metaeval data list` lists them"
+        )
     return found
 
 
 def cache_folder() -> Path:
-    """Return the folder where downloads land: METAEVAL_DATA if it is set, else the user's cache folder.
+    """Return the folder for downloads: METAEVAL_DATA if it is set, otherwise the user's cache folder.
 
     Returns
     -------
@@ -201,7 +203,7 @@ def cache_folder() -> Path:
 
 
 def built_folder() -> Path:
-    """Return the user's cache folder, where what is computed here is kept; METAEVAL_DATA may be shared, or read-only.
+    """Return the user's cache folder, for computed data sets; METAEVAL_DATA may be shared or read-only.
 
     Returns
     -------
@@ -212,7 +214,7 @@ def built_folder() -> Path:
     return Path(platformdirs.user_cache_dir("metaeval"))
 
 
-def _nearest(wanted: str) -> str:
+def _suggest_names(wanted: str) -> str:
     import difflib
 
     close = difflib.get_close_matches(wanted.lower(), list(_registry()), n=3, cutoff=0.5)
@@ -221,7 +223,7 @@ def _nearest(wanted: str) -> str:
 
 @functools.cache
 def _registry() -> dict[str, Dataset]:
-    tables = _toml("registry.toml")
+    tables = _read_toml("registry.toml")
     published = _files()
     return {name: _dataset(name, tables, published) for name in tables}
 
@@ -229,7 +231,7 @@ def _registry() -> dict[str, Dataset]:
 def _dataset(name: str, tables: dict[str, Any], published: tuple[File, ...]) -> Dataset:
     entries: dict[str, Any] = {}
     link: str | None = name
-    while link is not None:  # nearest first: what a table says itself stands
+    while link is not None:  # entries of the table itself have priority over those that it takes from another one
         entries = {**tables[link], **entries}
         link = tables[link].get("like")
     entries.pop("like", None)
@@ -243,7 +245,7 @@ def _dataset(name: str, tables: dict[str, Any], published: tuple[File, ...]) -> 
 
 def _files() -> tuple[File, ...]:
     found = []
-    for source in _toml("files.toml")["source"]:
+    for source in _read_toml("files.toml")["source"]:
         repository, commit = source["repository"], source["commit"]
         for name, size, sha256, *elsewhere in source["files"]:
             path = quote(f"{source['path']}/{elsewhere[0] if elsewhere else name}")
@@ -260,5 +262,5 @@ def _files() -> tuple[File, ...]:
     return tuple(found)
 
 
-def _toml(name: str) -> dict[str, Any]:
+def _read_toml(name: str) -> dict[str, Any]:
     return tomllib.loads(resources("metaeval.datasets").joinpath(name).read_text(encoding="utf-8"))

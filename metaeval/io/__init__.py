@@ -1,4 +1,4 @@
-"""Reading and writing: score matrices, and gold with runs, one module a format."""
+"""Reading and writing files: score matrices, and gold with runs; one module per format."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RUN_FORMATS: Mapping[str, Callable[..., ClassificationRuns | QuantificationRuns]
         "polarity": sentiment.read,
     }
 )
-"""The formats of gold and runs, and the function that reads each."""
+"""The formats of gold and runs, each with the function that reads it."""
 
 __all__ = [
     "RUN_FORMATS",
@@ -67,19 +67,20 @@ def read_scores(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
 ) -> Scores:
-    r"""Read a score matrix, in whichever format it is.
+    r"""Read a score matrix in any of the `SCORE_FORMATS`.
 
     Parameters
     ----------
-    path : path, or what the format takes: a list of paths, a mapping, a folder
+    path : path, list of paths, mapping of measure or run to path, or folder
+        What a format accepts; see its module.
     format : {"tidy", "wide", "sakai", "trec_eval"}, optional
-        By default seen from the suffix, the header, or the files of a folder.
+        By default, it is detected from the suffix, the header, or the files in a folder.
     measure : str, optional
-        The measure of a wide file; of a file or folder with several measures, the one to take.
+        The measure that a wide file holds, or the only measure to read from a file or folder with several.
     collection : str, optional
-        By default the name of the file or folder; what a wide file's name says.
+        By default, the name of the file or folder; for a wide file, the part of its name before the measure.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure.
 
     Returns
     -------
@@ -88,7 +89,7 @@ def read_scores(
     Raises
     ------
     DataError
-        If the format cannot be told, or the data are wrong; the message says where.
+        If the format cannot be detected, or the data are wrong; the message says where.
 
     Examples
     --------
@@ -98,33 +99,33 @@ def read_scores(
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
     """
-    chosen = score_format(path) if format is None else _known(format, SCORE_FORMATS)
-    if chosen == "wide":
+    name = score_format(path) if format is None else _check_format(format, SCORE_FORMATS)
+    if name == "wide":
         return wide.read(path, measure=measure, collection=collection, missing=missing)
-    if chosen == "trec_eval":
+    if name == "trec_eval":
         wanted = None if measure is None else [measure]
         return trec_eval.read(path, measures=wanted, collection=collection, missing=missing)
     if not isinstance(path, str | Path):
-        raise DataError(f"the format {chosen} is read from one path", hint="several files can be wide or trec_eval")
-    if chosen == "tidy":
+        raise DataError(f"the format {name} needs a single path", hint="several files can be wide or trec_eval")
+    if name == "tidy":
         return tidy.read(path, measure=measure, collection=collection, missing=missing)
     folder, files = path, None if measure is None else {measure: measure}
-    if not is_folder(path):  # one file of such a folder
+    if not is_folder(path):  # a single file: the run names are in the file `runs` next to it
         folder, files = Path(path).parent, {file_name(path): measure or file_name(path)}
     return sakai.read(folder, measures=files, collection=collection)
 
 
 def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -> None:
-    """Write a score matrix, every bit of it.
+    """Write a score matrix without loss of precision.
 
     Parameters
     ----------
     scores : Scores
     path : path
-        Every file is there whole or not at all.
+        Every file is written completely or not at all.
     format : {"tidy", "wide", "sakai", "trec_eval"}, optional
-        By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``; another path is a
-        folder, of which the format must be said.
+        By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. Any other path is a folder,
+        and its format must be stated.
 
     Raises
     ------
@@ -142,13 +143,13 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
     if format is None:
         if not str(path).lower().endswith((*tidy.PARQUET, ".csv", ".tsv")):
             raise DataError(
-                "the format cannot be told from this name",
+                "the format cannot be detected from this name",
                 file=path,
                 hint="end it in .csv, .tsv or .parquet, or for a folder state its format: "
                 f"{format_option('format', 'wide')}, sakai or trec_eval",
             )
         format = "tidy"
-    SCORE_FORMATS[_known(format, SCORE_FORMATS)].write(scores, path)
+    SCORE_FORMATS[_check_format(format, SCORE_FORMATS)].write(scores, path)
 
 
 def read_runs(
@@ -163,26 +164,26 @@ def read_runs(
     rescale: bool = False,
     collection: str | None = None,
 ) -> ClassificationRuns | QuantificationRuns:
-    r"""Read gold and runs, in one of the `RUN_FORMATS`.
+    r"""Read gold and runs in one of the `RUN_FORMATS`.
 
     Parameters
     ----------
     gold : path
     runs : path, list of paths, mapping of run name to path, or folder
-        A run is named after its file, without suffix, unless a mapping names it.
+        A run is named after its file, without suffix, unless a mapping gives its name.
     format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities"}
     classes : iterable of str, optional
-        All classes in their order; judgements and labels need them.
+        All classes in order; judgements and labels need them.
     aspect : {"A", "E", "S"}, optional
         Which aspect of dialogue quality; that format needs it.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no answer.
+        What to do if a run has no answer.
     invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
         What to do with a label outside the classes.
     rescale : bool, optional
-        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error.
+        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     collection : str, optional
-        By default the name of the gold file without suffix (and the aspect).
+        By default, the name of the gold file without suffix (and the aspect).
 
     Returns
     -------
@@ -193,7 +194,7 @@ def read_runs(
     DataError
         If the data are wrong; the message says where.
     MetaevalError
-        If the format is not known, lacks an option it needs, or has no use for one that was given.
+        If there is no such format, an option that it needs is missing, or it does not use an option that was given.
 
     Examples
     --------
@@ -204,7 +205,8 @@ def read_runs(
     >>> read_runs(folder / "gold.csv", folder, format="labels", classes=["no", "yes"])
     ClassificationRuns: 1 run × 1 topic, 2 classes, gold
     """
-    reader = RUN_FORMATS[_known(format, RUN_FORMATS)]
+    reader = RUN_FORMATS[_check_format(format, RUN_FORMATS)]
+    # Readers state by their signatures which options they use; an option without effect would mislead the user.
     takes = inspect.signature(reader).parameters
     given: dict[str, Any] = {"classes": classes, "aspect": aspect}
     given = {name: value for name, value in given.items() if value is not None}
@@ -224,7 +226,7 @@ def read_runs(
 _EXAMPLES = {"classes": "all of them, in their order", "aspect": "A, E or S"}
 
 
-def _known(format: str, formats: Mapping[str, object]) -> str:
+def _check_format(format: str, formats: Mapping[str, object]) -> str:
     if format not in formats:
         raise MetaevalError(f"there is no format {format!r}: use {', '.join(formats)}")
     return format

@@ -1,4 +1,4 @@
-"""From labels, file by file, to ClassificationRuns: alignment by topic and item, and the policies, for all formats."""
+"""Build ClassificationRuns from the labels in files: alignment by topic and item, and policies, for all formats."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.io.table import number
 
 _NONE = -1
+"""Stands in integer arrays where there is no row, or no class."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels in one file, line by line: ``labels[i]`` is that of item ``items[i]`` of topic ``topics[i]``."""
+    """The labels in one file, one per line: ``labels[i]`` is the label of item ``items[i]`` of topic ``topics[i]``."""
 
     file: str
     topics: Sequence[str]
@@ -42,7 +43,7 @@ class Labels:
     lines: Sequence[int]
 
     def place(self, row: int, run: str | None = None) -> dict[str, Any]:
-        """Return where a row is, for a message."""
+        """Return the location of a row, for an error message."""
         place = {"file": self.file, "line": self.lines[row], "topic": self.topics[row], "item": self.items[row]}
         return place if run is None else {**place, "run": run}
 
@@ -50,7 +51,7 @@ class Labels:
 def split_items(
     gold: Labels, runs: Mapping[str, Labels], n_parts: int, *, seed: int = 0, collection: str = ""
 ) -> tuple[Labels, dict[str, Labels]]:
-    """Assign the items of the gold to parts at random, and give the runs' answers the same parts.
+    """Assign the items of the gold to parts at random, and the answers of the runs to the same parts.
 
     Parameters
     ----------
@@ -64,9 +65,9 @@ def split_items(
     Returns
     -------
     gold : Labels
-        The topics are now ``part-1`` and so on; an item is called by its former topic and its name.
+        The topics are now ``part-1`` and so on; the name of an item is its former topic and its former name.
     runs : dict of str to Labels
-        An answer to an item that the gold does not hold keeps its topic, for the error that names it.
+        An answer to an item that is not in the gold keeps its topic, so that the error message can name it.
 
     Raises
     ------
@@ -83,12 +84,13 @@ def split_items(
     items = zip(gold.topics, gold.items, strict=True)
     part = assign_parts(items, n_parts, seed=seed, collection=collection, file=gold.file)
 
-    def renamed(labels: Labels) -> Labels:
+    def rename(labels: Labels) -> Labels:
+        # Items of different topics may have the same name, so the former topic becomes part of the name.
         keys = list(zip(labels.topics, labels.items, strict=True))
         names = [f"{topic}/{item}" if (topic, item) in part else item for topic, item in keys]
         return replace(labels, topics=[part.get(key, key[0]) for key in keys], items=names)
 
-    return renamed(gold), {run: renamed(labels) for run, labels in runs.items()}
+    return rename(gold), {run: rename(labels) for run, labels in runs.items()}
 
 
 def classification_runs(
@@ -107,15 +109,15 @@ def classification_runs(
     ----------
     gold : Labels
     runs : mapping of run name to Labels
-        Aligned with the gold by topic and item, in any order.
+        Items in any order; they are matched with the gold by topic and item.
     classes : iterable of str
-        All K classes in their order.
+        All K classes in order.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no label for an item: raise, leave out the topic for all runs, leave out
-        the run, or count the class farthest from the gold one, the last where both ends are as far.
+        What to do if a run has no label for an item: raise an error, leave out the topic for all runs, leave out
+        the run, or count the class farthest from the gold class, the last class if both ends are equally far.
     invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
-        What to do with a label outside the classes; "clip" takes the nearest end of the scale, when it and
-        the classes are numbers. Runs are left out before topics, so that no topic goes for a run that goes.
+        What to do with a label outside the classes; "clip" uses the nearest end of the scale if the label and the
+        classes are numbers. Runs are left out first, so that a run that is left out does not remove topics too.
     collection, provenance : str, optional
 
     Returns
@@ -125,13 +127,13 @@ def classification_runs(
     Raises
     ------
     DataError
-        If an item is there twice, is not in the gold, has no label or has one outside the classes (always in
-        the gold), or if a policy would leave nothing.
+        If an item occurs twice, is not in the gold, has no label or has a label outside the classes (for the gold,
+        under every policy), or if a policy would leave no run or no topic.
 
     Warns
     -----
     PolicyWarning
-        What a policy changed or left out: how many labels, of which runs and topics.
+        Says what a policy changed or left out: how many labels, of which runs and topics.
 
     Examples
     --------
@@ -146,17 +148,17 @@ def classification_runs(
     topics = list(dict.fromkeys(gold.topics))
     number_of = {topic: t for t, topic in enumerate(topics)}
     topic_of = np.fromiter((number_of[topic] for topic in gold.topics), dtype=np.intp, count=len(gold.topics))
-    truth = _codes(gold, names)
+    truth = _code_labels(gold, names)
     for row in np.flatnonzero(truth == _NONE)[:1]:
         raise DataError(_not_a_class(gold.labels[row], names), **gold.place(int(row)))
-    rows = _rows(gold, runs)
-    answers = _Answers(list(runs), topics, topic_of, list(runs.values()), rows, _answers(runs, rows, names))
+    rows = _match_rows(gold, runs)
+    answers = _Answers(list(runs), topics, topic_of, list(runs.values()), rows, _code_answers(runs, rows, names))
     far = find_farthest_end(truth, len(names))
-    answers.mend_invalid(invalid, names, far)
-    answers.mend_missing(missing, gold, far)
-    keep_runs, keep_topics = answers.kept(missing, invalid)
+    answers.apply_invalid(invalid, names, far)
+    answers.apply_missing(missing, gold, far)
+    keep_runs, keep_topics = answers.find_remaining(missing, invalid)
     return ClassificationRuns(
-        _counts(answers, truth, len(names))[np.ix_(keep_runs, keep_topics)],
+        _count_confusions(answers, truth, len(names))[np.ix_(keep_runs, keep_topics)],
         runs=[run for run, kept in zip(runs, keep_runs, strict=True) if kept],
         topics=[topic for topic, kept in zip(topics, keep_topics, strict=True) if kept],
         classes=names,
@@ -165,20 +167,20 @@ def classification_runs(
     )
 
 
-def _codes(given: Labels, classes: Sequence[str]) -> np.ndarray:
+def _code_labels(given: Labels, classes: Sequence[str]) -> np.ndarray:
     """``codes[i]`` is the position of label i among the classes, −1 where it is none of them."""
     code = {label: k for k, label in enumerate(classes)}
     return np.fromiter(map(code.get, given.labels, repeat(_NONE)), dtype=np.intp, count=len(given.labels))
 
 
-def _rows(gold: Labels, runs: Mapping[str, Labels]) -> np.ndarray:
+def _match_rows(gold: Labels, runs: Mapping[str, Labels]) -> np.ndarray:
     """``rows[r, i]`` is the row of run r's file that answers gold item i, −1 where there is none."""
     position = {key: i for i, key in enumerate(zip(gold.topics, gold.items, strict=True))}
     if len(position) < len(gold.items):
         _refuse_second(gold, None)
     rows = np.full((len(runs), len(gold.items)), _NONE, dtype=np.intp)
     for r, (run, given) in enumerate(runs.items()):
-        if given.items == gold.items and given.topics == gold.topics:
+        if given.items == gold.items and given.topics == gold.topics:  # the usual case, without any look-up
             rows[r] = np.arange(len(gold.items))
             continue
         keys = zip(given.topics, given.items, strict=True)
@@ -187,7 +189,7 @@ def _rows(gold: Labels, runs: Mapping[str, Labels]) -> np.ndarray:
             known = given.topics[row] in set(gold.topics)
             raise DataError(f"the gold has no such {'item' if known else 'topic'}", **given.place(int(row), run))
         rows[r, item] = np.arange(len(item))
-        if np.count_nonzero(rows[r] != _NONE) < len(item):
+        if np.count_nonzero(rows[r] != _NONE) < len(item):  # a later row has overwritten an earlier one
             _refuse_second(given, run)
     return rows
 
@@ -196,23 +198,24 @@ def _refuse_second(given: Labels, run: str | None) -> None:
     first: dict[tuple[str, str], int] = {}
     for row, key in enumerate(zip(given.topics, given.items, strict=True)):
         if key in first:
-            problem = f"the item is there twice, first on line {given.lines[first[key]]}"
+            problem = f"the item occurs twice, first on line {given.lines[first[key]]}"
             raise DataError(problem, **given.place(row, run))
         first[key] = row
 
 
-def _answers(runs: Mapping[str, Labels], rows: np.ndarray, classes: Sequence[str]) -> np.ndarray:
+def _code_answers(runs: Mapping[str, Labels], rows: np.ndarray, classes: Sequence[str]) -> np.ndarray:
     predicted = np.full(rows.shape, _NONE, dtype=np.intp)
     for r, given in enumerate(runs.values()):
         there = rows[r] != _NONE
-        predicted[r, there] = _codes(given, classes)[rows[r, there]]
+        predicted[r, there] = _code_labels(given, classes)[rows[r, there]]
     return predicted
 
 
-def _counts(answers: _Answers, truth: np.ndarray, K: int) -> np.ndarray:
+def _count_confusions(answers: _Answers, truth: np.ndarray, K: int) -> np.ndarray:
     """Confusion counts, shape (run, topic, gold, predicted), of the answers that have a class."""
     n_topics = len(answers.topics)
     counts = np.empty((len(answers.runs), n_topics * K * K), dtype=np.int64)
+    # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
     cell = (answers.topic_of * K + truth) * K
     for r, predicted in enumerate(answers.predicted):
         there = predicted != _NONE
@@ -222,7 +225,11 @@ def _counts(answers: _Answers, truth: np.ndarray, K: int) -> np.ndarray:
 
 @dataclass
 class _Answers:
-    """What the runs say of the gold items: ``predicted[r, i]`` is a class, −1 while there is none to count."""
+    """The answers of runs to gold items: ``predicted[r, i]`` is a class, or −1 if there is none to count.
+
+    ``rows[r, i]`` is the row of the answer in the file of run r, or −1 if the answer is missing, so that a missing
+    answer and a label outside the classes can be told apart.
+    """
 
     runs: list[str]
     topics: list[str]
@@ -231,7 +238,7 @@ class _Answers:
     rows: np.ndarray
     predicted: np.ndarray
 
-    def mend_invalid(self, policy: InvalidPolicy, classes: Sequence[str], far: np.ndarray) -> None:
+    def apply_invalid(self, policy: InvalidPolicy, classes: Sequence[str], far: np.ndarray) -> None:
         bad = (self.predicted == _NONE) & (self.rows != _NONE)
         if not bad.any() or policy in ("drop-topic", "drop-run"):
             return
@@ -244,12 +251,12 @@ class _Answers:
             self.predicted[bad] = np.broadcast_to(far, bad.shape)[bad]
         else:
             for r, i in np.argwhere(bad):
-                self.predicted[r, i] = _clipped(self.files[r], int(self.rows[r, i]), self.runs[r], classes)
+                self.predicted[r, i] = _clip_label(self.files[r], int(self.rows[r, i]), self.runs[r], classes)
         where = "the nearest end of the scale" if policy == "clip" else "the class farthest from the gold"
         what = f"{format_count(int(bad.sum()), 'label')} outside the classes moved to {where}"
-        report_policy(f"{format_option('invalid', policy)}: {what}: {self._affected(bad)}")
+        report_policy(f"{format_option('invalid', policy)}: {what}: {self._describe_affected(bad)}")
 
-    def mend_missing(self, policy: MissingPolicy, gold: Labels, far: np.ndarray) -> None:
+    def apply_missing(self, policy: MissingPolicy, gold: Labels, far: np.ndarray) -> None:
         gaps = self.rows == _NONE
         if not gaps.any() or policy in ("drop-topic", "drop-run"):
             return
@@ -268,10 +275,12 @@ class _Answers:
         self.predicted[gaps] = np.broadcast_to(far, gaps.shape)[gaps]
         count = format_count(int(gaps.sum()), "missing label")
         where = "the class farthest from the gold"
-        report_policy(f"{format_option('missing', 'worst')}: {count} counted as {where}: {self._affected(gaps)}")
+        report_policy(
+            f"{format_option('missing', 'worst')}: {count} counted as {where}: {self._describe_affected(gaps)}"
+        )
 
-    def kept(self, missing: MissingPolicy, invalid: InvalidPolicy) -> tuple[np.ndarray, np.ndarray]:
-        """Return which runs and which topics remain; runs go first."""
+    def find_remaining(self, missing: MissingPolicy, invalid: InvalidPolicy) -> tuple[np.ndarray, np.ndarray]:
+        """Return which runs and which topics remain under the policies; runs are left out first."""
         gaps = self.rows == _NONE
         policies = (
             (gaps, format_option("missing", missing)),
@@ -286,22 +295,22 @@ class _Answers:
                 runs &= keep
         for cells, policy in policies:
             if policy.endswith("drop-topic"):
-                keep = np.logical_not(self._by_topic(cells[runs]).any(axis=0))
+                keep = np.logical_not(self._mark_topics(cells[runs]).any(axis=0))
                 report_dropped(keep, self.topics, "topic", policy)
                 topics &= keep
         if not runs.any() or not topics.any():
-            raise DataError(f"{' and '.join(policy for _, policy in policies)} would leave nothing")
+            raise DataError(f"{' and '.join(policy for _, policy in policies)} would leave no data")
         return runs, topics
 
-    def _by_topic(self, cells: np.ndarray) -> np.ndarray:
-        """Turn run × item into run × topic: whether any item of the topic is meant."""
+    def _mark_topics(self, cells: np.ndarray) -> np.ndarray:
+        """Turn a mask of run × item into run × topic: whether any item of the topic is marked."""
         marked = np.zeros((len(cells), len(self.topics)), dtype=bool)
         r, i = np.nonzero(cells)
         marked[r, self.topic_of[i]] = True
         return marked
 
-    def _affected(self, cells: np.ndarray) -> str:
-        return describe_affected(self._by_topic(cells), self.runs, self.topics)
+    def _describe_affected(self, cells: np.ndarray) -> str:
+        return describe_affected(self._mark_topics(cells), self.runs, self.topics)
 
 
 def _not_a_class(label: str, classes: Sequence[str]) -> str:
@@ -309,7 +318,7 @@ def _not_a_class(label: str, classes: Sequence[str]) -> str:
     return f"{said} {format_list(classes, most=12)}" if label else said
 
 
-def _clipped(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
+def _clip_label(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
     scale = [number(label) for label in classes]
     value = number(given.labels[row])
     low, high = min(scale), max(scale)
@@ -317,6 +326,6 @@ def _clipped(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
         raise DataError(
             f"the label {given.labels[row]!r} is not a number beyond an end of the scale {format_list(classes, most=12)}",
             **given.place(row, run),
-            hint="clip can do nothing here; choose drop-topic, drop-run or worst",
+            hint="clip cannot be used here; choose drop-topic, drop-run or worst",
         )
     return scale.index(low if value < low else high)

@@ -1,4 +1,4 @@
-"""Telling the format of a score matrix from suffix, header and neighbours; what cannot be told is said, not guessed."""
+"""Detect the format of a score matrix from suffix, header and neighbouring files; an ambiguous format is an error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from metaeval.io import sakai, tidy, trec_eval, wide
 from metaeval.io.table import delimiter_of, number
 
 OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
-"""Column names of other tables than topics × runs."""
+"""Column names that show that a table is not topics × runs."""
 
 
 def _state_format() -> str:
@@ -34,7 +34,7 @@ def _state_format() -> str:
 
 
 def score_format(sources: Sources) -> str:
-    """Return the format of a score matrix.
+    """Detect the format of a score matrix.
 
     Parameters
     ----------
@@ -47,27 +47,27 @@ def score_format(sources: Sources) -> str:
     Raises
     ------
     DataError
-        If it could be several formats, or none; the message says which and how to state it.
+        If the file fits several formats or none; the message says which, and how to state the format.
     """
     if isinstance(sources, Mapping):
-        return _of_files(list(sources.values()))
+        return _detect_files(list(sources.values()))
     if isinstance(sources, str | Path):
-        return _of_folder(sources) if is_folder(sources) else _of_file(sources)
-    return _of_files(find_paths(sources))
+        return _detect_folder(sources) if is_folder(sources) else _detect_file(sources)
+    return _detect_files(find_paths(sources))
 
 
-def _of_folder(folder: PathLike) -> str:
+def _detect_folder(folder: PathLike) -> str:
     files = list_files(folder)
     if is_file(join_path(folder, sakai.RUNS)):
         return "sakai"
-    return _of_files(files, folder)
+    return _detect_files(files, folder)
 
 
-def _of_files(files: list[PathLike], folder: PathLike | None = None) -> str:
+def _detect_files(files: list[PathLike], folder: PathLike | None = None) -> str:
     formats: dict[str, PathLike] = {}
     for path in files:
-        formats.setdefault(_of_file(path), path)
-    if list(formats) == ["tidy"]:
+        formats.setdefault(_detect_file(path), path)
+    if list(formats) == ["tidy"]:  # scores of several tidy files could contradict each other
         hint = f"read {file_name(files[0])}" if len(files) == 1 else "join them into one"
         raise DataError("a tidy score matrix is one file, not a folder or a list", file=folder or files[0], hint=hint)
     if len(formats) == 1:
@@ -76,7 +76,7 @@ def _of_files(files: list[PathLike], folder: PathLike | None = None) -> str:
     raise DataError(f"the files are of several formats: {said}", file=folder or files[0], hint=_state_format())
 
 
-def _of_file(path: PathLike) -> str:
+def _detect_file(path: PathLike) -> str:
     if tidy.is_parquet(path) or read_bytes(path).startswith(tidy.PARQUET_MAGIC):
         return "tidy"
     text = read_text(path).lstrip("\n")
@@ -101,7 +101,7 @@ def _of_file(path: PathLike) -> str:
     if could:
         raise DataError(f"it could be {' or '.join(could)}", file=path, hint=_state_format())
     raise DataError(
-        f"its format cannot be told from the first line ({format_list(header)})",
+        f"its format cannot be detected from the first line ({format_list(header)})",
         file=path,
         hint=f"a tidy file has columns {', '.join(COLUMNS)}; else {_state_format()}; "
         f"gold and runs are for {format_option('read_runs')}",
@@ -117,18 +117,18 @@ def _is_trec_eval(lines: list[str]) -> bool:
 
 
 def _is_wide(header: list[str], below: list[str], delimiter: str, path: PathLike) -> bool:
-    """Say whether a header of names stands over lines of numbers."""
+    """Tell whether there are lines of numbers below a header of names."""
     table = str(path).lower().endswith(wide.SUFFIXES) or len(header) > 1
     if not table or not below or OTHER_COLUMNS & set(header) or wide.is_line_of_scores(header):
         return False
     cells = next(csv.reader(below[:1], delimiter=delimiter))[header[0].lower() in wide.TOPIC_COLUMNS :]
-    # A line cut short or one wrong score is for the reader to name, and makes the table no other format.
+    # A truncated line or a wrong score does not change the format; the reader of the format reports it with its line.
     scores = [_is_number(cell) or cell.strip() in wide.EMPTY for cell in cells]
     return bool(scores) and scores[0] and 2 * sum(scores) > len(scores)
 
 
 def _is_sakai(lines: list[str], path: PathLike) -> bool:
-    """Lines of numbers only, with a file of run names beside them."""
+    """Tell whether the file holds only numbers and a file of run names is next to it."""
     if is_remote(path) or not Path(path).with_name(sakai.RUNS).is_file():
         return False
     return all(_is_number(field) for field in lines[0].split())

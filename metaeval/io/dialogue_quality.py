@@ -1,4 +1,4 @@
-"""NTCIR Dialogue Quality (STC-3, DialEval): the annotators' votes as gold, a distribution for every dialogue as run."""
+"""NTCIR Dialogue Quality (STC-3, DialEval): gold from annotators' votes, runs with one distribution per dialogue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metaeval.files import PathLike, Sources, describe_files, find_named_files, 
 from metaeval.io.quantification import Shares, quantification_runs
 
 Aspect = Literal["A", "E", "S"]
-"""Task accomplishment, dialogue effectiveness, customer satisfaction."""
+"""Task accomplishment (A), dialogue effectiveness (E), customer satisfaction (S)."""
 
 CLASSES = ("-2", "-1", "0", "1", "2")
 
@@ -29,23 +29,23 @@ def read(
     missing: MissingPolicy = "raise",
     collection: str | None = None,
 ) -> QuantificationRuns:
-    """Read gold and runs of one aspect of dialogue quality; topics are the dialogues, matched by id.
+    """Read gold and runs of one aspect of dialogue quality. The topics are the dialogues, matched by id.
 
     Parameters
     ----------
     gold : path
-        JSON, a list of ``{"id": …, "annotations": [{"quality": {"A": 1, "E": 0, "S": -2}}, …]}``; every
-        annotator's vote weighs the same.
+        JSON, a list of ``{"id": …, "annotations": [{"quality": {"A": 1, "E": 0, "S": -2}}, …]}``; all
+        votes have the same weight.
     runs : path, list of paths, mapping of run name to path, or folder
         JSON, a list of ``{"id": …, "quality": {"A": {"-2": p, …, "2": p}, "E": {…}, "S": {…}}}``.
     aspect : {"A", "E", "S"}
         Task accomplishment, dialogue effectiveness or customer satisfaction.
     rescale : bool, optional
-        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error.
+        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no distribution for a dialogue.
+        What to do if a run has no distribution for a dialogue.
     collection : str, optional
-        By default the name of the gold file without suffix, and the aspect: ``gold-A``.
+        By default, the name of the gold file without suffix and the aspect: ``gold-A``.
 
     Returns
     -------
@@ -54,8 +54,8 @@ def read(
     Raises
     ------
     DataError
-        If a file is not JSON of that shape, a distribution does not sum to 1, or a dialogue is there twice,
-        is not in the gold or is missing; the message names file, run and topic.
+        If a file is not JSON of this form, a distribution does not sum to 1, or a dialogue occurs twice, is not in
+        the gold or is missing; the message names file, run and topic.
 
     Examples
     --------
@@ -71,8 +71,8 @@ def read(
         raise DataError(f"there is no aspect {aspect!r}: use {', '.join(get_args(Aspect))}")
     files = find_named_files(runs, gold=gold)
     return quantification_runs(
-        _gold(gold, aspect),
-        {run: _run(path, run, aspect) for run, path in files.items()},
+        _read_gold(gold, aspect),
+        {run: _read_run(path, run, aspect) for run, path in files.items()},
         CLASSES,
         rescale=rescale,
         missing=missing,
@@ -82,7 +82,7 @@ def read(
 
 
 def read_json(path: PathLike) -> Any:
-    """Read a JSON file strictly: no NaN, no Infinity, no key twice.
+    """Read a JSON file strictly: NaN, Infinity and repeated keys are errors.
 
     Parameters
     ----------
@@ -95,18 +95,18 @@ def read_json(path: PathLike) -> Any:
     Raises
     ------
     DataError
-        If it is not JSON; the message names the line.
+        If it is not valid JSON; the message names the line.
     """
 
     def refuse(literal: str) -> NoReturn:
         raise DataError(f"{literal} is not a number that JSON has", file=path)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
+        found = dict(pairs)  # the json module would silently keep the last value of a repeated key
         if len(found) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise DataError(f"the key {twice!r} is there twice in one object", file=path)
+            raise DataError(f"the key {twice!r} occurs twice in one object", file=path)
         return found
 
     text = read_text(path)
@@ -120,15 +120,17 @@ def read_json(path: PathLike) -> Any:
         raise DataError(f"it is not JSON that can be read: {error}", file=path) from None
 
 
-def _dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
     content = read_json(path)
     if not isinstance(content, list):
-        raise DataError(f"it is not a list of dialogues but {_kind(content)}", file=path, run=run)
+        raise DataError(f"it is not a list of dialogues but {_describe_kind(content)}", file=path, run=run)
     if not content:
         raise DataError("the list of dialogues is empty", file=path, run=run)
     for position, dialogue in enumerate(content, start=1):
         if not isinstance(dialogue, dict):
-            raise DataError(f"dialogue number {position} is not an object but {_kind(dialogue)}", file=path, run=run)
+            raise DataError(
+                f"dialogue number {position} is not an object but {_describe_kind(dialogue)}", file=path, run=run
+            )
         name = dialogue.get("id")
         if isinstance(name, bool) or not isinstance(name, str | int) or not str(name).strip():
             given = "has no id" if name is None else f"has the id {name!r}, not a text"
@@ -136,25 +138,27 @@ def _dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str,
         yield str(name), dialogue
 
 
-def _inside(where: Any, key: str, kind: type, place: dict[str, Any]) -> Any:
-    """Return ``where[key]``, which must be an object or a list."""
+def _get_inside(where: Any, key: str, kind: type, place: dict[str, Any]) -> Any:
+    """Return ``where[key]``, which must exist and be an object or a list, as `kind` says."""
     if not isinstance(where, dict) or key not in where:
         raise DataError(f"there is no {key!r}", **place)
     if not isinstance(where[key], kind):
-        raise DataError(f"{key!r} is not {'an object' if kind is dict else 'a list'} but {_kind(where[key])}", **place)
+        raise DataError(
+            f"{key!r} is not {'an object' if kind is dict else 'a list'} but {_describe_kind(where[key])}", **place
+        )
     return where[key]
 
 
-def _gold(path: PathLike, aspect: str) -> Shares:
+def _read_gold(path: PathLike, aspect: str) -> Shares:
     topics, votes = [], []
-    for topic, dialogue in _dialogues(path, None):
+    for topic, dialogue in _read_dialogues(path, None):
         place: dict[str, Any] = {"file": path, "topic": topic}
-        annotations = _inside(dialogue, "annotations", list, place)
+        annotations = _get_inside(dialogue, "annotations", list, place)
         if not annotations:
             raise DataError("there are no annotations", **place)
         counts = [0] * len(CLASSES)
         for annotation in annotations:
-            quality = _inside(annotation, "quality", dict, place)
+            quality = _get_inside(annotation, "quality", dict, place)
             if aspect not in quality:
                 raise DataError(f"there is no vote on aspect {aspect}", **place)
             vote = quality[aspect]
@@ -167,11 +171,11 @@ def _gold(path: PathLike, aspect: str) -> Shares:
     return Shares(str(path), topics, shares / shares.sum(axis=1, keepdims=True))
 
 
-def _run(path: PathLike, run: str, aspect: str) -> Shares:
+def _read_run(path: PathLike, run: str, aspect: str) -> Shares:
     topics, values = [], []
-    for topic, dialogue in _dialogues(path, run):
+    for topic, dialogue in _read_dialogues(path, run):
         place: dict[str, Any] = {"file": path, "run": run, "topic": topic}
-        given = _inside(_inside(dialogue, "quality", dict, place), aspect, dict, place)
+        given = _get_inside(_get_inside(dialogue, "quality", dict, place), aspect, dict, place)
         for name in (*CLASSES, *given):
             if name not in given:
                 raise DataError(f"there is no probability of class {name} for aspect {aspect}", **place)
@@ -185,9 +189,9 @@ def _run(path: PathLike, run: str, aspect: str) -> Shares:
     try:
         return Shares(str(path), topics, np.array(values, dtype=np.float64))
     except OverflowError:
-        raise DataError("a probability is too large to be one", file=path, run=run) from None
+        raise DataError("a probability is too large", file=path, run=run) from None
 
 
-def _kind(value: Any) -> str:
+def _describe_kind(value: Any) -> str:
     kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number")

@@ -22,7 +22,7 @@ def read(
     parts: int | None = None,
     seed: int = 0,
 ) -> ClassificationRuns:
-    r"""Read judgements, lines ``qid 0 docid label``, and those of judges to compare with them.
+    r"""Read gold judgements and the judgements of runs from lines ``qid 0 docid label``.
 
     Parameters
     ----------
@@ -30,16 +30,16 @@ def read(
     runs : path, list of paths, mapping of run name to path, or folder
         Items are matched by topic (qid) and document, in any order.
     classes : iterable of str
-        All labels in their order: ``["0", "1", "2", "3"]``.
+        All labels in order: ``["0", "1", "2", "3"]``.
     missing, invalid : str, optional
-        What to do without a label for an item, and with a label outside the classes.
+        What to do if an item has no label, and if a label is outside the classes.
     collection : str, optional
-        By default the name of the gold file without suffix.
+        By default, the name of the gold file without suffix.
     parts : int, optional
-        Deal all items at random to so many parts of equal size, which take the place of the topics, as Amigó et
-        al. 2020, §5.4, do where a task has none. Every run is split alike.
+        Divide all items at random into this many parts of equal size, which replace the topics, as Amigó et al.
+        2020, §5.4, do for a task without topics. All runs are split in the same way.
     seed : int, optional
-        Of that split.
+        Seed of that split.
 
     Returns
     -------
@@ -48,8 +48,8 @@ def read(
     Raises
     ------
     DataError
-        If a line has not four columns, an item is there twice, is not in the gold or has no label, or a
-        label is none of the classes.
+        If a line does not have four columns, an item occurs twice, is not in the gold or has no label, or a label
+        is not one of the classes.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def read(
     """
     files = find_named_files(runs, gold=gold)
     named = stem(gold) if collection is None else collection
-    truth, answers = labels_of(gold), {run: labels_of(path) for run, path in files.items()}
+    truth, answers = read_labels(gold), {run: read_labels(path) for run, path in files.items()}
     if parts is not None:
         truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
@@ -76,7 +76,7 @@ def read(
     )
 
 
-def labels_of(path: PathLike) -> Labels:
+def read_labels(path: PathLike) -> Labels:
     """Return the labels in one file, line by line.
 
     Parameters
@@ -90,7 +90,7 @@ def labels_of(path: PathLike) -> Labels:
     Raises
     ------
     DataError
-        If a line has not four columns.
+        If a line does not have four columns.
     """
     rows, lines = read_fields(path, separator=None, least=4, most=4, layout="qid 0 docid label")
     topics, _, items, labels = zip(*rows, strict=True)

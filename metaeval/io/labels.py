@@ -1,4 +1,4 @@
-"""Labels in CSV or TSV files with a header: a row for every item of every topic."""
+"""Labels in CSV or TSV files with a header: one row per item of a topic."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def read(
     runs : path, list of paths, mapping of run name to path, or folder
         The last column may also be called ``predicted``. Items are matched by topic and item, in any order.
     classes : iterable of str
-        All classes in their order.
+        All classes in order.
     missing, invalid : str, optional
-        What to do without a label for an item, and with a label outside the classes.
+        What to do if an item has no label, and if a label is outside the classes.
     collection : str, optional
-        By default the name of the gold file without suffix.
+        By default, the name of the gold file without suffix.
 
     Returns
     -------
@@ -43,8 +43,8 @@ def read(
     Raises
     ------
     DataError
-        If a column is missing, an item is there twice, is not in the gold or has no label, or a label is
-        none of the classes.
+        If a column is missing, an item occurs twice, is not in the gold or has no label, or a label is not one of
+        the classes.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def read(
     """
     files = find_named_files(runs, gold=gold)
     return classification_runs(
-        _labels(gold, "gold"),
-        {run: _labels(path, "predicted", run) for run, path in files.items()},
+        _read_labels(gold, "gold"),
+        {run: _read_labels(path, "predicted", run) for run, path in files.items()},
         classes,
         missing=missing,
         invalid=invalid,
@@ -67,7 +67,7 @@ def read(
     )
 
 
-def _labels(path: PathLike, also: str, run: str | None = None) -> Labels:
+def _read_labels(path: PathLike, also: str, run: str | None = None) -> Labels:
     table = read_table(path)
     topics, items = table.column("topic"), table.column("item")
     if "label" in table.header and also in table.header:

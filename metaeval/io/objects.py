@@ -1,4 +1,4 @@
-"""Scores from Python objects: what ir_measures, pytrec_eval and ranx return, and frames."""
+"""Scores from Python objects: results of ir_measures, pytrec_eval and ranx, and data frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Cell = tuple[str, str, str, Any]
 def from_ir_measures(
     results: Mapping[str, Iterable[Any]], *, collection: str = "", missing: MissingPolicy = "raise"
 ) -> Scores:
-    """Make scores of what ``ir_measures.iter_calc`` returns for every run.
+    """Convert the results of ``ir_measures.iter_calc`` for several runs to scores.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def from_ir_measures(
         A Metric has `query_id`, `measure` and `value`.
     collection : str, optional
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def from_ir_measures(
     Raises
     ------
     DataError
-        If something else is given, a score is there twice, is missing or is not a finite number.
+        If something else is given, or a score occurs twice, is missing or is not a finite number.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def from_ir_measures(
     """
 
     def cells() -> Iterator[Cell]:
-        for run, metrics in _mapping(results, "results").items():
+        for run, metrics in _check_mapping(results, "results").items():
             if isinstance(metrics, Mapping):
                 raise DataError(
                     "these are means over topics", run=run, hint="give what ir_measures.iter_calc returns for the run"
@@ -60,20 +60,20 @@ def from_ir_measures(
                 except AttributeError:
                     raise DataError(f"{metric!r} is not a Metric(query_id, measure, value)", run=run) from None
 
-    return _assembled(cells(), collection, missing)
+    return _assemble(cells(), collection, missing)
 
 
 def from_pytrec_eval(
     results: Mapping[str, Mapping[str, Mapping[str, float]]], *, collection: str = "", missing: MissingPolicy = "raise"
 ) -> Scores:
-    """Make scores of what ``RelevanceEvaluator.evaluate`` of pytrec_eval returns for every run.
+    """Convert the results of ``RelevanceEvaluator.evaluate`` of pytrec_eval for several runs to scores.
 
     Parameters
     ----------
     results : mapping of run to mapping of topic to mapping of measure to score
     collection : str, optional
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure.
 
     Returns
     -------
@@ -91,26 +91,26 @@ def from_pytrec_eval(
     """
 
     def cells() -> Iterator[Cell]:
-        for run, topics in _mapping(results, "results").items():
-            for topic, scores in _mapping(topics, "topics", run=run).items():
-                for measure, score in _mapping(scores, "scores", run=run, topic=topic).items():
+        for run, topics in _check_mapping(results, "results").items():
+            for topic, scores in _check_mapping(topics, "topics", run=run).items():
+                for measure, score in _check_mapping(scores, "scores", run=run, topic=topic).items():
                     yield run, topic, measure, score
 
-    return _assembled(cells(), collection, missing)
+    return _assemble(cells(), collection, missing)
 
 
 def from_ranx(runs: Any, *, collection: str = "", missing: MissingPolicy = "raise") -> Scores:
-    """Make scores of ranx runs that ``ranx.evaluate`` or ``ranx.compare`` has scored.
+    """Convert ranx runs that ``ranx.evaluate`` or ``ranx.compare`` has scored to scores.
 
     Parameters
     ----------
     runs : ranx.Run, iterable of ranx.Run, or mapping of run name to ranx.Run
-        Their ``scores`` hold every topic's, by measure, after ``evaluate(qrels, run, measures)`` (with its
-        default ``save_results_in_run=True``) or ``compare(qrels, runs, measures)``. A ``Report`` holds means
-        only, and is refused.
+        After ``evaluate(qrels, run, measures)`` (with its default ``save_results_in_run=True``) or ``compare(qrels,
+        runs, measures)``, the attribute ``scores`` of a run holds the score of every topic, by measure. A ``Report``
+        holds only means and is refused.
     collection : str, optional
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure.
 
     Returns
     -------
@@ -151,13 +151,13 @@ def from_ranx(runs: Any, *, collection: str = "", missing: MissingPolicy = "rais
             measures = getattr(run, "scores", None)
             if not isinstance(measures, Mapping) or not measures:
                 raise DataError(
-                    "it has no scores of topics", run=name, hint="first ranx.evaluate(qrels, run, measures)"
+                    "it has no scores per topic", run=name, hint="first ranx.evaluate(qrels, run, measures)"
                 )
             for measure, topics in measures.items():
-                for topic, score in _mapping(topics, "topics", run=name, measure=measure).items():
+                for topic, score in _check_mapping(topics, "topics", run=name, measure=measure).items():
                     yield name, topic, measure, score
 
-    return _assembled(cells(), collection, missing)
+    return _assemble(cells(), collection, missing)
 
 
 def from_frame(
@@ -167,18 +167,18 @@ def from_frame(
     collection: str = "",
     missing: MissingPolicy = "raise",
 ) -> Scores:
-    """Make scores of a tidy frame, or of one wide frame a measure.
+    """Convert a tidy frame, or one wide frame per measure, to scores.
 
     Parameters
     ----------
     frame : DataFrame or mapping of measure to DataFrame
-        Tidy: columns run, topic, measure, score. Wide: one column a run, one row a topic, named by the index
-        or by a column ``topic``. Several wide frames are aligned by the names of runs and topics.
+        Tidy: columns run, topic, measure, score. Wide: one column per run and one row per topic; the index, or a
+        column ``topic``, names the topics. Several wide frames are aligned by the names of runs and topics.
     measure : str or Measure, optional
-        What a single wide frame holds.
+        The measure that a single wide frame holds.
     collection : str, optional
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def from_frame(
     Raises
     ------
     DataError
-        If the frame is neither, a score is there twice, is infinite or is missing.
+        If the frame is neither, or a score occurs twice, is infinite or is missing.
 
     Examples
     --------
@@ -198,7 +198,9 @@ def from_frame(
     if isinstance(frame, Mapping):
         if not frame:
             raise DataError("no frames were given")
-        return _stacked({measure_of_label(name): _wide(one, name) for name, one in frame.items()}, collection, missing)
+        return _stack_frames(
+            {measure_of_label(name): _check_wide(one, name) for name, one in frame.items()}, collection, missing
+        )
     if all(name in frame.columns for name in COLUMNS):
         return Scores.from_frame(frame, collection=collection, missing=missing)
     if measure is None:
@@ -207,10 +209,10 @@ def from_frame(
             f"the frame has no columns run, topic, measure, score (columns: {there})",
             hint="for a frame of topics × runs, say which measure it holds with measure=",
         )
-    return _stacked({measure_of_label(measure): _wide(frame, measure)}, collection, missing)
+    return _stack_frames({measure_of_label(measure): _check_wide(frame, measure)}, collection, missing)
 
 
-def _wide(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
+def _check_wide(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"topics × runs is a frame, not {type(frame).__name__}", measure=measure)
     if "topic" in frame.columns:
@@ -219,11 +221,11 @@ def _wide(frame: pd.DataFrame, measure: object) -> pd.DataFrame:
     frame = frame.set_axis([str(label) for label in frame.columns], axis=1)
     for what, labels in (("topic", frame.index), ("run", frame.columns)):
         if labels.has_duplicates:
-            raise DataError(f"the {what} {labels[labels.duplicated()][0]!r} is there twice", measure=measure)
+            raise DataError(f"the {what} {labels[labels.duplicated()][0]!r} occurs twice", measure=measure)
     return frame
 
 
-def _stacked(frames: dict[Measure, pd.DataFrame], collection: str, missing: MissingPolicy) -> Scores:
+def _stack_frames(frames: dict[Measure, pd.DataFrame], collection: str, missing: MissingPolicy) -> Scores:
     first = next(iter(frames.values()))
     layers = []
     for measure, frame in frames.items():
@@ -235,7 +237,7 @@ def _stacked(frames: dict[Measure, pd.DataFrame], collection: str, missing: Miss
         try:
             values = aligned.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError) as error:
-            raise DataError(f"scores are numbers ({error})", measure=measure) from None
+            raise DataError(f"the scores are not all numbers ({error})", measure=measure) from None
         for t, r in np.argwhere(np.isinf(values))[:1]:
             raise DataError(f"the score is {values[t, r]}", run=first.columns[r], topic=first.index[t], measure=measure)
         layers.append(values.T)
@@ -244,14 +246,14 @@ def _stacked(frames: dict[Measure, pd.DataFrame], collection: str, missing: Miss
     return Scores(values, runs=runs, topics=topics, measures=list(frames), collection=collection)
 
 
-def _assembled(cells: Iterable[Cell], collection: str, missing: MissingPolicy) -> Scores:
+def _assemble(cells: Iterable[Cell], collection: str, missing: MissingPolicy) -> Scores:
     rows = [(str(run), str(topic), str(measure), score) for run, topic, measure, score in cells]
     columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
     frame = {name: np.array(column, dtype=object) for name, column in zip(COLUMNS, columns, strict=True)}
     return Scores.from_frame(pd.DataFrame(frame), collection=collection, missing=missing)
 
 
-def _mapping(given: Any, what: str, **where: object) -> Mapping[str, Any]:
+def _check_mapping(given: Any, what: str, **where: object) -> Mapping[str, Any]:
     if not isinstance(given, Mapping):
         raise DataError(f"the {what} are a {type(given).__name__}, not a mapping", **where)  # type: ignore[arg-type]
     return given

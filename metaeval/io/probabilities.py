@@ -1,4 +1,4 @@
-"""Class distributions in CSV or TSV files with a header: a row for every topic, a column for every class."""
+"""Class distributions in CSV or TSV files with a header: one row per topic, one column per class."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def read(
     missing: MissingPolicy = "raise",
     collection: str | None = None,
 ) -> QuantificationRuns:
-    r"""Read distributions from files with a column ``topic`` and one for every class.
+    r"""Read distributions from files with a column ``topic`` and one column per class.
 
     Parameters
     ----------
     gold : path
     runs : path, list of paths, mapping of run name to path, or folder
-        Every file has the same classes, its columns and rows in any order.
+        All files have the same classes; columns and rows can be in any order.
     classes : iterable of str, optional
-        All classes in their order; by default the columns of the gold file, in the order they have there.
+        All classes in order; by default the columns of the gold file, in its order.
     rescale : bool, optional
-        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error.
+        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no distribution for a topic.
+        What to do if a run has no distribution for a topic.
     collection : str, optional
-        By default the name of the gold file without suffix.
+        By default, the name of the gold file without suffix.
 
     Returns
     -------
@@ -45,8 +45,8 @@ def read(
     Raises
     ------
     DataError
-        If the columns are not the topic and the classes, a distribution does not sum to 1, or a topic is
-        there twice, is not in the gold or is missing.
+        If the columns are not the topic and the classes, a distribution does not sum to 1, or a topic occurs twice,
+        is not in the gold or is missing.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def read(
     if len(stated) < 2:
         raise DataError(f"there are columns of {len(stated)} classes, at least two are needed", file=gold, line=1)
     return quantification_runs(
-        _shares(true, stated),
-        {run: _shares(read_table(path), stated, run) for run, path in files.items()},
+        _read_shares(true, stated),
+        {run: _read_shares(read_table(path), stated, run) for run, path in files.items()},
         stated,
         rescale=rescale,
         missing=missing,
@@ -74,7 +74,7 @@ def read(
     )
 
 
-def _shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:
+def _read_shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:
     topics = table.column("topic")
     for name in classes:
         if name not in table.header:

@@ -1,4 +1,4 @@
-"""From distributions, file by file, to QuantificationRuns: alignment by topic, and the policies, for all formats."""
+"""Build QuantificationRuns from the distributions in files: alignment by topic, and policies, for all formats."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Shares:
     lines: Sequence[int] | None = None
 
     def place(self, row: int, run: str | None = None) -> dict[str, Any]:
-        """Return where a row is, for a message."""
+        """Return the location of a row, for an error message."""
         line = None if self.lines is None else self.lines[row]
         return {"file": self.file, "line": line, "run": run, "topic": self.topics[row]}
 
@@ -57,12 +57,12 @@ def quantification_runs(
     runs : mapping of run name to Shares
         Topics in any order.
     classes : iterable of str
-        All K classes in their order.
+        All K classes in order.
     rescale : bool, optional
-        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error.
+        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no distribution for a topic; "worst" puts all mass on the end of the scale
-        farthest from the mean of the gold distribution, the last where both are as far.
+        What to do if a run has no distribution for a topic; "worst" puts all probability on the end of the scale
+        that is farther from the mean of the gold distribution, and on the last class if both are equally far.
     collection, provenance : str, optional
 
     Returns
@@ -72,13 +72,13 @@ def quantification_runs(
     Raises
     ------
     DataError
-        If a probability is negative or not finite, a distribution does not sum to 1, a topic is there twice,
-        is not in the gold or is missing, or if a policy would leave nothing.
+        If a probability is negative or not finite, a distribution does not sum to 1, a topic occurs twice, is not
+        in the gold or is missing, or if a policy would leave no run or no topic.
 
     Warns
     -----
     PolicyWarning
-        What a policy changed or left out.
+        Says what a policy changed or left out.
 
     Examples
     --------
@@ -92,15 +92,15 @@ def quantification_runs(
     topics = tuple(gold.topics)
     _refuse_second(gold, None)
     position = {topic: t for t, topic in enumerate(topics)}
-    truth = _checked(gold, None, names, rescale)
-    estimated = np.full((len(runs), *truth.shape), np.nan)
+    truth = _check_shares(gold, None, names, rescale)
+    estimated = np.full((len(runs), *truth.shape), np.nan)  # NaN marks what is missing, until a policy is applied
     for r, (run, shares) in enumerate(runs.items()):
         for row, topic in enumerate(shares.topics):
             if topic not in position:
                 raise DataError("the gold has no such topic", **shares.place(row, run))
         _refuse_second(shares, run)
-        estimated[r, [position[topic] for topic in shares.topics]] = _checked(shares, run, names, rescale)
-    keep_runs, keep_topics = _mended(estimated, truth, runs, topics, missing)
+        estimated[r, [position[topic] for topic in shares.topics]] = _check_shares(shares, run, names, rescale)
+    keep_runs, keep_topics = _apply_missing(estimated, truth, runs, topics, missing)
     return QuantificationRuns(
         estimated[np.ix_(keep_runs, keep_topics)],
         truth[keep_topics],
@@ -121,7 +121,7 @@ def shares_from_text(
     lines: Sequence[int],
     run: str | None = None,
 ) -> Shares:
-    """Make shares of columns of text, one a class.
+    """Convert columns of text, one per class, to `Shares`.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def shares_from_text(
         ``columns[k][i]`` is the share of class k in row i.
     classes : sequence of str
     file, topics, lines, run
-        Where they are from.
+        Where the values come from, for error messages.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def shares_from_text(
     Raises
     ------
     DataError
-        If one is not a finite number, or a topic has no name.
+        If a value is not a finite number, or a topic has no name.
     """
     shares = Shares(file, topics, np.stack([numbers(column) for column in columns], axis=-1), lines)
     for row, topic in enumerate(topics):
@@ -159,21 +159,22 @@ def _refuse_second(shares: Shares, run: str | None) -> None:
         seen.add(topic)
 
 
-def _checked(shares: Shares, run: str | None, classes: tuple[str, ...], rescale: bool) -> np.ndarray:
+def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], rescale: bool) -> np.ndarray:
     topics = tuple(shares.topics)
     try:
         return distributions(shares.values[None], (run or "gold",), topics, classes, rescale=rescale)[0]
     except DataError as error:
+        # `distributions` does not know the file: add file and line to its message.
         row = topics.index(str(error.topic))
         raise DataError(error.problem, **shares.place(row, run), value=error.value, hint=error.hint) from None
 
 
-def _mended(
+def _apply_missing(
     estimated: np.ndarray, truth: np.ndarray, runs: Mapping[str, Shares], topics: Sequence[str], missing: MissingPolicy
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fill the gaps (NaN) of `estimated` in place, or return which runs and topics remain."""
+    """Apply the policy to missing distributions (NaN): fill `estimated` in place, and return which runs and topics remain."""
     names = list(runs)
-    gaps = np.isnan(estimated[:, :, 0])
+    gaps = np.isnan(estimated[:, :, 0])  # a missing distribution is NaN for every class, so the first one tells
     keep_runs, keep_topics = np.ones(len(names), dtype=bool), np.ones(len(topics), dtype=bool)
     if not gaps.any():
         return keep_runs, keep_topics

@@ -1,4 +1,4 @@
-"""Sakai's layout: a folder of text files, one a measure, topics × runs, and a file ``runs`` with the run names."""
+"""Sakai's layout: a folder with one text file per measure, topics × runs, and a file ``runs`` with the run names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from metaeval.measures.resolve import measure_of_label
 
 RUNS = "runs"
 TOPICS = "topics"
-"""A file of topic names, one a line; Sakai's folders have none, and then topics are numbered."""
+"""A file of topic names, one per line; Sakai's folders have none, so their topics are numbered."""
 
 
 def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collection: str | None = None) -> Scores:
@@ -37,13 +37,13 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
     Parameters
     ----------
     folder : path
-        Its file ``runs`` holds one run name a line. Every other file is a measure, named as the file: one
-        line a topic, one column a run, separated by white space, no header. Topics are numbered "1" to "n",
-        or named by a file ``topics``, one a line, which `write` adds where numbers would lose their names.
+        Its file ``runs`` holds one run name per line. Every other file holds a measure of the same name: one line per
+        topic, one column per run, separated by white space, no header. Topics are numbered "1" to "n", unless a
+        file ``topics`` names them, one per line; `write` adds it if the topics have other names.
     measures : mapping of file name to measure, optional
-        The files to read and what they hold, instead of all.
+        The files to read, if not all, and the measure that each holds.
     collection : str, optional
-        By default the folder's name.
+        By default, the name of the folder.
 
     Returns
     -------
@@ -52,8 +52,8 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
     Raises
     ------
     DataError
-        If there is no file ``runs``, a line has another number of columns than there are runs, files have
-        other numbers of topics, or a score is not a finite number.
+        If there is no file ``runs``, a line does not have one column per run, files have different numbers of
+        topics, or a score is not a finite number.
 
     Examples
     --------
@@ -63,8 +63,8 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
     >>> read(folder)
     Scores: 1 run × 2 topics × 1 measure, dq-a
     """
-    runs = _labels(join_path(folder, RUNS), "run")
-    topics = _labels(join_path(folder, TOPICS), "topic") if is_file(join_path(folder, TOPICS)) else None
+    runs = _read_labels(join_path(folder, RUNS), "run")
+    topics = _read_labels(join_path(folder, TOPICS), "topic") if is_file(join_path(folder, TOPICS)) else None
     if measures is None:
         names = {file_name(path): file_name(path) for path in list_files(folder)}
         names = {file: name for file, name in names.items() if file not in (RUNS, TOPICS)}
@@ -75,10 +75,12 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
     layers: list[np.ndarray] = []
     for file, measure in names.items():
         path = join_path(folder, file)
-        values = _matrix(path, measure, runs, topics, explicit=measures is not None)
+        values = _read_matrix(path, measure, runs, topics, explicit=measures is not None)
         if layers and len(values) != len(layers[0]):
             first = next(iter(names))
-            raise DataError(f"it has {len(values)} topics, {first} {len(layers[0])}", file=path, measure=measure)
+            raise DataError(
+                f"it has {len(values)} topics, but {first} has {len(layers[0])}", file=path, measure=measure
+            )
         layers.append(values)
     return Scores(
         np.stack(layers, axis=-1).transpose(1, 0, 2),
@@ -91,19 +93,20 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
 
 
 def write(scores: Scores, folder: PathLike) -> None:
-    """Write a folder of score matrices in Sakai's layout, every bit of them.
+    """Write a folder of score matrices in Sakai's layout, without loss of precision.
 
     Parameters
     ----------
     scores : Scores
-        Topics that are not called "1" to "n" get a file ``topics``.
+        If the topics are not called "1" to "n", a file ``topics`` is written too.
     folder : path
-        Made if it is not there.
+        Created if it does not exist.
 
     Raises
     ------
     DataError
-        If a name holds a line break, a measure cannot be the name of a file, or the folder cannot be written.
+        If a name contains a line break, a measure is not possible as the name of a file, or the folder cannot be
+        written.
     """
     runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
     topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
@@ -120,19 +123,19 @@ def write(scores: Scores, folder: PathLike) -> None:
         write_file(join_path(folder, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
 
 
-def _labels(path: PathLike, what: str) -> list[str]:
+def _read_labels(path: PathLike, what: str) -> list[str]:
     if what == "run" and not is_file(path):
-        raise DataError("there is no such file: it should hold the name of one run a line", file=path)
+        raise DataError("there is no such file: it should hold one run name per line", file=path)
     seen: dict[str, int] = {}
     for line, text in read_lines(path):
         label = text.strip()
         if label in seen:
-            raise DataError(f"the {what} {label!r} is there twice, first on line {seen[label]}", file=path, line=line)
+            raise DataError(f"the {what} {label!r} occurs twice, first on line {seen[label]}", file=path, line=line)
         seen[label] = line
     return list(seen)
 
 
-def _matrix(
+def _read_matrix(
     path: PathLike, measure: str, runs: Sequence[str], topics: Sequence[str] | None, *, explicit: bool
 ) -> np.ndarray:
     rows = []

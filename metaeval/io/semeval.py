@@ -1,4 +1,4 @@
-"""SemEval Task 4: subtask C (a label for every tweet of a topic) and E (a distribution for every topic)."""
+"""SemEval Task 4: subtasks C (one label per tweet of a topic) and E (one distribution per topic)."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def read_classification(
     ----------
     gold : path
     runs : path, list of paths, mapping of run name to path, or folder
-        Items are matched by topic and id, in any order. Where the ids are not those of the gold, they may be
-        line numbers: when they are exactly 1 to n in this order, there are as many lines as in the gold, and
-        the topics agree line by line, line i is the answer to line i of the gold.
+        Items are matched by topic and id, in any order. If the ids are not those of the gold, they may be line
+        numbers: if they are 1 to n in this order, there are as many lines as in the gold, and the topics agree
+        line by line, then line i answers line i of the gold.
     classes : iterable of str, optional
-        In their order, −2 to 2 by default.
+        All classes in order, −2 to 2 by default.
     missing, invalid : str, optional
-        What to do without a label for an item, and with a label outside the classes.
+        What to do if an item has no label, and if a label is outside the classes.
     collection : str, optional
-        By default the name of the gold file without suffix.
+        By default, the name of the gold file without suffix.
 
     Returns
     -------
@@ -52,8 +52,8 @@ def read_classification(
     Raises
     ------
     DataError
-        If a line is not of that form, an item is there twice, is not in the gold or has no label, or a label
-        is none of the classes.
+        If a line does not have this form, an item occurs twice, is not in the gold or has no label, or a label is
+        not one of the classes.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def read_classification(
     ClassificationRuns: 1 run × 1 topic, 5 classes, gold
     """
     files = find_named_files(runs, gold=gold)
-    true = _labels(gold)
+    true = _read_labels(gold)
     keys = set(zip(true.topics, true.items, strict=True))
-    given = {run: _matched(_labels(path, run), true, keys, run) for run, path in files.items()}
+    given = {run: _match_line_numbers(_read_labels(path, run), true, keys, run) for run, path in files.items()}
     return classification_runs(
         true,
         given,
@@ -93,17 +93,17 @@ def read_quantification(
     Parameters
     ----------
     gold : path
-        In the same layout, or in that of subtask C: then the shares of the labels are counted.
+        In the same layout, or in that of subtask C; in the latter case the shares of the labels are computed.
     runs : path, list of paths, mapping of run name to path, or folder
     classes : iterable of str, optional
-        In their order, −2 to 2 by default.
+        All classes in order, −2 to 2 by default.
     rescale : bool, optional
-        Divide every distribution by its sum; without it a sum further than 1e-6 from 1 is an error. The
-        official runs are printed to three decimals, and need it.
+        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error. The
+        official runs are rounded to three decimals and need it.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no distribution for a topic.
+        What to do if a run has no distribution for a topic.
     collection : str, optional
-        By default the name of the gold file without suffix.
+        By default, the name of the gold file without suffix.
 
     Returns
     -------
@@ -112,8 +112,8 @@ def read_quantification(
     Raises
     ------
     DataError
-        If a line is not of that form, a distribution does not sum to 1, or a topic is there twice, is not in
-        the gold or is missing.
+        If a line does not have this form, a distribution does not sum to 1, or a topic occurs twice, is not in the
+        gold or is missing.
 
     Examples
     --------
@@ -126,10 +126,10 @@ def read_quantification(
     """
     files = find_named_files(runs, gold=gold)
     names = unique_labels(classes, "class")
-    true = _gold_shares(gold, names)
+    true = _read_gold_shares(gold, names)
     return quantification_runs(
         true,
-        {run: _shares(path, names, run) for run, path in files.items()},
+        {run: _read_shares(path, names, run) for run, path in files.items()},
         names,
         rescale=rescale,
         missing=missing,
@@ -138,7 +138,7 @@ def read_quantification(
     )
 
 
-def _labels(path: PathLike, run: str | None = None) -> Labels:
+def _read_labels(path: PathLike, run: str | None = None) -> Labels:
     rows, lines = read_fields(path, separator="\t", least=3, most=4, layout=_LAYOUT_C, rest=True)
     items, topics, labels = ([row[column] for row in rows] for column in range(3))
     for row, line in zip(rows, lines, strict=True):
@@ -147,12 +147,12 @@ def _labels(path: PathLike, run: str | None = None) -> Labels:
     return Labels(str(path), topics, items, labels, lines)
 
 
-def _matched(given: Labels, gold: Labels, keys: set[tuple[str, str]], run: str) -> Labels:
-    """Give the lines of a run the ids of the gold, where it numbers its lines instead."""
+def _match_line_numbers(given: Labels, gold: Labels, keys: set[tuple[str, str]], run: str) -> Labels:
+    """Replace line numbers, which some submissions have instead of ids, by the ids of the gold."""
     if keys.issuperset(zip(given.topics, given.items, strict=True)):
         return given
     if list(given.items) != [str(line) for line in range(1, len(given.items) + 1)]:
-        return given  # some of its items are not the gold's: refused when they are aligned
+        return given  # unknown ids: `classification_runs` reports the first one with its line
     if len(given.items) != len(gold.items):
         raise DataError(
             f"its ids are line numbers, but it has {len(given.items):,} lines and the gold {len(gold.items):,}",
@@ -168,7 +168,7 @@ def _matched(given: Labels, gold: Labels, keys: set[tuple[str, str]], run: str) 
     return Labels(given.file, given.topics, gold.items, given.labels, given.lines)
 
 
-def _shares(path: PathLike, classes: Sequence[str], run: str | None = None) -> Shares:
+def _read_shares(path: PathLike, classes: Sequence[str], run: str | None = None) -> Shares:
     width = len(classes) + 1
     layout = f"topic<TAB>p1…p{len(classes)}"
     rows, lines = read_fields(path, separator="\t", least=width, most=width, layout=layout)
@@ -176,14 +176,14 @@ def _shares(path: PathLike, classes: Sequence[str], run: str | None = None) -> S
     return shares_from_text(columns, classes, file=str(path), topics=topic, lines=lines, run=run)
 
 
-def _gold_shares(path: PathLike, classes: Sequence[str]) -> Shares:
+def _read_gold_shares(path: PathLike, classes: Sequence[str]) -> Shares:
     rows, _ = read_fields(path, separator="\t", least=1, most=1 << 20, layout="")
     first = rows[0]
     if len(first) == len(classes) + 1 and not any(np.isnan([number(text) for text in first[1:]])):
-        return _shares(path, classes)
+        return _read_shares(path, classes)
     if len(first) not in (3, 4):
-        return _shares(path, classes)
-    gold = _labels(path)
+        return _read_shares(path, classes)
+    gold = _read_labels(path)
     code = {label: k for k, label in enumerate(classes)}
     topics = list(dict.fromkeys(gold.topics))
     counts = Counter(zip(gold.topics, gold.labels, strict=True))

@@ -1,4 +1,4 @@
-"""Polarity of tweets as RepLab 2013, SemEval-2014 Task 9 and SemEval-2015 Task 10 publish gold and submissions."""
+"""Polarity of tweets: gold and submissions of RepLab 2013, SemEval-2014 Task 9 and SemEval-2015 Task 10."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ def read(
     seed: int = 0,
     topics: bool = False,
 ) -> ClassificationRuns:
-    r"""Read polarities in any of the layouts in which they are published; each file says which by itself.
+    r"""Read polarities in any of the layouts in which they are published; the layout of each file is detected.
 
     SemEval: lines ``id1<TAB>id2<TAB>label[<TAB>text]`` for messages (subtask B),
-    ``id1<TAB>id2<TAB>start<TAB>end<TAB>label[<TAB>text]`` for phrases (A). Subtask C of 2015 has the topic behind the
-    label: say so with `topics`. Items are matched by id2, with start and end or topic, as id1 is NA in submissions.
+    ``id1<TAB>id2<TAB>start<TAB>end<TAB>label[<TAB>text]`` for phrases (A). In subtask C of 2015
+    the topic follows the label; set `topics` for it. Items are matched by id2, and by start and end or by topic, because
+    id1 is NA in submissions.
 
     RepLab: a table with the columns entity_id, tweet_id and polarity, or a folder of such tables without entity_id,
-    one an entity and called like it. Tweets that are not about the entity have no polarity in the gold and are left
-    out. Entities are the topics.
+    one per entity and named after it. Entities are the topics. Tweets that are not about the entity have no polarity in
+    the gold and are left out.
 
     Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`.
 
@@ -51,20 +52,20 @@ def read(
     ----------
     gold : path
     runs : path, list of paths, mapping of run name to path, or folder
-        Every run is a file.
+        One file per run.
     classes : iterable of str, optional
-        In their order; negative, neutral (or objective) and positive are read as -1, 0 and 1.
+        All classes in order; negative, neutral (or objective) and positive are read as -1, 0 and 1.
     missing, invalid : str, optional
-        What to do without a label for an item, and with a label outside the classes.
+        What to do if an item has no label, and if a label is outside the classes.
     collection : str, optional
-        By default the name of the gold file without suffix.
+        By default, the name of the gold file without suffix.
     parts : int, optional
-        Deal all items at random to so many parts, which take the place of the topics, as Amigó et al. 2020, §5.4, do
-        for SemEval, whose items all belong to one topic otherwise.
+        Divide all items at random into this many parts, which replace the topics, as Amigó et al. 2020, §5.4, do for
+        SemEval; otherwise all items of SemEval belong to one topic.
     seed : int, optional
-        Of that split.
+        Seed of that split.
     topics : bool, optional
-        Whether SemEval's lines have a topic behind the label.
+        Whether a topic follows the label in SemEval's lines.
 
     Returns
     -------
@@ -73,7 +74,7 @@ def read(
     Raises
     ------
     DataError
-        If a file has none of the layouts, or an item is there twice, is not in the gold or has no label.
+        If a file has none of the layouts, or an item occurs twice, is not in the gold or has no label.
 
     Examples
     --------
@@ -86,10 +87,10 @@ def read(
     """
     files = find_named_files(runs, gold=gold)
     named = stem(gold) if collection is None else collection
-    whole = _labels(gold, topics)
-    truth = _related(whole)
-    unrelated = _keys(whole) - _keys(truth)
-    answers = {run: _without(_labels(path, topics), unrelated) for run, path in files.items()}
+    whole = _read_labels(gold, topics)
+    truth = _drop_unrelated(whole)
+    unrelated = _item_keys(whole) - _item_keys(truth)
+    answers = {run: _drop_items(_read_labels(path, topics), unrelated) for run, path in files.items()}
     if parts is not None:
         truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
@@ -103,8 +104,8 @@ def read(
     )
 
 
-def layout_of(path: PathLike) -> Layout:
-    """Tell a file's layout by its first line; a folder is RepLab's.
+def find_layout(path: PathLike) -> Layout:
+    """Detect the layout of a file from its first line; a folder is in RepLab's layout.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def layout_of(path: PathLike) -> Layout:
     Raises
     ------
     DataError
-        If it is none of them.
+        If the layout is none of these.
     """
     if is_folder(path):
         return "replab"
@@ -130,34 +131,35 @@ def layout_of(path: PathLike) -> Layout:
     if len(rows[0][0].split()) == 4:
         return "judgements"
     raise DataError(
-        "it is in none of the layouts of polarities",
+        "its layout is none of those of polarities",
         file=path,
         line=1,
         hint=f"SemEval: {_SEMEVAL}; RepLab: a table with tweet_id and polarity; or topic 0 item label",
     )
 
 
-def _labels(path: PathLike, topics: bool) -> Labels:
-    layout = layout_of(path)
+def _read_labels(path: PathLike, topics: bool) -> Labels:
+    layout = find_layout(path)
     if layout == "judgements":
-        return judgements.labels_of(path)
-    return _replab(path) if layout == "replab" else _semeval(path, topics)
+        return judgements.read_labels(path)
+    return _read_replab(path) if layout == "replab" else _read_semeval(path, topics)
 
 
-def _semeval(path: PathLike, topics: bool) -> Labels:
+def _read_semeval(path: PathLike, topics: bool) -> Labels:
     rows, lines = read_fields(path, separator="\t", least=3, most=1 << 20, layout=_SEMEVAL)
     items, labels, topic = [], [], []
     for row, line in zip(rows, lines, strict=True):
+        # Lines of subtask A have the start and the end of a phrase before the label.
         phrase = len(row) >= 5 and row[2].isdigit() and row[3].isdigit()
         if topics and len(row) < 4:
-            raise DataError("there is no topic behind the label", file=path, line=line)
+            raise DataError("there is no topic after the label", file=path, line=line)
         items.append("/".join((row[1], row[2], row[3])) if phrase else row[1])
-        labels.append(_number(row[4] if phrase else row[2]))
+        labels.append(_code_polarity(row[4] if phrase else row[2]))
         topic.append(row[3] if topics else _ONE_TOPIC)
     return Labels(str(path), topic, items, labels, lines)
 
 
-def _replab(path: PathLike) -> Labels:
+def _read_replab(path: PathLike) -> Labels:
     tables = [(stem(one), read_table(one)) for one in list_files(path)] if is_folder(path) else [("", read_table(path))]
     topics: list[str] = []
     items: list[str] = []
@@ -169,35 +171,35 @@ def _replab(path: PathLike) -> Labels:
         tweets = table.column("tweet_id")
         topics += table.column("entity_id") if "entity_id" in table.header else [entity] * len(tweets)
         items += tweets
-        labels += [_number(label) for label in table.column("polarity")]
+        labels += [_code_polarity(label) for label in table.column("polarity")]
         lines += table.lines
     return Labels(str(path), topics, items, labels, lines)
 
 
-def _number(label: str) -> str:
+def _code_polarity(label: str) -> str:
     return _NAMES.get(label.strip().lower(), label.strip())
 
 
-def _keys(labels: Labels) -> set[tuple[str, str]]:
+def _item_keys(labels: Labels) -> set[tuple[str, str]]:
     return set(zip(labels.topics, labels.items, strict=True))
 
 
-def _related(labels: Labels) -> Labels:
-    """Leave out what has no polarity: in RepLab's gold, the tweets that are not about the entity."""
+def _drop_unrelated(labels: Labels) -> Labels:
+    """Leave out items without a polarity: in RepLab's gold, the tweets that are not about the entity."""
     keep = [row for row, label in enumerate(labels.labels) if label not in ("", "NULL", "null")]
     if not keep:
-        raise DataError("no item of it has a polarity", file=labels.file)
-    return _rows(labels, keep)
+        raise DataError("none of its items has a polarity", file=labels.file)
+    return _take_rows(labels, keep)
 
 
-def _without(labels: Labels, unrelated: set[tuple[str, str]]) -> Labels:
+def _drop_items(labels: Labels, unrelated: set[tuple[str, str]]) -> Labels:
     if not unrelated:
         return labels
     keys = zip(labels.topics, labels.items, strict=True)
-    return _rows(labels, [row for row, key in enumerate(keys) if key not in unrelated])
+    return _take_rows(labels, [row for row, key in enumerate(keys) if key not in unrelated])
 
 
-def _rows(labels: Labels, keep: list[int]) -> Labels:
+def _take_rows(labels: Labels, keep: list[int]) -> Labels:
     if len(keep) == len(labels.items):
         return labels
     topics, items, values = ([column[row] for row in keep] for column in (labels.topics, labels.items, labels.labels))

@@ -1,4 +1,4 @@
-"""Text tables as columns: comma- or tab-separated files with a header, and lines of plain fields."""
+"""Text tables: comma- or tab-separated files with a header, and lines of plain fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metaeval.files import PathLike, read_lines, read_text
 
 @dataclass(frozen=True)
 class Table:
-    """A text table, column by column, every cell as text.
+    """The columns of a text table; every cell is text.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Table:
     lines: tuple[int, ...]
 
     def column(self, *names: str) -> tuple[str, ...]:
-        """Return the column that has one of these names, the first that is there.
+        """Return the column with one of these names, the first one that exists.
 
         Parameters
         ----------
@@ -47,7 +47,7 @@ class Table:
         Raises
         ------
         DataError
-            If there is none.
+            If there is no such column.
         """
         for name in names:
             if name in self.header:
@@ -57,12 +57,12 @@ class Table:
 
 
 def delimiter_of(path: PathLike, first: str) -> str:
-    """Return what separates the columns: a tab in a .tsv file or in a first line without commas, else a comma."""
+    """Return the separator of columns: a tab in a .tsv file or if the first line has tabs and no comma, else a comma."""
     return "\t" if str(path).lower().endswith(".tsv") or ("\t" in first and "," not in first) else ","
 
 
 def read_table(path: PathLike) -> Table:
-    """Read a CSV or TSV file with a header; quotes as in RFC 4180, blank lines left out.
+    """Read a CSV or TSV file with a header; quotes as in RFC 4180, blank lines are ignored.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def read_table(path: PathLike) -> Table:
     Raises
     ------
     DataError
-        If the file cannot be read, a line has another number of columns than the header, a column name is
-        there twice or empty (but for the first), a quote is not closed, or there are no rows.
+        If the file cannot be read, a line does not have as many columns as the header, a column name occurs twice or
+        is empty (except the first), a quote is not closed, or there are no rows.
     """
     text = read_text(path)
     delimiter = delimiter_of(path, text.partition("\n")[0])
@@ -87,7 +87,7 @@ def read_table(path: PathLike) -> Table:
     line = 1
     try:
         for row in reader:
-            begin, line = line, reader.line_num + 1
+            begin, line = line, reader.line_num + 1  # a quoted cell can span lines: remember where the row begins
             if not row or (len(row) == 1 and len(header) != 1 and not row[0].strip()):
                 continue
             if not header:
@@ -95,7 +95,7 @@ def read_table(path: PathLike) -> Table:
                 continue
             if len(row) != len(header):
                 raise DataError(
-                    f"the line has {_columns(len(row))}, the header {len(header)}",
+                    f"the line has {_columns(len(row))}, but the header has {len(header)}",
                     file=path,
                     line=begin,
                     hint=_other_separator(text.partition("\n")[0]) if len(header) == 1 else None,
@@ -115,7 +115,7 @@ def _header(row: Sequence[str], path: PathLike, line: int) -> tuple[str, ...]:
         if not name and position:
             raise DataError(f"column {position + 1} has no name", file=path, line=line)
         if name in header[:position]:
-            raise DataError(f"the column {name!r} is there twice", file=path, line=line)
+            raise DataError(f"the column {name!r} occurs twice", file=path, line=line)
     return header
 
 
@@ -130,7 +130,7 @@ def _other_separator(first: str) -> str | None:
 def read_fields(
     path: PathLike, *, separator: str | None, least: int, most: int, layout: str, rest: bool = False
 ) -> tuple[list[list[str]], list[int]]:
-    """Read lines of plain fields, without header and without quotes.
+    """Read lines of plain fields, without a header and without quotes.
 
     Parameters
     ----------
@@ -140,21 +140,21 @@ def read_fields(
     least, most : int
         How many fields a line may have.
     layout : str
-        How a line should look, for the message.
+        The expected form of a line, for error messages.
     rest : bool, optional
-        Whether the last field takes the rest of the line, separators included.
+        Whether the last field is the rest of the line, including separators.
 
     Returns
     -------
     rows : list of list of str
         Fields without surrounding white space.
     begins : list of int
-        The line number of every row.
+        The line number of each row.
 
     Raises
     ------
     DataError
-        If a line has another number of fields.
+        If a line has too few or too many fields.
     """
     rows: list[list[str]] = []
     begins: list[int] = []
@@ -169,7 +169,7 @@ def read_fields(
 
 
 def numbers(texts: Iterable[str]) -> np.ndarray:
-    """Return texts as numbers, NaN where one is not a number.
+    """Convert texts to numbers; NaN for a text that is not a number.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def numbers(texts: Iterable[str]) -> np.ndarray:
 
 
 def number(text: str) -> float:
-    """Return a text as a number, NaN if it is none; Python's ``1_000`` is none."""
+    """Convert a text to a number; NaN if it is not a number. ``1_000``, which Python accepts, is not a number here."""
     try:
         return float(text) if "_" not in text else float("nan")
     except ValueError:
@@ -196,15 +196,15 @@ def number(text: str) -> float:
 
 
 def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
-    """Return a label that comes back the same from a line of text, or say why it would not.
+    """Return a label if it can be written to a line of text and read back unchanged; otherwise raise an error.
 
     Parameters
     ----------
     label : str
     what : str
-        What it labels, for the message: ``"run"``.
+        What is labelled, for error messages: ``"run"``.
     separator : str, optional
-        What stands between two fields; None for any white space.
+        The separator of fields; None for any white space.
 
     Returns
     -------
@@ -213,7 +213,7 @@ def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
     Raises
     ------
     DataError
-        If it holds the separator or a line break, or begins or ends with white space.
+        If the label contains the separator or a line break, or begins or ends with white space.
     """
     parts = label.split() if separator is None else label.split(separator)
     if len(parts) != 1 or label != label.strip() or any(letter in label for letter in "\r\n\0\ufeff"):

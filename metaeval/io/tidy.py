@@ -1,4 +1,4 @@
-"""Tidy scores: one row a score, columns run, topic, measure, score, as CSV, TSV or Parquet."""
+"""Tidy scores: one row per score, columns run, topic, measure, score, as CSV, TSV or Parquet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from metaeval.measures.registry import is_shipped
 from metaeval.measures.resolve import measure_of_label
 
 DIRECTION = "higher_is_better"
-"""A fifth column, true or false, written where a measure's name does not tell its direction."""
+"""An optional fifth column, true or false, written if the direction of a measure is not known from its name."""
 
 PARQUET = (".parquet", ".pq")
 PARQUET_MAGIC = b"PAR1"
@@ -29,21 +29,21 @@ PARQUET_MAGIC = b"PAR1"
 def read(
     path: PathLike, *, measure: str | None = None, collection: str | None = None, missing: MissingPolicy = "raise"
 ) -> Scores:
-    r"""Read scores that have a row each.
+    r"""Read scores from a file with one row per score.
 
     Parameters
     ----------
     path : path
-        ``.parquet`` or ``.pq``; else text, separated by tabs when ``.tsv`` and by commas otherwise. Columns
-        run, topic, measure and score, and where the direction of a measure is to be stated, higher_is_better
-        (true or false); others are ignored. Labels are text and stay what they are, ``007``,
-        ``NA`` and ``null`` included.
+        ``.parquet`` or ``.pq``; otherwise text, separated by tabs in a ``.tsv`` file and by commas in other files.
+        The columns are run, topic, measure and score, and optionally higher_is_better (true or false), which states
+        the direction of a measure; other columns are ignored. Labels are text and are not interpreted: ``007``,
+        ``NA`` and ``null`` are read as they are.
     measure : str, optional
-        Which measure to take; its name, when the file has no column measure.
+        The only measure to read; or the name of the measure, if the file has no column measure.
     collection : str, optional
-        By default the file's name without suffix.
+        By default, the name of the file without suffix.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure.
 
     Returns
     -------
@@ -52,9 +52,8 @@ def read(
     Raises
     ------
     DataError
-        If the file is damaged or of another kind, a column is missing, a label is empty, a score is not a
-        finite number or is there twice, or one is missing; the message names file, line, run, topic and
-        measure.
+        If the file is damaged or has another format, a column is missing, a label is empty, or a score is not a
+        finite number, occurs twice or is missing; the message names file, line, run, topic and measure.
 
     Examples
     --------
@@ -71,13 +70,13 @@ def read(
         collection=stem(path) if collection is None else collection,
         provenance=describe_files([path]),
         missing=missing,
-        measures=_stated(frame, path),
+        measures=_read_directions(frame, path),
         file=path,
     )
 
 
-def _stated(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
-    """Return the measures whose direction the file states, each once and in agreement with itself."""
+def _read_directions(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
+    """Return the measures with the directions that the file states; a contradiction is an error."""
     if DIRECTION not in frame.columns:
         return []
     stated = []
@@ -93,41 +92,43 @@ def _stated(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
             direction = words == {"true"}
             if known.higher_is_better not in (None, direction):
                 better = "higher" if known.higher_is_better else "lower"
-                raise DataError(f"the file states its direction wrongly: {better} is better", file=path, measure=name)
+                raise DataError(
+                    f"the file states the wrong direction: for this measure {better} is better", file=path, measure=name
+                )
             known = known if known.higher_is_better is not None else replace(known, higher_is_better=direction)
         stated.append(known)
     return stated
 
 
-def _to_state(scores: Scores) -> np.ndarray | None:
-    """Return what the column of directions holds for every measure, or None where all names tell it."""
-    untold = [one.higher_is_better is not None and not _is_told(str(one)) for one in scores.measures]
+def _directions_to_write(scores: Scores) -> np.ndarray | None:
+    """Return the column of directions, one entry per measure, or None if all directions are known from the names."""
+    untold = [one.higher_is_better is not None and not _tells_direction(str(one)) for one in scores.measures]
     if not any(untold):
         return None
     words = {True: "true", False: "false", None: ""}
     return np.array([words[one.higher_is_better] for one in scores.measures], dtype=object)
 
 
-def _is_told(name: str) -> bool:
-    """Say whether whoever reads the name knows the direction, without the code of the measure."""
+def _tells_direction(name: str) -> bool:
+    """Tell whether a reader of the file knows the direction from the name, without the code of the measure."""
     known = measure_of_label(name)
     return is_shipped(known) or (known.formula is None and known.higher_is_better is not None)
 
 
 def write(scores: Scores, path: PathLike) -> None:
-    """Write scores, one row a score, every bit of them.
+    """Write scores, one row per score, without loss of precision.
 
     Parameters
     ----------
     scores : Scores
     path : path
-        ``.parquet`` or ``.pq`` for Parquet, ``.tsv`` for tabs, anything else for CSV. It is there whole or
-        not at all.
+        ``.parquet`` or ``.pq`` for Parquet, ``.tsv`` for tabs, anything else for CSV. The file is written completely
+        or not at all.
 
     Raises
     ------
     DataError
-        If it cannot be written, or a label holds what text cannot carry (write Parquet then).
+        If the file cannot be written, or a label cannot be written as text (use Parquet then).
 
     Examples
     --------
@@ -139,7 +140,7 @@ def write(scores: Scores, path: PathLike) -> None:
     a,007,AP,0.1
     """
     frame = scores.to_frame()
-    stated = _to_state(scores)
+    stated = _directions_to_write(scores)
     if stated is not None:
         frame[DIRECTION] = np.tile(stated, len(frame) // len(stated))
     if is_parquet(path):
@@ -151,7 +152,7 @@ def write(scores: Scores, path: PathLike) -> None:
                 raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
     text = io.StringIO(newline="")
     table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
-    values = [repr(value) for value in scores.values.ravel().tolist()]
+    values = [repr(value) for value in scores.values.ravel().tolist()]  # the shortest text that reads back the same
     more = [name for name in (DIRECTION,) if name in frame]
     table.writerow([*COLUMNS, *more])
     table.writerows(zip(*(frame[name] for name in COLUMNS[:3]), values, *(frame[name] for name in more), strict=True))
@@ -159,12 +160,12 @@ def write(scores: Scores, path: PathLike) -> None:
 
 
 def is_parquet(path: PathLike) -> bool:
-    """Say whether the file's name is that of a Parquet file."""
+    """Tell whether the name of the file is that of a Parquet file."""
     return str(path).lower().endswith(PARQUET)
 
 
 Read = tuple[pd.DataFrame, list[str] | None, tuple[int, ...] | None]
-"""A frame with the four columns, the scores as they were written, and the line of every row."""
+"""A frame with the four columns; and, for text files, the scores as they are written and the line of every row."""
 
 
 def _from_text(path: PathLike, measure: str | None) -> Read:
@@ -196,7 +197,7 @@ def _from_parquet(path: PathLike, measure: str | None) -> Read:
 
     content = read_bytes(path)
     try:
-        # Nothing but the four columns is decoded; pandas metadata and extension types are never acted upon.
+        # Only the known columns are decoded; metadata of pandas and extension types, which could run code, are ignored.
         file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
         there = file.schema_arrow.names
         absent = [name for name in COLUMNS if name not in there and not (name == "measure" and measure is not None)]
@@ -218,7 +219,7 @@ def _from_parquet(path: PathLike, measure: str | None) -> Read:
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         first = str(error).strip().partition("\n")[0]
-        raise DataError(f"it is not a whole Parquet file: {first}", file=path) from None
+        raise DataError(f"it is not a complete Parquet file: {first}", file=path) from None
     frame = pd.DataFrame(columns)
     if frame.empty:
         raise DataError("there are no scores in it", file=path)
@@ -236,7 +237,7 @@ def _check_wanted(found: bool, frame: pd.DataFrame, measure: str, path: PathLike
 
 
 def _check(frame: pd.DataFrame, given: list[str] | None, lines: tuple[int, ...] | None, path: PathLike) -> None:
-    """Say what is wrong in a row while its line number and what was written there are still known."""
+    """Find the first wrong row here, where its line number and its original text are still known."""
 
     def line(row: int) -> int | None:
         return None if lines is None else lines[row]

@@ -1,4 +1,4 @@
-"""What ``trec_eval -q`` prints: ``measure<TAB>topic<TAB>value``, one file a run."""
+"""Output of ``trec_eval -q``: lines ``measure<TAB>topic<TAB>value``, one file per run."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from metaeval.files import (
 from metaeval.io.table import check_plain, number
 
 ALL = "all"
-"""The topic of a row that sums up the others."""
+"""The topic of the rows that summarise all topics."""
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret")
-"""Rows that count topics and documents, and measure nothing."""
+"""Rows that are counts of topics and documents, not measures."""
 TEXTS = ("runid", "relstring")
-"""How rows begin that hold text."""
+"""Beginnings of the names of rows that hold text."""
 
 
 def read(
@@ -41,21 +41,21 @@ def read(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
 ) -> Scores:
-    r"""Read the output of ``trec_eval -q``, one file a run.
+    r"""Read the output of ``trec_eval -q``, one file per run.
 
     Parameters
     ----------
     paths : path, list of paths, mapping of run to path, or folder
-        The row ``runid all NAME`` says the run's name; without it, it is the file's name without suffix. The
-        other rows of the topic ``all`` are left out, and so are ``num_q``, ``num_ret``, ``num_rel``,
+        The row ``runid all NAME`` gives the name of the run; without it, the run is named after the file, without
+        suffix. The other rows of the topic ``all`` are ignored, and so are ``num_q``, ``num_ret``, ``num_rel``,
         ``num_rel_ret`` and ``relstring``. Measures keep the names that trec_eval gives them (``map``,
         ``ndcg_cut_10``).
     measures : iterable of str, optional
-        Which to read; all by default.
+        The measures to read; all by default.
     collection : str, optional
-        By default the name of the folder or of the single file.
+        By default, the name of the folder or of the single file.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure.
 
     Returns
     -------
@@ -64,8 +64,8 @@ def read(
     Raises
     ------
     DataError
-        If a line has not three columns, a score is not a finite number or is there twice, a file has no row
-        of a topic, two files are of the same run, or a score is missing.
+        If a line does not have three columns, a score is not a finite number or occurs twice, a file has no row for
+        any topic, two files belong to the same run, or a score is missing.
 
     Examples
     --------
@@ -81,7 +81,8 @@ def read(
     rows: list[tuple[str, str, str, float]] = []
     from_file: dict[str, PathLike] = {}
     for given, path in files:
-        said, cells = _one(path, wanted)
+        said, cells = _read_file(path, wanted)
+        # A name given by the caller has priority over the one in the file, and that over the name of the file.
         run = said if said is not None and not named else str(given)
         if run in from_file:
             raise DataError(f"{from_file[run]} is of the same run", file=path, run=run)
@@ -94,11 +95,12 @@ def read(
     try:
         return Scores.from_frame(
             frame,
-            collection=_collection(paths) if collection is None else collection,
+            collection=_name_collection(paths) if collection is None else collection,
             provenance=describe_files([path for _, path in files]),
             missing=missing,
         )
     except DataError as error:
+        # `from_frame` knows the run only; the message should name its file too.
         if not isinstance(error.run, str) or error.run not in from_file:
             raise
         raise DataError(
@@ -112,29 +114,33 @@ def read(
 
 
 def write(scores: Scores, folder: PathLike) -> None:
-    """Write scores as ``trec_eval -q`` prints them, one file a run, but with every digit.
+    """Write scores in the format of ``trec_eval -q``, one file per run, without loss of precision.
 
     Parameters
     ----------
     scores : Scores
     folder : path
-        Made if it is not there. Every file ends with the means and the run's name.
+        Created if it does not exist. Every file ends with the means and the name of the run.
 
     Raises
     ------
     DataError
-        If a name holds a tab or a line break, a topic is called "all", or it cannot be written.
+        If a name contains a tab or a line break, a topic is called "all", or a file cannot be written.
     """
     for topic in scores.topics:
         if topic == ALL:
-            raise DataError("a topic cannot have this name here: its rows would be taken for means", topic=topic)
+            raise DataError(
+                "a topic cannot have this name in this format: its rows would be read as means", topic=topic
+            )
         check_plain(topic, "topic")
     measures = [check_plain(str(measure), "measure") for measure in scores.measures]
     for measure in measures:
         if not _is_measure(measure):
-            raise DataError("a measure cannot have this name here: its rows are skipped", measure=measure)
+            raise DataError(
+                "a measure cannot have this name in this format: its rows would be skipped", measure=measure
+            )
     taken: set[str] = set()
-    files = {check_plain(run, "run"): _free_name(run, taken) for run in scores.runs}
+    files = {check_plain(run, "run"): _find_free_name(run, taken) for run in scores.runs}
     make_folder(folder)
     means = scores.values.mean(axis=1)
     for r, (run, file) in enumerate(files.items()):
@@ -146,12 +152,13 @@ def write(scores: Scores, folder: PathLike) -> None:
         write_file(join_path(folder, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
 
 
-def _one(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tuple[str, str], float]]:
-    """Return what a file says of the run's name, and its scores by (measure, topic)."""
+def _read_file(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tuple[str, str], float]]:
+    """Return the name of the run that a file states, if any, and its scores by (measure, topic)."""
     run: str | None = None
     cells: dict[tuple[str, str], float] = {}
     averages = False
     for line, text in read_lines(path):
+        # Names may contain spaces, so tabs separate the columns wherever there are any.
         fields = text.split("\t") if text.count("\t") >= 2 else text.split()
         if len(fields) != 3:
             layout = "measure<TAB>topic<TAB>value"
@@ -172,7 +179,7 @@ def _one(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tupl
         cells[measure, topic] = score
     if not cells:
         hint = "run trec_eval with -q" if averages else None
-        raise DataError("there is no score of a topic", file=path, run=run or stem(path), hint=hint)
+        raise DataError("there is no score for any topic", file=path, run=run or stem(path), hint=hint)
     return run, cells
 
 
@@ -180,16 +187,16 @@ def _is_measure(name: str) -> bool:
     return bool(name) and name not in COUNTS and not name.startswith(TEXTS)
 
 
-def _free_name(run: str, taken: set[str]) -> str:
-    """Return a name for the run's file; the run's own name stands inside."""
+def _find_free_name(run: str, taken: set[str]) -> str:
+    """Return a safe, unused name for the file of a run; the file itself states the real name of the run."""
     safe = re.sub(r"[^\w.@+=-]", "_", run).lstrip(".")[:100] or "run"
     name, count = safe, 1
-    while name.lower() in taken:
+    while name.lower() in taken:  # some file systems do not distinguish upper and lower case
         count += 1
         name = f"{safe}-{count}"
     taken.add(name.lower())
     return name
 
 
-def _collection(paths: Sources) -> str:
+def _name_collection(paths: Sources) -> str:
     return stem(paths) if isinstance(paths, str | Path) else ""

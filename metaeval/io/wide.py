@@ -1,4 +1,4 @@
-"""Wide scores: topics × runs, one CSV file a measure, as TREC result matrices are often kept."""
+"""Wide scores: topics × runs, one CSV file per measure, a usual form of TREC result matrices."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ STEMS = (
     (r"infap", "infAP"),
     (r"rbp", "RBP"),
 )
-"""How the measure is written at the end of a file's name, in any case, and the measure it stands for."""
+"""How measures are written at the end of file names, as regular expressions in upper or lower case, and their names."""
 
 SUFFIXES = (".csv", ".tsv")
 TOPIC_COLUMNS = ("topic", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "id", "")
+"""Names of a first column that holds the topics; R and pandas write an empty name for row names."""
 AVERAGES = ("all", "mean", "average", "avg", "amean")
-"""Names of a first column that holds the topics; the empty one is what R and pandas write for row names."""
+"""Names of rows that hold averages over topics; such a row is an error, because it is not a topic."""
 EMPTY = ("", "NA")
-"""Cells without a score."""
+"""Cells that stand for a missing score."""
 
 
 def read(
@@ -62,20 +63,20 @@ def read(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
 ) -> Scores:
-    r"""Read topics × runs files, one a measure.
+    r"""Read topics × runs files, one per measure.
 
     Parameters
     ----------
     paths : path, list of paths, mapping of measure to path, or folder
-        The header holds the run names. A first column named ``topic`` (or without name) holds the topics;
-        without it they are numbered "1" to "n". Of a folder, every CSV and TSV file. Several files are joined
-        only when they have the same topics and the same runs; both are aligned by name.
+        The header holds the run names. A first column named ``topic`` (or without a name) holds the topics; without
+        such a column they are numbered "1" to "n". From a folder, all CSV and TSV files are read. Several files must
+        have the same topics and the same runs, which are aligned by name.
     measure : str, optional
-        The measure of a single file, or the one to take of a folder. By default the file's name says it:
-        ``web2013_ndcg20.csv`` is nDCG@20 of collection web2013 (see `STEMS`; another stem is the measure's
-        name as it stands).
+        The measure of a single file, or the only measure to read from a folder. By default, it is found from the
+        name of the file: ``web2013_ndcg20.csv`` is nDCG@20 of collection web2013 (see `STEMS`; any other ending is
+        used as the name of the measure).
     collection : str, optional
-        The collection's name; of a folder with several collections, the one to read.
+        The name of the collection; for a folder with several collections, the one to read.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with a cell that is empty or NA.
 
@@ -86,8 +87,8 @@ def read(
     Raises
     ------
     DataError
-        If a line has another number of columns than the header, a score is not a finite number, a run or
-        topic is there twice, or the files do not have the same runs and topics.
+        If a line does not have as many columns as the header, a score is not a finite number, a run or a topic
+        occurs twice, or the files do not have the same runs and topics.
 
     Examples
     --------
@@ -98,10 +99,10 @@ def read(
     >>> scores, str(scores.measures[0])
     (Scores: 2 runs × 2 topics × 1 measure, web2013, 'nDCG@20')
     """
-    files, collections = _files(paths, measure, collection)
-    matrices = [_matrix(path, name) for name, path in files.items()]
+    files, collections = _find_files(paths, measure, collection)
+    matrices = [_read_matrix(path, name) for name, path in files.items()]
     first = matrices[0]
-    layers = [first.values, *(_aligned(other, first) for other in matrices[1:])]
+    layers = [first.values, *(_align(other, first) for other in matrices[1:])]
     values = np.stack(layers, axis=-1).transpose(1, 0, 2)
     measures = [measure_of_label(name) for name in files]
     where = first.file if len(matrices) == 1 else None
@@ -119,39 +120,39 @@ def read(
 
 
 def write(scores: Scores, path: PathLike) -> None:
-    """Write scores as topics × runs, one file a measure, every bit of them.
+    """Write scores as topics × runs, one file per measure, without loss of precision.
 
     Parameters
     ----------
     scores : Scores
     path : path
-        A ``.csv`` or ``.tsv`` file when there is one measure; else a folder, in which every file gets a name
-        from which `read` finds collection and measure again, such as ``web2013_ndcg20.csv``.
+        A ``.csv`` or ``.tsv`` file if there is one measure; otherwise a folder, in which each file gets a name such
+        as ``web2013_ndcg20.csv``, from which `read` finds the collection and the measure.
 
     Raises
     ------
     DataError
-        If it cannot be written, or a name cannot be that of a file.
+        If a file cannot be written, or a name is not possible as the name of a file.
     """
     if str(path).lower().endswith(SUFFIXES):
         if len(scores.measures) > 1:
             problem = f"a wide file holds one measure, these are {len(scores.measures)}"
             raise DataError(problem, file=path, hint="give a folder")
-        _write_one(scores, 0, path)
+        _write_measure(scores, 0, path)
         return
-    names = [f"{check_file_name(_stem_for(scores.collection, str(one)), 'measure')}.csv" for one in scores.measures]
+    names = [f"{check_file_name(_make_stem(scores.collection, str(one)), 'measure')}.csv" for one in scores.measures]
     make_folder(path)
     for position, name in enumerate(names):
-        _write_one(scores, position, join_path(path, name))
+        _write_measure(scores, position, join_path(path, name))
 
 
 def split_stem(name: str) -> tuple[str, str, bool]:
-    """Return what a file's name says: the collection, the measure, and whether the measure is a known one.
+    """Split the name of a file into collection and measure, and tell whether the measure is known.
 
     Parameters
     ----------
     name : str
-        Without folder and suffix.
+        The name without folder and suffix.
 
     Returns
     -------
@@ -168,12 +169,15 @@ def split_stem(name: str) -> tuple[str, str, bool]:
     >>> split_stem("pilot_delight")
     ('pilot', 'delight', False)
     """
-    collection, escape, exact = name.partition("__")  # what write uses where the rules below would misread
+    collection, escape, exact = name.partition(
+        "__"
+    )  # `write` uses two underscores if the rules below would misread the name
     if escape and exact:
         return collection, exact, True
+    # Try the longest ending first, so that a measure whose name contains an underscore is found as a whole.
     cuts = [-1, *(at for at, letter in enumerate(name) if letter == "_")]
     for cut in cuts:
-        measure = _known(name[cut + 1 :])
+        measure = _find_measure(name[cut + 1 :])
         if measure is not None:
             return name[: max(cut, 0)], measure, True
     collection, _, measure = name.rpartition("_")
@@ -181,11 +185,11 @@ def split_stem(name: str) -> tuple[str, str, bool]:
 
 
 def is_line_of_scores(header: Sequence[str]) -> bool:
-    """Say whether a header is a line of scores, ``0.12,0.5``; ``1,2,3`` may be the names of runs."""
+    """Tell whether a header is a line of scores, ``0.12,0.5``; ``1,2,3`` may be names of runs."""
     return all(re.fullmatch(r"\d+\.\d+(e-?\d+)?", run) for run in header)
 
 
-def _known(text: str) -> str | None:
+def _find_measure(text: str) -> str | None:
     for pattern, measure in STEMS:
         match = re.fullmatch(pattern, text, re.IGNORECASE)
         if match:
@@ -193,7 +197,7 @@ def _known(text: str) -> str | None:
     return text if text and measure_of_label(text).higher_is_better is not None else None
 
 
-def _stem_for(collection: str, measure: str) -> str:
+def _make_stem(collection: str, measure: str) -> str:
     before = f"{collection}_" if collection else ""
     short = measure.replace("@", "").lower()
     for candidate in (before + short, before + measure):
@@ -201,12 +205,12 @@ def _stem_for(collection: str, measure: str) -> str:
             return candidate
     exact = f"{collection}__{measure}"
     if split_stem(exact)[:2] != (collection, measure):
-        raise DataError(f"the collection {collection!r} would not come back from the name of a file", hint="rename it")
+        raise DataError(f"the collection {collection!r} cannot be read back from the name of a file", hint="rename it")
     return exact
 
 
-def _files(paths: Sources, measure: str | None, collection: str | None) -> tuple[dict[str, PathLike], set[str]]:
-    """Return files by measure, and the collections their names tell of."""
+def _find_files(paths: Sources, measure: str | None, collection: str | None) -> tuple[dict[str, PathLike], set[str]]:
+    """Return the files by measure, and the collections that their names contain."""
     if isinstance(paths, Mapping):
         if not paths:
             raise DataError("no files were named")
@@ -215,15 +219,15 @@ def _files(paths: Sources, measure: str | None, collection: str | None) -> tuple
             raise DataError(f"there is no measure {measure!r} (there are {format_list(list(map(str, paths)))})")
         return wanted, {split_stem(stem(path))[0] for path in wanted.values()}
     if isinstance(paths, str | Path) and not is_folder(paths):
-        found, name, known = _split(paths, collection)
-        if measure is not None and not known:
+        found, name, known = _split_name(paths, collection)
+        if measure is not None and not known:  # the ending is not a measure, so the whole name is the collection
             found = stem(paths)
         return {measure or name: paths}, {found}
-    chosen = _of_folder(paths, collection) if isinstance(paths, str | Path) else find_paths(paths)
+    listed = _list_tables(paths, collection) if isinstance(paths, str | Path) else find_paths(paths)
     files: dict[str, PathLike] = {}
     collections: set[str] = set()
-    for path in chosen:
-        found, name, _ = _split(path, collection)
+    for path in listed:
+        found, name, _ = _split_name(path, collection)
         if measure is not None and name != measure:
             continue
         collections.add(found)
@@ -237,22 +241,22 @@ def _files(paths: Sources, measure: str | None, collection: str | None) -> tuple
             problem, file=folder, hint=f"say which with {format_option('collection', 'NAME')}" if folder else None
         )
     if not files:
-        raise DataError(f"none of these files is of the measure {measure!r}", file=describe_files(chosen))
+        raise DataError(f"none of these files is of the measure {measure!r}", file=describe_files(listed))
     return files, collections
 
 
-def _split(path: PathLike, collection: str | None) -> tuple[str, str, bool]:
+def _split_name(path: PathLike, collection: str | None) -> tuple[str, str, bool]:
     name = stem(path)
     if collection and name.startswith(f"{collection}_"):
         rest = name.removeprefix(f"{collection}_")
         if rest.startswith("_"):
             return collection, rest[1:], True
-        measure = _known(rest)
+        measure = _find_measure(rest)
         return collection, measure or rest, measure is not None
     return split_stem(name)
 
 
-def _of_folder(folder: PathLike, collection: str | None) -> list[PathLike]:
+def _list_tables(folder: PathLike, collection: str | None) -> list[PathLike]:
     tables = [path for path in list_files(folder) if str(path).lower().endswith(SUFFIXES)]
     if not tables:
         raise DataError("there is no CSV or TSV file in this folder", file=folder)
@@ -271,13 +275,13 @@ class _Matrix:
     labelled: bool
 
 
-def _matrix(path: PathLike, measure: str) -> _Matrix:
+def _read_matrix(path: PathLike, measure: str) -> _Matrix:
     table = read_table(path)
     labelled = table.header[0].lower() in TOPIC_COLUMNS
     runs, columns = table.header[labelled:], table.columns[labelled:]
     if not runs:
         raise DataError("there are topics, but no column of a run", file=path, line=1)
-    topics = _topics(table.columns[0], table.lines, path) if labelled else _numbered(len(table.lines))
+    topics = _check_topics(table.columns[0], table.lines, path) if labelled else _number_topics(len(table.lines))
     values = np.empty((len(topics), len(runs)))
     for r, column in enumerate(columns):
         values[:, r] = numbers(column)
@@ -301,12 +305,12 @@ def _matrix(path: PathLike, measure: str) -> _Matrix:
 
 
 def _refuse_topics_as_run(values: np.ndarray, runs: Sequence[str], measure: str, path: PathLike) -> None:
-    """Refuse a first column that the measure cannot have given, while it can have given all others."""
+    """Refuse a first column whose values are outside the range of the measure if all other columns are inside it."""
     low, high = measure_of_label(measure).range
     inside = (values >= low - 1e-9) & (values <= high + 1e-9)
     if len(runs) > 1 and not inside[:, 0].any() and inside[:, 1:].all():
         raise DataError(
-            f"the column {runs[0]!r} holds {values[0, 0]:g} and the like, outside the measure's range [{low:g}, {high:g}]: "
+            f"the column {runs[0]!r} holds values such as {values[0, 0]:g}, outside the measure's range [{low:g}, {high:g}]: "
             "are these topics?",
             file=path,
             line=1,
@@ -315,45 +319,40 @@ def _refuse_topics_as_run(values: np.ndarray, runs: Sequence[str], measure: str,
         )
 
 
-def _numbered(count: int) -> tuple[str, ...]:
+def _number_topics(count: int) -> tuple[str, ...]:
     return tuple(str(number) for number in range(1, count + 1))
 
 
-def _topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -> tuple[str, ...]:
+def _check_topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -> tuple[str, ...]:
     seen: set[str] = set()
     for label, line in zip(labels, lines, strict=True):
         if not label.strip():
             raise DataError("the topic is missing", file=path, line=line)
         if label.strip().lower() in AVERAGES:
-            raise DataError(
-                "this line looks like an average over topics; take it out", file=path, line=line, topic=label
-            )
+            raise DataError("this line looks like an average over topics; remove it", file=path, line=line, topic=label)
         if label in seen:
             raise DataError("there is a second line for this topic", file=path, line=line, topic=label)
         seen.add(label)
     return tuple(labels)
 
 
-def _aligned(other: _Matrix, first: _Matrix) -> np.ndarray:
-    if other.labelled != first.labelled:
+def _align(other: _Matrix, first: _Matrix) -> np.ndarray:
+    if other.labelled != first.labelled:  # numbers "1" to "n" are only safe to match with topics of these names
         named_one, bare = (other, first) if other.labelled else (first, other)
         if named_one.topics != bare.topics:
             raise DataError(
-                f"{file_name(named_one.file)} names its topics, this file does not: which line is which topic cannot "
-                "be known",
+                f"{file_name(named_one.file)} names its topics, this file does not, so their lines cannot be matched",
                 file=bare.file,
-                hint="give it a first column topic",
+                hint="add a first column topic",
             )
     for what, mine, theirs in (("run", other.runs, first.runs), ("topic", other.topics, first.topics)):
         if set(mine) == set(theirs):
             continue
         if len(mine) != len(theirs):
-            raise DataError(
-                f"it has {len(mine)} {what}s, {file_name(first.file)} {len(theirs)}: they are not one collection",
-                file=other.file,
-            )
+            problem = f"it has {len(mine)} {what}s, but {file_name(first.file)} has {len(theirs)}"
+            raise DataError(f"{problem}: all files must have the same {what}s", file=other.file)
         odd = next(label for label in mine if label not in set(theirs))
-        problem = f"there is no such {what} in {file_name(first.file)}: they are not one collection"
+        problem = f"there is no such {what} in {file_name(first.file)}: all files must have the same {what}s"
         run, topic = (odd, None) if what == "run" else (None, odd)
         raise DataError(problem, file=other.file, run=run, topic=topic)
     r = [other.runs.index(run) for run in first.runs]
@@ -362,7 +361,7 @@ def _aligned(other: _Matrix, first: _Matrix) -> np.ndarray:
     return other.values[np.ix_(t, r)]
 
 
-def _write_one(scores: Scores, position: int, path: PathLike) -> None:
+def _write_measure(scores: Scores, position: int, path: PathLike) -> None:
     for what, labels in (("run", scores.runs), ("topic", scores.topics)):
         for label in labels:
             if "\r" in label or "\0" in label or (what == "run" and label != label.strip()):

@@ -1,1 +1,1 @@
-"""How things look: tables, figures, their style and their signature. Knows no analysis."""
+"""Tables and figures: formats, style and signature, independent of any analysis."""

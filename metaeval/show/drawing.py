@@ -1,4 +1,4 @@
-"""Drawing: forms that figures of several analyses share, the signature below them, and how they are saved."""
+"""Figures: plots that several analyses share, the signature below a figure, and saving."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from metaeval.show.style import choose_looks, house_style
 
 
 def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:
-    """Save a figure as PNG and SVG, the same figure always giving the same bytes.
+    """Save a figure as PNG and SVG; the same figure always gives the same bytes.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
     folder : Path
-        Made if need be.
+        Created if it does not exist.
     name : str
         File name without suffix.
     suffixes : sequence of {".png", ".svg", ".pdf"}, optional
@@ -33,7 +33,7 @@ def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str]
     list of Path
     """
     folder.mkdir(parents=True, exist_ok=True)
-    # What a file would say of when and by which program it was made is left out.
+    # Leave out the date and the program, so that the same figure gives the same bytes.
     metadata: dict[str, dict[str, object]] = {
         ".png": {"Software": None},
         ".svg": {"Date": None},
@@ -50,7 +50,7 @@ def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str]
 
 
 def fix_layout(figure: Figure) -> Bbox:
-    """Lay a figure out once, which would otherwise be done for every file, and return the box that it covers."""
+    """Compute the layout of a figure once, not again for every file, and return the box that it covers."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure.get_tightbbox().padded(0.08)
@@ -70,12 +70,12 @@ class Interval:
     Parameters
     ----------
     name, title : str
-        The measure as it prints, which decides its colour, and as it is written.
+        The name of the measure, which determines its colour, and its label.
     centre : float
     line, bar : (float, float), optional
-        Ends of a thin line and of a thick one.
+        Ends of a thin line and of a thick line.
     hollow : bool, optional
-        Whether the mark at the centre is hollow.
+        Whether the marker at the centre is hollow.
     """
 
     name: str
@@ -89,13 +89,13 @@ class Interval:
 def draw_intervals(
     rows: Sequence[Interval], label: str, signature: Signature | str, *, row_height: float = 0.42
 ) -> Figure:
-    """Draw one row per measure: a mark with an interval around it, the last row on top.
+    """Draw one row per measure: a marker with an interval around it; the last row is at the top.
 
     Parameters
     ----------
     rows : sequence of Interval
     label : str
-        Of the horizontal axis.
+        Label of the horizontal axis.
     signature : Signature or str
     row_height : float, optional
         In inches.
@@ -136,27 +136,27 @@ def draw_heatmap(
     diagonal: bool = True,
     ticks: Locator | None = None,
 ) -> Figure:
-    """Draw a square of numbers, one row and one column per measure, as colours with the numbers written in them.
+    """Draw a heat map with one row and one column per measure, and the number in each cell.
 
     Parameters
     ----------
     values : ndarray, shape (measure, measure)
     names : sequence of str
     label : str
-        Of the colour bar.
+        Label of the colour bar.
     signature : Signature or str
     limits : (float, float)
-        Values at the ends of the colour bar.
+        Values at the two ends of the colour bar.
     colours : str
-        A colour map of matplotlib.
+        Name of a colour map of matplotlib.
     write : callable
-        From a value to the text in its cell.
+        Returns the text of a cell for its value.
     is_dark : callable
-        Whether a value's colour needs white text.
+        Tells whether the colour of a value needs white text.
     diagonal : bool, optional
-        Whether the diagonal is drawn; without it, nothing is said of a measure and itself.
+        Whether to draw the diagonal, which compares each measure with itself.
     ticks : Locator, optional
-        Of the colour bar.
+        Ticks of the colour bar.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The signature: one line that says exactly what was computed; it stands under every table and figure."""
+"""The signature: one line that states exactly what was computed, shown under every table and figure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from metaeval.errors import format_count
 
 
 class Signed(Protocol):
-    """What a signature says of scores; `metaeval.Scores` has it."""
+    """What a signature needs of scores; `metaeval.Scores` provides it."""
 
     @property
     def values(self) -> np.ndarray:
@@ -34,18 +34,18 @@ class Signed(Protocol):
 
 @dataclass(frozen=True)
 class Signature:
-    """What a number was computed with, so that it can be computed again.
+    """Everything that a number depends on, so that it can be computed again.
 
     Parameters
     ----------
     analysis : str
-        The analysis, as its function is named.
+        The name of the function of the analysis.
     data : tuple of str
-        One entry a collection: its name, the first digits of its sha256 and its size.
+        One entry per collection: its name, the first digits of its sha256 and its size.
     settings : tuple of (str, str)
-        Names and values, in the order in which they are printed.
+        Names and values, in the order of printing.
     version : str
-        Of metaeval.
+        The version of metaeval.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -
     analysis : str
     scores : Scores or iterable of Scores
     **settings : object
-        What else the numbers depend on: the seed, the number of trials, …
+        Everything else that the numbers depend on: the seed, the number of trials, …
 
     Returns
     -------

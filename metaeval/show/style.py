@@ -1,4 +1,4 @@
-"""One style for all figures: one colour and one mark a measure everywhere, told apart without colour too."""
+"""One style for all figures: each measure has the same colour, marker and line style everywhere."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 
-# Okabe and Ito's palette, made for colour-blind readers, with darker yellow and grey for white paper.
+# The palette of Okabe and Ito for colour-blind readers, with a darker yellow and a darker grey for white paper.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#B8860B", "#000000", "#7F7F7F", "#882255")
-# The same, lightened for a dark page.
+# The same colours, lighter, for a dark page.
 _ON_DARK = ("#5AB4F0", "#FF8A3D", "#35C99A", "#E8A0C8", "#8CD0FF", "#E0B84A", "#E8E8EC", "#B0B0B0", "#D07FA8")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
 _LINES = ("-", "--", "-.", ":")
 
-# The papers' measures have fixed places, so that a measure looks the same in every figure of a report.
+# The papers' measures have fixed positions in these lists, so that a measure looks the same in every figure.
 _PLACES = {
     name: place
     for names in (
@@ -43,25 +43,25 @@ _SETTINGS: dict[str, Any] = {
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "svg.fonttype": "none",
-    "svg.hashsalt": "metaeval",  # the same figure, the same file
+    "svg.hashsalt": "metaeval",  # the same figure gives the same file
 }
 
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Draw in the house style, whatever the user's own settings are."""
+    """Use the style of metaeval, regardless of the user's own settings of matplotlib."""
     settings: Any = {**dict(mpl.rcParamsDefault), "backend": mpl.get_backend(), **_SETTINGS}
     with mpl.rc_context(settings):
         yield
 
 
 def choose_looks(names: list[str]) -> dict[str, dict[str, Any]]:
-    """Return colour, marker and line style of measures, the same for a measure in every figure.
+    """Return the colour, marker and line style of each measure, which are the same in every figure.
 
     Parameters
     ----------
     names : list of str
-        Measures, as they print.
+        Names of measures.
 
     Returns
     -------
@@ -78,12 +78,15 @@ def choose_looks(names: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def palette() -> list[tuple[str, str]]:
-    """Return the colours of measures on light and on dark paper, in pairs."""
+    """Return pairs of colours of measures: on a light page and on a dark page."""
     return list(zip(_COLOURS, _ON_DARK, strict=True))
 
 
 def _find_place(name: str, taken: set[int]) -> int:
-    """A measure of one's own has a place by its name; where its colour is taken it takes the next free one."""
+    """Return the position of a measure in the lists above; a user's measure gets one from a hash of its name.
+
+    If another measure of the figure has its colour already, it takes the next free position.
+    """
     if name in _PLACES:
         return _PLACES[name]
     colours, every = len(_COLOURS), len(_COLOURS) * len(_LINES)
@@ -106,14 +109,14 @@ def _make_look(place: int) -> dict[str, Any]:
 
 
 def choose_markers(points: np.ndarray, offset: int, most: int = 5) -> list[int]:
-    """Return which of a curve's points carry a marker.
+    """Choose the points of a curve that get a marker.
 
     Parameters
     ----------
     points : ndarray of int
-        Positions of those that can be seen.
+        Positions of the visible points.
     offset : int
-        Shifts the choice, so that markers of curves close together do not hide each other.
+        Shift of the choice, so that markers of neighbouring curves do not hide each other.
     most : int, optional
 
     Returns

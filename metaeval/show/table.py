@@ -1,4 +1,4 @@
-"""Tables as text, CSV, Markdown and LaTeX, each with its caption and its signature line."""
+"""Tables as text, CSV, Markdown and LaTeX, with caption and signature."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from metaeval.files import write_atomically
 from metaeval.show.signature import Signature
 
 Mark = Callable[[pd.DataFrame], pd.DataFrame]
-"""From the numbers of a table to a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
+"""Takes the numbers of a table and returns a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
 
 STYLES = ("text", "csv", "md", "latex", "json")
-"""How the command line shows a table."""
+"""Output formats of the command line."""
 
 NOTHING = "–"
-"""What stands in a cell for which there is no number."""
+"""Shown in a cell without a number."""
 
 BANDS = {"high": "C6E5CF", "middle": "FFF2B3", "low": "F7C9C4"}
-"""Background colours of the papers' three bands, told apart by the colour-blind and in print by lightness."""
+"""Background colours of the papers' three bands; they differ in lightness, for colour-blind readers and for print."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Numbers with labels, and how they are shown.
+    """A table of labelled numbers, and how it is shown.
 
     Parameters
     ----------
     frame : DataFrame
-        Rows and columns as they are shown; the index is the first column. Columns may have two levels.
+        Rows and columns in the order shown; the index is the first column. Columns may have two levels.
     caption : str
         What the table shows, in one or two sentences.
     signature : Signature, str
         How it was computed.
     digits : int or mapping, optional
-        Digits after the point of floats: for all columns, or column by column.
+        Number of decimals of floats: for all columns, or by column.
     marks : callable, optional
         Given the frame, returns one of the same shape whose cells hold "", "bold", "underline" or
         "band high", "band middle", "band low", or several of them separated by commas.
@@ -55,8 +55,8 @@ class Table:
     marks: Mark | None = field(default=None, repr=False)
 
     def to_text(self) -> str:
-        """Return the table for a terminal: aligned columns, caption above, signature below."""
-        shown = _with_index(self._shown())
+        """Return the table as text for a terminal: aligned columns, caption above, signature below."""
+        shown = _with_index(self._format_frame())
         head = [_one_line(label) for label in shown.columns]
         rows = [[_one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
@@ -71,11 +71,11 @@ class Table:
         return "\n".join([caption, "", line(head), ruler, *map(line, rows), "", signature]) + "\n"
 
     def to_csv(self) -> str:
-        """Return the numbers as CSV with every digit, and nothing else: the signature stands in the other styles."""
+        """Return the numbers as CSV without rounding, and without caption and signature."""
         return format_csv(self.frame)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the table as plain data that JSON can hold: caption, signature, rows."""
+        """Return the table as plain data for JSON: caption, signature, rows."""
         frame = self.frame.copy()
         frame.columns = pd.Index([flat_label(column) for column in frame.columns])
         frame = frame.reset_index() if frame.index.name or frame.index.nlevels > 1 else frame
@@ -84,35 +84,34 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown."""
-        shown = _with_index(self._shown(bold="**{}**", underline="<u>{}</u>", escape=_markdown), _markdown)
+        frame = self._format_frame(bold="**{}**", underline="<u>{}</u>", escape=_escape_markdown)
+        shown = _with_index(frame, _escape_markdown)
         head = list(shown.columns)
         rule = [":--" if left else "--:" for left in _text_columns(self.frame)]
         body = shown.astype(str).to_numpy().tolist()
         rows = [f"| {' | '.join(cells)} |" for cells in (head, rule, *body)]
-        return (
-            "\n".join([f"**{_markdown(self.caption)}**", "", *rows, "", f"<sub>{_markdown(str(self.signature))}</sub>"])
-            + "\n"
-        )
+        caption, signature = _escape_markdown(self.caption), _escape_markdown(str(self.signature))
+        return "\n".join([f"**{caption}**", "", *rows, "", f"<sub>{signature}</sub>"]) + "\n"
 
     def to_latex(self) -> str:
-        """Return the table as LaTeX: needs the packages booktabs and, for coloured bands, xcolor with ``table``."""
-        shown = self._shown(escape=_latex)
+        """Return the table as LaTeX; it needs the package booktabs and, for coloured bands, xcolor with option ``table``."""
+        shown = self._format_frame(escape=_escape_latex)
         styler = shown.style
         if self.marks is not None:
-            styler = styler.apply(lambda _: self._words().map(_latex_style), axis=None)
-        styler = styler.format_index(lambda label: _latex(str(label)), axis=0)
-        styler = styler.format_index(lambda label: _latex(str(label)), axis=1)
+            styler = styler.apply(lambda _: self._find_marks().map(_latex_style), axis=None)
+        styler = styler.format_index(lambda label: _escape_latex(str(label)), axis=0)
+        styler = styler.format_index(lambda label: _escape_latex(str(label)), axis=1)
         columns = "".join("l" if left else "r" for left in _text_columns(self.frame))
         body = styler.hide(names=True).to_latex(hrules=True, column_format=columns, multicol_align="c")
-        caption = f"\\caption{{{_latex(self.caption)}}}"
+        caption = f"\\caption{{{_escape_latex(self.caption)}}}"
         return (
             "\\begin{table}\n\\centering\n"
             f"{caption}\n{body}"
-            f"\\par\\smallskip{{\\scriptsize {_latex(str(self.signature))}}}\n\\end{{table}}\n"
+            f"\\par\\smallskip{{\\scriptsize {_escape_latex(str(self.signature))}}}\n\\end{{table}}\n"
         )
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is made if need be.
+        """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is created if necessary.
 
         Parameters
         ----------
@@ -122,7 +121,7 @@ class Table:
         Returns
         -------
         list of Path
-            What was written.
+            The files written.
         """
         folder.mkdir(parents=True, exist_ok=True)
         written = []
@@ -153,14 +152,16 @@ class Table:
             raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
         return styles[style]()
 
-    def _words(self) -> pd.DataFrame:
+    def _find_marks(self) -> pd.DataFrame:
         if self.marks is None:
             return pd.DataFrame("", index=self.frame.index, columns=self.frame.columns)
         return self.marks(self.frame)
 
-    def _shown(self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str) -> pd.DataFrame:
-        """Return the frame as text, rounded, with marks as text where the style has some."""
-        words = self._words()
+    def _format_frame(
+        self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str
+    ) -> pd.DataFrame:
+        """Return the frame as rounded text, with the marks that the style writes as text."""
+        words = self._find_marks()
         shown = self.frame.astype(object).copy()
         for c, column in enumerate(self.frame.columns):
             digits = self.digits if isinstance(self.digits, int) else self.digits.get(column, 3)
@@ -173,7 +174,7 @@ class Table:
 
 
 def format_csv(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV with every digit; its index is left out unless it has a name.
+    """Return a frame as CSV without rounding; the index is left out unless it has a name.
 
     Parameters
     ----------
@@ -191,13 +192,13 @@ def format_csv(frame: pd.DataFrame) -> str:
 
 
 def format_cell(value: object, digits: int = 3) -> str:
-    """Return a cell as it is shown: whole numbers whole, floats rounded, nothing as a dash.
+    """Return the text of a cell: integers as they are, floats rounded, a missing value as a dash.
 
     Parameters
     ----------
     value : object
     digits : int, optional
-        After the point.
+        Number of decimals.
 
     Returns
     -------
@@ -217,12 +218,12 @@ def format_cell(value: object, digits: int = 3) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Keep a name with line ends or control characters from breaking the table, or the terminal."""
+    """Spell out line breaks and control characters, which would break the table or control the terminal."""
     return visible(str(text).replace("\n", "\\n"))
 
 
 def _with_index(frame: pd.DataFrame, escape: Callable[[str], str] = str) -> pd.DataFrame:
-    """Put the row labels in front as columns, and flatten the column labels."""
+    """Insert the row labels as the first columns, and flatten the column labels."""
     index = frame.index
     frame = frame.copy()
     frame.columns = pd.Index([escape(flat_label(column)) for column in frame.columns])
@@ -233,18 +234,18 @@ def _with_index(frame: pd.DataFrame, escape: Callable[[str], str] = str) -> pd.D
 
 
 def _text_columns(frame: pd.DataFrame) -> list[bool]:
-    """Say of every column, the index first, whether it holds words, which are aligned at their beginning."""
+    """Tell for each column, the index first, whether it holds text, which is left-aligned."""
     words = [any(isinstance(cell, str) for cell in frame.iloc[:, c]) for c in range(frame.shape[1])]
     return [True] * frame.index.nlevels + words
 
 
 def flat_label(column: object) -> str:
-    """Return the label of a column, one of several levels as one text."""
+    """Return the label of a column as one text, also if it has several levels."""
     return " ".join(str(part) for part in column if str(part)) if isinstance(column, tuple) else str(column)
 
 
-def _markdown(text: str) -> str:
-    """Keep names from breaking the table or becoming HTML."""
+def _escape_markdown(text: str) -> str:
+    """Escape characters that would break the table or be read as HTML."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("\n", " ")
 
 
@@ -259,14 +260,14 @@ _LATEX = {
 }  # fmt: skip
 
 
-def _latex(text: str) -> str:
+def _escape_latex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _latex_style(words: str) -> str:
-    """Turn marks into what pandas' Styler understands for LaTeX."""
+    """Translate marks into the commands that pandas' Styler uses for LaTeX."""
     said = {word.strip() for word in str(words).split(",")}
-    # The colour comes first: LaTeX wants it at the start of the cell, outside of any group.
+    # The colour comes first: LaTeX needs it at the start of the cell, outside any group.
     styles = [f"cellcolor:[HTML]{{{colour}}}" for band, colour in BANDS.items() if f"band {band}" in said]
     styles += [
         f"{command}:--rwrap" for word, command in (("bold", "textbf"), ("underline", "underline")) if word in said
@@ -275,12 +276,12 @@ def _latex_style(words: str) -> str:
 
 
 def band_marks(high: float, middle: float) -> Mark:
-    """Return marks that colour numbers by two bounds, as the papers colour τ.
+    """Return marks that colour numbers by two thresholds, as the papers colour τ.
 
     Parameters
     ----------
     high, middle : float
-        Where the upper and the middle band begin.
+        Lower ends of the high and of the middle band.
 
     Returns
     -------
@@ -300,7 +301,7 @@ def band_marks(high: float, middle: float) -> Mark:
 
 
 def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
-    """Keep what stands above the diagonal, without the empty first column and last row, as the papers print it."""
+    """Keep the cells above the diagonal, without the empty first column and last row, as the papers print them."""
     shown = square.where(np.triu(np.ones(square.shape, dtype=bool), 1))
     return shown.iloc[:-1, 1:]
 

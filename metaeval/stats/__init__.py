@@ -1,4 +1,5 @@
-"""Arrays in, arrays out: the statistics of the analyses, with no names of runs, topics or measures.
+"""The statistics of the analyses, on arrays without names of runs, topics or measures.
 
-Everything here is a plain function; import it from its module. Nothing heavy is loaded before it is needed.
+All functions are plain functions; import them from their modules. Large libraries are imported only when they are
+needed.
 """

@@ -1,4 +1,4 @@
-"""What every function of score matrices refuses, in one place."""
+"""Checks of arguments that all functions of score matrices share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def check_values(values: npt.ArrayLike) -> FloatArray:
-    """Return the scores as float64 of shape (run, topic, measure), refusing what no test could use."""
+    """Return the scores as float64 of shape (run, topic, measure), or raise an error if they cannot be tested."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 3:
         raise MetaevalError(
@@ -37,7 +37,7 @@ def check_values(values: npt.ArrayLike) -> FloatArray:
 
 
 def check_count(number: int, what: str) -> int:
-    """Return a count as a Python integer, refusing anything below one."""
+    """Return a count as a Python integer, or raise an error if it is below one."""
     try:
         count = operator.index(number)
     except TypeError:

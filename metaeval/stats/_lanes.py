@@ -1,13 +1,13 @@
 """The Numba engine of the randomised Tukey HSD test: sixteen trials at once, one in each lane of a vector.
 
-Numba's own loops leave most of the vector unit idle here, so the three inner steps are written as LLVM vector
-operations, which LLVM turns into whatever the processor has. A row's sixteen permutations are drawn and
-sorted in registers, by code unrolled for the number of runs; eight measures, innermost and padded to one
-64-byte vector of sums, then share them.
+Numba compiles ordinary loops to code that leaves most of the vector unit unused, so the three inner steps are
+written as LLVM vector operations, which LLVM translates to the instructions of the processor. The sixteen
+permutations of a row are drawn and sorted in registers, by code unrolled for the number of runs. Eight measures,
+on the last axis and padded to one 64-byte vector of sums, then share them.
 
-Importing this module loads Numba, which costs half a second, so import it only where it is used.
-The vector operations and the loops that use them stay in one file, because Numba's cache on disk notices
-changes of the file of the compiled function only.
+Importing this module loads Numba, which takes half a second, so import it only where it is used.
+The vector operations and the loops that use them are in one file, because Numba's cache on disk notices only
+changes of the file of the compiled function.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LANES32, _LANES64 = ir.VectorType(_INT32, LANES), ir.VectorType(_INT64, LANES)
 _SCORES, _SUMS = ir.VectorType(_INT32, GROUP), ir.VectorType(_INT64, GROUP)
 
 
-# Arguments known at compilation, such as the number of runs, come as literals, and code is unrolled for them.
+# Arguments that are known at compilation, such as the number of runs, are literals, for which code is unrolled.
 _vector_code: Any = intrinsic(prefer_literal=True)
 
 
@@ -58,14 +58,14 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, offset: An
 
 
 def _operation(builder: Any, name: str, vector: ir.VectorType) -> Callable[[Any, Any], Any]:
-    """Give an LLVM operation on two vectors, such as the lane-wise unsigned minimum, as a Python function."""
+    """Return an LLVM operation on two vectors, such as the lane-wise unsigned minimum, as a Python function."""
     signature = ir.FunctionType(vector, [vector, vector])
     suffix = f"v{vector.count}i{vector.element.width}"
     function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.{suffix}")
     return lambda first, second: builder.call(function, [first, second])
 
 
-def _mixed(builder: Any, word: Any) -> Any:
+def _emit_mix(builder: Any, word: Any) -> Any:
     for shift, factor in MIX_STEPS:
         word = builder.xor(word, builder.lshr(word, _same(_LANES64, shift)))
         word = builder.mul(word, _same(_LANES64, factor))
@@ -74,10 +74,9 @@ def _mixed(builder: Any, word: Any) -> Any:
 
 @_vector_code
 def _sort_row(_: Any, keys: Any, start: Any, topic: Any, n_runs: Any, places: Any, offset: Any, origin: Any) -> Any:
-    """Permute one topic in sixteen trials; tell whether any of them has tied keys.
+    """Permute one topic in sixteen trials, and return whether any of them has tied keys.
 
-    `places[offset + 16 j + lane]` becomes `origin` + 8 r, the place of the scores of the run r that stands
-    j-th.
+    `places[offset + 16 j + lane]` becomes `origin` + 8 r, the position of the scores of the run r that is j-th.
     """
     n_columns = n_runs.literal_value
     mask = column_mask(n_columns)
@@ -92,7 +91,7 @@ def _sort_row(_: Any, keys: Any, start: Any, topic: Any, n_runs: Any, places: An
         columns = []
         for column in range(n_columns):
             if column % 2 == 0:
-                word = _mixed(builder, builder.add(row, _same(_LANES64, GAMMA * (column // 2 + 1) & WORD)))
+                word = _emit_mix(builder, builder.add(row, _same(_LANES64, GAMMA * (column // 2 + 1) & WORD)))
                 bits = builder.trunc(word, _LANES32)
             else:
                 bits = builder.trunc(builder.lshr(word, _same(_LANES64, 32)), _LANES32)
@@ -130,7 +129,7 @@ def _add_scores(
     step: Any,
     n_topics: Any,
 ) -> Any:
-    """Add to one column's eight sums the scores that a trial puts there on a block of topics."""
+    """Add the scores that a trial puts into one column, on a block of topics, to the eight sums of the column."""
     unrolled = getattr(n_topics, "literal_value", 0)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -162,7 +161,7 @@ def _add_scores(
 
 @_vector_code
 def _store_range(_: Any, sums: Any, sums_at: Any, n_runs: Any, ranges: Any, ranges_at: Any) -> Any:
-    """Write, for eight measures, the largest minus the smallest of the columns' sums."""
+    """Store, for eight measures, the largest minus the smallest sum of a column."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         sum_array, sum_at, runs, range_array, range_at = arguments
@@ -182,11 +181,11 @@ def _store_range(_: Any, sums: Any, sums_at: Any, n_runs: Any, ranges: Any, rang
 
 
 def _compile(function: Callable[..., Any]) -> Any:
-    """Compile without the GIL, keeping the machine code on disk where some directory allows it."""
+    """Compile to code that releases the GIL, and keep the machine code on disk if a directory is writable."""
     try:
         return numba.njit(nogil=True, cache=True)(function)
     except RuntimeError:
-        # Neither the package's directory nor the user's cache can be written.
+        # Neither the directory of the package nor the user's cache is writable.
         return numba.njit(nogil=True)(function)
 
 
@@ -202,7 +201,7 @@ def _mix(word):  # type: ignore[no-untyped-def]
 
 @_compile
 def _bits(key, row, column, attempt):  # type: ignore[no-untyped-def]
-    """Draw the 32 bits of a column, in a row that starts at word `row` of its trial."""
+    """Draw the 32 bits of a column of a row that starts at word `row` of its trial."""
     if attempt > 0:
         key = _mix(key + np.uint64(attempt))
     word = _mix(key + _GAMMA * np.uint64(row + column // 2 + 1))
@@ -211,7 +210,7 @@ def _bits(key, row, column, attempt):  # type: ignore[no-untyped-def]
 
 @_compile
 def _sort_row_again(key, topic, n_runs, mask, places, offset, origin):  # type: ignore[no-untyped-def]
-    """Permute one topic in one trial, attempt after attempt, until no two keys tie."""
+    """Permute one topic in one trial; repeat until no two keys are tied."""
     columns = np.empty(n_runs, dtype=np.uint32)
     attempt = 0
     while True:
@@ -248,7 +247,7 @@ def _shuffle_row(key, topic, n_runs, places, offset, origin):  # type: ignore[no
 
 
 def _kernel_body(n_runs: int, mask: int) -> Callable[..., None]:
-    """Give the loop over trials and topics; with no mask, the rows are shuffled instead of sorted."""
+    """Return the loop over trials and topics; if the mask is 0, rows are shuffled instead of sorted."""
 
     def kernel(keys, scores, n_topics, columns, ranges, sums, places):  # type: ignore[no-untyped-def]
         if mask:
@@ -289,7 +288,7 @@ def _kernel_body(n_runs: int, mask: int) -> Callable[..., None]:
 
 
 def _specialisation(n_runs: int) -> int:
-    """Give the number of runs a kernel is compiled for: one kernel shuffles rows of any length."""
+    """Return the number of runs that a kernel is compiled for; 0 is the kernel that shuffles rows of any length."""
     return n_runs if n_runs <= LARGEST_NETWORK else 0
 
 
@@ -299,18 +298,18 @@ _compiled: dict[int, Any] = {}
 def _kernel(n_runs: int) -> Any:
     special = _specialisation(n_runs)
     if special not in _compiled:
-        # A shuffled row never calls the sort, but the sort must still be compilable: two columns do.
+        # The shuffling kernel never calls the sort, but it must be compilable: two columns are enough.
         _compiled[special] = _compile(_kernel_body(max(special, 2), column_mask(special) if special else 0))
     return _compiled[special]
 
 
 def is_compiled(n_runs: int) -> bool:
-    """Tell whether this process has already used the kernel for this number of runs."""
+    """Has this process already used the kernel for this number of runs?"""
     return _specialisation(n_runs) in _compiled
 
 
-def _aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Make an array of zeros that starts at a multiple of 64 bytes: unaligned vectors cost 40 % more."""
+def _allocate_aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Allocate an array of zeros at a multiple of 64 bytes: unaligned vectors take 40 % more time."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     room = np.zeros(size + ALIGNMENT, dtype=np.uint8)
     offset = -room.ctypes.data % ALIGNMENT
@@ -333,12 +332,12 @@ def lane_ranges(units: npt.NDArray[np.uint32], keys: npt.NDArray[np.uint64]) -> 
     """
     n_topics, n_runs, n_measures = units.shape
     n_groups = -(-n_measures // GROUP)
-    scores = _aligned((n_groups, n_topics, n_runs, GROUP), np.uint32)
+    scores = _allocate_aligned((n_groups, n_topics, n_runs, GROUP), np.uint32)
     for measure in range(n_measures):
         scores[measure // GROUP, ..., measure % GROUP] = units[..., measure]
     padded = np.concatenate([keys, np.repeat(keys[-1:], -len(keys) % LANES)])
-    ranges = _aligned((n_groups, padded.size, GROUP), np.int64)
-    sums = _aligned((n_groups * LANES * n_runs * GROUP,), np.int64)
-    places = _aligned((TOPICS_A_BLOCK * n_runs * LANES,), np.uint32)
+    ranges = _allocate_aligned((n_groups, padded.size, GROUP), np.int64)
+    sums = _allocate_aligned((n_groups * LANES * n_runs * GROUP,), np.int64)
+    places = _allocate_aligned((TOPICS_A_BLOCK * n_runs * LANES,), np.uint32)
     _kernel(n_runs)(padded, scores.reshape(-1), n_topics, n_runs, ranges.reshape(-1), sums, places)
     return ranges.transpose(1, 0, 2).reshape(padded.size, -1)[: len(keys), :n_measures]

@@ -1,8 +1,8 @@
-"""Two-way analysis of variance without replication, and the effect sizes it gives.
+"""Two-way analysis of variance without replication, and effect sizes.
 
 Sakai (2018), "Laboratory Experiments in Information Retrieval", Springer, Chapter 3. With x_ij the score in
-row i (a topic, or a trial) and column j (a run, or a measure), what the row means and the column means leave
-unexplained is the residual x_ij - x_i. - x_.j + x_.. ; its variance V_E2 is the residual sum of squares over
+row i (a topic, or a trial) and column j (a run, or a measure), the part that row means and column means do not
+explain is the residual x_ij - x_i. - x_.j + x_.. ; its variance V_E2 is the residual sum of squares over
 (rows - 1)(columns - 1).
 """
 
@@ -15,12 +15,12 @@ from metaeval.errors import MetaevalError
 
 
 def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Tell how much scores vary beyond what their row and their column explain.
+    """How much do scores vary beyond what their row and their column explain?
 
     Parameters
     ----------
     matrix : array_like of float, shape (..., row, column)
-        One score a cell, such as topic x run, or trial x measure.
+        One score per cell, such as topic x run, or trial x measure.
 
     Returns
     -------
@@ -53,16 +53,16 @@ def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def effect_size(
     first: npt.ArrayLike, second: npt.ArrayLike, residual_variance: npt.ArrayLike
 ) -> npt.NDArray[np.float64]:
-    """Tell how many residual standard deviations lie between two means.
+    """How many residual standard deviations lie between two means?
 
     Sakai (ACL 2021), captions of Tables 3, 6 and 9: (first - second)/sqrt(V_E2).
 
     Parameters
     ----------
     first, second : array_like of float
-        The means; they broadcast.
+        The means; they are broadcast.
     residual_variance : array_like of float
-        V_E2, from `residual_variance`; it broadcasts too.
+        V_E2, from `residual_variance`; it is broadcast too.
 
     Returns
     -------

@@ -15,18 +15,18 @@ from metaeval.errors import MetaevalError
 
 
 def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Tell which groups go under one letter.
+    """Which groups share which letters?
 
     Parameters
     ----------
     different : array_like of bool, shape (group, group)
-        Symmetric; `different[i, j]` tells whether groups i and j differ significantly.
+        Symmetric; `different[i, j]` says whether groups i and j differ significantly.
 
     Returns
     -------
     ndarray of bool, shape (group, letter)
-        Two groups share a letter if and only if they do not differ. Letters come in the order of the first
-        group that has them.
+        Two groups share a letter if and only if they do not differ. Letters are ordered by the first group that
+        has them.
 
     Raises
     ------
@@ -51,20 +51,19 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     letters = [frozenset(range(n_groups))]
     for one, two in zip(*np.nonzero(np.triu(differs)), strict=True):
         letters = _separate(letters, int(one), int(two))
-    table = _swept(np.array([[group in letter for letter in letters] for group in range(n_groups)]))
-    # A tuple of booleans, negated, puts the letter whose first group comes first in front.
+    table = _sweep(np.array([[group in letter for letter in letters] for group in range(n_groups)]))
+    # Sorting by the negated columns puts the letter of the first group first, and so on.
     order = sorted(range(table.shape[1]), key=lambda letter: tuple(~table[:, letter]))
     return table[:, order]
 
 
 def compact_letters(different: npt.ArrayLike) -> list[str]:
-    """Tell which letters stand beside each group.
+    """Return the letters of each group.
 
     Parameters
     ----------
     different : array_like of bool, shape (group, group)
-        As in `letter_groups`; give the groups in the order in which they will be shown, such as by descending
-        mean.
+        As in `letter_groups`, with the groups in the order in which they will be shown, such as by descending mean.
 
     Returns
     -------
@@ -91,7 +90,7 @@ def compact_letters(different: npt.ArrayLike) -> list[str]:
 
 
 def _separate(letters: list[frozenset[int]], one: int, two: int) -> list[frozenset[int]]:
-    """Make two letters of one that both groups share (insert), unless another contains them (absorb)."""
+    """Split each letter that both groups share into two (insert), and drop those contained in another (absorb)."""
     kept = [letter for letter in letters if not (one in letter and two in letter)]
     halves = [letter - {gone} for letter in letters if one in letter and two in letter for gone in (one, two)]
     # Only the halves can be contained in another letter: the letters kept were not contained in larger ones
@@ -102,8 +101,8 @@ def _separate(letters: list[frozenset[int]], one: int, two: int) -> list[frozens
     return kept
 
 
-def _swept(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Take a letter from a group wherever every pair it joins, and the group itself, has another letter."""
+def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Remove a letter from a group if the group, and each pair that the letter joins, also share another letter (sweep)."""
     swept = table.copy()
     shared = swept.astype(np.int64) @ swept.T.astype(np.int64)
     for letter in range(swept.shape[1]):

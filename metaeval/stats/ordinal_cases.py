@@ -1,7 +1,7 @@
 """Confusion matrices and distributions that a formal property of measures compares (Amigó et al. 2020, §4.1).
 
-Items in one cell of a confusion matrix are exchangeable, so that all matrices of N items stand for all pairs of a run
-and a gold of N items.
+Items in the same cell of a confusion matrix are exchangeable, so all matrices of N items represent all pairs of a run
+and a gold with N items.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Shares = npt.NDArray[np.float64]
 
 
 def all_counts(n_items: int, n_cells: int) -> Counts:
-    """Return every way of putting items that cannot be told apart into cells.
+    """Return every distribution of indistinguishable items over cells.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def all_counts(n_items: int, n_cells: int) -> Counts:
 
 
 def all_matrices(n_items: int, n_classes: int) -> Counts:
-    """Return every confusion matrix of so many items and classes, shape (matrix, K, K)."""
+    """Return every confusion matrix with this number of items and classes, shape (matrix, K, K)."""
     return all_counts(n_items, n_classes**2).reshape(-1, n_classes, n_classes)
 
 
 def draw_matrices(rng: np.random.Generator, n_matrices: int, n_items: int, n_classes: int) -> Counts:
-    """Draw confusion matrices, some nearly perfect and some far from it, shape (matrix, K, K).
+    """Draw confusion matrices of very different quality, shape (matrix, K, K).
 
     Parameters
     ----------
@@ -66,10 +66,11 @@ def no_empty_gold(counts: Counts) -> Counts:
 
 
 def stretch_scale(counts: Counts) -> tuple[Counts, Counts]:
-    """Return matrices with classes that neither gold nor run uses, and the same with those classes moved to the end.
+    """Return pairs of matrices that differ only in the position of their unused classes (Property 1).
 
-    The second is the first before a strictly increasing function of the classes stretched it (Property 1). Both have
-    the same number of classes, so that no normalisation by it plays a part.
+    In the first matrix the classes that neither gold nor run uses are at the end of the scale; in the second they lie
+    between used classes, as after a strictly increasing function of the classes. Both have the same number of classes,
+    so a normalisation by that number has no effect.
 
     Parameters
     ----------
@@ -93,10 +94,10 @@ def stretch_scale(counts: Counts) -> tuple[Counts, Counts]:
 
 
 def one_step_closer(counts: Counts) -> tuple[Counts, Counts]:
-    """Return matrices with a mistake, and the same with one item one class nearer to its gold class.
+    """Return matrices with an error, and the same with one item predicted one class closer to its gold class.
 
-    Every improvement that Property 2 speaks of is a chain of such steps, so that a measure that rises with each of
-    them satisfies it.
+    Every improvement of Property 2 is a chain of such steps, so a measure that increases with each step has the
+    property.
 
     Parameters
     ----------
@@ -125,19 +126,19 @@ def one_step_closer(counts: Counts) -> tuple[Counts, Counts]:
 
 
 def misplaced_in_the_middle(gold: Counts) -> tuple[Counts, Counts]:
-    """Return runs that are right but for one item of a large class, and the same for a small class next but one.
+    """Return runs that are correct except for one item of a larger class, and the same for a smaller class (Property 3).
 
-    Both items go into the class between the two (Property 3).
+    Both items are predicted in the class between the two classes.
 
     Parameters
     ----------
     gold : ndarray of int64, shape (gold, K)
-        Items of every gold class.
+        Number of items in each gold class.
 
     Returns
     -------
     large, small : ndarray of int64, shape (case, K, K)
-        The item is from the larger class, or from the smaller one.
+        The wrong item is from the larger class, or from the smaller class.
 
     Examples
     --------

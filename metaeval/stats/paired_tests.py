@@ -1,7 +1,7 @@
 """Significance tests of all pairs of runs, under every measure at once.
 
-Every test here is paired: it compares two runs topic by topic. Whatever is resampled is drawn once and shared
-by all pairs and measures.
+Every test is paired: it compares two runs topic by topic. Random draws are made once and shared by all pairs and
+measures.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ STATSMODELS_NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hoch
 FAMILYWISE = ("randomised-tukey-hsd", "tukey-hsd")
 RESAMPLING = ("randomised-tukey-hsd", "paired-randomisation", "paired-bootstrap")
 
-# Numbers held at once, so that memory does not grow with the trials or the pairs.
+# Numbers held at once, so that memory does not grow with the number of trials or pairs.
 NUMBERS_A_BLOCK = 2**20
 
-# Two t statistics that are equal on paper differ by rounding only.
+# Relative difference below which two t statistics are equal: it is due to rounding.
 SAME_STATISTIC = 1e-10
 
 
 class PairedTestResult(NamedTuple):
-    """The p-value of each pair of runs, and the exceedance counts where the test has them.
+    """The p-value of each pair of runs, and the exceedance counts if the test has them.
 
     Attributes
     ----------
     p : ndarray of float64, shape (measure, pair)
         After the correction; pairs are in the order of ``np.triu_indices(n_runs, 1)``.
     counts : ndarray of int64, shape (measure, pair), or None
-        Trials at least as extreme as the scores observed, before any correction; None where nothing was
-        resampled.
+        Number of trials that are at least as extreme as the observed scores, before any correction; None if the test
+        does not resample.
     """
 
     p: FloatArray
@@ -64,7 +64,7 @@ def all_pairs_test(
     engine: Engine = "auto",
     n_jobs: int = 1,
 ) -> PairedTestResult:
-    """Tell which runs differ significantly, under each measure.
+    """Which runs differ significantly, under each measure?
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ def all_pairs_test(
         - ``"paired-bootstrap"``: Sakai (SIGIR 2006): the topics are drawn with replacement from the
           differences shifted to mean zero, and the studentised means compared.
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
-        For the number of pairs, within each measure. ``"auto"`` is Holm's for the last three tests, and none
-        for the two Tukey tests, which already hold for all pairs at once.
+        Correction for the number of pairs, within each measure. ``"auto"`` is Holm's for the last three tests, and
+        none for the two Tukey tests, which already account for all pairs.
     n_permutations : int
-        How many trials the resampling tests take, B.
+        Number of trials of the resampling tests, B.
     key : int, optional
         A 64-bit key, from `metaeval.stats.streams.stream_key`; the resampling tests need one.
     add_one : bool
@@ -98,8 +98,8 @@ def all_pairs_test(
     Raises
     ------
     MetaevalError
-        If there are fewer than two runs or topics, a score is not finite, an option is unknown, a resampling
-        test has no key, or a correction is asked of a Tukey test.
+        If there are fewer than two runs or topics, a score is not finite, an option is unknown, a resampling test has
+        no key, or a correction is requested for a Tukey test.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def all_pairs_test(
     if correction not in get_args(Correction):
         raise MetaevalError(_unknown_correction(correction))
     if test in FAMILYWISE and correction not in ("auto", "none"):
-        raise MetaevalError(f"{test} already holds for all pairs at once, so no {correction} correction applies.")
+        raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
     n_permutations = check_count(n_permutations, "permutations")
     counts: IntArray | None = None
     if test in RESAMPLING:
@@ -135,9 +135,9 @@ def all_pairs_test(
 
 
 def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
-    """Tell how surprising each difference is, given how many pairs were compared.
+    """Correct p-values for the number of pairs compared.
 
-    By `statsmodels.stats.multitest.multipletests`.
+    Uses `statsmodels.stats.multitest.multipletests`.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _unknown_correction(correction: str) -> str:
 
 
 def _differences(scores: FloatArray, measure: int, pairs: slice) -> FloatArray:
-    """Give the per-topic differences of some pairs, shape (topic, pair)."""
+    """Return the differences of some pairs by topic, shape (topic, pair)."""
     first, second = np.triu_indices(len(scores), 1)
     by_topic = scores[..., measure].T
     return by_topic[:, first[pairs]] - by_topic[:, second[pairs]]
@@ -188,8 +188,8 @@ def _pair_blocks(scores: FloatArray) -> list[slice]:
     return [slice(start, min(start + size, n_pairs)) for start in range(0, n_pairs, size)]
 
 
-def _studentised(means: FloatArray, variances: FloatArray, n_topics: int) -> FloatArray:
-    """Divide means by their standard errors: 0 for no difference, infinite for one that never varies."""
+def _studentise(means: FloatArray, variances: FloatArray, n_topics: int) -> FloatArray:
+    """Divide means by their standard errors: 0 for no difference, infinite for a difference without variance."""
     with np.errstate(divide="ignore", invalid="ignore"):
         statistics = np.abs(means) / np.sqrt(variances / n_topics)
     return np.where(means == 0, 0.0, statistics)
@@ -203,7 +203,7 @@ def _t_p_values(scores: FloatArray) -> FloatArray:
     for measure in range(n_measures):
         for pairs in _pair_blocks(scores):
             differences = _differences(scores, measure, pairs)
-            statistics = _studentised(differences.mean(axis=0), differences.var(axis=0, ddof=1), n_topics)
+            statistics = _studentise(differences.mean(axis=0), differences.var(axis=0, ddof=1), n_topics)
             p[measure, pairs] = 2 * t.sf(statistics, n_topics - 1)
     return p
 
@@ -213,18 +213,18 @@ def _tukey_p_values(scores: FloatArray) -> FloatArray:
     first, second = np.triu_indices(n_runs, 1)
     ranges = np.empty((n_measures, first.size))
     for measure in range(n_measures):
-        # A copy of its own, so that the rounding of one measure does not depend on the others.
+        # A separate copy, so that the rounding for one measure does not depend on the other measures.
         matrix = np.ascontiguousarray(scores[..., measure].T)
         means = matrix.mean(axis=0)
-        ranges[measure] = _studentised(means[first] - means[second], residual_variance(matrix), n_topics)
+        ranges[measure] = _studentise(means[first] - means[second], residual_variance(matrix), n_topics)
     return studentised_range_tail(ranges, n_runs, (n_runs - 1) * (n_topics - 1))
 
 
 def _randomisation_counts(scores: FloatArray, n_permutations: int, key: int) -> IntArray:
-    """Count the swaps that leave a mean difference at least as large as observed.
+    """Count the trials whose mean difference is at least as large as the observed one.
 
-    The signed sum of the differences of two runs is the difference of their signed sums, so only the runs
-    meet the signs.
+    The signed sum of the differences of two runs is the difference of their signed sums, so it is enough to apply
+    the signs to the runs, not to all pairs.
     """
     n_runs, n_topics, n_measures = scores.shape
     units = quantise(scores).reshape(n_topics, -1).astype(np.float64)
@@ -246,7 +246,7 @@ def _randomisation_counts(scores: FloatArray, n_permutations: int, key: int) -> 
 
 
 def _bootstrap_counts(scores: FloatArray, n_permutations: int, key: int) -> IntArray:
-    """Count the samples whose studentised mean is at least as large as observed (Sakai, SIGIR 2006)."""
+    """Count the samples whose studentised mean is at least as large as the observed one (Sakai, SIGIR 2006)."""
     n_runs, n_topics, n_measures = scores.shape
     counts = np.zeros((n_measures, n_runs * (n_runs - 1) // 2), dtype=np.int64)
     block = max(1, NUMBERS_A_BLOCK // n_topics)
@@ -262,7 +262,7 @@ def _bootstrap_counts(scores: FloatArray, n_permutations: int, key: int) -> IntA
 def _bootstrap_block(differences: FloatArray, drawn: FloatArray) -> IntArray:
     n_topics, n_pairs = differences.shape
     means = differences.mean(axis=0)
-    observed = _studentised(means, differences.var(axis=0, ddof=1), n_topics)
+    observed = _studentise(means, differences.var(axis=0, ddof=1), n_topics)
     shifted = differences - means
     noise = np.abs(differences).max(axis=0) * n_topics * np.finfo(np.float64).eps
     squares = np.square(shifted)
@@ -271,9 +271,9 @@ def _bootstrap_block(differences: FloatArray, drawn: FloatArray) -> IntArray:
     for start in range(0, n_pairs, size):
         part = slice(start, start + size)
         resampled = drawn @ shifted[:, part] / n_topics
-        # A mean that is zero on paper counts as zero, even if the sample does not vary.
+        # A mean that is mathematically zero must be exactly zero, even if the sample has no variance.
         resampled[np.abs(resampled) <= noise[part]] = 0.0
         variances = (drawn @ squares[:, part] - n_topics * np.square(resampled)) / (n_topics - 1)
-        statistics = _studentised(resampled, np.maximum(variances, 0.0), n_topics)
+        statistics = _studentise(resampled, np.maximum(variances, 0.0), n_topics)
         counts[part] = np.count_nonzero(statistics >= observed[part] * (1 - SAME_STATISTIC), axis=0)
     return counts

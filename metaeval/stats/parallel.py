@@ -1,4 +1,4 @@
-"""Where work that is split over trials is done: threads, processes or a Dask cluster. The numbers are the same."""
+"""Run trials on threads, processes or a Dask cluster, with the same results."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from metaeval.errors import MetaevalError
 
 @contextmanager
 def on_cluster(address: str, *, timeout: float = 10.0) -> Iterator[None]:
-    """Do the work of analyses called with ``n_jobs=-1`` on a Dask cluster while the context lasts.
+    """Run the analyses that are called with ``n_jobs=-1`` inside this context on a Dask cluster.
 
-    Everything parallel here goes through joblib, so that ``joblib.parallel_config("loky")`` or any other
-    backend works in the same way. A worker that dies is replaced by the cluster, its trials are done again,
-    and come out the same.
+    All parallel work uses joblib, so ``joblib.parallel_config("loky")`` or any other backend works in the same
+    way. If a worker dies, the cluster replaces it and repeats its trials, with the same results.
 
     Parameters
     ----------
     address : str
-        Of the scheduler: ``"tcp://10.0.0.1:8786"``.
+        Address of the scheduler: ``"tcp://10.0.0.1:8786"``.
     timeout : float, optional
-        Seconds to wait for it.
+        Seconds to wait for the scheduler.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Pearson's correlation with its interval."""
+"""Pearson's correlation with its confidence interval."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class PearsonInterval(NamedTuple):
 
 
 def pearson(first: npt.ArrayLike, second: npt.ArrayLike, *, confidence: float = 0.95) -> PearsonInterval:
-    """Tell how close two score vectors come to a straight line, and how sure that is.
+    """How strong is the linear relation between two score vectors, and how certain is it?
 
-    The interval is Fisher's: arctanh(r) is nearly normal with variance 1/(n - 3). By `scipy.stats.pearsonr`.
+    The interval is Fisher's: arctanh(r) is nearly normal with variance 1/(n - 3). Uses `scipy.stats.pearsonr`.
 
     Parameters
     ----------
     first, second : array_like of float, shape (n,)
         The scores.
     confidence : float
-        The confidence of the interval, between 0 and 1.
+        The confidence level, between 0 and 1.
 
     Returns
     -------

@@ -1,11 +1,11 @@
 """Uniform permutations within topics, each a pure function of (key, trial, topic); the NumPy engine.
 
-Up to `LARGEST_NETWORK` columns, a permutation is the order of that many random keys: the high bits of a key
-are random, the low bits its column, and a sorting network (Batcher's odd-even merge sort, 1968) orders many
-trials at once without a branch. Keys that tie in their random bits would favour the lower column, so a row
-with such a tie is drawn again and the result is exactly uniform. With more columns, a Fisher-Yates shuffle
-reads the same draws, with rejection (Lemire, "Fast random integer generation in an interval", 2019), so that
-it is exactly uniform too.
+Up to `LARGEST_NETWORK` columns, a permutation is the order of as many random keys: the high bits of a key are
+random, the low bits are its column, and a sorting network (Batcher's odd-even merge sort, 1968) sorts many
+trials at once without branches. Keys with equal random bits would favour the lower column, so a row with such
+a tie is drawn again, which makes the result exactly uniform. With more columns, a Fisher-Yates shuffle uses the
+same draws, with rejection (Lemire, "Fast random integer generation in an interval", 2019), and is exactly
+uniform too.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from metaeval.stats.streams import GAMMA, WORD, UInt32Array, UInt64Array, attemp
 LARGEST_NETWORK = 128
 ALL_BITS = 0xFFFFFFFF
 
-# Rows (a topic of a trial) handled by one NumPy call: enough to hide the cost of the call, few enough to stay
-# in the cache.
+# Rows (one topic of one trial) per NumPy call: enough to make the overhead of the call negligible, few enough to
+# stay in the cache.
 ROWS_A_CALL = 10_000
 
 
 @cache
 def sorting_network(n_columns: int) -> tuple[tuple[int, int], ...]:
-    """List the comparisons that sort this many values: Batcher's odd-even merge sort, pruned.
+    """Return the comparisons that sort this many values: Batcher's odd-even merge sort, pruned.
 
-    The network for the next power of two is built, and every comparison with a column that does not exist is
-    dropped: such a column would hold a value larger than all, and so would never move.
+    This is the network for the next power of two without the comparisons with columns that do not exist: such a
+    column would hold the largest value, which never moves.
 
     Parameters
     ----------
     n_columns : int
-        How many values to sort.
+        Number of values to sort.
 
     Returns
     -------
     tuple of (int, int)
-        Pairs (low, high), in order; each step puts the smaller of the two values at `low`.
+        Pairs (low, high), in order; each step puts the smaller of the two values at position `low`.
 
     Examples
     --------
@@ -65,17 +65,17 @@ def sorting_network(n_columns: int) -> tuple[tuple[int, int], ...]:
 
 
 def column_mask(n_columns: int) -> int:
-    """Mark the low bits that hold a column number: ceil(log2(n_columns)) ones."""
+    """Return the mask of the low bits that hold a column number: ceil(log2(n_columns)) ones."""
     return (1 << (n_columns - 1).bit_length()) - 1
 
 
 def words_a_row(n_columns: int) -> int:
-    """Count the 64-bit words that a row consumes: two columns share one."""
+    """Return the number of 64-bit words that a row uses: two columns share a word."""
     return (n_columns + 1) // 2
 
 
 def _row_draws(rows: UInt64Array, n_columns: int) -> Iterator[tuple[int, UInt32Array]]:
-    """Yield (column, 32 random bits for each row): low halves of words for even columns, high for odd."""
+    """Yield (column, 32 random bits per row): the low half of a word for an even column, the high half for an odd one."""
     for pair in range(words_a_row(n_columns)):
         word = mix(rows + np.uint64(GAMMA * (pair + 1) & WORD))
         yield 2 * pair, word.astype(np.uint32)
@@ -84,11 +84,11 @@ def _row_draws(rows: UInt64Array, n_columns: int) -> Iterator[tuple[int, UInt32A
 
 
 def _row_starts(keys: UInt64Array, topics: UInt64Array, n_columns: int) -> UInt64Array:
-    """Give the point in its trial's stream at which each row begins."""
+    """Return the position in the stream of its trial at which each row begins."""
     return keys + topics * np.uint64(GAMMA * words_a_row(n_columns) & WORD)
 
 
-def _sorted_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int, attempt: int = 0) -> list[UInt32Array]:
+def _sort_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int, attempt: int = 0) -> list[UInt32Array]:
     """Permute by sorting random keys; item j holds, for each row, the column that comes j-th."""
     mask = np.uint32(column_mask(n_columns))
     columns = []
@@ -109,29 +109,29 @@ def _sorted_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int, atte
         np.bitwise_and(sorted_keys, mask, out=sorted_keys)
     tied = np.flatnonzero(closest <= mask)
     if tied.size:
-        again = _sorted_columns(keys[tied], topics[tied], n_columns, attempt + 1)
+        again = _sort_columns(keys[tied], topics[tied], n_columns, attempt + 1)
         for order, redrawn in zip(columns, again, strict=True):
             order[tied] = redrawn
     return columns
 
 
-def _shuffled_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int) -> list[UInt32Array]:
+def _shuffle_columns(keys: UInt64Array, topics: UInt64Array, n_columns: int) -> list[UInt32Array]:
     """Permute by Fisher-Yates; item j holds, for each row, the column that comes j-th."""
     rows = np.arange(keys.size)
     shuffled = np.repeat(np.arange(n_columns, dtype=np.uint32)[:, np.newaxis], keys.size, axis=1)
     draws = dict(_row_draws(_row_starts(keys, topics, n_columns), n_columns))
     for last in range(n_columns - 1, 0, -1):
-        chosen = _below(draws.pop(last), last, keys, topics, n_columns)
-        swapped = shuffled[last].copy()
-        shuffled[last] = shuffled[chosen, rows]
-        shuffled[chosen, rows] = swapped
+        other = _draw_below(draws.pop(last), last, keys, topics, n_columns)
+        moved = shuffled[last].copy()
+        shuffled[last] = shuffled[other, rows]
+        shuffled[other, rows] = moved
     return list(shuffled)
 
 
-def _below(
+def _draw_below(
     bits: UInt32Array, last: int, keys: UInt64Array, topics: UInt64Array, n_columns: int
 ) -> npt.NDArray[np.intp]:
-    """Turn 32 random bits into an integer from 0 to `last`, drawing again where that would be biased."""
+    """Convert 32 random bits to an unbiased integer from 0 to `last`; draws that would cause a bias are repeated."""
     sides = np.uint64(last + 1)
     products = bits.astype(np.uint64) * sides
     biased = np.flatnonzero((products & np.uint64(ALL_BITS)) < (1 << 32) % (last + 1))
@@ -145,7 +145,7 @@ def _below(
     return (products >> np.uint64(32)).astype(np.intp)
 
 
-def permuted_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[npt.NDArray[np.uint32]]:
+def permute_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[npt.NDArray[np.uint32]]:
     """Permute the columns of a block of topics in a block of trials.
 
     Parameters
@@ -155,7 +155,7 @@ def permuted_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[n
     topics : range
         The numbers of the topics.
     n_columns : int
-        How many columns to permute; at least 2.
+        Number of columns to permute; at least 2.
 
     Returns
     -------
@@ -164,32 +164,32 @@ def permuted_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[n
     """
     topic_numbers = np.repeat(np.arange(topics.start, topics.stop, dtype=np.uint64), keys.size)
     row_keys = np.tile(keys, len(topics))
-    permute = _sorted_columns if n_columns <= LARGEST_NETWORK else _shuffled_columns
+    permute = _sort_columns if n_columns <= LARGEST_NETWORK else _shuffle_columns
     return [column.reshape(len(topics), keys.size) for column in permute(row_keys, topic_numbers, n_columns)]
 
 
 def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) -> npt.NDArray[np.intp]:
-    """Tell in which order the scores of a topic stand in a trial.
+    """Return the permutations of the runs for each topic and trial.
 
-    These are the permutations of `metaeval.stats.randomised_tukey_hsd`, given as a plain array. Each is
-    uniform over all orders, and a pure function of (key, trial, topic, n_runs): asking for other trials or
-    more topics moves none.
+    These are the permutations that `metaeval.stats.randomised_tukey.randomised_tukey_hsd` uses, as a plain array.
+    Each is uniform over all orders and a pure function of (key, trial, topic, n_runs): it does not depend on which
+    other trials and topics are requested.
 
     Parameters
     ----------
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     trials : array_like of int, shape (n_trials,)
-        Trial numbers, from 0; `range(100)` will do.
+        Trial numbers, from 0, for example `range(100)`.
     n_topics : int
-        How many topics.
+        Number of topics.
     n_runs : int
-        How many runs.
+        Number of runs.
 
     Returns
     -------
     ndarray of int, shape (trial, topic, column)
-        `[b, t, j]` is the run whose score on topic t stands in column j in trial b.
+        `[b, t, j]` is the run whose score on topic t is in column j in trial b.
 
     Raises
     ------
@@ -217,6 +217,6 @@ def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) ->
         topics_a_call = max(1, ROWS_A_CALL // numbers.size)
         for start in range(0, n_topics, topics_a_call):
             topics = range(start, min(start + topics_a_call, n_topics))
-            for column, order in enumerate(permuted_columns(keys, topics, n_runs)):
+            for column, order in enumerate(permute_columns(keys, topics, n_runs)):
                 orders[:, topics.start : topics.stop, column] = order.T
     return orders

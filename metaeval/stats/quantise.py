@@ -19,9 +19,8 @@ LARGEST_UNIT = 2**32 - 1
 def quantise(values: FloatArray) -> npt.NDArray[np.uint32]:
     """Write each score as an integer number of units above the lowest score on its topic.
 
-    A unit is 1/(2**32 - 1) of the widest range that the measure shows within one topic. Measuring from the
-    lowest score on the topic leaves every difference between runs as it was, and makes a constant added to a
-    topic vanish.
+    A unit is 1/(2**32 - 1) of the widest range of the measure within one topic. Measuring from the lowest score
+    on the topic keeps every difference between runs, and removes any constant added to all scores of a topic.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ def quantise(values: FloatArray) -> npt.NDArray[np.uint32]:
     Returns
     -------
     ndarray of uint32, shape (topic, run, measure)
-        All zero for a measure that gives all runs the same score on every topic.
+        All zeros for a measure that gives all runs the same score on every topic.
 
     Raises
     ------
@@ -55,7 +54,7 @@ def quantise(values: FloatArray) -> npt.NDArray[np.uint32]:
 
 
 def tie_tolerance(n_scores: int) -> int:
-    """Bound, in units, how far apart two equal sums of this many scores can have been rounded.
+    """Return how many units two equal sums of this many scores can differ by rounding.
 
     Each score is off by at most half a unit, so each sum by at most half its length, and two of them by at
     most their length.

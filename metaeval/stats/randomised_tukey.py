@@ -1,4 +1,4 @@
-"""The randomised Tukey HSD test: which runs differ, when all pairs are compared at once.
+"""The randomised Tukey HSD test: which runs differ significantly if all pairs are compared at once?
 
 Carterette (2012), "Multiple testing in statistical analysis of systems-based information retrieval
 experiments", ACM TOIS 30(1); Sakai (2018), "Laboratory Experiments in Information Retrieval", Springer. In
@@ -17,21 +17,21 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_values
-from metaeval.stats.permutations import ROWS_A_CALL, permuted_columns
+from metaeval.stats.permutations import ROWS_A_CALL, permute_columns
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.streams import check_key, trial_keys
 
 Engine: TypeAlias = Literal["auto", "numpy", "numba"]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
-# A task of fewer trials spends a noticeable share of its time on being a task.
+# With fewer trials per task, the overhead of a task is a noticeable share of its time.
 SMALLEST_BLOCK = 640
 TRIALS_A_CALL = 2_560
 LARGEST_SUMS = 32 * 2**20
 
-# The NumPy engine costs about (4 + measures) x 0.65 ns a cell; loading Numba costs 0.3 s a process, and
-# compiling one kernel about 1 s, once and for all. As with skis, rent until the rent has cost what buying does:
-# small tests add up, and the answer is the same in every case.
+# The NumPy engine takes about (4 + measures) x 0.65 ns per cell; loading Numba takes 0.3 s per process, and
+# compiling a kernel about 1 s, once. Use NumPy until the time spent in it would have paid for compiling: many small
+# tests add up too, and both engines give the same results.
 NUMBA_PAYS = 500_000_000
 _numpy_work = 0
 
@@ -45,9 +45,9 @@ def randomised_tukey_hsd(
     n_jobs: int = 1,
     first_trial: int = 0,
 ) -> IntArray:
-    """Count how often the range of permuted means reaches the difference between two runs.
+    """In how many trials is the range of the permuted means at least the difference between two runs?
 
-    All measures share the permutations. The counts are exact for ties, and the same for every engine, every
+    All measures share the permutations. The counts treat ties exactly, and are the same for every engine, every
     number of jobs and every division of the trials into blocks.
 
     Parameters
@@ -55,15 +55,15 @@ def randomised_tukey_hsd(
     values : array_like of float, shape (run, topic, measure)
         The scores.
     n_permutations : int
-        How many trials, B.
+        Number of trials, B.
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     engine : {"auto", "numpy", "numba"}
-        How to compute it; the answer is the same. ``"auto"`` takes Numba once it pays for its compilation.
+        Both engines give the same result. ``"auto"`` uses Numba if that saves more time than its compilation takes.
     n_jobs : int
-        Threads to use, as in joblib; -1 for all cores.
+        Number of threads, as in joblib; -1 for all cores.
     first_trial : int
-        The number of the first trial, to go on where another call ended: counts of disjoint trials add up.
+        The number of the first trial, to continue another call: counts of disjoint trials can be added.
 
     Returns
     -------
@@ -78,8 +78,8 @@ def randomised_tukey_hsd(
 
     See Also
     --------
-    p_values : from counts to p-values.
-    trial_ranges : how far apart the extreme runs are in each trial.
+    p_values : converts counts to p-values.
+    trial_ranges : the range of the permuted sums in each trial.
 
     Examples
     --------
@@ -93,29 +93,29 @@ def randomised_tukey_hsd(
     check_key(key)
     engine = _choose_engine(engine, scores.shape, n_permutations)
     units = quantise(scores)
-    blocks = _blocks(first_trial, n_permutations, n_jobs)
+    blocks = _divide_trials(first_trial, n_permutations, n_jobs)
     if len(blocks) == 1:
         ranges = [trial_ranges(units, key, blocks[0], engine)]
     else:
         import joblib
 
-        held = _Held(units)
-        tasks = (joblib.delayed(held.ranges)(key, block, engine) for block in blocks)
+        task = _Task(units)
+        tasks = (joblib.delayed(task.ranges)(key, block, engine) for block in blocks)
         ranges = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
     return _count_exceedances(units, np.concatenate(ranges))
 
 
 def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> npt.NDArray[np.float64]:
-    """Tell how surprising each difference is, if the runs are alike.
+    """Convert exceedance counts to p-values.
 
     Parameters
     ----------
     counts : array_like of int, shape (...)
         Exceedance counts.
     n_permutations : int
-        How many trials they were counted over, B.
+        Number of trials, B.
     add_one : bool
-        Count the observed scores as one more trial, (count + 1)/(B + 1), which is never zero; the default,
+        Count the observed scores as an additional trial: (count + 1)/(B + 1), which is never zero. The default,
         count/B, is the p-value of Carterette (2012) and Sakai (2018).
 
     Returns
@@ -145,7 +145,7 @@ def _count_exceedances(units: npt.NDArray[np.uint32], ranges: IntArray) -> IntAr
     n_topics, n_runs, n_measures = units.shape
     sums = units.sum(axis=0, dtype=np.int64)
     first, second = np.triu_indices(n_runs, 1)
-    # A difference and a range are two sums each.
+    # A difference consists of two sums, and so does a range.
     tolerance = tie_tolerance(2 * n_topics)
     counts = np.empty((n_measures, first.size), dtype=np.int64)
     for measure in range(n_measures):
@@ -154,10 +154,10 @@ def _count_exceedances(units: npt.NDArray[np.uint32], ranges: IntArray) -> IntAr
     return counts
 
 
-class _Held:
-    """The scores, as a part of the task rather than an argument of it.
+class _Task:
+    """A task that holds the scores itself instead of taking them as an argument.
 
-    A cluster sends large arguments to a worker once, and cannot do a task again when that worker has died with them.
+    A cluster sends a large argument to one worker only, and cannot repeat the task if that worker dies.
     """
 
     def __init__(self, units: npt.NDArray[np.uint32]) -> None:
@@ -188,7 +188,7 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     return "numba"
 
 
-def _blocks(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
+def _divide_trials(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
     if first_trial < 0:
         raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     size = n_trials
@@ -201,12 +201,12 @@ def _blocks(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
 
 
 def trial_ranges(units: npt.NDArray[np.uint32], key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
-    """Tell how far apart the extreme runs are in each trial, when the runs are alike.
+    """How far apart are the extreme runs in each trial, if the runs do not differ?
 
     Parameters
     ----------
     units : ndarray of uint32, shape (topic, run, measure)
-        Scores in whole units, from `metaeval.stats.quantise`.
+        Scores as integers, from `metaeval.stats.quantise`.
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     trials : range
@@ -238,7 +238,7 @@ def _numpy_ranges(scores: IntArray, keys: npt.NDArray[np.uint64]) -> IntArray:
     topics_a_call = max(1, ROWS_A_CALL // keys.size)
     for start in range(0, n_topics, topics_a_call):
         topics = range(start, min(start + topics_a_call, n_topics))
-        for total, order in zip(sums, permuted_columns(keys, topics, n_runs), strict=True):
+        for total, order in zip(sums, permute_columns(keys, topics, n_runs), strict=True):
             for topic, runs in zip(topics, order.astype(np.intp), strict=True):
                 # mode="clip" lets NumPy write to `out` unbuffered; no index is ever out of range.
                 total += np.take(scores[topic], runs, axis=0, out=permuted, mode="clip")

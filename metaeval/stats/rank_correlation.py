@@ -1,8 +1,8 @@
 """Kendall's tau for many pairs of rankings at once, with ties decided by a tolerance.
 
-Two runs whose means are equal on paper often differ in the last bit as floats, because sums of floats depend
-on their order. Compared exactly, such a tie becomes an arbitrary order and tau moves; so two values count as
-tied when they differ by no more than a tolerance.
+Two runs whose means are mathematically equal often differ in the last bit as floats, because sums of floats
+depend on their order. An exact comparison would turn such a tie into an arbitrary order and change tau, so two
+values are tied if they differ by no more than a tolerance.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from metaeval.errors import MetaevalError
 TauVariant: TypeAlias = Literal["tau_a", "tau_b"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-# A mean of n scores is off by at most about n rounding errors of 1e-16; a thousand times that is still no
-# real difference.
+# The error of a mean of n scores is at most about n rounding errors of 1e-16. A difference of a thousand times
+# that is still not a real difference.
 RELATIVE_TOLERANCE = 1e-12
 
-# Values held by one block: enough to hide the cost of a NumPy call, few enough to stay in the cache.
+# Values per block: enough to make the overhead of a NumPy call negligible, few enough to stay in the cache.
 VALUES_A_BLOCK = 160_000
 
 
@@ -32,7 +32,7 @@ def tau(
     variant: TauVariant = "tau_a",
     tolerance: float | None = None,
 ) -> FloatArray:
-    """Tell whether two score vectors rank the runs alike.
+    """Do two score vectors rank the runs alike?
 
     With C concordant and D discordant pairs of runs among n(n - 1)/2, tau_a is (C - D)/(n(n - 1)/2), and
     tau_b divides by the geometric mean of the numbers of pairs not tied in either vector instead (Kendall,
@@ -41,22 +41,22 @@ def tau(
     Parameters
     ----------
     first, second : array_like of float, shape (..., run)
-        Scores of the runs, higher or lower being better in both; leading axes broadcast.
+        Scores of the runs, with the same direction in both; leading axes are broadcast.
     variant : {"tau_a", "tau_b"}
-        What to divide by.
+        The denominator.
     tolerance : float, optional
-        Two values differing by no more than this are tied. The default is 1e-12 of the largest magnitude in
-        each vector: above the rounding of a mean of thousands of scores, below any real difference.
+        Two values that differ by no more than this are tied. The default is 1e-12 times the largest magnitude in
+        each vector: more than the rounding error of a mean of thousands of scores, less than any real difference.
 
     Returns
     -------
     ndarray of float64, shape (...)
-        From -1 to 1; tau_b is NaN where a vector ties all runs.
+        From -1 to 1; tau_b is NaN if all runs are tied in one vector.
 
     Raises
     ------
     MetaevalError
-        If there are fewer than two runs, a value is not finite, or the shapes do not fit.
+        If there are fewer than two runs, a value is not finite, or the shapes do not match.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def tau(
     """
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
-    one, two = np.broadcast_arrays(_checked(first), _checked(second))
+    one, two = np.broadcast_arrays(_check_scores(first), _check_scores(second))
     leading, n_runs = one.shape[:-1], one.shape[-1]
     one, two = one.reshape(-1, n_runs), two.reshape(-1, n_runs)
     values = np.empty(len(one))
@@ -81,12 +81,12 @@ def tau(
 
 
 def tau_matrix(means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance: float | None = None) -> FloatArray:
-    """Tell whether the measures rank the runs alike, each against each.
+    """Do the measures rank the runs alike? Tau for every pair of measures.
 
     Parameters
     ----------
     means : array_like of float, shape (run, measure)
-        The mean score of each run, higher (or lower) being better for all measures alike.
+        The mean score of each run, with the same direction for all measures.
     variant : {"tau_a", "tau_b"}
         As in `tau`.
     tolerance : float, optional
@@ -115,19 +115,19 @@ def tau_matrix(means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance
 
 
 def tied_ranks(values: npt.ArrayLike, *, tolerance: float | None = None) -> npt.NDArray[np.int64]:
-    """Tell in which place each run stands, when nearly equal values share a place.
+    """Return the rank of each run, where nearly equal values share a rank.
 
     Parameters
     ----------
     values : array_like of float, shape (..., run)
         Scores of the runs.
     tolerance : float, optional
-        As in `tau`; neighbours in the sorted order that differ by no more share a place.
+        As in `tau`; neighbours in the sorted order that differ by no more share a rank.
 
     Returns
     -------
     ndarray of int64, shape (..., run)
-        0 for the lowest value, with no number left out.
+        0 for the lowest value, without gaps.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def tied_ranks(values: npt.ArrayLike, *, tolerance: float | None = None) -> npt.
     >>> tied_ranks([0.3, 0.1 + 0.2, 0.1, 0.5])
     array([1, 1, 0, 2])
     """
-    scores = _checked(values)
+    scores = _check_scores(values)
     order = np.argsort(scores, axis=-1, kind="stable")
     ascending = np.take_along_axis(scores, order, axis=-1)
     limit = _tolerance(np.moveaxis(scores, -1, 0), tolerance)[..., np.newaxis]
@@ -151,16 +151,16 @@ def tied_ranks(values: npt.ArrayLike, *, tolerance: float | None = None) -> npt.
 
 
 def tau_by_run(scores: FloatArray, tolerance: FloatArray, variant: TauVariant) -> FloatArray:
-    """Compute tau for many pairs of rankings laid out run by run, which is how the comparisons vectorise.
+    """Compute tau for many pairs of rankings, with the pairs on the last axis so that comparisons are vectorised.
 
     Parameters
     ----------
     scores : ndarray of float64, shape (2, run, pair)
         `scores[0, :, i]` and `scores[1, :, i]` are the two vectors of pair i.
     tolerance : ndarray of float64, shape (2, pair) or (2, 1)
-        Two values differing by no more than this are tied.
+        Two values that differ by no more than this are tied.
     variant : {"tau_a", "tau_b"}
-        What to divide by.
+        The denominator.
 
     Returns
     -------
@@ -177,8 +177,8 @@ def tau_by_run(scores: FloatArray, tolerance: FloatArray, variant: TauVariant) -
         np.less(later, (this - tolerance)[:, np.newaxis], out=below[:, run:])
         np.subtract(signs, below[:, run:].view(np.int8), out=signs)
         if variant == "tau_b":
-            untied += [_total(np.abs(side)) for side in signs]
-        balance += _total(np.multiply(signs[0], signs[1], out=signs[0]))
+            untied += [_add_signs(np.abs(side)) for side in signs]
+        balance += _add_signs(np.multiply(signs[0], signs[1], out=signs[0]))
     if variant == "tau_a":
         return np.asarray(balance / (n_runs * (n_runs - 1) // 2))
     geometric = np.sqrt(untied[0].astype(np.float64) * untied[1])
@@ -187,15 +187,15 @@ def tau_by_run(scores: FloatArray, tolerance: FloatArray, variant: TauVariant) -
     return values
 
 
-def _total(signs: npt.NDArray[np.int8]) -> npt.NDArray[np.integer]:
-    """Add the signs of each pair of rankings; bytes are enough for 127 of them, and much faster."""
+def _add_signs(signs: npt.NDArray[np.int8]) -> npt.NDArray[np.integer]:
+    """Sum the signs of each pair of rankings; sums of up to 127 signs fit into bytes, which is much faster."""
     if len(signs) <= 127:
         return np.asarray(np.add.reduce(signs, axis=0, dtype=np.int8))
-    parts = [_total(signs[start : start + 127]) for start in range(0, len(signs), 127)]
+    parts = [_add_signs(signs[start : start + 127]) for start in range(0, len(signs), 127)]
     return np.asarray(np.sum(parts, axis=0, dtype=np.int64))
 
 
-def _checked(values: npt.ArrayLike) -> FloatArray:
+def _check_scores(values: npt.ArrayLike) -> FloatArray:
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim == 0 or scores.shape[-1] < 2:
         raise MetaevalError("A ranking needs at least two runs, on the last axis.")

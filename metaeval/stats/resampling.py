@@ -1,4 +1,4 @@
-"""Signs and resampled topics, drawn once for all pairs of runs and all measures."""
+"""Random signs and bootstrap samples of topics, drawn once for all pairs of runs and all measures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from metaeval.stats.streams import UInt64Array, attempt_keys, trial_keys, words
 
 
 def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[np.int8]:
-    """Tell which topics have the two runs swapped in each trial.
+    """Draw the topics on which two runs are swapped in each trial.
 
     Parameters
     ----------
@@ -19,12 +19,12 @@ def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[n
     trials : array_like of int, shape (n_trials,)
         Trial numbers, from 0.
     n_topics : int
-        How many topics.
+        Number of topics.
 
     Returns
     -------
     ndarray of int8, shape (trial, topic)
-        1 or -1, with even odds; a pure function of (key, trial, topic).
+        1 or -1 with equal probability; a pure function of (key, trial, topic).
 
     Examples
     --------
@@ -38,7 +38,7 @@ def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[n
 
 
 def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[np.int64]:
-    """Tell how often each topic occurs in each bootstrap sample of the topics.
+    """Draw how often each topic occurs in each bootstrap sample of the topics.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDAr
     trials : array_like of int, shape (n_trials,)
         Trial numbers, from 0.
     n_topics : int
-        How many topics there are, and how many are drawn, with replacement.
+        Number of topics, and number of draws with replacement.
 
     Returns
     -------
     ndarray of int64, shape (trial, topic)
-        Each row adds up to `n_topics`; a pure function of (key, trial, n_topics).
+        Each row sums to `n_topics`; a pure function of (key, trial, n_topics).
 
     Examples
     --------
@@ -60,13 +60,13 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDAr
     [10, 10, 10]
     """
     keys = trial_keys(key, np.atleast_1d(np.asarray(trials)))
-    drawn = _drawn_topics(keys, n_topics)
+    drawn = _draw_topics(keys, n_topics)
     drawn += np.arange(keys.size)[:, np.newaxis] * n_topics
     return np.bincount(drawn.ravel(), minlength=keys.size * n_topics).reshape(keys.size, n_topics)
 
 
-def _drawn_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
-    """Draw one topic for each place of each trial, drawing again where that would be biased."""
+def _draw_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
+    """Draw `n_topics` topics for each trial without bias, by rejection (Lemire, 2019)."""
     products = (words(keys[:, np.newaxis], np.arange(n_topics)) >> np.uint64(32)) * np.uint64(n_topics)
     bound = np.uint64((1 << 32) % n_topics)
     attempt = 1

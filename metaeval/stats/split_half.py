@@ -1,7 +1,7 @@
-"""Split-half consistency: whether a measure ranks the runs alike on two halves of the topics.
+"""Split-half consistency: does a measure rank the runs alike on two halves of the topics?
 
-Sakai (ACL 2021), Section 5.2: split the topics at random into two sets, rank the runs by their means over
-either, take Kendall's tau of the two rankings, and repeat.
+Sakai (ACL 2021), Section 5.2: split the topics at random into two sets, rank the runs by their means on each
+set, compute Kendall's tau between the two rankings, and repeat.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
 from metaeval.stats.streams import UInt64Array, attempt_keys, check_key, trial_keys, words
 
-# Sums of this many 32-bit scores are still exact as floats, so that a matrix product adds them up exactly.
+# Sums of this many 32-bit scores are exact as floats, so a matrix product gives exact sums.
 MOST_TOPICS = 2**21
 
-# Cells of the topic masks held at once, so that a hundred times the trials needs no more memory.
+# Cells of the topic masks held at once, so that memory does not grow with the number of trials.
 MASKS_A_BLOCK = 2**20
 
-# Random words drawn and ordered by one NumPy call: few enough to stay in the cache.
+# Random words drawn and partitioned by one NumPy call: few enough to stay in the cache.
 WORDS_A_BLOCK = 2**14
 
 
 def splits(
     key: int, n_trials: int, n_topics: int, size: int | None = None, *, first_trial: int = 0
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Tell which topics are in either set in each trial.
+    """Draw the two sets of topics of each trial.
 
-    Every pair of disjoint sets of the given sizes is equally likely. A split is a pure function of (key,
-    trial, n_topics, size), and is shared by all measures.
+    Every pair of disjoint sets of the given sizes is equally likely. A split is a pure function of (key, trial,
+    n_topics, size) and is shared by all measures.
 
     Parameters
     ----------
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     n_trials : int
-        How many splits.
+        Number of splits.
     n_topics : int
-        How many topics there are.
+        Number of topics.
     size : int, optional
-        How many topics go into either set; by default all are used, ``n_topics // 2`` in the first set, the
-        others in the second.
+        Number of topics in each set. By default all topics are used: ``n_topics // 2`` in the first set, the others
+        in the second.
     first_trial : int
         The number of the first split.
 
     Returns
     -------
     first, second : ndarray of bool, shape (trial, topic)
-        `first[b, t]` tells whether topic t is in the first set of trial b. No topic is in both.
+        `first[b, t]` says whether topic t is in the first set of trial b. No topic is in both sets.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def splits(
     block = max(1, WORDS_A_BLOCK // n_topics)
     for start in range(0, n_trials, block):
         part = slice(start, start + block)
-        first[part], second[part] = _drawn_splits(keys[part], n_topics, size, 0)
+        first[part], second[part] = _draw_splits(keys[part], n_topics, size, 0)
     return first, second
 
 
@@ -93,16 +93,16 @@ def split_half_tau(
     key: int,
     variant: TauVariant = "tau_a",
 ) -> FloatArray:
-    """Tell how alike each measure ranks the runs on two random sets of topics.
+    """How similarly does each measure rank the runs on two random sets of topics?
 
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
         The scores.
     n_trials : int
-        How many splits.
+        Number of splits.
     size : int, optional
-        How many topics go into either set; by default half of them.
+        Number of topics in each set; by default half of them.
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     variant : {"tau_a", "tau_b"}
@@ -111,13 +111,13 @@ def split_half_tau(
     Returns
     -------
     ndarray of float64, shape (trial, measure)
-        Kendall's tau between the rankings by mean over the first and over the second set. Ties are exact:
-        means that are equal on paper are tied, whatever the rounding. tau_b is NaN where a set ties all runs.
+        Kendall's tau between the rankings by mean over the first set and over the second set. Means that are
+        mathematically equal are tied, regardless of rounding. tau_b is NaN if all runs are tied on one set.
 
     Raises
     ------
     MetaevalError
-        If there are fewer than two runs or topics, a score is not finite, or `splits` refuses.
+        If there are fewer than two runs or topics, a score is not finite, or the topics cannot be split.
 
     Examples
     --------
@@ -152,16 +152,16 @@ def split_half_tau(
         else:
             mask[:] = second
             np.matmul(units, mask.T, out=sums[1])
-        tolerance = [[tie_tolerance(int(chosen[0].sum()))] for chosen in (first, second)]
+        tolerance = [[tie_tolerance(int(masks[0].sum()))] for masks in (first, second)]
         pairs = tau_by_run(sums.reshape(2, n_runs, -1), np.array(tolerance, dtype=np.float64), variant)
         taus[trials.start : trials.stop] = pairs.reshape(n_measures, -1).T
     return taus
 
 
-def _drawn_splits(
+def _draw_splits(
     keys: UInt64Array, n_topics: int, size: int | None, attempt: int
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Take the topics with the smallest random numbers, then the next smallest; a word holds two."""
+    """Choose the topics with the smallest random numbers, then the next smallest; a 64-bit word holds two numbers."""
     halves = words(attempt_keys(keys, attempt)[:, np.newaxis], np.arange((n_topics + 1) // 2))
     drawn = halves.astype("<u8", copy=False).view("<u4")[:, :n_topics]
     in_first = n_topics // 2 if size is None else size
@@ -172,11 +172,11 @@ def _drawn_splits(
     bounds = ordered[:, [in_first - 1, in_both - 1]]
     first = drawn <= bounds[:, :1]
     second = ~first if size is None else ~first & (drawn <= bounds[:, 1:])
-    # Equal numbers at a bound would put too many topics into a set; dropping such draws keeps all splits
+    # Equal numbers at a bound would put too many topics into a set; drawing such trials again keeps all splits
     # equally likely.
     if np.count_nonzero(first) + np.count_nonzero(second) > keys.size * in_both or (
         np.count_nonzero(first) > keys.size * in_first
     ):
         tied = np.flatnonzero((first.sum(axis=1) > in_first) | (second.sum(axis=1) != in_both - in_first))
-        first[tied], second[tied] = _drawn_splits(keys[tied], n_topics, size, attempt + 1)
+        first[tied], second[tied] = _draw_splits(keys[tied], n_topics, size, attempt + 1)
     return first, second

@@ -1,9 +1,9 @@
-"""Where random numbers come from: one key an analysis, and draws that are a pure function of their place.
+"""Random numbers: one key per analysis, and draws that are a pure function of their position.
 
 Two kinds of randomness are used in `metaeval.stats`. The permutations and the splits use *counter-based*
-draws: the 32 bits of (key, trial, topic, column) are computed from that place alone, with no state, so that
-any engine, any number of jobs and any order of blocks sees the same bits. Everything else uses `generator`,
-an ordinary NumPy generator seeded by the same kind of key.
+draws: the 32 bits for (key, trial, topic, column) are computed from this position alone, without any state, so
+that any engine, any number of jobs and any order of blocks gets the same bits. Everything else uses
+`generator`, an ordinary NumPy generator seeded by the same kind of key.
 
 The mixing function and its increment are those of SplitMix64 (Steele, Lea and Flood, "Fast splittable
 pseudorandom number generators", OOPSLA 2014).
@@ -24,7 +24,7 @@ MIX_STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 LAST_SHIFT = 31
 WORD = 0xFFFFFFFFFFFFFFFF
 
-# Words scrambled by one NumPy call: few enough to stay in the cache through all the steps.
+# Words mixed by one NumPy call: few enough to stay in the cache through all steps.
 WORDS_A_CALL = 16_384
 
 UInt64Array = npt.NDArray[np.uint64]
@@ -32,17 +32,17 @@ UInt32Array = npt.NDArray[np.uint32]
 
 
 def stream_key(seed: int, *names: str) -> int:
-    """Derive the 64-bit key that this analysis of this collection draws from.
+    """Derive the 64-bit key of the random draws for one analysis of one collection.
 
-    The key depends on the seed and the names only. Leave the measures out of the names, so that adding,
-    dropping or reordering measures moves no other number.
+    The key depends only on the seed and the names. Do not include measures in the names, so that adding,
+    removing or reordering measures does not change the draws.
 
     Parameters
     ----------
     seed : int
         The one seed of a study; any integer.
     *names : str
-        What the stream is for, such as the collection and the analysis.
+        The purpose of the stream, such as the collection and the analysis.
 
     Returns
     -------
@@ -68,25 +68,25 @@ def stream_key(seed: int, *names: str) -> int:
     digest = hashlib.blake2b(digest_size=8, person=b"metaeval")
     for part in (str(seed), *names):
         encoded = part.encode()
-        # The length goes first, so that ("ab", "c") and ("a", "bc") are two streams.
+        # The length comes first, so that ("ab", "c") and ("a", "bc") are different streams.
         digest.update(len(encoded).to_bytes(8, "little") + encoded)
     return int.from_bytes(digest.digest(), "little")
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """Give the NumPy generator of this analysis of this collection.
+    """Return a NumPy generator for one analysis of one collection.
 
     Parameters
     ----------
     seed : int
         The one seed of a study.
     *names : str
-        What the stream is for, as in `stream_key`.
+        The purpose of the stream, as in `stream_key`.
 
     Returns
     -------
     numpy.random.Generator
-        A fresh PCG64 generator.
+        A new PCG64 generator.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def generator(seed: int, *names: str) -> np.random.Generator:
 
 
 def check_key(key: int) -> int:
-    """Return the key as a Python integer, refusing what is not a 64-bit key."""
+    """Return the key as a Python integer, or raise an error if it is not a 64-bit key."""
     try:
         number = operator.index(key)
     except TypeError:
@@ -109,7 +109,7 @@ def check_key(key: int) -> int:
 
 
 def mix(words: UInt64Array) -> UInt64Array:
-    """Scramble contiguous 64-bit words in place, one to one (the SplitMix64 finaliser), and return them."""
+    """Mix contiguous 64-bit words in place by a bijection (the SplitMix64 finaliser), and return them."""
     flat = words.reshape(-1)
     spare = np.empty(min(flat.size, WORDS_A_CALL), dtype=np.uint64)
     for start in range(0, flat.size, WORDS_A_CALL):
@@ -148,6 +148,6 @@ def attempt_keys(keys: UInt64Array, attempt: int) -> UInt64Array:
 
 
 def words(keys: UInt64Array, positions: npt.ArrayLike) -> UInt64Array:
-    """Draw the words at these positions of these trials, broadcast: mix(key + gamma (position + 1))."""
+    """Draw the words at these positions of these trials, with broadcasting: mix(key + gamma (position + 1))."""
     steps = (np.asarray(positions).astype(np.uint64) + np.uint64(1)) * np.uint64(GAMMA)
     return mix(np.ascontiguousarray(keys + steps))

@@ -1,7 +1,7 @@
-"""The tail of the studentised range, for many values at once.
+"""Tail probabilities of the studentised range, for many values at once.
 
-`scipy.stats.studentized_range` integrates one value at a time, some ten milliseconds each, and warns where it
-struggles; a study has thousands of pairs. Both integrals are smooth, so Gauss-Legendre quadrature gives the
+`scipy.stats.studentized_range` integrates one value at a time, in about ten milliseconds each, and warns if it
+does not converge; a study has thousands of pairs. Both integrals are smooth, so Gauss-Legendre quadrature gives the
 same probabilities ten to twenty times faster.
 """
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 SCALE_NODES = 64
 NORMAL_NODES = 160
 
-# No normal deviate this large matters, nor a range this wide, at the precision of a float.
+# Larger normal deviates and wider ranges do not change the result at the precision of a float.
 LARGEST_DEVIATE = 8.5
 WIDEST_RANGE = 17.0
 NEGLIGIBLE = 1e-16
@@ -21,7 +21,7 @@ VALUES_A_CALL = 64
 
 
 def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_freedom: float) -> npt.NDArray[np.float64]:
-    """Tell how probable a studentised range at least this large is, if the means are alike.
+    """How probable is a studentised range at least this large, if all means are equal?
 
     With s the root of a chi-square variable over its degrees of freedom, the tail at q is the mean over s of
     1 - C(q s), where C(w) = k times the integral of phi(z) (Phi(z) - Phi(z - w))^(k - 1) dz is the
@@ -30,11 +30,11 @@ def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_free
     Parameters
     ----------
     values : array_like of float, shape (...)
-        Ranges over their standard error, from 0 to infinity.
+        Ranges divided by their standard error, from 0 to infinity.
     n_groups : int
-        How many means the range is of, k.
+        Number of means, k.
     degrees_of_freedom : float
-        Of the standard error.
+        Degrees of freedom of the standard error.
 
     Returns
     -------
@@ -57,17 +57,17 @@ def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_free
     positive = np.flatnonzero((ranges > 0) & np.isfinite(ranges) & (ranges < WIDEST_RANGE / lowest))
     for start in range(0, positive.size, VALUES_A_CALL):
         part = positive[start : start + VALUES_A_CALL]
-        chosen = ranges.flat[part][:, np.newaxis]
-        half = (np.minimum(highest, WIDEST_RANGE / chosen) - lowest) / 2
+        column = ranges.flat[part][:, np.newaxis]
+        half = (np.minimum(highest, WIDEST_RANGE / column) - lowest) / 2
         scales = lowest + half * (nodes + 1)
         density = chi.pdf(scales * spread, degrees_of_freedom) * spread
-        outside = 1 - _within(chosen * scales, n_groups)
+        outside = 1 - _probability_within(column * scales, n_groups)
         tail.flat[part] = np.clip((outside * density * weights).sum(axis=1) * half[:, 0], 0.0, 1.0)
     return tail
 
 
-def _within(widths: npt.NDArray[np.float64], n_groups: int) -> npt.NDArray[np.float64]:
-    """Give the probability that normal deviates all lie within these widths."""
+def _probability_within(widths: npt.NDArray[np.float64], n_groups: int) -> npt.NDArray[np.float64]:
+    """Return the probability that `n_groups` normal deviates lie within these widths."""
     from scipy.special import ndtr
 
     nodes, weights = np.polynomial.legendre.leggauss(NORMAL_NODES)

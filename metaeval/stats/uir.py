@@ -1,7 +1,7 @@
-"""Unanimous improvement of one run on another, and how a measure's differences follow it (Amigó et al. 2020, §5.1).
+"""Unanimous improvement of a run on another run, and its correlation with a measure (Amigó et al. 2020, §5.1).
 
-Pairs of runs are those of `numpy.triu_indices(n_runs, 1)`: everything asked of an ordered pair (s, s') is the
-negative of what is asked of (s', s), so that half of them tell all.
+Pairs of runs are in the order of `numpy.triu_indices(n_runs, 1)`. Every quantity for an ordered pair (s, s') is the
+negative of that for (s', s), so one of the two orders is enough.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray, check_values
 
-DIGITS = 9  # differences equal to this many digits are ties: rounding must not decide who is better
-_CELLS = 4_000_000  # numbers ranked at once: 32 MB
+DIGITS = 9  # decimals to which differences are rounded, so that floating point does not decide which run is better
+_CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 _POPCOUNT = np.array([bin(word).count("1") for word in range(1 << 16)], dtype=np.uint8)
 
 
 def at_least_as_good(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
-    """Tell on which topics either run of a pair is at least as good as the other, a bit a topic.
+    """On which topics is each run of a pair at least as good as the other? One bit per topic.
 
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
-        Scores, higher being better for all measures.
+        Scores; higher is better for all measures.
 
     Returns
     -------
@@ -37,10 +37,10 @@ def at_least_as_good(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
 
     Examples
     --------
-    >>> at_least_as_good(np.array([[[0.1], [0.5]], [[0.3], [0.5]]]))[0, :, 0, 0].tolist()   # topics 10 and 11
+    >>> at_least_as_good(np.array([[[0.1], [0.5]], [[0.3], [0.5]]]))[0, :, 0, 0].tolist()   # in binary: 10 and 11
     [2, 3]
     """
-    scores = _checked(values)
+    scores = _check_scores(values)
     first, second = np.triu_indices(len(scores), 1)
     n_topics = scores.shape[1]
     words = -(-n_topics // 16)
@@ -65,19 +65,20 @@ def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> npt.NDArr
     Returns
     -------
     ndarray of int64, shape (set, pair)
-        UIR times the number of topics; runs equal in every measure of the set count on both sides.
+        UIR times the number of topics. A topic on which two runs are equal in every measure of the set counts for
+        both, and so cancels out.
 
     Raises
     ------
     MetaevalError
         If a set is empty.
     """
-    chosen = np.asarray(members, dtype=bool)
-    if not chosen.any(axis=1).all():
+    sets = np.asarray(members, dtype=bool)
+    if not sets.any(axis=1).all():
         raise MetaevalError("A reference set needs at least one measure.")
-    found = np.empty((len(chosen), bits.shape[2]), dtype=np.int64)
-    for position, inside in enumerate(chosen):
-        # One by one: a set is a few words a pair, which stay in the cache.
+    found = np.empty((len(sets), bits.shape[2]), dtype=np.int64)
+    for position, inside in enumerate(sets):
+        # One set at a time: its bits are a few words per pair, which stay in the cache.
         together = np.bitwise_and.reduce(bits[inside], axis=0)
         counted = _POPCOUNT[together].sum(axis=-1, dtype=np.int64)
         found[position] = counted[0] - counted[1]
@@ -91,20 +92,20 @@ def all_subsets(n_members: int) -> npt.NDArray[np.bool_]:
 
 
 def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
-    """Rank differences among themselves and their negatives, average ranks for ties, less the mean rank.
+    """Rank differences together with their negatives, with average ranks for ties, and subtract the mean rank.
 
-    Over ordered pairs a difference occurs with both signs, so that its centred rank is its sign times the
-    number of smaller magnitudes, half of the equal ones included.
+    Over ordered pairs each difference occurs with both signs. Its centred rank is therefore its sign times the
+    number of smaller magnitudes plus half of the number of equal ones.
 
     Parameters
     ----------
     differences : array_like of float, shape (..., pair)
-        One difference an unordered pair, rounded by the caller so that ties are ties.
+        One difference per unordered pair, rounded by the caller so that equal differences are ties.
 
     Returns
     -------
     ndarray of float64, shape (..., pair)
-        The rank among all 2 · pair values, less the mean rank.
+        The rank among all 2 · pair values, minus the mean rank.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     place = np.arange(n)
     new = np.ones(values.shape, dtype=bool)
     new[..., 1:] = ascending[..., 1:] > ascending[..., :-1]
-    # The first and the one past the last place of the tied block that each value is in.
+    # For each value, the first position of its block of ties, and the position after the last.
     start = np.maximum.accumulate(np.where(new, place, 0), axis=-1)
     last = np.ones(values.shape, dtype=bool)
     last[..., :-1] = new[..., 1:]
@@ -130,7 +131,7 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
 
 
 def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
-    """Correlate differences over all ordered pairs of runs: Spearman's ρ with average ranks.
+    """Compute Spearman's ρ, with average ranks, over all ordered pairs of runs.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArr
     Returns
     -------
     ndarray of float64, shape (..., set, measure)
-        NaN where one side differs for no pair.
+        NaN if all differences on one side are 0.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArr
 
 def mean_differences(values: npt.ArrayLike) -> FloatArray:
     """Return m(s) − m(s') of the mean scores over topics, rounded, shape (measure, pair)."""
-    means = _checked(values).mean(axis=1)
+    means = _check_scores(values).mean(axis=1)
     first, second = np.triu_indices(len(means), 1)
     return np.round(means[first] - means[second], DIGITS).T
 
@@ -167,15 +168,15 @@ def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: n
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
-        Scores, higher being better for all measures.
+        Scores; higher is better for all measures.
     reference : array_like of float, shape (run, topic, reference measure)
-        Scores of the measures that the sets are made of, likewise.
+        Scores of the measures in the sets; higher is better.
     members : array_like of bool, shape (set, reference measure)
 
     Returns
     -------
     ndarray of float64, shape (set, measure)
-        NaN where a measure, or the UIR of a set, tells no two runs apart.
+        NaN if a measure, or the UIR of a set, does not distinguish any two runs.
 
     Raises
     ------
@@ -183,17 +184,17 @@ def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: n
         If an array is not as described, or a set is empty.
     """
     bits, differences = at_least_as_good(reference), mean_differences(values)
-    chosen = np.asarray(members, dtype=bool)
+    sets = np.asarray(members, dtype=bool)
     size = max(1, _CELLS // max(1, bits.shape[2]))
     parts = [
-        spearman_over_pairs(unanimous(bits, chosen[begin : begin + size]), differences)
-        for begin in range(0, len(chosen), size)
+        spearman_over_pairs(unanimous(bits, sets[begin : begin + size]), differences)
+        for begin in range(0, len(sets), size)
     ]
     return np.concatenate(parts)
 
 
 def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights: npt.NDArray[np.int64]) -> FloatArray:
-    """Compute the coverage of every measure anew on resampled topics, all references together.
+    """Compute the coverage of every measure on resampled topics, with all references in one set.
 
     Parameters
     ----------
@@ -206,7 +207,7 @@ def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights:
     -------
     ndarray of float64, shape (trial, measure)
     """
-    scores, base = _checked(values), _checked(reference)
+    scores, base = _check_scores(values), _check_scores(reference)
     first, second = np.triu_indices(len(scores), 1)
     gap = np.round(base[first] - base[second], DIGITS)
     verdict = (gap >= 0).all(axis=2).astype(np.float64) - (gap <= 0).all(axis=2)  # pair × topic
@@ -218,13 +219,13 @@ def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights:
         counted = weights[part].astype(np.float64)
         means = np.einsum("bt,rtm->bmr", counted, scores, optimize=True) / n_topics
         differences = np.round(means[..., first] - means[..., second], DIGITS)
-        # Whole numbers, so that the sums are exact.
+        # The counts are whole numbers, so their sums are exact.
         found[part] = spearman_over_pairs((counted @ verdict.T)[:, np.newaxis], differences)[:, 0]
     return found
 
 
-def _checked(values: npt.ArrayLike) -> FloatArray:
-    """One topic is enough here: UIR is then a verdict of it alone."""
+def _check_scores(values: npt.ArrayLike) -> FloatArray:
+    """Check the scores; unlike in `check_values`, a single topic is enough, on which UIR is then based."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim == 3 and scores.shape[1] == 1:
         check_values(np.repeat(scores, 2, axis=1))

@@ -74,7 +74,7 @@ def test_selection_and_further_runs():
     runs = QuantificationRuns([[[1, 0]], [[0, 1]]], [[1, 0]], **TWO)
     more = runs.with_runs({"c": np.array([[0.5, 0.5]])})
     assert more.sel(runs=["c", "a"]).estimated.tolist() == [[[0.5, 0.5]], [[1.0, 0.0]]]
-    with pytest.raises(DataError, match="'a' is there twice"):
+    with pytest.raises(DataError, match="'a' occurs twice"):
         runs.with_runs({"a": np.array([[0.5, 0.5]])})
 
 

@@ -102,8 +102,8 @@ def test_scores_travel_between_processes(scores):
 
 
 BROKEN = [
-    (lambda: Scores([[[1.0]]], runs=["a", "a"], topics=["t"], measures=["X"]), "run 'a' is there twice"),
-    (lambda: Scores([[[1.0]]], runs=["a"], topics=["t"], measures=["X", "X"]), "measure 'X' is there twice"),
+    (lambda: Scores([[[1.0]]], runs=["a", "a"], topics=["t"], measures=["X"]), "run 'a' occurs twice"),
+    (lambda: Scores([[[1.0]]], runs=["a"], topics=["t"], measures=["X", "X"]), "measure 'X' occurs twice"),
     (lambda: Scores([[[1.0]]], runs=["a"], topics=["t", "u"], measures=["X"]), "1 runs × 2 topics × 1 measures"),
     (
         lambda: Scores([[[np.nan]]], runs=["a"], topics=["t"], measures=["X"]),

@@ -46,7 +46,7 @@ def test_every_run_predicts_every_item_once(name, folder):
 
 def test_what_is_kept_is_what_was_made(name, folder):
     kept = load_dataset(name, folder=folder)
-    assert ordinal.place(dataset(name), folder).is_file()
+    assert ordinal.kept_file(dataset(name), folder).is_file()
     np.testing.assert_array_equal(load_dataset(name, folder=folder).counts, kept.counts)
 
 
@@ -70,7 +70,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
 
 def test_folds_have_their_share_of_every_class():
     gold = np.repeat([0, 1, 2], [50, 23, 2])
-    fold = ordinal_classifiers.dealt(gold, 10, 0, "any")
+    fold = ordinal_classifiers.assign_folds(gold, 10, 0, "any")
     assert set(np.bincount(fold)) <= {7, 8}
     for k, size in ((0, 50), (1, 23), (2, 2)):
         share = np.bincount(fold[gold == k], minlength=10)
@@ -112,9 +112,9 @@ def test_a_set_is_made_once_and_again_when_recipe_or_packages_are_others(quick, 
 def test_a_damaged_file_is_noticed_and_made_again(quick, damage):
     chosen, folder, made = quick
     whole = ordinal.load(chosen, folder=folder)
-    path = ordinal.place(chosen, folder)
+    path = ordinal.kept_file(chosen, folder)
     path.write_bytes(path.read_bytes()[:-40] if damage is None else damage)
-    with pytest.warns(PolicyWarning, match="was damaged, and was made again"):
+    with pytest.warns(PolicyWarning, match="was damaged and was computed again"):
         again = ordinal.load(chosen, folder=folder)
     np.testing.assert_array_equal(again.counts, whole.counts)
     assert len(made) == 2
@@ -123,13 +123,13 @@ def test_a_damaged_file_is_noticed_and_made_again(quick, damage):
 def test_where_nothing_can_be_written_the_runs_are_there_all_the_same(quick):
     chosen, folder, _ = quick
     (folder / "ordinal").write_text("a file where the folder should be")
-    with pytest.warns(MetaevalWarning, match="will be made again next time"):
+    with pytest.warns(MetaevalWarning, match="will be computed again next time"):
         assert len(ordinal.load(chosen, folder=folder).runs) == 2
 
 
 def test_fetching_makes_the_set_and_says_where_it_is(quick):
     chosen, folder, made = quick
-    assert fetch(chosen, folder=folder) == {chosen.runs: ordinal.place(chosen, folder)}
+    assert fetch(chosen, folder=folder) == {chosen.runs: ordinal.kept_file(chosen, folder)}
     assert len(made) == 1
 
 

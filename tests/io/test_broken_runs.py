@@ -65,18 +65,18 @@ RUNS = [
     (
         "semeval-c",
         "11\t#x\t0\n11\t#x\t0\n12\ty\t2\n",
-        "run7.txt:2: run run7, topic #x, item 11: the item is there twice, f",
+        "run7.txt:2: run run7, topic #x, item 11: the item occurs twice, f",
     ),
     ("semeval-e", "#x\t1\t0\t0\t0\t0\n" * 2, "run7.txt:2: run run7, topic #x: there is a second distribution"),
     (
         "judgements",
         "q1 0 d1 0\nq2 0 d1 1\nq1 0 d1 0\n",
-        "run7.txt:3: run run7, topic q1, item d1: the item is there twice",
+        "run7.txt:3: run run7, topic q1, item d1: the item occurs twice",
     ),
     (
         "labels",
         "topic,item,label\nt,1,no\nt,2,no\nt,1,no\n",
-        "run7.txt:4: run run7, topic t, item 1: the item is there twi",
+        "run7.txt:4: run run7, topic t, item 1: the item occurs twi",
     ),
     ("probabilities", "topic,lo,hi\nt,1,0\nt,1,0\n", "run7.txt:3: run run7, topic t: there is a second distribution"),
     (
@@ -84,7 +84,7 @@ RUNS = [
         dialogues(("d1", EVEN), ("d1", EVEN)),
         "run7.txt: run run7, topic d1: there is a second distrib",
     ),
-    ("dialogue-quality", '[{"id": "d1", "id": "d2"}]', "run7.txt: the key 'id' is there twice in one object"),
+    ("dialogue-quality", '[{"id": "d1", "id": "d2"}]', "run7.txt: the key 'id' occurs twice in one object"),
     # something missing
     ("semeval-c", "11\t#x\t0\n", "run7.txt: run run7, topic y: there are no labels for this topic (choose what to do"),
     ("judgements", "q1 0 d1 0\n", "run7.txt: run run7, topic q2: there are no labels for this topic"),
@@ -155,7 +155,7 @@ RUNS = [
         "run7.txt: run run7, topic d1: the probability of class 2 is True, not a",
     ),
     ("dialogue-quality", changed(**{"2": float("nan")}), "run7.txt: NaN is not a number that JSON has"),
-    ("dialogue-quality", changed(**{"2": 10**400}), "run7.txt: run run7: a probability is too large to be one"),
+    ("dialogue-quality", changed(**{"2": 10**400}), "run7.txt: run run7: a probability is too large"),
     # lines of another shape
     ("semeval-c", "11\t#x\n", "run7.txt:1: the line has 2 columns, not id<TAB>topic<TAB>label[<TAB>text]"),
     ("semeval-c", "11 #x 0\n", "run7.txt:1: the line has 1 column, not id<TAB>topic"),
@@ -164,7 +164,7 @@ RUNS = [
     ("semeval-e", "\t1\t0\t0\t0\t0\n", "run7.txt:1: run run7: the topic is missing"),
     ("judgements", "q1 0 d1\n", "run7.txt:1: the line has 3 columns, not qid 0 docid label"),
     ("judgements", "q1 0 d1 0 run\n", "run7.txt:1: the line has 5 columns, not qid 0 docid label"),
-    ("labels", "topic,item,label\nt,1,no\nt,2\n", "run7.txt:3: the line has 2 columns, the header 3"),
+    ("labels", "topic,item,label\nt,1,no\nt,2\n", "run7.txt:3: the line has 2 columns, but the header has 3"),
     ("labels", "topic,item,label\n,1,no\n", "run7.txt:2: run run7: the topic is missing"),
     ("labels", "topic,item\nt,1\n", "run7.txt:1: there is no column 'label' or 'predicted' (columns: topic, item)"),
     (
@@ -173,7 +173,7 @@ RUNS = [
         "run7.txt:1: it has a column 'label' and a column 'predicted'",
     ),
     ("labels", "topic,item,label\n", "run7.txt: there are no rows below the header"),
-    ("probabilities", "topic,lo,hi\nt,1\n", "run7.txt:2: the line has 2 columns, the header 3"),
+    ("probabilities", "topic,lo,hi\nt,1\n", "run7.txt:2: the line has 2 columns, but the header has 3"),
     ("probabilities", "lo,hi\n1,0\n", "run7.txt:1: there is no column 'topic' (columns: lo, hi)"),
     # JSON that is broken or of another shape
     ("dialogue-quality", '[{"id": "d1",\n "quality": ', "run7.txt:2: it is not JSON: Expecting value"),
@@ -194,7 +194,7 @@ RUNS = [
 
 GOLDS = [
     ("semeval-c", "11\t#x\t7\n12\ty\t2\n", "gold.txt:1: topic #x, item 11: the label '7' is not one of the classes"),
-    ("semeval-c", "11\t#x\t1\n11\t#x\t2\n", "gold.txt:2: topic #x, item 11: the item is there twice, first on line 1"),
+    ("semeval-c", "11\t#x\t1\n11\t#x\t2\n", "gold.txt:2: topic #x, item 11: the item occurs twice, first on line 1"),
     ("semeval-e", "11\t#x\t7\n12\ty\t2\n", "gold.txt:1: topic #x, item 11: the label '7' is not one of the classes"),
     ("semeval-e", "#x\t0\t0.5\t0.25\t0\t0\n", "gold.txt:1: topic #x: probabilities sum to 0.75, not 1"),
     ("semeval-e", "#x\t0\n", "gold.txt:1: the line has 2 columns, not topic<TAB>p1…p5"),
@@ -331,7 +331,7 @@ OPTIONS = [
     ("semeval-e", {"missing": "zero"}, "there is no policy 'zero': use raise, drop-topic, drop-run, worst"),
     ("semeval-c", {"invalid": "zero"}, "there is no policy 'zero': use raise, drop-topic, drop-run, clip, worst"),
     ("judgements", {"classes": "0123"}, "classes are a list of labels"),
-    ("judgements", {"classes": [0, 0, 1]}, "the class '0' is there twice"),
+    ("judgements", {"classes": [0, 0, 1]}, "the class '0' occurs twice"),
 ]
 
 

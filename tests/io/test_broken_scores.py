@@ -32,8 +32,8 @@ TEXT = [
     (tidy, "s.csv", HEAD + "a,t,AP,1_0\nb,t,AP,x\n", "the score '1_0' is not a finite number (2 such rows in all)"),
     (tidy, "s.csv", GOOD + "a,t1,AP,0.5\n", "s.csv:4: run a, topic t1, measure AP: there is a second score, 0.5"),
     (tidy, "s.csv", GOOD + "a,t2,AP,0.5\n", "s.csv: run b, topic t2, measure AP: there is no score"),
-    (tidy, "s.csv", GOOD + "a,t2,AP\n", "s.csv:4: the line has 3 columns, the header 4"),
-    (tidy, "s.csv", GOOD + "a,t,2,AP,1\n", "s.csv:4: the line has 5 columns, the header 4"),
+    (tidy, "s.csv", GOOD + "a,t2,AP\n", "s.csv:4: the line has 3 columns, but the header has 4"),
+    (tidy, "s.csv", GOOD + "a,t,2,AP,1\n", "s.csv:4: the line has 5 columns, but the header has 4"),
     (tidy, "s.csv", GOOD + ",t2,AP,1\n", "s.csv:4: the run is missing"),
     (tidy, "s.csv", GOOD + "a,  ,AP,1\n", "s.csv:4: the topic is missing"),
     (
@@ -49,20 +49,20 @@ TEXT = [
         "run,topic,measure\na,t,AP\n",
         "s.csv:1: there is no column 'score' (columns: run, topic, measure)",
     ),
-    (tidy, "s.csv", "run,topic,run,score\na,t,b,1\n", "s.csv:1: the column 'run' is there twice"),
+    (tidy, "s.csv", "run,topic,run,score\na,t,b,1\n", "s.csv:1: the column 'run' occurs twice"),
     (
         tidy,
         "s.csv",
         "run;topic;measure;score\na;t,u;AP;1\n",
         "columns are separated by commas, or by tabs in a .tsv file",
     ),
-    (wide, "c_ap.csv", "a,b\n0.5\n", "c_ap.csv:2: the line has 1 column, the header 2"),
+    (wide, "c_ap.csv", "a,b\n0.5\n", "c_ap.csv:2: the line has 1 column, but the header has 2"),
     (wide, "c_ap.csv", "a,b\n0.5,x\n", "c_ap.csv:2: run b, topic 1, measure AP: the score 'x' is not a finite number"),
     (wide, "c_ap.csv", "topic,a\nt1,0.5\nt2,NaN\n", "c_ap.csv:3: run a, topic t2, measure AP: the score 'NaN' is not"),
     (wide, "c_ap.csv", "topic,a\nt1,inf\n", "c_ap.csv:2: run a, topic t1, measure AP: the score 'inf' is not"),
     (wide, "c_ap.csv", "topic,a\nt1,1\nt1,1\n", "c_ap.csv:3: topic t1: there is a second line for this topic"),
     (wide, "c_ap.csv", "topic,a\n,1\n", "c_ap.csv:2: the topic is missing"),
-    (wide, "c_ap.csv", "a,a\n1,1\n", "c_ap.csv:1: the column 'a' is there twice"),
+    (wide, "c_ap.csv", "a,a\n1,1\n", "c_ap.csv:1: the column 'a' occurs twice"),
     (wide, "c_ap.csv", "a,,b\n1,1,1\n", "c_ap.csv:1: column 2 has no name"),
     (wide, "c_ap.csv", "0.25,0.5\n0.5,0.75\n", "c_ap.csv:1: the first line holds numbers, not the names of the runs"),
     (wide, "c_ap.csv", "topic\nt1\n", "c_ap.csv:1: there are topics, but no column of a run"),
@@ -75,7 +75,7 @@ TEXT = [
         "map\tt1\t1\nmap\tt1\t1\n",
         "a.eval:2: run a, topic t1, measure map: there is a second score",
     ),
-    (trec_eval, "a.eval", "map\tall\t1\n", "a.eval: run a: there is no score of a topic (run trec_eval with -q)"),
+    (trec_eval, "a.eval", "map\tall\t1\n", "a.eval: run a: there is no score for any topic (run trec_eval with -q)"),
 ]
 
 
@@ -89,16 +89,16 @@ def test_a_broken_text_file_is_refused_with_its_place(reader, name, content, mes
 
 
 FOLDERS = [
-    (sakai, {"AP": "1 2\n"}, "runs: there is no such file: it should hold the name of one run a line"),
+    (sakai, {"AP": "1 2\n"}, "runs: there is no such file: it should hold one run name per line"),
     (sakai, {"runs": "a\nb\n"}, "there is no file of a measure in this folder"),
-    (sakai, {"runs": "a\nb\na\n", "AP": "1 2 3\n"}, "runs:3: the run 'a' is there twice, first on line 1"),
+    (sakai, {"runs": "a\nb\na\n", "AP": "1 2 3\n"}, "runs:3: the run 'a' occurs twice, first on line 1"),
     (
         sakai,
         {"runs": "a\nb\n", "AP": "1 2\n1\n"},
         "AP:2: topic 2, measure AP: the line has 1 columns, there are 2 runs",
     ),
     (sakai, {"runs": "a\nb\n", "AP": "1 2\n1 nan\n"}, "AP:2: run b, topic 2, measure AP: the score 'nan' is not a fin"),
-    (sakai, {"runs": "a\n", "AP": "1\n2\n", "RR": "1\n"}, "RR: measure RR: it has 1 topics, AP 2"),
+    (sakai, {"runs": "a\n", "AP": "1\n2\n", "RR": "1\n"}, "RR: measure RR: it has 1 topics, but AP has 2"),
     (
         sakai,
         {"runs": "a\n", "topics": "t\nu\n", "AP": "1\n"},
@@ -149,7 +149,7 @@ TABLES = [
     ({"score": [float("nan")]}, r"s.parquet: run a, topic t, measure AP: the score nan is not a finite number"),
     ({"score": [None], "topic": ["t"]}, r"s.parquet: the column 'score' holds null, not numbers"),
     ({"run": [None]}, r"s.parquet: the run is missing"),
-    ({"topic": [{"x": 1}]}, r"s.parquet: it is not a whole Parquet file: Unsupported cast"),
+    ({"topic": [{"x": 1}]}, r"s.parquet: it is not a complete Parquet file: Unsupported cast"),
     (
         {"run": [], "topic": [], "measure": [], "score": pa.array([], pa.float64())},
         r"s.parquet: there are no scores in it",
@@ -181,7 +181,7 @@ def test_numbers_and_dictionaries_as_labels_of_a_parquet_file_are_text(tmp_path)
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1PAR1", b"hello", GOOD.encode(), b"\x80\x04N.", b"PK\x03\x04"])
 def test_a_file_that_only_claims_to_be_parquet_is_refused(content, tmp_path):
     (tmp_path / "s.parquet").write_bytes(content)
-    with pytest.raises(DataError, match=r"s.parquet: (it is not a whole Parquet file|the file is empty)"):
+    with pytest.raises(DataError, match=r"s.parquet: (it is not a complete Parquet file|the file is empty)"):
         read_scores(tmp_path / "s.parquet")
 
 

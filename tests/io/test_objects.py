@@ -85,7 +85,7 @@ def test_ranx_runs_that_were_scored_become_scores_and_its_report_is_refused():
     )
     assert done.returncode == 0, done.stderr
     unscored, report, scored = done.stdout.strip().splitlines()
-    assert unscored.startswith("run good: it has no scores of topics (first ranx.evaluate")
+    assert unscored.startswith("run good: it has no scores per topic (first ranx.evaluate")
     assert report.startswith("a ranx Report holds means only (give the list of runs")
     assert scored == str(EXPECTED)
 
@@ -116,10 +116,10 @@ BROKEN = [
         {"AP": pd.DataFrame({"a": [1]}), "RR": pd.DataFrame({"b": [1]})},
         "measure RR: the run 'a' is not in every",
     ),
-    (from_frame, {"AP": pd.DataFrame({"a": ["x"]})}, "measure AP: scores are numbers"),
+    (from_frame, {"AP": pd.DataFrame({"a": ["x"]})}, "measure AP: the scores are not all numbers"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.inf]})}, "run a, topic 0, measure AP: the score is inf"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.nan]})}, "run a, topic 0, measure AP: there is no score"),
-    (from_frame, {"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])}, "measure AP: the topic 't' is there twice"),
+    (from_frame, {"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])}, "measure AP: the topic 't' occurs twice"),
     (from_frame, {"AP": [1]}, "measure AP: topics × runs is a frame, not list"),
 ]
 

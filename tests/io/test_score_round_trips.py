@@ -178,13 +178,13 @@ REFUSED = [
     (tidy, "s.csv", {"runs": ["a\rb"]}, "cannot be written as text"),
     (wide, "s.csv", {"runs": [" a"]}, "cannot be written here"),
     (wide, "folder", {"measures": ["a/b"]}, "cannot be the name of a file"),
-    (wide, "folder", {"measures": ["x"], "collection": "a__b"}, "would not come back"),
+    (wide, "folder", {"measures": ["x"], "collection": "a__b"}, "cannot be read back"),
     (sakai, "folder", {"runs": ["a\nb"]}, "no way to quote white space"),
     (sakai, "folder", {"measures": ["runs"]}, "has the name of the file that lists the runs"),
     (sakai, "folder", {"measures": ["../x"]}, "cannot be the name of a file"),
     (trec_eval, "folder", {"topics": ["a\tb"]}, "no way to quote white space"),
-    (trec_eval, "folder", {"topics": ["all"]}, "topic all: a topic cannot have this name here"),
-    (trec_eval, "folder", {"measures": ["num_rel"]}, "measure num_rel: a measure cannot have this name here"),
+    (trec_eval, "folder", {"topics": ["all"]}, "topic all: a topic cannot have this name in this format"),
+    (trec_eval, "folder", {"measures": ["num_rel"]}, "measure num_rel: a measure cannot have this name in this format"),
     (tidy, "no/such/s.csv", {}, "it cannot be written: No such file or directory"),
 ]
 

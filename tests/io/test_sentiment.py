@@ -96,8 +96,8 @@ def test_the_data_sets_read_the_published_layout_once_it_is_in_place(tmp_path, n
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"gold": "just words\n", "run": ""}, r"gold\.txt:1: it is in none of the layouts"),
-        ({**MESSAGES, "run": "NA\tT1\n"}, r"team\.txt:1: it is in none of the layouts"),
+        ({"gold": "just words\n", "run": ""}, r"gold\.txt:1: its layout is none of"),
+        ({**MESSAGES, "run": "NA\tT1\n"}, r"team\.txt:1: its layout is none of"),
         (
             {**MESSAGES, "run": "NA\tT15113803\tpositive\nNA\tT9\tpositive\n"},
             r"team\.txt:2.*T9: the gold has no such item",
@@ -106,7 +106,10 @@ def test_the_data_sets_read_the_published_layout_once_it_is_in_place(tmp_path, n
         ({**MESSAGES, "run": MESSAGES["run"].replace("neutral", "mixed")}, "label 'mixed' is not one of the classes"),
         ({**ENTITIES, "gold": '"entity_id"\t"tweet_id"\n"RL1"\t"1"\n'}, "polarity"),
         ({**ENTITIES, "gold": '"tweet_id"\t"polarity"\n"1"\t"POSITIVE"\n'}, "there is no column 'entity_id'"),
-        ({**ENTITIES, "gold": '"entity_id"\t"tweet_id"\t"polarity"\n"RL1"\t"1"\t""\n'}, "no item of it has a polarity"),
+        (
+            {**ENTITIES, "gold": '"entity_id"\t"tweet_id"\t"polarity"\n"RL1"\t"1"\t""\n'},
+            "none of its items has a polarity",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path, files, said):
@@ -115,5 +118,5 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, files, said):
 
 
 def test_a_missing_topic_is_said_when_topics_are_expected(tmp_path):
-    with pytest.raises(metaeval.DataError, match="there is no topic behind the label"):
+    with pytest.raises(metaeval.DataError, match="there is no topic after the label"):
         read(tmp_path, {"gold": "1\tT1\tneutral\n", "run": "NA\tT1\tneutral\n"}, topics=True)

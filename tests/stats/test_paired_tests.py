@@ -153,8 +153,8 @@ def test_every_topic_is_drawn_equally_often():
         ({"correction": "hochberg"}, "correction must be one of"),
         ({"key": None}, "needs a key"),
         ({"n_permutations": 0}, "at least 1"),
-        ({"correction": "holm"}, "already holds"),
-        ({"test": "tukey-hsd", "correction": "bonferroni"}, "already holds"),
+        ({"correction": "holm"}, "already accounts for all pairs"),
+        ({"test": "tukey-hsd", "correction": "bonferroni"}, "already accounts for all pairs"),
     ],
 )
 def test_what_makes_no_sense_is_refused(values, options, complaint):

@@ -118,7 +118,7 @@ def test_rows_with_tied_keys_are_drawn_again():
 
 def test_a_shuffle_follows_its_draws():
     n_runs, keys = 130, trial_keys(9, np.arange(5))
-    shuffled = np.stack(module.permuted_columns(keys, range(2), n_runs), axis=-1)
+    shuffled = np.stack(module.permute_columns(keys, range(2), n_runs), axis=-1)
     for topic, trial in itertools.product(range(2), range(5)):
         order = list(range(n_runs))
         for last in range(n_runs - 1, 0, -1):
@@ -134,7 +134,7 @@ def test_a_biased_draw_is_taken_from_the_next_attempt():
     topics = np.zeros(4, dtype=np.uint64)
     last = 2
     biased = np.zeros(4, dtype=np.uint32)
-    chosen = module._below(biased, last, keys, topics, 200)
+    chosen = module._draw_below(biased, last, keys, topics, 200)
     again = words(attempt_keys(keys, 1), np.array([last // 2]))
     assert (chosen == ((again & np.uint64(0xFFFFFFFF)) * np.uint64(3) >> np.uint64(32))).all()
 
