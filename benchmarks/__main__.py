@@ -9,7 +9,7 @@ import warnings
 
 import pandas as pd
 
-BENCHMARKS = ("scores", "split_half", "tukey", "memory")
+BENCHMARKS = ("scores", "split_half", "tukey", "coverage", "memory")
 
 
 def main() -> None:
