@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 
 from metaeval.datasets import dataset
-from metaeval.datasets.ordinal import place
+from metaeval.datasets.ordinal import kept_file
 
 
 def describe_versions(made_with: Mapping[str, str]) -> list[str]:
@@ -48,4 +48,4 @@ def is_kept(name: str) -> bool:
     -------
     bool
     """
-    return place(dataset(name)).exists()
+    return kept_file(dataset(name)).exists()
