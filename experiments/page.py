@@ -11,8 +11,7 @@ import pandas as pd
 
 from experiments.audits import Check, list_failures
 from experiments.comparison import VERDICTS, count_best
-from experiments.outcome import COMPARISON, Outcome
-from experiments.outcome import VERDICTS as VERDICTS_FILE
+from experiments.outcome import COMPARISON, VERDICTS as VERDICTS_FILE, Outcome
 from metaeval.show.verdict import Verdict
 
 SIMULATED = "simulated: "

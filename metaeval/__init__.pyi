@@ -1,56 +1,72 @@
-from . import analyses as analyses
-from . import datasets as datasets
-from . import errors as errors
-from . import io as io
-from . import measures as measures
-from . import show as show
-from . import stats as stats
-from .analyses.baseline_preference import BaselinePreference as BaselinePreference
-from .analyses.baseline_preference import baseline_preference as baseline_preference
-from .analyses.coverage import Coverage as Coverage
-from .analyses.coverage import CoverageSweep as CoverageSweep
-from .analyses.coverage import UnanimousImprovement as UnanimousImprovement
-from .analyses.coverage import coverage as coverage
-from .analyses.coverage import coverage_sweep as coverage_sweep
-from .analyses.coverage import uir as uir
-from .analyses.discriminative_power import DiscriminativePower as DiscriminativePower
-from .analyses.discriminative_power import discriminative_power as discriminative_power
-from .analyses.pooled_discriminative_power import PooledDiscriminativePower as PooledDiscriminativePower
-from .analyses.pooled_discriminative_power import pooled_discriminative_power as pooled_discriminative_power
-from .analyses.properties import Properties as Properties
-from .analyses.properties import properties as properties
-from .analyses.ranking_similarity import RankingSimilarity as RankingSimilarity
-from .analyses.ranking_similarity import ranking_similarity as ranking_similarity
-from .analyses.robustness import Robustness as Robustness
-from .analyses.robustness import robustness as robustness
-from .analyses.sample_size import SampleSize as SampleSize
-from .analyses.sample_size import sample_size as sample_size
-from .analyses.significance import SignificanceContradictions as SignificanceContradictions
-from .analyses.significance import SignificanceOverlap as SignificanceOverlap
-from .analyses.significance import significance_contradictions as significance_contradictions
-from .analyses.significance import significance_overlap as significance_overlap
-from .analyses.split_half_consistency import SplitHalfConsistency as SplitHalfConsistency
-from .analyses.split_half_consistency import split_half_consistency as split_half_consistency
-from .comparison.new_measure import Comparison as Comparison
-from .comparison.new_measure import compare as compare
-from .data.runs import ClassificationRuns as ClassificationRuns
-from .data.runs import QuantificationRuns as QuantificationRuns
+from . import (
+    analyses as analyses,
+    datasets as datasets,
+    errors as errors,
+    io as io,
+    measures as measures,
+    show as show,
+    stats as stats,
+)
+from .analyses.baseline_preference import (
+    BaselinePreference as BaselinePreference,
+    baseline_preference as baseline_preference,
+)
+from .analyses.coverage import (
+    Coverage as Coverage,
+    CoverageSweep as CoverageSweep,
+    UnanimousImprovement as UnanimousImprovement,
+    coverage as coverage,
+    coverage_sweep as coverage_sweep,
+    uir as uir,
+)
+from .analyses.discriminative_power import (
+    DiscriminativePower as DiscriminativePower,
+    discriminative_power as discriminative_power,
+)
+from .analyses.pooled_discriminative_power import (
+    PooledDiscriminativePower as PooledDiscriminativePower,
+    pooled_discriminative_power as pooled_discriminative_power,
+)
+from .analyses.properties import Properties as Properties, properties as properties
+from .analyses.ranking_similarity import (
+    RankingSimilarity as RankingSimilarity,
+    ranking_similarity as ranking_similarity,
+)
+from .analyses.robustness import Robustness as Robustness, robustness as robustness
+from .analyses.sample_size import SampleSize as SampleSize, sample_size as sample_size
+from .analyses.significance_contradictions import (
+    SignificanceContradictions as SignificanceContradictions,
+    significance_contradictions as significance_contradictions,
+)
+from .analyses.significance_overlap import (
+    SignificanceOverlap as SignificanceOverlap,
+    significance_overlap as significance_overlap,
+)
+from .analyses.split_half_consistency import (
+    SplitHalfConsistency as SplitHalfConsistency,
+    split_half_consistency as split_half_consistency,
+)
+from .comparison.new_measure import Comparison as Comparison, compare as compare
+from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns
 from .data.score import score as score
 from .data.scores import Scores as Scores
 from .data.store import ScoreStore as ScoreStore
 from .datasets import load_dataset as load_dataset
 from .datasets.open import open_scores as open_scores
-from .errors import DataError as DataError
-from .errors import MeasureError as MeasureError
-from .errors import MetaevalError as MetaevalError
-from .errors import MetaevalWarning as MetaevalWarning
+from .errors import (
+    DataError as DataError,
+    MeasureError as MeasureError,
+    MetaevalError as MetaevalError,
+    MetaevalWarning as MetaevalWarning,
+)
 from .measures.base import Measure as Measure
 from .measures.conformance import conformance as conformance
-from .measures.registry import classification_measure as classification_measure
-from .measures.registry import quantification_measure as quantification_measure
+from .measures.registry import (
+    classification_measure as classification_measure,
+    quantification_measure as quantification_measure,
+)
 from .measures.resolve import measure as measure
-from .show.signature import Signature as Signature
-from .show.signature import sign as sign
+from .show.signature import Signature as Signature, sign as sign
 from .show.table import Table as Table
 from .stats.parallel import on_cluster as on_cluster
 

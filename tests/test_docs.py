@@ -15,8 +15,7 @@ import pytest
 import typer
 
 import metaeval
-from experiments.__main__ import EXPERIMENTS
-from experiments.__main__ import run as run_experiments
+from experiments.__main__ import EXPERIMENTS, run as run_experiments
 from metaeval import cli
 from metaeval.errors import PolicyWarning
 from metaeval.measures import registry

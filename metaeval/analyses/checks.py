@@ -9,6 +9,7 @@ import numpy as np
 
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
+from metaeval.measures.base import Measure
 
 
 def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
@@ -37,6 +38,12 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
                 f"{scores.collection or 'the collection'} holds {format_count(there, what)}; "
                 f"at least {wanted} are needed to compare anything"
             )
+
+
+def check_measures(measures: Sequence[Measure]) -> None:
+    """Refuse a single measure where measures are compared with each other."""
+    if len(measures) < 2:
+        raise MetaevalError(f"two measures or more are compared with each other; there is {measures[0]} only")
 
 
 def check_share(name: str, value: float) -> None:

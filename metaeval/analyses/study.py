@@ -11,12 +11,8 @@ from metaeval.analyses.discriminative_power import DiscriminativePower, discrimi
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.result import Result
 from metaeval.analyses.sample_size import SampleSize, sample_size
-from metaeval.analyses.significance import (
-    SignificanceContradictions,
-    SignificanceOverlap,
-    significance_contradictions,
-    significance_overlap,
-)
+from metaeval.analyses.significance_contradictions import SignificanceContradictions, significance_contradictions
+from metaeval.analyses.significance_overlap import SignificanceOverlap, significance_overlap
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency, split_half_consistency
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score

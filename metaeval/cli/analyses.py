@@ -47,8 +47,10 @@ ANALYSES = {
         ),
         pool="analyses.pooled_discriminative_power:pooled_discriminative_power",
     ),
-    "overlap": Analysis("analyses.significance:significance_overlap", ("overlap scores.csv",)),
-    "contradictions": Analysis("analyses.significance:significance_contradictions", ("contradictions stc3-dq-a",)),
+    "overlap": Analysis("analyses.significance_overlap:significance_overlap", ("overlap scores.csv",)),
+    "contradictions": Analysis(
+        "analyses.significance_contradictions:significance_contradictions", ("contradictions stc3-dq-a",)
+    ),
     "baselines": Analysis(
         "analyses.baseline_preference:baseline_preference", ("baselines stc3-dq-a BL-popularity BL-uniform",)
     ),

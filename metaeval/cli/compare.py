@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -24,9 +24,6 @@ from metaeval.cli.options import (
     Trials,
 )
 from metaeval.cli.scores import GoldAndRuns
-
-if TYPE_CHECKING:
-    pass
 
 
 def register(app: typer.Typer) -> None:

@@ -11,8 +11,7 @@ from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, UndefinedValueWarning, format_list, format_option
 from metaeval.measures.base import Kind, Measure
-from metaeval.measures.registry import measures as registered
-from metaeval.measures.registry import require_registered
+from metaeval.measures.registry import measures as registered, require_registered
 from metaeval.measures.resolve import Wanted, resolve_measures
 
 

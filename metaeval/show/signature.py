@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -62,6 +62,10 @@ class Signature:
     def __str__(self) -> str:
         settings = [f"{name} {value}" for name, value in self.settings]
         return " | ".join([self.analysis, "; ".join(self.data), *settings, f"metaeval {self.version}"])
+
+    def follow(self, analysis: str) -> Signature:
+        """Return the signature of an analysis that follows from this one without computing anything anew."""
+        return replace(self, analysis=analysis)
 
 
 def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -> Signature:

@@ -242,7 +242,7 @@ class TestSignificance:
 
     def test_the_overlap_printed_for_nmd_and_rnod_on_dialeval_dq_s(self):
         """LQ 2021, Table 4(h): 52.2 (11/71/54)."""
-        from metaeval.analyses.significance import SignificanceOverlap
+        from metaeval.analyses.significance_overlap import SignificanceOverlap
 
         both = np.array([[82, 71], [71, 125]])
         overlap = SignificanceOverlap("dq-s", (me.measure("NMD"), me.measure("RNOD")), both, "")

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from metaeval import Measure, Scores, ScoreStore
-from metaeval.data import store as store_module
-from metaeval.data import store_manifest
+from metaeval.data import store as store_module, store_manifest
 from metaeval.errors import StoreError
 from tests.data.flip_store import flip_bits, make_store
 from tests.data.kill_store import kill_writers

@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 pytest.importorskip("experiments.papers", reason="the experiments are not part of an installed copy")
 
 from experiments import papers
-from experiments.__main__ import format_reports
-from experiments.__main__ import run as run_experiments
+from experiments.__main__ import format_reports, run as run_experiments
 from experiments.papers import PAPERS, Report
 
 RESULTS = Path(__file__).parents[2] / "results"

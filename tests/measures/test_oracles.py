@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.spatial.distance
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as npst
 
 import metaeval
