@@ -62,7 +62,7 @@ SCORES = {
     "categories": lambda n: pd.Categorical([str(k) for k in range(n)]),
 }
 NUMBERS = {"floats", "whole", "decimals", "fractions", "numpy", "huge", "tiny"}
-MAYBE = {"text", "truths", "categories"}
+MAYBE = {"text", "truths", "categories", "bytes"}
 """Whether these are numbers can be argued; if they are taken, each for what it says."""
 
 
