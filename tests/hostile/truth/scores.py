@@ -17,6 +17,7 @@ class Reading:
     cells: dict
     directions: dict = field(default_factory=dict)
     reported: bool = False  # whether something was left out or filled in, and that has to be said
+    partial: bool = False  # whether there are more cells, of which nothing is known here
 
     def add(self, run, topic, measure, score):
         key = (label(run), label(topic), label(measure))
@@ -148,7 +149,10 @@ def apply_missing(reading, policy):
         kept = {key: value for key, value in there.items() if counts[key[axis]] == whole}
         return Reading(kept, reading.directions, reported=True) if kept else None
     lacking = {measure for measure in axes[2] if sum(key[2] == measure for key in there) < total // len(axes[2])}
-    if policy == "worst" and lacking <= set(WORST) and total <= 100_000:
-        filled = {(r, t, m): there.get((r, t, m), WORST[m]) for r in axes[0] for t in axes[1] for m in axes[2]}
-        return Reading(filled, reading.directions, reported=True)
-    return None
+    if policy != "worst" or total > 100_000:
+        return None
+    if not lacking <= set(WORST):  # of which the worst value is not known here
+        return Reading(there, reading.directions, reported=True, partial=True)
+    keys = [(r, t, m) for r in axes[0] for t in axes[1] for m in axes[2]]
+    filled = {key: there[key] if key in there else WORST[key[2]] for key in keys}
+    return Reading(filled, reading.directions, reported=True)
