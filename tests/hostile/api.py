@@ -61,8 +61,8 @@ SCORES = {
     "bytes": lambda n: [b"1"] * n,
     "categories": lambda n: pd.Categorical([str(k) for k in range(n)]),
 }
-NUMBERS = {"floats", "whole", "decimals", "fractions", "numpy", "huge", "tiny"}
-MAYBE = {"text", "truths", "categories"}
+NUMBERS = {"floats", "whole", "decimals", "numpy", "huge", "tiny"}
+MAYBE = {"fractions", "text", "truths", "categories", "bytes"}
 """Whether these are numbers can be argued; if they are taken, each for what it says."""
 
 
@@ -198,7 +198,7 @@ def _odd_values(rng):
             values[..., m] = np.nextafter(0.5, 1, dtype=float) - (values[..., m] > 0.5) * 2.0**-53
         else:
             values[..., m] = -values[..., m]
-    return values
+    return values if np.isfinite(values).all() else generator.random(shape)
 
 
 def analyse(case):

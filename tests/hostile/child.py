@@ -78,11 +78,10 @@ def _redirect(folder, encoding):
         handle = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(handle, number)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stdout = sys.__stdout__ = io.TextIOWrapper(
-        io.FileIO(1, "wb", closefd=False), encoding=encoding, errors="strict"
-    )
+    out, err = (io.FileIO(number, "w", closefd=False) for number in (1, 2))
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(out), encoding=encoding, errors="strict")
     sys.stderr = sys.__stderr__ = io.TextIOWrapper(
-        io.FileIO(2, "wb", closefd=False), encoding=encoding, errors="backslashreplace", line_buffering=True
+        io.BufferedWriter(err), encoding=encoding, errors="backslashreplace", line_buffering=True
     )
 
 

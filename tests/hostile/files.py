@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 
+import pandas as pd
+
 from tests.hostile import made
 from tests.hostile.campaign import Finding, Outcome
 from tests.hostile.mutate import mutate_text
@@ -16,20 +18,21 @@ def compare_scores(found, said, readings, policy, mutation):
     """Refused, or equal to one of the readings; anything else is a finding."""
     expected = [one for one in (truth.apply_missing(reading, policy) for reading in readings) if one is not None]
     if found is None:
-        if expected and not mutation:
+        if not mutation and any(not reading.partial for reading in expected):
             raise Finding("a right file is refused", said[0])
         return Outcome("refused")
     if not expected:
         raise Finding("what cannot be read is accepted", f"{mutation}, missing={policy}")
     cells = cells_of(found)
     for reading in expected:
-        if same_cells(cells, reading.cells):
+        known = {key: value for key, value in cells.items() if key in reading.cells} if reading.partial else cells
+        if same_cells(known, reading.cells):
             if reading.reported and not said:
                 raise Finding("scores are left out or filled in without a word", f"{mutation}, missing={policy}")
             check_directions(found, reading.directions, mutation)
             return Outcome("equal")
     raise Finding(
-        "other scores than the file holds", f"{mutation}, missing={policy}: {differences(cells, expected[0])}"
+        "other scores than the file holds", f"{mutation}, missing={policy}: {differences(cells, expected[0].cells)}"
     )
 
 
@@ -143,8 +146,6 @@ def read_trec_eval(case):
 
 def read_parquet(case):
     """Parquet of unusual types, or damaged; the scores are those that were written, or pandas', or none."""
-    import pandas as pd
-
     import metaeval as me
 
     rng, policy = case.rng, case.rng.choice(POLICIES)
@@ -154,6 +155,7 @@ def read_parquet(case):
     readings = [truth.Reading(readings[0].cells)]
     content, exotic = _write_parquet(rng, readings[0].cells)
     mutation = "exotic" if exotic else ""
+    readings += _read_by_pandas(content) if exotic else []
     damaged = rng.random() < 0.4
     if damaged:
         position = rng.randrange(len(content))
@@ -164,16 +166,19 @@ def read_parquet(case):
         content, mutation = bytes(changed), "damaged"
     path = case.folder / "pilot.parquet"
     path.write_bytes(content)
-    if exotic or damaged:
-        try:
-            frame = pd.read_parquet(io.BytesIO(content))
-            readings += [_reading_of(frame)]
-        except Exception:  # noqa: S110  (whatever pandas cannot read is no reading)
-            pass
-    readings = [] if exotic and not damaged and len(readings) < 2 else readings
-    readings = [one for one in readings if one is not None]
+    readings += _read_by_pandas(content) if damaged else []
+    readings = readings[1:] if exotic else readings
     found, said = case.call(me.io.read_scores, path, missing=policy)
     return compare_scores(found, said, readings, policy, mutation)
+
+
+def _read_by_pandas(content):
+    """One reading, or none where pandas cannot read it or no score is in it."""
+    try:
+        reading = _reading_of(pd.read_parquet(io.BytesIO(content)))
+    except Exception:
+        return []
+    return [] if reading is None else [reading]
 
 
 def _reading_of(frame):

@@ -103,7 +103,7 @@ def _answers(rng, gold, classes, order=True):
         rng.shuffle(rows)
     if rng.random() < 0.1:
         del rows[rng.randrange(len(rows))]
-    if rng.random() < 0.1:
+    if rows and rng.random() < 0.1:
         at = rng.randrange(len(rows))
         rows[at] = (*rows[at][:2], rng.choice(["9", "-9", "x", ""]))
     return rows

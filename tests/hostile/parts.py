@@ -44,8 +44,9 @@ WEIGHTS = {
     "files": 10.0,
     "api": 10.0,
     "metamorphic": 4.0,
-    "store": 5.0,
-    "store/kills": 2.0,
+    "store/damage": 5.0,
+    "store/kills": 2.2,
+    "store/flips": 1.0,
     "plugins/function": 4.0,
     "plugins/command": 0.8,
     "cli": 1.5,
@@ -53,6 +54,10 @@ WEIGHTS = {
     "cli/interrupt": 0.5,
 }
 """How many inputs a part of a kind has for one of a part of weight 1; what takes long has few."""
+
+
+WHOLE = 10_000
+"""From so many inputs on, every bit of a small store is flipped once."""
 
 
 def choose_parts(wanted):
@@ -68,4 +73,7 @@ def share_inputs(parts, inputs):
     """How many inputs each part has; every part has at least one."""
     weight = {name: WEIGHTS.get(name, WEIGHTS.get(name.partition("/")[0], 1.0)) for name in parts}
     total = sum(weight.values())
-    return {name: max(1, round(inputs * weight[name] / total)) for name in parts}
+    shares = {name: max(1, round(inputs * weight[name] / total)) for name in parts}
+    if inputs >= WHOLE and "store/flips" in shares:
+        shares["store/flips"] = store.flips_needed()
+    return shares

@@ -25,8 +25,12 @@ def scores_of(name, start=0.0, n_runs=3, n_topics=4, measures=("A", "B")):
     return me.Scores(values, runs=runs, topics=topics, measures=list(measures), collection=name)
 
 
+STARTS = {"c": 0.0, "d": 10.0}
+"""The first score of either collection of the store that is damaged."""
+
+
 @cache
-def _template(suffix):
+def _template():
     import atexit
     import tempfile
 
@@ -35,8 +39,8 @@ def _template(suffix):
     folder = Path(tempfile.mkdtemp(prefix="hostile-store-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     store = me.ScoreStore(folder)
-    store.add(scores_of("c"))
-    store.add(scores_of("d", 10.0))
+    for name, first in STARTS.items():
+        store.add(scores_of(name, first))
     return folder
 
 
@@ -44,15 +48,15 @@ def _copy(case):
     import metaeval as me
 
     target = case.folder / "store"
-    shutil.copytree(_template(""), target)
+    shutil.copytree(_template(), target)
     return me.ScoreStore(target), target
 
 
 def check_load(case, store, what, names=("c", "d")):
     """Every whole and every partial load gives what was added, or a sentence."""
     outcome = "refused"
-    for name, first in zip(names, (0.0, 10.0), strict=False):
-        right = scores_of(name, first)
+    for name in names:
+        right = scores_of(name, STARTS[name])
         for measures in (None, ["A"], ["B"]):
             found, _ = case.call(store.load, name, measures)
             if found is None:
@@ -79,13 +83,14 @@ def flip_bits(case):
     stride = next(one for one in (7919, 7927, 7933, 7937) if len(chunks) % one)
     path, at = chunks[(case.number * stride + case.seed) % len(chunks)]
     content, kind, worst = path.read_bytes(), "manifest" if path.suffix == ".json" else "Parquet file", None
+    names = ("c", "d") if kind == "manifest" else ("c",) if path.name.startswith("c.") else ("d",)
     for position in range(at, min(at + _CHUNK, len(content))):
         for bit in range(8):
             changed = bytearray(content)
             changed[position] ^= 1 << bit
             path.write_bytes(bytes(changed))
             try:
-                check_load(case, store, f"bit {bit} of byte {position} of the {kind}")
+                check_load(case, store, f"bit {bit} of byte {position} of the {kind}", names)
             except Finding as finding:
                 # A wrong number is told rather than a long message.
                 if worst is None or worst.what.startswith(("a message", "an empty")):
@@ -100,7 +105,7 @@ flip_bits.limit = 120
 
 def flips_needed():
     """How many cases flip every bit of the store once."""
-    folder = _template("")
+    folder = _template()
     return sum(-(-path.stat().st_size // _CHUNK) for path in folder.iterdir() if path.suffix in (".parquet", ".json"))
 
 

@@ -115,15 +115,12 @@ def permissions(case):
         "reading a folder": partial(me.io.read_scores, case.folder),
     }
     for name, call in calls.items():
-        with (
-            mock.patch("pathlib.Path.read_bytes", refuse),
-            mock.patch("builtins.open", refuse),
-            mock.patch("pathlib.Path.iterdir", refuse),
-        ):
-            try:
-                case.call(call)
-            except Finding as finding:
-                return f"{name}: {finding.what}: {finding.detail}"
+        for method in ("pathlib.Path.read_bytes", "builtins.open", "pathlib.Path.iterdir", "pathlib.Path.stat"):
+            with mock.patch(method, refuse):
+                try:
+                    case.call(call)
+                except Finding as finding:
+                    return f"{name}, {method}: {finding.what}: {finding.detail}"
     return None
 
 

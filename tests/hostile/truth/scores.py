@@ -1,5 +1,6 @@
 """Score matrices, read independently: each reader returns every reading of a file that can be defended."""
 
+import itertools
 from dataclasses import dataclass, field
 
 from tests.hostile.truth.tables import DELIMITERS, Unreadable, label, lines_of, number, table_of
@@ -16,6 +17,7 @@ class Reading:
     cells: dict
     directions: dict = field(default_factory=dict)
     reported: bool = False  # whether something was left out or filled in, and that has to be said
+    partial: bool = False  # whether there are more cells, of which nothing is known here
 
     def add(self, run, topic, measure, score):
         key = (label(run), label(topic), label(measure))
@@ -55,13 +57,14 @@ def _tidy(content, delimiter, measure):
 
 
 def wide(files):
-    """Readings of files by measure, each topics × runs."""
-    return [one for delimiter in DELIMITERS for one in attempt(_wide, files, delimiter)]
+    """Readings of files by measure, each topics × runs; each may have a delimiter of its own."""
+    choices = itertools.product(DELIMITERS, repeat=len(files))
+    return [one for delimiters in choices for one in attempt(_wide, files, delimiters)]
 
 
-def _wide(files, delimiter):
+def _wide(files, delimiters):
     reading, shapes = Reading({}), set()
-    for measure, content in files.items():
+    for (measure, content), delimiter in zip(files.items(), delimiters, strict=True):
         header, rows = table_of(content, delimiter)
         named = header[0].lower() in TOPIC_COLUMNS
         if not header[named:]:
@@ -145,8 +148,11 @@ def apply_missing(reading, policy):
         whole = total // len(axes[axis])
         kept = {key: value for key, value in there.items() if counts[key[axis]] == whole}
         return Reading(kept, reading.directions, reported=True) if kept else None
-    lacking = {key[2] for key in cells}
-    if policy == "worst" and lacking <= set(WORST) and total <= 100_000:
-        filled = {(r, t, m): there.get((r, t, m), WORST[m]) for r in axes[0] for t in axes[1] for m in axes[2]}
-        return Reading(filled, reading.directions, reported=True)
-    return None
+    lacking = {measure for measure in axes[2] if sum(key[2] == measure for key in there) < total // len(axes[2])}
+    if policy != "worst" or total > 100_000:
+        return None
+    if not lacking <= set(WORST):  # of which the worst value is not known here
+        return Reading(there, reading.directions, reported=True, partial=True)
+    keys = [(r, t, m) for r in axes[0] for t in axes[1] for m in axes[2]]
+    filled = {key: there[key] if key in there else WORST[key[2]] for key in keys}
+    return Reading(filled, reading.directions, reported=True)
