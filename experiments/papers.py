@@ -79,7 +79,9 @@ def run_paper(
     began = time.perf_counter()
     steps, page = (importlib.import_module(f"experiments.{paper}.{part}") for part in ("steps", "page"))
     outcomes: list[Outcome] = steps.run(settings)
-    report = Report(paper, sum(count_best([one.cells for one in outcomes]).values(), Counter()))
+    # Where numbers may differ a little, the committed ones are counted, as on the page.
+    cells = [adopt_committed(one, out).cells for one in outcomes]
+    report = Report(paper, sum(count_best(cells).values(), Counter()))
     report.remarks = describe_gaps(outcomes, steps.SOURCES)
     if render is not None:
         for one in outcomes:
@@ -144,12 +146,13 @@ def describe_gaps(outcomes: Sequence[Outcome], sources: Sequence[str]) -> list[s
     """
     said = []
     there = {one.source for one in outcomes if not one.is_empty}
-    missing = [source for source in sources if source not in there]
+    missing = [source for source in sources if source and source not in there]
     if missing:
         said.append(f"nothing of {', '.join(missing)}")
     for one in outcomes:
-        if one.reduced:
+        if one.reduced and not one.is_empty:
             said.append(f"{one.source}: {one.reduced}, not written; --full does all")
-        elif one.lacks:
-            said.append(f"{one.source or 'all together'}: without {one.lacks[0]}{' and others' * (len(one.lacks) > 1)}")
+        elif one.lacks and not missing:
+            first = one.lacks[0].partition(" (")[0]
+            said.append(f"{one.source or 'all together'}: without {first}{' and others' * (len(one.lacks) > 1)}")
     return said

@@ -283,10 +283,12 @@ def test_table_6_holds_means_over_splits_and_says_what_is_unavailable():
 
 @trained
 def test_a_small_study_has_all_tables_and_says_what_can_be_concluded(short, monkeypatch, tmp_path):
-    for key, value in {"decays": [0.1], "quick_repetitions": 2, "sets": {"balance": "balance_scale"}}.items():
+    for key, value in {"decays": [0.1], "repetitions": 2, "sets": {"balance": "balance_scale"}}.items():
         monkeypatch.setitem(repetitions.SETTINGS, key, value)
         monkeypatch.setitem(steps.SETTINGS, key, value)
-    outcome = steps.compute_trained(Settings(data=tmp_path, quick=True, say=lambda line: None))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    outcome = steps.compute_trained(Settings(full=True, say=lambda line: None))
+    assert outcome.is_whole
     assert {"table6-beta0.25", "table6-beta0.75", "table6-which-beta", "table6-never-worse", "synthetic"} == set(
         outcome.tables
     )
@@ -294,8 +296,31 @@ def test_a_small_study_has_all_tables_and_says_what_can_be_concluded(short, monk
     assert list(outcome.tables["synthetic"].frame.index) == ["oSVM", "oNN", "Frank and Hall"]
     assert "significantly worse" in classifiers.describe_methods(outcome.tables["table6-never-worse"].frame)
     assert "nearer to β" in classifiers.describe_betas(outcome.tables["table6-which-beta"].frame)
-    assert outcome.reduced == "2 of 50 repetitions"
     assert sum(one.verdict == "unavailable" for one in outcome.cells) == 2 * 4 * 6  # four sets of five, two betas
+
+
+@trained
+def test_without_full_few_repetitions_are_made_and_said_unless_all_are_kept(short, monkeypatch, tmp_path):
+    asked = []
+
+    def recorded(name, n, **_):
+        asked.append((name, n))
+        return done_with(80, 60, 70, n)
+
+    monkeypatch.setattr(repetitions, "repetitions", recorded)
+    monkeypatch.setattr(repetitions, "count_kept", lambda names, n, seed: 49)
+    few = steps.compute_trained(Settings(say=lambda line: None))
+    assert asked == [(name, 2) for name in ("swd", "lev", "esl", "balance")]
+    assert few.reduced == "2 of 50 repetitions on 4 of 6 sets"
+    assert "synthetic" not in few.tables
+
+
+@trained
+def test_kept_repetitions_are_counted_without_gaps(short, tmp_path):
+    repetitions.repetitions("balance", 2, seed=0, root=tmp_path)
+    assert repetitions.count_kept(["balance"], 2, seed=0, root=tmp_path) == 2
+    assert repetitions.count_kept(["balance"], 3, seed=0, root=tmp_path) == 2
+    assert repetitions.count_kept(["balance", "swd"], 2, seed=0, root=tmp_path) == 0
 
 
 def test_the_committed_means_of_table_6_tell_one_beta_from_the_other():
