@@ -121,7 +121,10 @@ def _distance(gold: np.ndarray, name: str) -> np.ndarray | None:
 def RNOD(estimated: np.ndarray, gold: np.ndarray, *, distance: str = "equal") -> np.ndarray:
     """Root normalised order-aware divergence: squared errors weighted by their distance from the gold classes.
 
-    Dividing by K − 1 does not normalise it to 1, as the name says: DW_i is at most (K − 1)·Σ_j (p_j − p*_j)², which
+    RNOD = √(Σ_i DW_i / (|C⁺| (K − 1))) over the classes i with gold, C⁺, where DW_i = Σ_j δ_ij (p_j − p*_j)² and δ_ij is the
+    distance between classes i and j.
+
+    Despite the name, dividing by K − 1 does not normalise it to 1: DW_i is at most (K − 1)·Σ_j (p_j − p*_j)², which
     can be 2(K − 1), so that √2 is a bound, and 1.033 is reached by gold (0, .98, 0, .01, .01) and an estimate all in
     class 1.
 
