@@ -15,7 +15,8 @@ import pytest
 import typer
 
 import metaeval
-from experiments.__main__ import EXPERIMENTS, run as run_experiments
+from experiments.__main__ import run as run_experiments
+from experiments.papers import PAPERS
 from metaeval import cli
 from metaeval.errors import PolicyWarning
 from metaeval.measures import registry
@@ -130,7 +131,7 @@ def experiments_command(words):
     app = typer.Typer()
     app.command()(run_experiments)
     context = typer.main.get_command(app).make_context("experiments", list(words))
-    assert set(context.params["names"] or []) <= set(EXPERIMENTS)
+    assert set(context.params["names"] or []) <= set(PAPERS)
 
 
 COMMANDS = [
