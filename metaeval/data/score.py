@@ -18,7 +18,7 @@ from metaeval.measures.conformance import (
     find_difference,
     make_trial_data,
 )
-from metaeval.measures.isolation import spend_time, use_time_limit
+from metaeval.measures.isolation import StoppedError, spend_time, use_time_limit
 from metaeval.measures.registry import is_shipped, require_registered
 from metaeval.measures.registry import measures as registered
 from metaeval.measures.resolve import Wanted, resolve_measures
@@ -115,7 +115,7 @@ def _try(measure: Measure, arrays: tuple[np.ndarray, ...]) -> Measure:
         trial = choose_cases(make_trial_data(measure, n_classes))
         try:
             return accept_batches(measure, tuple(np.concatenate(pair) for pair in zip(real, trial, strict=True)))[0]
-        except DependenceError:
+        except (DependenceError, StoppedError):
             raise
         except MeasureError:
             pass  # it need not be meant for every case that can be thought of

@@ -233,7 +233,7 @@ class Measure:
 
 def _is_own(formula: Formula) -> bool:
     """Say whether a formula is one of metaeval's own, which need no watching."""
-    return isinstance(formula, FunctionType) and formula.__module__.startswith("metaeval.measures.")
+    return isinstance(formula, FunctionType) and (formula.__module__ or "").startswith("metaeval.measures.")
 
 
 def _measure_from(values: dict[str, Any]) -> Measure:

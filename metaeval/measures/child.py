@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, BinaryIO
 
@@ -43,7 +44,7 @@ def send(stream: BinaryIO, header: dict[str, Any], arrays: tuple[np.ndarray, ...
     text = json.dumps({**header, "shapes": [array.shape for array in arrays]}, default=_to_plain).encode()
     stream.write(len(text).to_bytes(8, "little") + text)
     for array in arrays:
-        stream.write(memoryview(np.ascontiguousarray(array, dtype=np.float64).reshape(-1).view(np.uint8)))
+        stream.write(np.ascontiguousarray(array, dtype=np.float64).reshape(-1).view(np.uint8).data)
     stream.flush()
 
 
@@ -73,7 +74,7 @@ def receive(stream: BinaryIO) -> tuple[dict[str, Any], tuple[np.ndarray, ...]]:
 
 def _read_array(stream: BinaryIO, shape: tuple[int, ...]) -> np.ndarray:
     array = np.empty(shape)
-    _read_into(stream, memoryview(array.reshape(-1).view(np.uint8)))
+    _read_into(stream, array.reshape(-1).view(np.uint8).data)
     return array
 
 
@@ -106,13 +107,14 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and decides
     process, parent = os.getpid(), os.getppid()
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    files = Files()
+    files, printed, folder = Files(), os.dup(2), os.getcwd()
     send(answers, {"ready": True})
     while True:
         try:
             header, arrays = receive(requests)
         except EOFError:
             os._exit(0)
+        _restore(printed, folder)
         try:
             answer, found = files.answer(header, arrays)
         except MetaevalError as error:
@@ -123,6 +125,18 @@ def serve() -> None:
         if os.getpid() != process:
             os._exit(0)  # user code has forked; one of them answers
         send(answers, {**answer, "id": header["id"]}, found)
+
+
+def _restore(printed: int, folder: str) -> None:
+    """Undo what an earlier function may have done to what the next one expects: its output and its folder."""
+    for number in (1, 2):
+        os.dup2(printed, number)
+    if sys.stdout.closed:
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+    if sys.stderr.closed:
+        sys.stderr = os.fdopen(2, "w", closefd=False)
+    with suppress(OSError):
+        os.chdir(folder)
 
 
 def _end_with(parent: int) -> None:

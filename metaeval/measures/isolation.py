@@ -30,6 +30,11 @@ _START_LIMIT = 120.0  # seconds until the child has imported numpy, on a machine
 _SHOWN = 300  # letters of what the child printed last
 _START = "import sys; sys.path[:] = sys.argv[1:]; sys.argv[1:] = []; from metaeval.measures.child import serve; serve()"
 
+
+class StoppedError(MeasureError):
+    """A function took too long, or ended its process."""
+
+
 Described = tuple[tuple[str, int, tuple[Any, ...]], ...]
 
 _limit: ContextVar[float] = ContextVar("limit", default=TIME_LIMIT)
@@ -206,7 +211,7 @@ class Child:
         Raises
         ------
         MeasureError
-            If the child says so, dies, or takes longer than it may.
+            If the child says so; a `StoppedError` if it dies, or takes longer than it may.
         """
         deadline = _deadline.get()
         deadline = time.monotonic() + _limit.get() if deadline is None else deadline
@@ -260,10 +265,10 @@ class Child:
         said = " ".join(b"".join(self._said).decode("utf-8", "replace").split())
         said = f"; it printed: {said[-_SHOWN:]}" if said else ""
         if late:
-            raise MeasureError(
+            raise StoppedError(
                 f"{what} takes longer than {_limit.get():g} s and was stopped ({format_option('time_limit')}){said}"
             )
-        raise MeasureError(f"{what} ended its process {_describe_status(status)}{said}")
+        raise StoppedError(f"{what} ended its process {_describe_status(status)}{said}")
 
     def _listen(self) -> None:
         with suppress(OSError, ValueError):

@@ -216,7 +216,7 @@ def is_shipped(measure: Measure) -> bool:
     registered = _MEASURES.get(measure.name)
     if registered is None or measure.formula is not registered.formula:
         return False
-    return getattr(measure.formula, "__module__", "").startswith("metaeval.measures.")
+    return str(getattr(measure.formula, "__module__", "")).startswith("metaeval.measures.")
 
 
 def measures(kind: Kind | None = None) -> tuple[Measure, ...]:
