@@ -16,7 +16,8 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from types import ModuleType
+from importlib.machinery import SourceFileLoader
+from types import CodeType, ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -227,13 +228,14 @@ def run_source(path: str, source: bytes) -> ModuleType:
     MeasureError
         If it cannot be run.
     """
-    spec = importlib.util.spec_from_file_location(module_name(path), path)
+    loader = _Loader(module_name(path), path, source)
+    spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
     if spec is None:
         raise MeasureError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  (the user named it)
+        loader.exec_module(module)
     except MetaevalError:
         raise
     except SystemExit as stop:
@@ -241,6 +243,17 @@ def run_source(path: str, source: bytes) -> ModuleType:
     except Exception as error:
         raise MeasureError(f"{path} cannot be run: {describe_error(error)}") from error
     return module
+
+
+class _Loader(SourceFileLoader):
+    """Runs the text that was read once, whatever the file holds now."""
+
+    def __init__(self, name: str, path: str, source: bytes) -> None:
+        super().__init__(name, path)
+        self._source = source
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self._source, self.path)
 
 
 def module_name(path: str) -> str:
