@@ -122,6 +122,7 @@ def score(
             "--out", "-o", help="Write every score to a .csv, .tsv or .parquet file, or add them to an existing store"
         ),
     ] = None,
+    time_limit: Annotated[float, typer.Option(help="Seconds that each measure of a file may take")] = 120.0,
     style: Style = "text",
 ) -> None:
     """Score runs against gold: mean scores to stdout, every score to --out.
@@ -143,6 +144,7 @@ def score(
     from metaeval.datasets import load_dataset
     from metaeval.errors import MetaevalError, format_count
     from metaeval.measures.established import established_measures
+    from metaeval.measures.isolation import use_time_limit
     from metaeval.measures.resolve import resolve_measures
     from metaeval.show.signature import sign
     from metaeval.show.table import Table
@@ -150,7 +152,8 @@ def score(
     check_output(style, None)
     if out is not None:
         check_target(out)
-    wanted = None if not measure or measure == ["all"] else resolve_measures(measure, labels=())
+    with use_time_limit(time_limit):
+        wanted = None if not measure or measure == ["all"] else resolve_measures(measure, labels=())
     with working("reading and scoring"):
         if runs or layout is not None:
             data: Runs | Scores = GoldAndRuns(
@@ -165,7 +168,9 @@ def score(
         if isinstance(data, Scores):
             scores = data if wanted is None else data.sel(measures=wanted)
         else:
-            scores = score_runs(data, established_measures(data.kind) if measure is None else wanted)
+            scores = score_runs(
+                data, established_measures(data.kind) if measure is None else wanted, time_limit=time_limit
+            )
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
     show(Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4), style)
     if out is not None:

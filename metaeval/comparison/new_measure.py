@@ -27,12 +27,10 @@ from metaeval.datasets.open import open_data
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.measures.established import established_measures
+from metaeval.measures.isolation import TIME_LIMIT, use_time_limit
 from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
-
-TIME_LIMIT = 120.0
-"""Seconds that computing a new measure may be expected to take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +160,7 @@ def compare(
     store : path, optional
         A score store that keeps the established measures' scores, so that only a new measure is computed.
     time_limit : float, optional
-        Seconds that computing a new measure may be expected to take; more is refused.
+        Seconds that computing a new measure may take, or be expected to take; more is refused.
     say : callable, optional
         Called with a line of progress.
 
@@ -207,16 +205,17 @@ def compare(
     if kinds == {"scores"}:
         new, scored = take_from_matrices(wanted, against, opened)
     else:
-        checked = []
-        for one in resolve_measures(wanted):
-            tell(f"checking {one}")
-            checked.append(check_measure(one, opened, time_limit))
-        new = [one.measure for one in checked]
-        notes = [note for one in checked for note in one.notes]
-        established = established_measures(opened[0].kind) if against is None else resolve_measures(against)
-        new_names = {str(one) for one in new}
-        rest = [one for one in established if str(one) not in new_names]
-        scored = [score_collection(one, new, rest, store, tell) for one in opened]
+        with use_time_limit(time_limit):
+            checked = []
+            for one in resolve_measures(wanted):
+                tell(f"checking {one}")
+                checked.append(check_measure(one, opened, time_limit))
+            new = [one.measure for one in checked]
+            notes = [note for one in checked for note in one.notes]
+            established = established_measures(opened[0].kind) if against is None else resolve_measures(against)
+            new_names = {str(one) for one in new}
+            rest = [one for one in established if str(one) not in new_names]
+            scored = [score_collection(one, new, rest, store, tell) for one in opened]
     names = [str(one) for one in new]
     studies = []
     for data_set, scores in zip(opened, scored, strict=True):
@@ -237,7 +236,8 @@ def compare(
         tell("pooling")
         pooled = pooled_discriminative_power([one.power for one in studies if one.power], seed=seed)
     tell("trying properties")
-    tried = properties([*new, *(one for one in scored[0].measures if str(one) not in names)], n_random=100)
+    with use_time_limit(time_limit):
+        tried = properties([*new, *(one for one in scored[0].measures if str(one) not in names)], n_random=100)
     found: dict[str, dict[str, PropertyCheck]] = {str(one): {} for one in tried.measures}
     for check in tried.checks:
         found[str(check.measure)][check.property.name] = check

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,7 +118,11 @@ def _write_files(comparison: Comparison, aside: Path) -> None:
     ]
     tasks.sort(key=lambda task: not _is_large(task))
     n_jobs = min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1
-    joblib.Parallel(n_jobs=n_jobs)(tasks)
+    try:
+        joblib.Parallel(n_jobs=n_jobs)(tasks)
+    except BrokenProcessPool:  # a process was killed: everything is computed already, and can be drawn here
+        for function, arguments, options in tasks:
+            function(*arguments, **options)
 
 
 def _is_large(task: tuple[Any, ...]) -> bool:

@@ -11,12 +11,27 @@ from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.scores import Scores
 from metaeval.errors import MeasureError, UndefinedValueWarning, format_list, format_option
 from metaeval.measures.base import Kind, Measure
-from metaeval.measures.registry import measures as registered, require_registered
+from metaeval.measures.conformance import (
+    DependenceError,
+    accept_batches,
+    choose_cases,
+    find_difference,
+    make_trial_data,
+)
+from metaeval.measures.isolation import StoppedError, spend_time, use_time_limit
+from metaeval.measures.registry import is_shipped, measures as registered, require_registered
 from metaeval.measures.resolve import Wanted, resolve_measures
+from metaeval.stats.streams import generator
+
+_CELLS_AGAIN = 8  # of those that are scored once more, alone
+_MOST_CLASSES = 50  # for which artificial data are made besides
 
 
-def score(runs: Runs, measures: Iterable[Wanted] | Wanted | None = None) -> Scores:
+def score(runs: Runs, measures: Iterable[Wanted] | Wanted | None = None, *, time_limit: float | None = None) -> Scores:
     """Score every run on every topic with every measure.
+
+    A measure that is not metaeval's own is first tried on some topics, in several batches, and some of its scores are
+    computed again afterwards: it must score every topic by itself.
 
     Parameters
     ----------
@@ -34,7 +49,8 @@ def score(runs: Runs, measures: Iterable[Wanted] | Wanted | None = None) -> Scor
     ------
     MeasureError
         If a measure is unknown or of the other kind, or returns the wrong shape, a value that is not finite
-        or one outside its declared range; the message names the measure, run and topic.
+        or one outside its declared range; if its score of a topic depends on other topics, on chance or on earlier
+        calls; or if it takes too long. The message names the measure, run and topic.
 
     Warns
     -----
@@ -47,6 +63,11 @@ def score(runs: Runs, measures: Iterable[Wanted] | Wanted | None = None) -> Scor
     >>> score(runs, ["Accuracy", "MAE_mu"]).values.tolist()
     [[[0.75, 0.25]]]
     """
+    with use_time_limit(time_limit):
+        return _score_runs(runs, measures)
+
+
+def _score_runs(runs: Runs, measures: Iterable[Wanted] | Wanted | None) -> Scores:
     kind: Kind = "classification" if isinstance(runs, ClassificationRuns) else "quantification"
     wanted = registered(kind) if measures is None else resolve_measures(measures)
     if not wanted:
@@ -60,13 +81,20 @@ def score(runs: Runs, measures: Iterable[Wanted] | Wanted | None = None) -> Scor
             )
     arrays = _arrays(runs)
     values = np.empty((len(runs.runs), len(runs.topics), len(wanted)))
+    used = list(wanted)
     for position, measure in enumerate(wanted):
-        values[..., position] = _scored(measure, arrays, runs)
+        if is_shipped(measure):
+            values[..., position] = _scored(measure, arrays, runs)
+            continue
+        with spend_time():
+            used[position] = _try(measure, arrays)
+            values[..., position] = _scored(used[position], arrays, runs)
+            _score_again(used[position], arrays, values[..., position], runs)
     return Scores(
         values,
         runs=runs.runs,
         topics=runs.topics,
-        measures=wanted,
+        measures=used,
         collection=runs.collection,
         provenance=runs.provenance,
     )
@@ -76,6 +104,49 @@ def _arrays(runs: Runs) -> tuple[np.ndarray, ...]:
     if isinstance(runs, ClassificationRuns):
         return (runs.counts.astype(np.float64),)  # once for all measures
     return runs.estimated, runs.gold
+
+
+def _try(measure: Measure, arrays: tuple[np.ndarray, ...]) -> Measure:
+    """Return the measure as it can be called for all runs and topics; see `accept_batches`."""
+    n_classes = arrays[0].shape[-1]
+    real = _take_cells(arrays, _choose_cells(arrays, f"{measure}: tried"))
+    if n_classes <= _MOST_CLASSES:
+        trial = choose_cases(make_trial_data(measure, n_classes))
+        try:
+            return accept_batches(measure, tuple(np.concatenate(pair) for pair in zip(real, trial, strict=True)))[0]
+        except (DependenceError, StoppedError):
+            raise
+        except MeasureError:
+            pass  # it need not be meant for every case that can be thought of
+    return accept_batches(measure, real)[0]
+
+
+def _score_again(measure: Measure, arrays: tuple[np.ndarray, ...], scores: np.ndarray, runs: Runs) -> None:
+    """Score some cells alone: an error if their scores are not those that they have among all others."""
+    for r, t in _choose_cells(arrays, f"{measure}: scored again"):
+        alone, _ = measure.evaluate(*(array[0] for array in _take_cells(arrays, [(r, t)])))
+        if find_difference(alone, scores[r, t]) is not None:
+            raise MeasureError(
+                f"{measure}: run {runs.runs[r]}, topic {runs.topics[t]} scored {scores[r, t]:.12g} with the others and "
+                f"{float(alone):.12g} alone: a measure must score every topic by itself"
+            )
+
+
+def _choose_cells(arrays: tuple[np.ndarray, ...], purpose: str) -> list[tuple[int, int]]:
+    """Return some places (run, topic): the first, the last, and random ones."""
+    n_runs, n_topics = arrays[0].shape[:2]
+    if not n_runs * n_topics:
+        return []
+    drawn = generator(0, purpose).integers(n_runs * n_topics, size=_CELLS_AGAIN)
+    cells = sorted({0, n_runs * n_topics - 1, *drawn.tolist()})
+    return [divmod(cell, n_topics) for cell in cells]
+
+
+def _take_cells(arrays: tuple[np.ndarray, ...], cells: list[tuple[int, int]]) -> tuple[np.ndarray, ...]:
+    """Return the arrays of these cells, one after the other; gold has no axis for runs."""
+    at = np.array(cells, dtype=int).reshape(-1, 2)
+    first = arrays[0][at[:, 0], at[:, 1]]
+    return (first,) if len(arrays) == 1 else (first, arrays[1][at[:, 1]])
 
 
 def _way_out(measure: Measure, runs: Runs) -> str:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from metaeval.errors import MeasureError
-from metaeval.measures.base import ASSUMED, Formula, Measure, find_signs
+from metaeval.measures.base import ASSUMED, Measure, find_signs
+from metaeval.measures.calls import EachTopic
+from metaeval.measures.isolation import RemoteFormula, spend_time
 from metaeval.stats.streams import generator
 
 _CASES = 24  # matrices, or pairs of distributions, of each kind
+_CASES_ALONE = 29  # of them that are scored alone and in batches; no number of classes, or nearly none
+_BY_ITSELF = "a measure must score every topic by itself"
+_NOT_REPEATABLE = "a measure must depend on its arrays alone, not on chance, the clock or earlier calls"
 SLACK = 1e-9
 """How far a score may exceed a bound before it is said to."""
+
+
+class DependenceError(MeasureError):
+    """A score depends on something besides the topic: on others in its batch, on chance, or on earlier calls."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,9 @@ class Conformance:
 
 def conformance(measure: Measure, n_classes: int = 5) -> Conformance:
     """Does a measure satisfy its declared range and direction, with finite scores and the perfect run best?
+
+    It must also give every topic the same score each time, alone and in any batch. A function of a user's file is
+    tried in the process in which such files run; one that is passed in Python is trusted, and runs in this one.
 
     Parameters
     ----------
@@ -69,15 +82,16 @@ def conformance(measure: Measure, n_classes: int = 5) -> Conformance:
     ()
     """
     data = make_trial_data(measure, n_classes)
-    measure, notes = accept_batches(measure, data)
-    began = time.perf_counter()
-    scores, _ = measure.evaluate(*data)
-    seconds = (time.perf_counter() - began) / scores.size
+    with spend_time():
+        measure, notes = accept_batches(measure, data)
+        began = time.perf_counter()
+        scores, _ = measure.evaluate(*data)
+        seconds = (time.perf_counter() - began) / scores.size
+        best, _ = measure.evaluate(*make_perfect_data(measure, data))
     low, high = measure.range
     _refuse(measure, data, ~np.isfinite(scores), scores, "which is not a finite number")
     beyond = (scores < low - SLACK) | (scores > high + SLACK)
     _refuse(measure, data, beyond, scores, f"outside its declared range [{low:g}, {high:g}]")
-    best, _ = measure.evaluate(*make_perfect_data(measure, data))
     gain = (scores - best) * find_signs([measure])
     _refuse(measure, data, gain > SLACK, scores, _direction(measure, best, gain))
     if np.ptp(scores) == 0:
@@ -116,6 +130,8 @@ def make_perfect_data(measure: Measure, data: tuple[np.ndarray, ...]) -> tuple[n
 def accept_batches(measure: Measure, data: tuple[np.ndarray, ...]) -> tuple[Measure, tuple[str, ...]]:
     """Return a measure that takes leading axes: the given one, or one that calls it topic by topic, and a note of that.
 
+    Every case is scored alone, in two orders, and then together with others in several arrangements.
+
     Parameters
     ----------
     measure : Measure
@@ -128,22 +144,85 @@ def accept_batches(measure: Measure, data: tuple[np.ndarray, ...]) -> tuple[Meas
     measure : Measure
     notes : tuple of str
         Empty, or one sentence.
+
+    Raises
+    ------
+    DependenceError
+        If a case has another score when it is scored again, or together with others.
+    MeasureError
+        If the measure cannot be computed.
     """
-    note = (
-        f"{measure} takes one topic at a time and is called so; written for leading axes (…, K), with axis=-1, "
-        "it would be much faster"
-    )
-    if isinstance(measure.formula, _EachTopic):
-        return measure, (note,)
-    one_by_one = call_each_topic(measure)
-    single, _ = one_by_one.evaluate(*data)
-    try:
-        together, _ = measure.evaluate(*data)
-    except MeasureError:
-        together = np.empty(0)
-    if together.shape == single.shape and np.allclose(together, single, rtol=1e-9, atol=1e-12, equal_nan=True):
+    data = choose_cases(data)
+    each = isinstance(measure.formula, EachTopic) or bool(getattr(measure.formula, "each", 0))
+    one_by_one = measure if each else call_each_topic(measure)
+    alone, _ = one_by_one.evaluate(*data)
+    again, _ = one_by_one.evaluate(*(array[::-1] for array in data))
+    _check_equal(measure, data, alone, again[::-1], "first and {} when it was scored again", _NOT_REPEATABLE)
+    if not each and all(_accepts(measure, one_by_one, data, alone, places) for places in _arrange(len(alone))):
         return measure, ()
-    return one_by_one, (note,)
+    if len(alone) > 1 and np.ptp(alone) == 0:
+        raise MeasureError(f"{measure} gives {alone[0]:g} to every topic that it was tried on alone")
+    return one_by_one, (
+        f"{measure} takes one topic at a time and is called so; written for leading axes (…, K), with axis=-1, "
+        "it would be much faster",
+    )
+
+
+def choose_cases(data: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """Return a few of the cases, evenly chosen, where every one is scored many times."""
+    n_cases = len(data[0])
+    chosen = np.unique(np.linspace(0, n_cases - 1, min(n_cases, _CASES_ALONE)).astype(int))
+    return tuple(array[chosen] for array in data)
+
+
+def _arrange(n_cases: int) -> Iterator[np.ndarray]:
+    """Yield the places of cases in batches: all twice, permuted, subsets, and as run × topic of two shapes."""
+    shuffled = generator(0, "arrangements").permutation(n_cases)
+    yield np.arange(n_cases)
+    yield np.arange(n_cases)
+    yield shuffled
+    yield shuffled[: n_cases // 2]
+    yield np.array([n_cases - 1])
+    for rows in (2, 3):
+        yield shuffled[: n_cases // rows * rows].reshape(rows, -1)
+        yield shuffled[: n_cases // rows * rows].reshape(-1, rows)[::-1]
+
+
+def _accepts(
+    measure: Measure, one_by_one: Measure, data: tuple[np.ndarray, ...], alone: np.ndarray, places: np.ndarray
+) -> bool:
+    """Say whether a measure takes a batch of these cases; an error where it takes it and gives other scores."""
+    batch = tuple(array[places] for array in data)
+    expected = alone[places]
+    if places.ndim == 2 and len(batch) == 2:  # gold has no axis for runs
+        batch = (batch[0], batch[1][0])
+        expected, _ = one_by_one.evaluate(*batch)
+    try:
+        together, _ = measure.evaluate(*batch)
+    except MeasureError:
+        return False
+    if together.shape != expected.shape:
+        return False
+    _check_equal(measure, batch, expected, together, "alone and {} with others", _BY_ITSELF)
+    return True
+
+
+def find_difference(expected: np.ndarray, found: np.ndarray) -> tuple[int, ...] | None:
+    """Return the first place where two arrays of scores differ by more than rounding; None if they do not."""
+    differ = ~np.isclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True)
+    return tuple(int(at) for at in np.argwhere(differ)[0]) if differ.any() else None
+
+
+def _check_equal(
+    measure: Measure, data: tuple[np.ndarray, ...], expected: np.ndarray, found: np.ndarray, how: str, rule: str
+) -> None:
+    at = find_difference(expected, found)
+    if at is None:
+        return
+    axes = 2 if measure.kind == "classification" else 1
+    case = tuple(np.broadcast_to(array, expected.shape + array.shape[-axes:])[at][None] for array in data)
+    said = how.format(f"{found[at]:.12g}")
+    raise DependenceError(f"{measure} gives {expected[at]:.12g} {said} to {_describe_case(measure, case, 0)}: {rule}")
 
 
 def call_each_topic(measure: Measure) -> Measure:
@@ -151,40 +230,23 @@ def call_each_topic(measure: Measure) -> Measure:
     if measure.formula is None:
         raise MeasureError(f"{measure} is known by its scores only, there is no formula to check")
     axes = 2 if measure.kind == "classification" else 1
-    return replace(measure, formula=_EachTopic(str(measure), measure.formula, axes))
-
-
-@dataclass(frozen=True)
-class _EachTopic:
-    """A formula of one topic, made one that takes leading axes; `axes` are those of one topic's arrays."""
-
-    name: str
-    formula: Formula
-    axes: int
-
-    def __call__(self, *arrays: np.ndarray, **parameters: object) -> np.ndarray:
-        shape = np.broadcast_shapes(*(array.shape[: -self.axes] for array in arrays))
-        cases = [np.broadcast_to(array, shape + array.shape[-self.axes :]) for array in arrays]
-        scores = np.empty(shape)
-        for index in np.ndindex(shape):
-            score = np.asarray(self.formula(*(case[index] for case in cases), **parameters), dtype=np.float64)
-            if score.shape != ():
-                raise MeasureError(
-                    f"{self.name} returned shape {score.shape} for one topic of shape {cases[0][index].shape}: "
-                    "it must return one number per topic"
-                )
-            scores[index] = score
-        return scores
+    if isinstance(measure.formula, RemoteFormula):
+        return replace(measure, formula=measure.formula.call_each_topic(axes))
+    if isinstance(measure.formula, EachTopic):
+        return measure
+    return replace(measure, formula=EachTopic(measure.formula, axes))
 
 
 def _refuse(measure: Measure, data: tuple[np.ndarray, ...], wrong: np.ndarray, scores: np.ndarray, why: str) -> None:
     if wrong.any():
         case = int(np.argmax(wrong))
-        if measure.kind == "classification":
-            example = f"counts {data[0][case].astype(int).tolist()} (rows gold, columns predicted)"
-        else:
-            example = f"estimated {data[0][case].round(3).tolist()} and gold {data[1][case].round(3).tolist()}"
-        raise MeasureError(f"{measure} gives {scores[case]:.6g} for {example}, {why}")
+        raise MeasureError(f"{measure} gives {scores[case]:.6g} for {_describe_case(measure, data, case)}, {why}")
+
+
+def _describe_case(measure: Measure, data: tuple[np.ndarray, ...], case: int) -> str:
+    if measure.kind == "classification":
+        return f"counts {data[0][case].astype(int).tolist()} (rows gold, columns predicted)"
+    return f"estimated {data[0][case].round(3).tolist()} and gold {data[1][case].round(3).tolist()}"
 
 
 def _direction(measure: Measure, best: np.ndarray, gain: np.ndarray) -> str:

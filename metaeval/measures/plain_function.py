@@ -11,7 +11,8 @@ import numpy as np
 
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Kind, Measure
-from metaeval.measures.conformance import SLACK, accept_batches, call_each_topic, make_perfect_data, make_trial_data
+from metaeval.measures.conformance import SLACK, accept_batches, make_perfect_data, make_trial_data
+from metaeval.measures.isolation import spend_time
 
 _N_CLASSES = 5
 
@@ -45,17 +46,17 @@ def measure_of_function(function: Callable[..., Any], name: str | None = None) -
     kind = _find_kind(function, name)
     bare = Measure(name, None, kind=kind, formula=function)
     data = make_trial_data(bare, _N_CLASSES)
-    each = call_each_topic(bare)
-    gain = each.evaluate(*data)[0] - each.evaluate(*make_perfect_data(bare, data))[0]
+    with spend_time():
+        found, _ = accept_batches(bare, data)
+        gain = found.evaluate(*data)[0] - found.evaluate(*make_perfect_data(bare, data))[0]
     if not np.isfinite(gain).all() or ((gain > SLACK).any() and (gain < -SLACK).any()) or not gain.any():
         raise MeasureError(
             f"{name}: the perfect run is neither always best nor always worst, so its direction cannot be seen; "
             f"decorate it with @metaeval.{kind}_measure(higher_is_better=…, range=(…, …))"
         )
     higher = bool((gain <= SLACK).all())
-    found, _ = accept_batches(replace(bare, higher_is_better=higher), data)
     note = f"{name} is not decorated: taken as a {kind} measure of which {'higher' if higher else 'lower'} is better"
-    return found, note
+    return replace(found, higher_is_better=higher), note
 
 
 def _find_kind(function: Callable[..., Any], name: str) -> Kind:

@@ -137,11 +137,6 @@ def _registering(
             raise MeasureError(f"{registered}: the range {range!r} is empty; give (smallest, largest)")
         if parse(registered)[1] or "(" in registered:
             raise MeasureError(f"{registered!r} is not a measure's name: leave the parameters to the function")
-        earlier = _MEASURES.get(registered)
-        if earlier is not None and _origin(earlier.formula) != _origin(formula):
-            raise MeasureError(
-                f"there is a measure {registered} already ({earlier.source or 'yours'}); choose another name"
-            )
         summary = (formula.__doc__ or "").strip().partition("\n")[0]
         measure = Measure(
             registered,
@@ -156,12 +151,23 @@ def _registering(
             symmetric=symmetric,
             formula=formula,
         )
-        _MEASURES[registered] = measure.with_parameters({key: parameters_of(formula)[key] for key in shown})
+        measure = measure.with_parameters({key: parameters_of(formula)[key] for key in shown})
+        add_measure(measure)
         function: Any = fill_undefined(formula, undefined)
-        function.measure = _MEASURES[registered]
+        function.measure = measure
         return function
 
     return register
+
+
+def add_measure(measure: Measure) -> None:
+    """Let everybody find a measure by its name; an error where another one has it already."""
+    earlier = _MEASURES.get(measure.name)
+    if earlier is not None and _origin(earlier.formula) != _origin(measure.formula):
+        raise MeasureError(
+            f"there is a measure {measure.name} already ({earlier.source or 'yours'}); choose another name"
+        )
+    _MEASURES[measure.name] = measure
 
 
 def _origin(formula: Formula | None) -> tuple[str, str] | None:
@@ -210,7 +216,7 @@ def is_shipped(measure: Measure) -> bool:
     registered = _MEASURES.get(measure.name)
     if registered is None or measure.formula is not registered.formula:
         return False
-    return getattr(measure.formula, "__module__", "").startswith("metaeval.measures.")
+    return str(getattr(measure.formula, "__module__", "")).startswith("metaeval.measures.")
 
 
 def measures(kind: Kind | None = None) -> tuple[Measure, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from metaeval.errors import MeasureError, MetaevalWarning
 from metaeval.measures.base import Formula, Measure
@@ -30,8 +31,9 @@ def measure(wanted: Wanted) -> Measure:
     Parameters
     ----------
     wanted : str, Measure or function
-        ``"NMD"``, ``"OCI(beta=0.75, gamma=1)"``, ``"file.py:function"`` (the file is run), a `Measure`, a function
-        that went through `classification_measure` or `quantification_measure`, or a plain function of arrays.
+        ``"NMD"``, ``"OCI(beta=0.75, gamma=1)"``, ``"file.py:function"`` (the file is run in a process of its own),
+        a `Measure`, a function that went through `classification_measure` or `quantification_measure`, or a plain
+        function of arrays, which is trusted: it runs in this process.
 
     Returns
     -------
@@ -58,11 +60,14 @@ def measure(wanted: Wanted) -> Measure:
     """
     if isinstance(wanted, Measure):
         return wanted
-    given, name = wanted, None
+    given: Any = wanted
+    name = None
     if isinstance(wanted, str):
         if not is_reference(wanted):
             return require_registered(wanted)
         given, name = load_function(wanted), wanted.rpartition(":")[2]
+    if isinstance(given, Measure):
+        return given
     attached = getattr(given, "measure", None)
     if isinstance(attached, Measure):
         return attached

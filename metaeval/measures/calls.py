@@ -1,0 +1,122 @@
+"""Calling a function that somebody else wrote: it sees copies, changes no setting, and returns real numbers or fails."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metaeval.errors import MeasureError, MetaevalError
+
+
+class FormulaError(MeasureError):
+    """A function cannot be computed; the message begins with "it", because the function has no name here."""
+
+
+_LONGEST = 300  # letters of somebody else's message
+_turns = itertools.count(1)
+
+
+def call_formula(formula: Callable[..., Any], arrays: tuple[np.ndarray, ...], parameters: Mapping[str, Any]) -> Any:
+    """Return the scores that a function gives for copies of arrays, as float64.
+
+    Parameters
+    ----------
+    formula : callable
+    arrays : tuple of ndarray
+    parameters : mapping
+
+    Returns
+    -------
+    ndarray of float64
+
+    Raises
+    ------
+    FormulaError
+        If it raises anything, ends the program, or returns what is no array of real numbers.
+    """
+    copies = tuple(np.array(array, dtype=np.float64) for array in arrays)
+    for copy in copies:
+        copy.flags.writeable = False
+    try:
+        with keep_settings():
+            return read_scores(formula(*copies, **parameters))
+    except MetaevalError:
+        raise
+    except SystemExit as stop:
+        raise FormulaError(f"it ends the program with sys.exit({stop.code!r})"[:_LONGEST]) from None
+    except Exception as error:
+        raise FormulaError(describe_error(error)) from error
+
+
+def read_scores(returned: Any) -> np.ndarray:
+    """Return what a function returned as float64; an error where it is masked, complex, a date, text or nothing."""
+    if isinstance(returned, np.ma.MaskedArray):
+        raise FormulaError("it returned a masked array, not plain numbers")
+    scores = np.asarray(returned)
+    if scores.dtype.kind not in "biuf":
+        what = "nothing" if returned is None else f"values of type {scores.dtype}"
+        raise FormulaError(f"it returned {what}, not real numbers")
+    return scores.astype(np.float64)
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an exception as one short line."""
+    said = " ".join(str(error).split())
+    said = f"{said[:_LONGEST]}…" if len(said) > _LONGEST else said
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+@contextmanager
+def keep_settings() -> Iterator[None]:
+    """Restore numpy's error settings, the filters of warnings and the global random states afterwards.
+
+    Inside, random states are different each time, and not those of the caller: restored alone they would give every
+    call of a random measure the same numbers, and nobody would see that it is random.
+    """
+    numbers, states = random.getstate(), np.random.get_state()  # noqa: NPY002  (the global state is the point)
+    turn = next(_turns)
+    random.seed(turn)
+    np.random.seed(turn % 2**32)  # noqa: NPY002
+    try:
+        with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+            yield
+    finally:
+        random.setstate(numbers)
+        np.random.set_state(states)  # noqa: NPY002
+
+
+@dataclass(frozen=True)
+class EachTopic:
+    """A formula of one topic, made one that takes leading axes.
+
+    Parameters
+    ----------
+    formula : callable
+    axes : int
+        Of one topic's arrays: 2 for counts, 1 for distributions.
+    """
+
+    formula: Callable[..., Any]
+    axes: int
+
+    def __call__(self, *arrays: np.ndarray, **parameters: Any) -> np.ndarray:
+        """Return one score a topic, shape (...)."""
+        shape = np.broadcast_shapes(*(array.shape[: -self.axes] for array in arrays))
+        cases = [np.broadcast_to(array, shape + array.shape[-self.axes :]) for array in arrays]
+        scores = np.empty(shape)
+        for index in np.ndindex(shape):
+            score = read_scores(self.formula(*(case[index] for case in cases), **parameters))
+            if score.shape != ():
+                raise FormulaError(
+                    f"it returned shape {score.shape} for one topic of shape {cases[0][index].shape}: "
+                    "it must return one number per topic"
+                )
+            scores[index] = score
+        return scores
