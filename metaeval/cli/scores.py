@@ -12,6 +12,7 @@ from metaeval.cli.options import (
     Aspect,
     Classes,
     Collection,
+    Columns,
     Command,
     FromFormat,
     Invalid,
@@ -21,6 +22,7 @@ from metaeval.cli.options import (
     Source,
     Style,
     option_names,
+    parse_columns,
 )
 from metaeval.cli.output import check_output, check_target, show, working, write_scores
 
@@ -182,6 +184,7 @@ def convert(
     measure: Annotated[str | None, typer.Option(help="The measure of a file that holds one without its name")] = None,
     collection: Collection = None,
     missing: Missing = "raise",
+    columns: Columns = None,
 ) -> None:
     """Convert scores from one format to another.
 
@@ -193,13 +196,20 @@ def convert(
       metaeval convert scores.csv scores.parquet
       metaeval convert web2013_ndcg20.csv tidy.csv
       metaeval convert scores.csv folder --to sakai
+      metaeval convert mt.csv scores.csv --columns run=system,topic=segment,score=value
+      zcat scores.csv.gz | metaeval convert - scores.parquet
       metaeval convert scores.csv mystore --to store --collection web2013
     """
     from metaeval.datasets.open import open_scores
 
     with working("converting"):
         scores = open_scores(
-            source, format=format, measure=measure, collection=collection, missing=missing  # type: ignore[arg-type]
-        )  # fmt: skip
+            source,
+            format=format,
+            measure=measure,
+            collection=collection,
+            missing=missing,  # type: ignore[arg-type]
+            columns=parse_columns(columns),
+        )
         with option_names({"format": "--to"}):
             write_scores(scores, target, to_format)

@@ -66,6 +66,7 @@ def read_scores(
     measure: str | None = None,
     collection: str | None = None,
     missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
 ) -> Scores:
     r"""Read a score matrix, in whichever format it is.
 
@@ -79,7 +80,9 @@ def read_scores(
     collection : str, optional
         By default the name of the file or folder; what a wide file's name says.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do where a run has no score for a topic and measure.
+        What to do where a run has no score for a topic and measure; in every format NaN is no score.
+    columns : mapping of str to str, optional
+        What a tidy source calls some of its columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
 
     Returns
     -------
@@ -98,7 +101,9 @@ def read_scores(
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
     """
-    chosen = score_format(path) if format is None else _known(format, SCORE_FORMATS)
+    chosen = score_format(path, columns) if format is None else _known(format, SCORE_FORMATS)
+    if columns and chosen != "tidy":
+        raise MetaevalError(f"the format {chosen} has no columns that {format_option('columns')} could name")
     if chosen == "wide":
         return wide.read(path, measure=measure, collection=collection, missing=missing)
     if chosen == "trec_eval":
@@ -107,11 +112,11 @@ def read_scores(
     if not isinstance(path, str | Path):
         raise DataError(f"the format {chosen} is read from one path", hint="several files can be wide or trec_eval")
     if chosen == "tidy":
-        return tidy.read(path, measure=measure, collection=collection, missing=missing)
+        return tidy.read(path, measure=measure, collection=collection, missing=missing, columns=columns)
     folder, files = path, None if measure is None else {measure: measure}
     if not is_folder(path):  # one file of such a folder
         folder, files = Path(path).parent, {file_name(path): measure or file_name(path)}
-    return sakai.read(folder, measures=files, collection=collection)
+    return sakai.read(folder, measures=files, collection=collection, missing=missing)
 
 
 def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -> None:
@@ -148,7 +153,13 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
                 f"{format_option('format', 'wide')}, sakai or trec_eval",
             )
         format = "tidy"
-    SCORE_FORMATS[_known(format, SCORE_FORMATS)].write(scores, path)
+    chosen = SCORE_FORMATS[_known(format, SCORE_FORMATS)]
+    for label in (*scores.runs, *scores.topics, *map(str, scores.measures)):
+        try:
+            label.encode()
+        except UnicodeEncodeError:
+            raise DataError(f"the label {label!r} is no text that a file can hold", file=path) from None
+    chosen.write(scores, path)
 
 
 def read_runs(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.policies import InvalidPolicy, MissingPolicy, report_policy
 from metaeval.data.runs import ClassificationRuns
-from metaeval.errors import DataError
+from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, is_folder, list_files, stem
 from metaeval.io import judgements
 from metaeval.io.classification import Labels, classification_runs, split_items
@@ -42,8 +42,8 @@ def read(
     label: say so with `topics`. Items are matched by id2, with start and end or topic, as id1 is NA in submissions.
 
     RepLab: a table with the columns entity_id, tweet_id and polarity, or a folder of such tables without entity_id,
-    one an entity and called like it. Tweets that are not about the entity have no polarity in the gold and are left
-    out. Entities are the topics.
+    one an entity and called like it. Tweets that are not about the entity have no polarity in the gold (it is empty or
+    NULL) and are left out, which a `PolicyWarning` says. Entities are the topics.
 
     Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`.
 
@@ -87,7 +87,8 @@ def read(
     files = find_named_files(runs, gold=gold)
     named = stem(gold) if collection is None else collection
     whole = _labels(gold, topics)
-    truth = _related(whole)
+    # Elsewhere an item without a label is a defect, which is refused when the labels are counted.
+    truth = _related(whole) if layout_of(gold) == "replab" else whole
     unrelated = _keys(whole) - _keys(truth)
     answers = {run: _without(_labels(path, topics), unrelated) for run, path in files.items()}
     if parts is not None:
@@ -187,6 +188,9 @@ def _related(labels: Labels) -> Labels:
     keep = [row for row, label in enumerate(labels.labels) if label not in ("", "NULL", "null")]
     if not keep:
         raise DataError("no item of it has a polarity", file=labels.file)
+    if len(keep) < len(labels.items):
+        count = format_count(len(labels.items) - len(keep), "item")
+        report_policy(f"left out {count} of {len(labels.items):,} without a polarity", labels.file)
     return _rows(labels, keep)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.policies import MissingPolicy
+from metaeval.data.cells import is_missing, number
+from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError
 from metaeval.files import (
@@ -24,7 +25,7 @@ from metaeval.files import (
     stem,
     write_file,
 )
-from metaeval.io.table import check_plain, number
+from metaeval.io.table import check_plain
 
 ALL = "all"
 """The topic of a row that sums up the others."""
@@ -81,7 +82,7 @@ def read(
     rows: list[tuple[str, str, str, float]] = []
     from_file: dict[str, PathLike] = {}
     for given, path in files:
-        said, cells = _one(path, wanted)
+        said, cells = _one(path, wanted, missing)
         run = said if said is not None and not named else str(given)
         if run in from_file:
             raise DataError(f"{from_file[run]} is of the same run", file=path, run=run)
@@ -146,7 +147,9 @@ def write(scores: Scores, folder: PathLike) -> None:
         write_file(join_path(folder, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
 
 
-def _one(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tuple[str, str], float]]:
+def _one(
+    path: PathLike, wanted: set[str] | None, missing: MissingPolicy
+) -> tuple[str | None, dict[tuple[str, str], float]]:
     """Return what a file says of the run's name, and its scores by (measure, topic)."""
     run: str | None = None
     cells: dict[tuple[str, str], float] = {}
@@ -165,8 +168,9 @@ def _one(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tupl
             continue
         where: dict[str, Any] = {"file": path, "line": line, "run": stem(path), "topic": topic, "measure": measure}
         score = number(value)
-        if not np.isfinite(score):
-            raise DataError(f"the score {value!r} is not a finite number", **where)
+        if not np.isfinite(score) and not (missing != "raise" and is_missing(value)):
+            hint = hint_missing() if is_missing(value) else None
+            raise DataError(f"the score {value!r} is not a finite number", hint=hint, **where)
         if (measure, topic) in cells:
             raise DataError("there is a second score", **where)
         cells[measure, topic] = score

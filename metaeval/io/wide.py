@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from metaeval.data.cells import is_missing
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_list, format_option
@@ -51,8 +52,6 @@ SUFFIXES = (".csv", ".tsv")
 TOPIC_COLUMNS = ("topic", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "id", "")
 AVERAGES = ("all", "mean", "average", "avg", "amean")
 """Names of a first column that holds the topics; the empty one is what R and pandas write for row names."""
-EMPTY = ("", "NA")
-"""Cells without a score."""
 
 
 def read(
@@ -77,7 +76,7 @@ def read(
     collection : str, optional
         The collection's name; of a folder with several collections, the one to read.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do with a cell that is empty or NA.
+        What to do with a cell that is empty, NA or NaN.
 
     Returns
     -------
@@ -282,7 +281,7 @@ def _matrix(path: PathLike, measure: str) -> _Matrix:
     for r, column in enumerate(columns):
         values[:, r] = numbers(column)
         for t in np.flatnonzero(~np.isfinite(values[:, r])):
-            if column[t].strip() not in EMPTY:
+            if not is_missing(column[t]):
                 raise DataError(
                     f"the score {column[t]!r} is not a finite number",
                     file=path,
@@ -363,6 +362,10 @@ def _aligned(other: _Matrix, first: _Matrix) -> np.ndarray:
 
 
 def _write_one(scores: Scores, position: int, path: PathLike) -> None:
+    for topic in scores.topics:
+        if topic.strip().lower() in AVERAGES:
+            problem = "a topic cannot have this name here: its line would be taken for an average"
+            raise DataError(problem, file=path, topic=topic, hint="write tidy CSV or Parquet")
     for what, labels in (("run", scores.runs), ("topic", scores.topics)):
         for label in labels:
             if "\r" in label or "\0" in label or (what == "run" and label != label.strip()):
