@@ -82,11 +82,11 @@ class GoldAndRuns:
             raise MetaevalError(
                 "say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)"
             )
-        if not self.runs:
+        if not self.runs and self.layout != "labels":  # whose gold may have a column for every judge
             raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
         return read_runs(
             self.gold,
-            self.runs if len(self.runs) > 1 else self.runs[0],
+            None if not self.runs else self.runs if len(self.runs) > 1 else self.runs[0],
             format=self.layout,
             classes=None if self.classes is None else [label.strip() for label in self.classes.split(",")],
             aspect=self.aspect,

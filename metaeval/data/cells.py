@@ -99,7 +99,7 @@ def arrange_cells(
         named = {name: labels[axis][codes[axis][row]] for axis, name in enumerate(COLUMNS[:3])}
         return {"file": file, "line": None if lines is None else lines[row], **named}
 
-    score, gaps = _read_scores(frame["score"], given, missing, where)
+    score, gaps = read_score_column(frame["score"], given, missing, where)
     shape = tuple(map(len, labels))
     n_cells = math.prod(shape)
     if n_cells >= 1 << 62:
@@ -179,10 +179,33 @@ def _kind(kind: type) -> str:
     return "Measure" if issubclass(kind, Measure) else kind.__name__
 
 
-def _read_scores(
+def read_score_column(
     column: pd.Series, given: Sequence[str] | None, missing: str, where: Callable[[int], dict[str, Any]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores, NaN where there is none, and where that is."""
+    """Return a column of scores as numbers, without guessing what dates, complex numbers or words may mean.
+
+    Parameters
+    ----------
+    column : Series
+    given : sequence of str or None
+        The same scores as a file holds them, for messages.
+    missing : str
+        Whether NaN, None and NA are refused: with ``"raise"``.
+    where : callable
+        Makes of a row's number what a message says of its place.
+
+    Returns
+    -------
+    scores : ndarray of float64, shape (row,)
+        NaN where there is none.
+    gaps : ndarray of bool, shape (row,)
+        Where that is.
+
+    Raises
+    ------
+    DataError
+        If one is no finite number.
+    """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
     if column.dtype.kind in "mMcSV":

@@ -26,7 +26,8 @@ from metaeval.io import (
     wide,
 )
 from metaeval.io.detect import score_format
-from metaeval.io.objects import from_frame, from_ir_measures, from_pytrec_eval, from_ranx
+from metaeval.io.frames import from_frame, is_frame
+from metaeval.io.objects import from_ir_measures, from_pytrec_eval, from_ranx
 
 SCORE_FORMATS: Mapping[str, ModuleType] = MappingProxyType(
     {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval}
@@ -60,7 +61,7 @@ __all__ = [
 
 
 def read_scores(
-    path: Sources,
+    path: Sources | Any,
     *,
     format: str | None = None,
     measure: str | None = None,
@@ -73,6 +74,7 @@ def read_scores(
     Parameters
     ----------
     path : path, or what the format takes: a list of paths, a mapping, a folder
+        ``"-"`` is standard input; a frame, an array with names or records are taken as `from_frame` takes them.
     format : {"tidy", "wide", "sakai", "trec_eval"}, optional
         By default seen from the suffix, the header, or the files of a folder.
     measure : str, optional
@@ -101,6 +103,10 @@ def read_scores(
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
     """
+    if is_frame(path):
+        if format not in (None, "tidy", "wide"):
+            raise MetaevalError(f"a frame is not in the format {format}")
+        return from_frame(path, measure=measure, collection=collection, missing=missing, columns=columns)
     chosen = score_format(path, columns) if format is None else _known(format, SCORE_FORMATS)
     if columns and chosen != "tidy":
         raise MetaevalError(f"the format {chosen} has no columns that {format_option('columns')} could name")
@@ -164,10 +170,11 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
 
 def read_runs(
     gold: PathLike,
-    runs: Sources,
+    runs: Sources | None = None,
     *,
     format: str,
     classes: Iterable[object] | None = None,
+    columns: Mapping[str, str] | None = None,
     aspect: str | None = None,
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
@@ -180,10 +187,13 @@ def read_runs(
     ----------
     gold : path
     runs : path, list of paths, mapping of run name to path, or folder
-        A run is named after its file, without suffix, unless a mapping names it.
+        A run is named after its file, without suffix, unless a mapping names it. The format labels needs none
+        where the gold file has a column for every judge: item, gold, judge1, judge2, …
     format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities"}
     classes : iterable of str, optional
         All classes in their order; judgements and labels need them.
+    columns : mapping of str to str, optional
+        What files of labels call some of the columns: ``{"item": "sentence"}``.
     aspect : {"A", "E", "S"}, optional
         Which aspect of dialogue quality; that format needs it.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
@@ -217,7 +227,7 @@ def read_runs(
     """
     reader = RUN_FORMATS[_known(format, RUN_FORMATS)]
     takes = inspect.signature(reader).parameters
-    given: dict[str, Any] = {"classes": classes, "aspect": aspect}
+    given: dict[str, Any] = {"classes": classes, "aspect": aspect, "columns": columns}
     given = {name: value for name, value in given.items() if value is not None}
     if invalid != "raise":
         given["invalid"] = invalid
@@ -229,6 +239,8 @@ def read_runs(
     for name in ("classes", "aspect"):
         if name in takes and takes[name].default is inspect.Parameter.empty and name not in given:
             raise MetaevalError(f"the format {format} needs {format_option(name)}: {_EXAMPLES[name]}")
+    if runs is None and takes["runs"].default is inspect.Parameter.empty:
+        raise MetaevalError(f"the format {format} needs runs besides the gold")
     return reader(gold, runs, missing=missing, collection=collection, **given)
 
 

@@ -268,7 +268,10 @@ def _label_column(column: Any) -> np.ndarray:
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     labels = np.array([*whole.dictionary.cast(pa.string()).to_pylist(), None], dtype=object)
-    return labels[whole.indices.fill_null(len(labels) - 1).to_numpy()]
+    codes = whole.indices.fill_null(len(labels) - 1).to_numpy()
+    if len(codes) and not 0 <= codes.min() <= codes.max() < len(labels):
+        raise ValueError("there is a label beyond its dictionary")
+    return labels[codes]
 
 
 def _check_wanted(found: bool, frame: pd.DataFrame, measure: str, path: PathLike) -> None:

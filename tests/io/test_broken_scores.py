@@ -40,7 +40,7 @@ TEXT = [
         tidy,
         "s.csv",
         GOOD + 'a,"t\n2",AP,1\na,"t\n2",AP,1\n',
-        r"s.csv:6: run a, topic t\\n2, measure AP: there is a second",
+        r"s.csv:6: run a, topic t\n2, measure AP: there is a second",
     ),
     (tidy, "s.csv", GOOD + 'a,"t2,AP,1\n', "s.csv:4: it is not a table: unexpected end of data"),
     (
