@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -117,6 +117,8 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
         return str, None, get_args(hint)  # the function itself refuses another one, in its words
     if Measure in inner:
         return list[str], None, ()  # the function itself finds measures by what is typed
+    if hint in (Iterable[str], Sequence[str]):
+        return list[str], lambda given: given or None, ()
     if NoneType in get_args(hint) and len(inner) == 1:
         if inner[0] == Sequence[int]:
             return str | None, lambda text: _read_numbers(text, flags[0]), ()
