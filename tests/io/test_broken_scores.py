@@ -53,7 +53,7 @@ TEXT = [
         tidy,
         "s.csv",
         "run;topic;measure;score\na;t,u;AP;1;2\n",
-        "s.csv:2: the line has 5 columns, the header 4 (columns are separated by semicolons)",
+        "s.csv:2: the line has 5 columns, but the header has 4 (columns are separated by semicolons)",
     ),
     (wide, "c_ap.csv", "a,b\n0.5\n", "c_ap.csv:2: the line has 1 column, but the header has 2"),
     (wide, "c_ap.csv", "a,b\n0.5,x\n", "c_ap.csv:2: run b, topic 1, measure AP: the score 'x' is not a finite number"),
