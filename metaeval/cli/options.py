@@ -30,7 +30,6 @@ HELP = {
 """What options say where a docstring has nothing to add."""
 
 PHRASES = {
-    'Measure("NAME", higher_is_better=…)': "--lower-is-better NAME",
     "runs.to_quantification()": "metaeval score --as-quantification",
     "name those that are with measures=…": "move it to another folder",
     "read_runs": "metaeval score",
