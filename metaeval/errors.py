@@ -8,8 +8,43 @@ from contextvars import ContextVar
 _OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
 
 
+_LONGEST_MESSAGE, _LONGEST_LABEL = 1000, 200
+"""Letters of a message, and of a label in it: labels come from files, which may hold anything."""
+
+
+def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
+    r"""Return text in one line of bounded length: line breaks are spelled out, and the middle is left out.
+
+    Parameters
+    ----------
+    text : str
+    most : int, optional
+        Letters that it may have.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(shorten("run a\nb"), shorten("x" * 1000, 12))
+    run a\nb xxxxxxxx…xxx
+    """
+    if len(text) > most:
+        after = most // 3 - 1
+        text = f"{text[: most - after - 1]}…{text[len(text) - after :]}"
+    return "".join(_BREAKS.get(letter, letter) for letter in text) if not _BREAKS.keys().isdisjoint(text) else text
+
+
+_BREAKS = {letter: letter.encode("unicode_escape").decode() for letter in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+
+
 class MetaevalError(ValueError):
     """Base of every error metaeval raises on purpose; the command line prints it and exits with status 2."""
+
+    def __str__(self) -> str:
+        """Return the message in one line of bounded length."""
+        return shorten(super().__str__())
 
 
 class DataError(MetaevalError):
@@ -59,7 +94,11 @@ class DataError(MetaevalError):
         if self.line is not None:
             place = f"{place}:{self.line}" if place else f"line {self.line}"
         labels = ("run", "topic", "item", "measure")
-        named = [f"{label} {value}" for label in labels if (value := getattr(self, label)) is not None]
+        named = [
+            f"{label} {shorten(str(value), _LONGEST_LABEL)}"
+            for label in labels
+            if (value := getattr(self, label)) is not None
+        ]
         parts = [part for part in (place, ", ".join(named), self.problem) if part]
         message = ": ".join(parts)
         return f"{message} ({self.hint})" if self.hint else message
@@ -90,6 +129,10 @@ class DatasetError(MetaevalError):
 
 class MetaevalWarning(UserWarning):
     """Base of every warning metaeval gives; the command line prints them on stderr."""
+
+    def __str__(self) -> str:
+        """Return the message in one line of bounded length."""
+        return shorten(super().__str__())
 
 
 class UndefinedValueWarning(MetaevalWarning):
@@ -130,9 +173,8 @@ def format_count(number: int, what: str) -> str:
 
 def format_list(labels: Sequence[str], most: int = 5) -> str:
     """Return labels as a phrase that stays short: ``"a, b, c and 17 more"``."""
-    if len(labels) <= most:
-        return ", ".join(labels)
-    return f"{', '.join(labels[:most])} and {len(labels) - most} more"
+    shown = ", ".join(shorten(label, _LONGEST_LABEL) for label in labels[:most])
+    return shown if len(labels) <= most else f"{shown} and {len(labels) - most} more"
 
 
 def format_option(name: str, value: object = None) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
+from weakref import WeakKeyDictionary
 
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, MetaevalError, format_list
 
 PathLike = str | Path
 
@@ -18,6 +21,18 @@ Sources = PathLike | Sequence[PathLike] | Mapping[str, PathLike]
 
 TEMPORARY = ".writing-"
 """What the name of a file that is still being written begins with."""
+
+LARGEST_FILE = 2 << 30
+"""Bytes that a file may have, and its content when it is unpacked, unless `LARGEST_FILE_OPTION` says another number."""
+
+LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
+"""The environment variable that raises, or lowers, the bound."""
+
+STANDARD_INPUT = "-"
+"""The path that stands for what is piped into the command."""
+
+_PIPED: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()
+"""What standard input held: its format is told before it is read, and it can be read only once."""
 
 _LONGEST_NAME = 200
 
@@ -40,8 +55,85 @@ def _remote(path: PathLike) -> tuple[Any, str]:
     return filesystem, str(inner)
 
 
+def find_largest() -> int:
+    """Return how many bytes a file may have, which `LARGEST_FILE_OPTION` in the environment may say.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    MetaevalError
+        If the environment holds something else than a number.
+    """
+    said = os.environ.get(LARGEST_FILE_OPTION, "").strip()
+    if not said:
+        return LARGEST_FILE
+    if not (said.isascii() and said.isdigit()) or len(said) > 18:
+        raise MetaevalError(f"{LARGEST_FILE_OPTION}={said} is not a number of bytes")
+    return int(said)
+
+
+def check_size(size: int, path: PathLike, what: str = "the file has") -> None:
+    """Refuse a file, or what is inside it, that is larger than the bound.
+
+    Parameters
+    ----------
+    size : int
+        In bytes.
+    path : path
+    what : str, optional
+        What is so large, with its verb, for the message.
+
+    Raises
+    ------
+    DataError
+    """
+    most = find_largest()
+    if size > most:
+        hint = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
+        raise DataError(f"{what} {size:,} bytes, more than the {most:,} that are read", file=path, hint=hint)
+
+
+@contextmanager
+def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a regular local file: a FIFO would never begin, a device would never end.
+
+    Parameters
+    ----------
+    path : path
+
+    Yields
+    ------
+    stream : binary file
+    size : int
+        In bytes.
+
+    Raises
+    ------
+    DataError
+        If it is something else.
+    OSError
+        If it cannot be opened.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)
+    try:
+        state = os.fstat(handle)
+        if stat.S_ISDIR(state.st_mode):
+            raise DataError("this is a folder, not a regular file", file=path)
+        if not stat.S_ISREG(state.st_mode):
+            hint = f"to read a pipe, name {STANDARD_INPUT} and send it to standard input"
+            raise DataError("this is not a regular file", file=path, hint=hint)
+        with open(handle, "rb", closefd=False) as stream:
+            yield stream, state.st_size
+    finally:
+        os.close(handle)
+
+
 def read_bytes(path: PathLike) -> bytes:
-    """Return the content of a local file, or of any path that fsspec knows (``s3://…``, ``memory://…``).
+    """Return the content of a local file, of any path that fsspec knows (``s3://…``), or of standard input (``-``).
 
     Parameters
     ----------
@@ -54,24 +146,83 @@ def read_bytes(path: PathLike) -> bytes:
     Raises
     ------
     DataError
-        If there is no such file, it cannot be read, or it is empty.
+        If there is no such file, it cannot be read, is no regular file, is empty or larger than the bound.
     """
     try:
-        content = _read_remote(path) if is_remote(path) else Path(path).read_bytes()
+        return read_bounded(
+            path, find_largest(), hint=f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
+        )
     except FileNotFoundError:
         raise DataError("there is no such file", file=path) from None
     except IsADirectoryError:
         raise DataError("this is a folder, a file is needed", file=path) from None
     except OSError as error:
         raise DataError(f"it cannot be read: {error.strerror or error}", file=path) from None
+    except MemoryError:
+        raise DataError("there is not enough memory to read it", file=path) from None
+    except MetaevalError:
+        raise
+    except ValueError as error:  # a NUL or half a character in the path
+        raise DataError(f"no file can have this name: {error}", file=path) from None
+
+
+def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes:
+    """Return the content of a file that has so many bytes at most, and at least one.
+
+    Parameters
+    ----------
+    path : path
+    most : int
+    hint : str, optional
+        What to do about a file that is larger, for the message.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    DataError
+        If it is empty, larger, or no regular file.
+    OSError
+        If it cannot be read.
+    """
+    if is_standard_input(path):
+        content = _read_standard_input(most)
+    elif is_remote(path):
+        content = _read_remote(path, most)
+    else:
+        with open_regular(path) as (stream, size):
+            # Some files of the system say that they have no bytes, and hold some.
+            content = stream.read(min(size or most, most) + 1)
     if not content:
         raise DataError("the file is empty", file=path)
+    if len(content) > most:
+        raise DataError(f"the file is larger than {most:,} bytes", file=path, hint=hint)
     return content
 
 
-def _read_remote(path: PathLike) -> bytes:
+def is_standard_input(path: PathLike) -> bool:
+    """Say whether a path stands for standard input."""
+    return path == STANDARD_INPUT
+
+
+def _read_standard_input(most: int) -> bytes:
+    stream = sys.stdin
+    if stream is None or stream.isatty():
+        raise DataError("nothing is piped into standard input", file=STANDARD_INPUT)
+    if stream not in _PIPED:
+        _PIPED[stream] = stream.buffer.read(most + 1)
+    return _PIPED[stream]
+
+
+def _read_remote(path: PathLike, most: int) -> bytes:
     filesystem, inner = _remote(path)
-    content: bytes = filesystem.cat_file(inner)
+    try:
+        with filesystem.open(inner, "rb") as stream:
+            content: bytes = stream.read(most + 1)
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=path) from None
     return content
 
 
@@ -270,18 +421,18 @@ def stem(path: PathLike) -> str:
     >>> stem("runs/PotTS.SubtaskC.txt")
     'PotTS.SubtaskC'
     """
-    return Path(str(path)).stem
+    return "stdin" if is_standard_input(path) else Path(str(path)).stem
 
 
 def file_name(path: PathLike) -> str:
     """Return a file's name without its folder."""
-    return Path(str(path)).name
+    return "stdin" if is_standard_input(path) else Path(str(path)).name
 
 
 def is_folder(path: PathLike) -> bool:
     """Say whether a path is a folder."""
     if not is_remote(path):
-        return Path(path).is_dir()
+        return os.path.isdir(path)  # also of a name that no file can have, of which Path.is_dir complains
     filesystem, inner = _remote(path)
     return bool(filesystem.isdir(inner))
 
@@ -289,7 +440,7 @@ def is_folder(path: PathLike) -> bool:
 def is_file(path: PathLike) -> bool:
     """Say whether there is a file of that name."""
     if not is_remote(path):
-        return Path(path).is_file()
+        return os.path.isfile(path)
     filesystem, inner = _remote(path)
     return bool(filesystem.isfile(inner))
 

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import warnings
+from itertools import dropwhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,7 +146,8 @@ COMMANDS = [
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_on_a_page_is_one_with_such_options(command):
-    words = [word for word in shlex.split(command) if not re.fullmatch(r"\w+=\S+", word)]
+    # Variables of the environment come before the program; what looks alike behind it belongs to an option.
+    words = list(dropwhile(lambda word: re.fullmatch(r"\w+=\S+", word), shlex.split(command)))
     if words[0] == "metaeval":
         metaeval_command(words[1:])
     elif words[:3] == ["python", "-m", "experiments"]:

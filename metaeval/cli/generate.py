@@ -25,6 +25,7 @@ from metaeval.cli.options import (
     Sources,
     Style,
     format_name,
+    parse_columns,
     spell,
 )
 from metaeval.cli.output import check_output, show_result, working
@@ -214,6 +215,7 @@ def _open(source: str, values: dict[str, Any]) -> Scores:
     opening = {name: values[name] for name in OPENING}
     for directions in ("lower_is_better", "higher_is_better"):
         opening[directions] = opening[directions] or ()
+    opening["columns"] = parse_columns(opening["columns"])
     with working(f"reading {source}"):
         return open_scores(source, wanted, **opening)
 

@@ -30,7 +30,6 @@ HELP = {
 """What options say where a docstring has nothing to add."""
 
 PHRASES = {
-    'Measure("NAME", higher_is_better=…)': "--lower-is-better NAME",
     "runs.to_quantification()": "metaeval score --as-quantification",
     "name those that are with measures=…": "move it to another folder",
     "read_runs": "metaeval score",
@@ -41,7 +40,9 @@ PHRASES = {
 }
 """What messages call otherwise on the command line, besides the options of the command itself."""
 
-Source = Annotated[str, typer.Argument(help="A score file or folder, a store, or a data set's name")]
+Source = Annotated[
+    str, typer.Argument(help="A score file or folder, a store, a data set's name, or - for standard input")
+]
 Sources = Annotated[
     list[str], typer.Argument(help="Score files or folders, stores, or data sets' names: one or several")
 ]
@@ -59,6 +60,12 @@ Missing = Annotated[
 ]
 Invalid = Annotated[
     str, typer.Option(help="What to do with a label that is no class: raise, drop-topic, drop-run, clip or worst")
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        "--columns", help="What a file calls the columns run, topic, measure and score: run=system,score=value"
+    ),
 ]
 LowerIsBetter = Annotated[
     list[str] | None,
@@ -85,6 +92,7 @@ OPENING: dict[str, tuple[Any, object]] = {
     "collection": (Collection, None),
     "format": (FromFormat, None),
     "missing": (Missing, "raise"),
+    "columns": (Columns, None),
     "lower_is_better": (LowerIsBetter, None),
     "higher_is_better": (HigherIsBetter, None),
 }
@@ -130,6 +138,44 @@ def option_names(names: dict[str, str]) -> Iterator[None]:
         yield
     finally:
         use_option_names(before)
+
+
+def parse_columns(said: str | None) -> dict[str, str] | None:
+    """Return what ``--columns`` says: names of columns by what they stand for.
+
+    Parameters
+    ----------
+    said : str or None
+
+    Returns
+    -------
+    dict of str to str, or None
+
+    Raises
+    ------
+    MetaevalError
+        If it is not of that form.
+
+    Examples
+    --------
+    >>> parse_columns("run=system, score=value")
+    {'run': 'system', 'score': 'value'}
+    """
+    from metaeval.errors import MetaevalError
+
+    if said is None:
+        return None
+    pairs = [[part.strip() for part in pair.partition("=")[::2]] for pair in said.split(",")]
+    columns = {pair[0]: pair[1] for pair in pairs}
+    if len(columns) < len(pairs) or not all(name in _COLUMNS and theirs for name, theirs in pairs):
+        raise MetaevalError(
+            f"--columns {said}: say what is called how, with {', '.join(_COLUMNS)}: run=system,score=value"
+        )
+    return columns
+
+
+_COLUMNS = ("run", "topic", "measure", "score", "item", "gold", "label")
+"""What a column can stand for, in scores and in labels."""
 
 
 def format_name(name: str) -> str:

@@ -12,6 +12,7 @@ from metaeval.cli.options import (
     Aspect,
     Classes,
     Collection,
+    Columns,
     Command,
     FromFormat,
     Invalid,
@@ -21,6 +22,7 @@ from metaeval.cli.options import (
     Source,
     Style,
     option_names,
+    parse_columns,
 )
 from metaeval.cli.output import check_output, check_target, show, working, write_scores
 
@@ -80,11 +82,11 @@ class GoldAndRuns:
             raise MetaevalError(
                 "say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)"
             )
-        if not self.runs:
+        if not self.runs and self.layout != "labels":  # whose gold may have a column for every judge
             raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
         return read_runs(
             self.gold,
-            self.runs if len(self.runs) > 1 else self.runs[0],
+            None if not self.runs else self.runs if len(self.runs) > 1 else self.runs[0],
             format=self.layout,
             classes=None if self.classes is None else [label.strip() for label in self.classes.split(",")],
             aspect=self.aspect,
@@ -187,6 +189,7 @@ def convert(
     measure: Annotated[str | None, typer.Option(help="The measure of a file that holds one without its name")] = None,
     collection: Collection = None,
     missing: Missing = "raise",
+    columns: Columns = None,
 ) -> None:
     """Convert scores from one format to another.
 
@@ -198,13 +201,20 @@ def convert(
       metaeval convert scores.csv scores.parquet
       metaeval convert web2013_ndcg20.csv tidy.csv
       metaeval convert scores.csv folder --to sakai
+      metaeval convert mt.csv scores.csv --columns run=system,topic=segment,score=value
+      zcat scores.csv.gz | metaeval convert - scores.parquet
       metaeval convert scores.csv mystore --to store --collection web2013
     """
     from metaeval.datasets.open import open_scores
 
     with working("converting"):
         scores = open_scores(
-            source, format=format, measure=measure, collection=collection, missing=missing  # type: ignore[arg-type]
-        )  # fmt: skip
+            source,
+            format=format,
+            measure=measure,
+            collection=collection,
+            missing=missing,  # type: ignore[arg-type]
+            columns=parse_columns(columns),
+        )
         with option_names({"format": "--to"}):
             write_scores(scores, target, to_format)

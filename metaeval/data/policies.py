@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, NoReturn, get_args
 
 import numpy as np
 
@@ -77,15 +77,7 @@ def mend_missing(
     r, t, m = (int(position) for position in np.argwhere(gaps)[0])
     count = int(gaps.sum())
     if policy == "raise":
-        more = f"; {count:,} are missing in all" if count > 1 else ""
-        raise DataError(
-            f"there is no score{more}",
-            file=file,
-            run=runs[r],
-            topic=topics[t],
-            measure=measures[m],
-            hint=hint_missing(),
-        )
+        refuse_gap(runs[r], topics[t], measures[m], count, file)
     if policy == "worst":
         values = values.copy()
         for position in np.flatnonzero(gaps.any(axis=(0, 1))).tolist():
@@ -98,18 +90,62 @@ def mend_missing(
     axis = 0 if policy == "drop-run" else 1
     labels = runs if axis == 0 else topics
     keep = ~gaps.any(axis=(1 - axis, 2))
-    dropped = [label for label, kept in zip(labels, keep, strict=True) if not kept]
+    kept_labels = drop_sparse(keep, labels, axis, policy, file)
+    values = values.compress(keep, axis=axis)
+    return (values, kept_labels, topics) if axis == 0 else (values, runs, kept_labels)
+
+
+def refuse_gap(run: str, topic: str, measure: Measure, count: int, file: object = None) -> NoReturn:
+    """Refuse a cell without a score, the first of so many.
+
+    Parameters
+    ----------
+    run, topic : str
+    measure : Measure
+    count : int
+    file : path, optional
+
+    Raises
+    ------
+    DataError
+    """
+    more = f"; {count:,} are missing in all" if count > 1 else ""
+    raise DataError(f"there is no score{more}", file=file, run=run, topic=topic, measure=measure, hint=hint_missing())
+
+
+def drop_sparse(
+    keep: np.ndarray, labels: Sequence[str], axis: int, policy: MissingPolicy, file: object = None
+) -> list[str]:
+    """Return the labels of the runs or topics that have all scores, and say which are left out.
+
+    Parameters
+    ----------
+    keep : ndarray of bool, shape (n_labels,)
+    labels : sequence of str
+    axis : {0, 1}
+        Whether these are runs or topics.
+    policy : {"drop-run", "drop-topic"}
+    file : path, optional
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    DataError
+        If none has.
+    """
     what = "run" if axis == 0 else "topic"
     if not keep.any():
         raise DataError(f"every {what} has a missing score: {policy} would leave nothing", file=file)
-    policy_as_typed = format_option("missing", policy)
+    dropped = [label for label, kept in zip(labels, keep, strict=True) if not kept]
     report_policy(
-        f"{policy_as_typed}: left out {len(dropped)} of {len(labels)} {what}s with missing scores: {format_list(dropped)}",
+        f"{format_option('missing', policy)}: left out {len(dropped)} of {len(labels)} {what}s with missing scores: "
+        f"{format_list(dropped)}",
         file,
     )
-    kept_labels = [label for label, kept in zip(labels, keep, strict=True) if kept]
-    values = values.compress(keep, axis=axis)
-    return (values, kept_labels, topics) if axis == 0 else (values, runs, kept_labels)
+    return [label for label, kept in zip(labels, keep, strict=True) if kept]
 
 
 def report_policy(what: str, file: object = None) -> None:

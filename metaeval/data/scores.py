@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from metaeval.data.cells import COLUMNS, arrange_cells
 from metaeval.data.labels import find_labels, unique_labels
-from metaeval.data.policies import MissingPolicy, mend_missing
+from metaeval.data.policies import MissingPolicy
 from metaeval.errors import DataError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import Wanted, list_wanted, measure_of_label, resolve_measures
 
 if TYPE_CHECKING:
     import xarray
-
-COLUMNS = ("run", "topic", "measure", "score")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +136,8 @@ class Scores:
         digest = hashlib.sha256()
         stated = tuple(f"{one} {one.higher_is_better}" for one in self.measures)
         for labels in (self.runs, self.topics, stated):
-            digest.update("\0".join((*labels, "")).encode())
+            # Half a character, which no file can hold, has a checksum all the same.
+            digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
             digest.update(b"\1")
         digest.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
         return digest.hexdigest()
@@ -323,8 +323,8 @@ class Scores:
         collection, provenance : str, optional
             As for `Scores`.
         missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-            What to do where a run has no score for a topic and measure: raise, leave the topic or the run
-            out, or give the measure's worst value. What was done is said in a `PolicyWarning`.
+            What to do where a run has no score for a topic and measure, or it is NaN: raise, leave the topic or the
+            run out, or give the measure's worst value. What was done is said in a `PolicyWarning`.
         measures : sequence of Measure, optional
             Directions and ranges for names that are not registered.
         file : path, optional
@@ -337,8 +337,9 @@ class Scores:
         Raises
         ------
         DataError
-            If a column is missing, a score is not a finite number, a cell is there twice, or one is missing
-            and the policy is to raise; the message names the run, topic and measure.
+            If a column is missing, labels are of several types (1, 1.0 and True are equal), a score is no finite
+            number (dates and complex numbers are none), a cell is there twice, or one is missing and the policy is
+            to raise; the message names the run, topic and measure.
 
         Examples
         --------
@@ -348,54 +349,16 @@ class Scores:
         """
         absent = [name for name in COLUMNS if name not in frame.columns]
         if absent:
-            there = ", ".join(map(str, frame.columns))
+            there = format_list([str(name) for name in frame.columns])
             raise DataError(f"there is no column {absent[0]!r} (columns: {there})", file=file)
+        twice = [name for name in COLUMNS if isinstance(frame[name], pd.DataFrame)]
+        if twice:
+            raise DataError(f"the column {twice[0]!r} is there twice", file=file)
         if frame.empty:
             raise DataError("there are no scores in it", file=file)
-        codes, labels = [], []
-        for name in COLUMNS[:3]:
-            code, found = pd.factorize(frame[name].astype("str") if frame[name].isna().any() else frame[name])
-            codes.append(code)
-            labels.append([str(label) for label in found])
-            gone = frame[name].isna().to_numpy()
-            if gone.any():
-                raise DataError(f"the {name} is missing", file=file, line=_line(file, int(np.argmax(gone))))
-        if np.iscomplexobj(frame["score"]):
-            raise DataError("scores are numbers, complex ones are not", file=file)
-        score = pd.to_numeric(frame["score"], errors="coerce").to_numpy(dtype=np.float64)
-
-        def where(row: int) -> dict[str, Any]:
-            run, topic, measure = (labels[axis][codes[axis][row]] for axis in range(3))
-            return {"file": file, "line": _line(file, row), "run": run, "topic": topic, "measure": measure}
-
-        wrong = np.flatnonzero(~np.isfinite(score))
-        if len(wrong):
-            row = int(wrong[0])
-            given = frame["score"].tolist()[row]
-            raise DataError(
-                f"the score {given!r} is not a finite number{_others(len(wrong))}", value=given, **where(row)
-            )
-        shape = tuple(len(found) for found in labels)
-        cell = np.ravel_multi_index(tuple(codes), shape)
-        _, first = np.unique(cell, return_index=True)
-        if len(first) < len(cell):
-            again = np.setdiff1d(np.arange(len(cell)), first)
-            row = int(again[0])
-            raise DataError(
-                f"there is a second score for this cell{_others(len(again))}", value=score[row], **where(row)
-            )
-        values = np.full(shape, np.nan)
-        values.ravel()[cell] = score
-        stated = {str(one): one for one in measures}
-        known = [stated.get(name) or measure_of_label(name) for name in labels[2]]
-        values, runs, topics = mend_missing(values, labels[0], labels[1], known, missing, file=file)
+        values, runs, topics, known = arrange_cells(frame, missing=missing, measures=measures, file=file)
         return cls(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance)
 
 
 def _others(count: int) -> str:
     return "" if count == 1 else f", and so are {count - 1:,} more" if count > 2 else ", and so is one more"
-
-
-def _line(file: object, row: int) -> int | None:
-    """A row of a text table is two lines below: the header is line 1."""
-    return row + 2 if file is not None and str(file).endswith((".csv", ".tsv", ".txt")) else None

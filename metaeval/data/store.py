@@ -20,10 +20,10 @@ import numpy as np
 
 from metaeval.data.scores import Scores
 from metaeval.data.store_files import SUFFIX, decode_scores, encode_scores, restore_measure
-from metaeval.data.store_folder import as_store_errors, find_folder, hold_lock, join_name, read_bounded
+from metaeval.data.store_folder import as_store_errors, find_folder, hold_lock, join_name
 from metaeval.data.store_manifest import LARGEST, MANIFEST, Collections, decode_manifest, encode_manifest
 from metaeval.errors import StoreError, format_list, format_option
-from metaeval.files import TEMPORARY, PathLike, is_remote, write_atomically
+from metaeval.files import TEMPORARY, PathLike, is_remote, read_bounded, write_atomically
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import resolve_measures
 

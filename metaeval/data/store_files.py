@@ -18,9 +18,8 @@ from urllib.parse import quote
 import numpy as np
 
 from metaeval.data.scores import COLUMNS, Scores
-from metaeval.data.store_folder import open_regular
-from metaeval.errors import StoreError
-from metaeval.files import is_remote, read_bytes
+from metaeval.errors import MetaevalError, StoreError
+from metaeval.files import is_remote, open_regular, read_bytes
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import is_shipped
 from metaeval.measures.resolve import measure_of_label
@@ -145,7 +144,7 @@ def decode_scores(path: str, entry: dict[str, Any], wanted: Sequence[int]) -> tu
                         f"{path}: the file says {key} {value!r:.100}, the manifest says otherwise ({_REPAIR})"
                     )
             values, runs, topics = _values(file, wanted)
-    except (MemoryError, StoreError):
+    except (MemoryError, MetaevalError):
         raise
     except (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
         raise StoreError(f"{path}: the file was not written by a score store ({error})") from None

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
-import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from metaeval.errors import DataError, MetaevalError, StoreError
-from metaeval.files import PathLike, is_remote, read_bytes
+from metaeval.files import PathLike, is_remote
 
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
@@ -144,70 +142,3 @@ def _postpone_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
         if arrived:
             signal.raise_signal(signal.SIGTERM)
-
-
-@contextmanager
-def open_regular(path: str) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a regular file: a FIFO would never begin, a device would never end.
-
-    Parameters
-    ----------
-    path : str
-
-    Yields
-    ------
-    stream : binary file
-    size : int
-        In bytes.
-
-    Raises
-    ------
-    StoreError
-        If it is something else.
-    OSError
-        If it cannot be opened.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    handle = os.open(path, flags)
-    try:
-        state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode):
-            raise StoreError(f"{path}: this is not a regular file, and no part of a score store")
-        with open(handle, "rb", closefd=False) as stream:
-            yield stream, state.st_size
-    finally:
-        os.close(handle)
-
-
-def read_bounded(path: str, most: int) -> bytes:
-    """Return the content of a file in a store, local or remote.
-
-    Parameters
-    ----------
-    path : str
-    most : int
-        Bytes that it may have.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    StoreError
-        If it is empty, larger, or no regular file.
-    DataError
-        If a remote file cannot be read.
-    OSError
-        If a local one cannot be read.
-    """
-    if is_remote(path):
-        content = read_bytes(path)
-    else:
-        with open_regular(path) as (stream, size):
-            content = stream.read(most + 1) if size else b""
-    if not content:
-        raise StoreError(f"{path}: the file is empty")
-    if len(content) > most:
-        raise StoreError(f"{path}: the file is larger than {most:,} bytes, and no part of a score store")
-    return content

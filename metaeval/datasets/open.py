@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.data.store import ScoreStore
 from metaeval.errors import DatasetError, MetaevalError, format_list, format_option
-from metaeval.files import is_remote
+from metaeval.files import is_remote, is_standard_input
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import Wanted, resolve_measures
 
@@ -26,6 +27,7 @@ def open_scores(
     collection: str | None = None,
     measure: str | None = None,
     missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
     higher_is_better: Iterable[str] = (),
     lower_is_better: Iterable[str] = (),
 ) -> Scores:
@@ -45,6 +47,8 @@ def open_scores(
         The measure of a file that holds one and does not name it.
     missing : str, optional
         What to do where a file has no score for a run and topic.
+    columns : mapping of str to str, optional
+        What a tidy file calls some of its columns: ``{"run": "system"}``.
     higher_is_better, lower_is_better : iterable of str, optional
         Directions of measures that are not registered.
 
@@ -65,8 +69,15 @@ def open_scores(
     wanted = None if measures is None else resolve_measures(measures, labels=())
     if format == "store" or (format is None and is_store(source)):
         scores = _stored(source, collection, wanted)
-    elif format is not None or is_remote(source) or Path(source).expanduser().exists():
-        scores = read_scores(source, format=format, measure=measure, collection=collection, missing=missing)
+    elif (
+        format is not None
+        or is_remote(source)
+        or is_standard_input(source)
+        or os.path.exists(os.path.expanduser(source))
+    ):
+        scores = read_scores(
+            source, format=format, measure=measure, collection=collection, missing=missing, columns=columns
+        )
     else:
         try:
             loaded: Any = load_dataset(source)
@@ -111,7 +122,7 @@ def open_data(source: object, *, missing: MissingPolicy = "raise") -> Scores | C
 
 def is_store(path: str | Path) -> bool:
     """Say whether a path is the folder of a score store."""
-    return not is_remote(path) and (Path(path).expanduser() / "manifest.json").is_file()
+    return not is_remote(path) and os.path.isfile(Path(path).expanduser() / "manifest.json")
 
 
 def state_directions(scores: Scores, higher_is_better: Iterable[str], lower_is_better: Iterable[str]) -> Scores:

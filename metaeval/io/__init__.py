@@ -26,7 +26,8 @@ from metaeval.io import (
     wide,
 )
 from metaeval.io.detect import score_format
-from metaeval.io.objects import from_frame, from_ir_measures, from_pytrec_eval, from_ranx
+from metaeval.io.frames import from_frame, is_frame
+from metaeval.io.objects import from_ir_measures, from_pytrec_eval, from_ranx
 
 SCORE_FORMATS: Mapping[str, ModuleType] = MappingProxyType(
     {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval}
@@ -60,19 +61,21 @@ __all__ = [
 
 
 def read_scores(
-    path: Sources,
+    path: Sources | Any,
     *,
     format: str | None = None,
     measure: str | None = None,
     collection: str | None = None,
     missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
 ) -> Scores:
     r"""Read a score matrix in any of the `SCORE_FORMATS`.
 
     Parameters
     ----------
     path : path, list of paths, mapping of measure or run to path, or folder
-        What a format accepts; see its module.
+        What a format accepts; see its module. ``"-"`` is standard input; a frame, an array with names or records are
+        accepted as `from_frame` accepts them.
     format : {"tidy", "wide", "sakai", "trec_eval"}, optional
         By default, it is detected from the suffix, the header, or the files in a folder.
     measure : str, optional
@@ -80,7 +83,9 @@ def read_scores(
     collection : str, optional
         By default, the name of the file or folder; for a wide file, the part of its name before the measure.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure; in every format, NaN is no score.
+    columns : mapping of str to str, optional
+        What a tidy source calls some of its columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
 
     Returns
     -------
@@ -99,7 +104,13 @@ def read_scores(
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
     """
-    name = score_format(path) if format is None else _check_format(format, SCORE_FORMATS)
+    if is_frame(path):
+        if format not in (None, "tidy", "wide"):
+            raise MetaevalError(f"a frame is not in the format {format}")
+        return from_frame(path, measure=measure, collection=collection, missing=missing, columns=columns)
+    name = score_format(path, columns) if format is None else _check_format(format, SCORE_FORMATS)
+    if columns and name != "tidy":
+        raise MetaevalError(f"the format {name} has no columns that {format_option('columns')} could name")
     if name == "wide":
         return wide.read(path, measure=measure, collection=collection, missing=missing)
     if name == "trec_eval":
@@ -108,11 +119,11 @@ def read_scores(
     if not isinstance(path, str | Path):
         raise DataError(f"the format {name} needs a single path", hint="several files can be wide or trec_eval")
     if name == "tidy":
-        return tidy.read(path, measure=measure, collection=collection, missing=missing)
+        return tidy.read(path, measure=measure, collection=collection, missing=missing, columns=columns)
     folder, files = path, None if measure is None else {measure: measure}
     if not is_folder(path):  # a single file: the run names are in the file `runs` next to it
         folder, files = Path(path).parent, {file_name(path): measure or file_name(path)}
-    return sakai.read(folder, measures=files, collection=collection)
+    return sakai.read(folder, measures=files, collection=collection, missing=missing)
 
 
 def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -> None:
@@ -149,15 +160,22 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
                 f"{format_option('format', 'wide')}, sakai or trec_eval",
             )
         format = "tidy"
-    SCORE_FORMATS[_check_format(format, SCORE_FORMATS)].write(scores, path)
+    writer = SCORE_FORMATS[_check_format(format, SCORE_FORMATS)]
+    for label in (*scores.runs, *scores.topics, *map(str, scores.measures)):
+        try:
+            label.encode()
+        except UnicodeEncodeError:
+            raise DataError(f"the label {label!r} is not text that a file can hold", file=path) from None
+    writer.write(scores, path)
 
 
 def read_runs(
     gold: PathLike,
-    runs: Sources,
+    runs: Sources | None = None,
     *,
     format: str,
     classes: Iterable[object] | None = None,
+    columns: Mapping[str, str] | None = None,
     aspect: str | None = None,
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
@@ -170,10 +188,13 @@ def read_runs(
     ----------
     gold : path
     runs : path, list of paths, mapping of run name to path, or folder
-        A run is named after its file, without suffix, unless a mapping gives its name.
+        A run is named after its file, without suffix, unless a mapping gives its name. The format labels needs no
+        runs if the gold file has a column for every judge: item, gold, judge1, judge2, …
     format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities"}
     classes : iterable of str, optional
         All classes in order; judgements and labels need them.
+    columns : mapping of str to str, optional
+        What files of labels call some of the columns: ``{"item": "sentence"}``.
     aspect : {"A", "E", "S"}, optional
         Which aspect of dialogue quality; that format needs it.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
@@ -208,7 +229,7 @@ def read_runs(
     reader = RUN_FORMATS[_check_format(format, RUN_FORMATS)]
     # Readers state by their signatures which options they use; an option without effect would mislead the user.
     takes = inspect.signature(reader).parameters
-    given: dict[str, Any] = {"classes": classes, "aspect": aspect}
+    given: dict[str, Any] = {"classes": classes, "aspect": aspect, "columns": columns}
     given = {name: value for name, value in given.items() if value is not None}
     if invalid != "raise":
         given["invalid"] = invalid
@@ -220,6 +241,8 @@ def read_runs(
     for name in ("classes", "aspect"):
         if name in takes and takes[name].default is inspect.Parameter.empty and name not in given:
             raise MetaevalError(f"the format {format} needs {format_option(name)}: {_EXAMPLES[name]}")
+    if runs is None and takes["runs"].default is inspect.Parameter.empty:
+        raise MetaevalError(f"the format {format} needs runs besides the gold")
     return reader(gold, runs, missing=missing, collection=collection, **given)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.data.cells import number
 from metaeval.data.labels import unique_labels
 from metaeval.data.parts import assign_parts
 from metaeval.data.policies import (
@@ -26,7 +27,6 @@ from metaeval.data.policies import (
 )
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count, format_list, format_option
-from metaeval.io.table import number
 
 _NONE = -1
 """Stands in integer arrays where there is no row, or no class."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from metaeval.data.scores import COLUMNS
+from metaeval.data.cells import COLUMNS, is_missing, number
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -23,7 +22,7 @@ from metaeval.files import (
     read_text,
 )
 from metaeval.io import sakai, tidy, trec_eval, wide
-from metaeval.io.table import delimiter_of, number
+from metaeval.io.table import find_delimiter, rename_columns, split_line
 
 OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
 """Column names that show that a table is not topics × runs."""
@@ -33,12 +32,14 @@ def _state_format() -> str:
     return f"state its format: {format_option('format', 'tidy')}, wide, sakai or trec_eval"
 
 
-def score_format(sources: Sources) -> str:
+def score_format(sources: Sources, columns: Mapping[str, str] | None = None) -> str:
     """Detect the format of a score matrix.
 
     Parameters
     ----------
     sources : path, list of paths, mapping or folder
+    columns : mapping of str to str, optional
+        What a single file calls the columns of a tidy one.
 
     Returns
     -------
@@ -52,7 +53,7 @@ def score_format(sources: Sources) -> str:
     if isinstance(sources, Mapping):
         return _detect_files(list(sources.values()))
     if isinstance(sources, str | Path):
-        return _detect_folder(sources) if is_folder(sources) else _detect_file(sources)
+        return _detect_folder(sources) if is_folder(sources) else _detect_file(sources, columns)
     return _detect_files(find_paths(sources))
 
 
@@ -76,14 +77,15 @@ def _detect_files(files: list[PathLike], folder: PathLike | None = None) -> str:
     raise DataError(f"the files are of several formats: {said}", file=folder or files[0], hint=_state_format())
 
 
-def _detect_file(path: PathLike) -> str:
+def _detect_file(path: PathLike, columns: Mapping[str, str] | None = None) -> str:
     if tidy.is_parquet(path) or read_bytes(path).startswith(tidy.PARQUET_MAGIC):
         return "tidy"
     text = read_text(path).lstrip("\n")
     first, _, rest = text.partition("\n")
-    delimiter = delimiter_of(path, first)
-    header = next(csv.reader([first], delimiter=delimiter), [])
-    header = [cell.strip() for cell in header]
+    delimiter = find_delimiter(path, text)
+    header = [cell.strip() for cell in split_line(first, delimiter, path)]
+    if columns:
+        header = list(rename_columns(header, columns, path))
     if set(COLUMNS) <= set(header) or {"run", "topic", "score"} <= set(header):
         return "tidy"
     lines = [first, *(line for line in rest.split("\n", 20)[:20] if line.strip())]
@@ -121,9 +123,9 @@ def _is_wide(header: list[str], below: list[str], delimiter: str, path: PathLike
     table = str(path).lower().endswith(wide.SUFFIXES) or len(header) > 1
     if not table or not below or OTHER_COLUMNS & set(header) or wide.is_line_of_scores(header):
         return False
-    cells = next(csv.reader(below[:1], delimiter=delimiter))[header[0].lower() in wide.TOPIC_COLUMNS :]
+    cells = split_line(below[0], delimiter, path)[header[0].lower() in wide.TOPIC_COLUMNS :]
     # A truncated line or a wrong score does not change the format; the reader of the format reports it with its line.
-    scores = [_is_number(cell) or cell.strip() in wide.EMPTY for cell in cells]
+    scores = [_is_number(cell) or is_missing(cell) for cell in cells]
     return bool(scores) and scores[0] and 2 * sum(scores) > len(scores)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal, NoReturn, get_args
 
@@ -104,8 +105,7 @@ def read_json(path: PathLike) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)  # the json module would silently keep the last value of a repeated key
         if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
             raise DataError(f"the key {twice!r} occurs twice in one object", file=path)
         return found
 
@@ -116,7 +116,9 @@ def read_json(path: PathLike) -> Any:
         raise
     except json.JSONDecodeError as error:
         raise DataError(f"it is not JSON: {error.msg}", file=path, line=error.lineno) from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise DataError("it is not JSON that can be read: it is nested too deeply", file=path) from None
+    except ValueError as error:
         raise DataError(f"it is not JSON that can be read: {error}", file=path) from None
 
 

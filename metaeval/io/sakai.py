@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.data.cells import is_missing
+from metaeval.data.policies import MissingPolicy, hint_missing, mend_missing
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_option
 from metaeval.files import (
@@ -31,7 +33,13 @@ TOPICS = "topics"
 """A file of topic names, one per line; Sakai's folders have none, so their topics are numbered."""
 
 
-def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collection: str | None = None) -> Scores:
+def read(
+    folder: PathLike,
+    *,
+    measures: Mapping[str, str] | None = None,
+    collection: str | None = None,
+    missing: MissingPolicy = "raise",
+) -> Scores:
     """Read a folder of score matrices in Sakai's layout.
 
     Parameters
@@ -44,6 +52,8 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
         The files to read, if not all, and the measure that each holds.
     collection : str, optional
         By default, the name of the folder.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do with a score that is NaN or NA.
 
     Returns
     -------
@@ -75,18 +85,23 @@ def read(folder: PathLike, *, measures: Mapping[str, str] | None = None, collect
     layers: list[np.ndarray] = []
     for file, measure in names.items():
         path = join_path(folder, file)
-        values = _read_matrix(path, measure, runs, topics, explicit=measures is not None)
+        values = _read_matrix(path, measure, runs, topics, missing, explicit=measures is not None)
         if layers and len(values) != len(layers[0]):
             first = next(iter(names))
             raise DataError(
                 f"it has {len(values)} topics, but {first} has {len(layers[0])}", file=path, measure=measure
             )
         layers.append(values)
+    stacked = np.stack(layers, axis=-1).transpose(1, 0, 2)
+    if topics is None:
+        topics = [str(number) for number in range(1, len(layers[0]) + 1)]
+    known = [measure_of_label(name) for name in names.values()]
+    values, runs, topics = mend_missing(stacked, runs, topics, known, missing, file=folder)
     return Scores(
-        np.stack(layers, axis=-1).transpose(1, 0, 2),
+        values,
         runs=runs,
-        topics=topics if topics is not None else [str(number) for number in range(1, len(layers[0]) + 1)],
-        measures=[measure_of_label(name) for name in names.values()],
+        topics=topics,
+        measures=known,
         collection=_folder_name(folder) if collection is None else collection,
         provenance=describe_files(list(names)),
     )
@@ -136,7 +151,13 @@ def _read_labels(path: PathLike, what: str) -> list[str]:
 
 
 def _read_matrix(
-    path: PathLike, measure: str, runs: Sequence[str], topics: Sequence[str] | None, *, explicit: bool
+    path: PathLike,
+    measure: str,
+    runs: Sequence[str],
+    topics: Sequence[str] | None,
+    missing: MissingPolicy,
+    *,
+    explicit: bool,
 ) -> np.ndarray:
     rows = []
     for topic, (line, text) in enumerate(read_lines(path)):
@@ -154,10 +175,11 @@ def _read_matrix(
                 else f"if this is not a score matrix, {format_option('name those that are with measures=…')}",
             )
         row = numbers(fields)
-        wrong = np.flatnonzero(~np.isfinite(row))
-        if len(wrong):
-            run = int(wrong[0])
-            raise DataError(f"the score {fields[run]!r} is not a finite number", run=runs[run], **where)
+        for run in np.flatnonzero(~np.isfinite(row)).tolist():
+            if missing == "raise" or not is_missing(fields[run]):
+                hint = hint_missing() if is_missing(fields[run]) else None
+                problem = f"the score {fields[run]!r} is not a finite number"
+                raise DataError(problem, run=runs[run], **where, hint=hint)
         rows.append(row)
     if topics is not None and len(rows) < len(topics):
         raise DataError("there is no line for this topic", file=path, measure=measure, topic=topics[len(rows)])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from metaeval.data.cells import number
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
@@ -14,7 +15,7 @@ from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
 from metaeval.io.classification import Labels, classification_runs
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
-from metaeval.io.table import number, read_fields
+from metaeval.io.table import read_fields
 
 CLASSES = ("-2", "-1", "0", "1", "2")
 _LAYOUT_C = "id<TAB>topic<TAB>label[<TAB>text]"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.policies import InvalidPolicy, MissingPolicy, report_policy
 from metaeval.data.runs import ClassificationRuns
-from metaeval.errors import DataError
+from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, is_folder, list_files, stem
 from metaeval.io import judgements
 from metaeval.io.classification import Labels, classification_runs, split_items
@@ -44,7 +44,7 @@ def read(
 
     RepLab: a table with the columns entity_id, tweet_id and polarity, or a folder of such tables without entity_id,
     one per entity and named after it. Entities are the topics. Tweets that are not about the entity have no polarity in
-    the gold and are left out.
+    the gold (it is empty or NULL) and are left out, with a `PolicyWarning`.
 
     Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`.
 
@@ -88,7 +88,8 @@ def read(
     files = find_named_files(runs, gold=gold)
     named = stem(gold) if collection is None else collection
     whole = _read_labels(gold, topics)
-    truth = _drop_unrelated(whole)
+    # In the other layouts an item without a label is a defect, which is refused when the labels are counted.
+    truth = _drop_unrelated(whole) if find_layout(gold) == "replab" else whole
     unrelated = _item_keys(whole) - _item_keys(truth)
     answers = {run: _drop_items(_read_labels(path, topics), unrelated) for run, path in files.items()}
     if parts is not None:
@@ -189,6 +190,9 @@ def _drop_unrelated(labels: Labels) -> Labels:
     keep = [row for row, label in enumerate(labels.labels) if label not in ("", "NULL", "null")]
     if not keep:
         raise DataError("none of its items has a polarity", file=labels.file)
+    if len(keep) < len(labels.items):
+        count = format_count(len(labels.items) - len(keep), "item")
+        report_policy(f"left out {count} of {len(labels.items):,} without a polarity", labels.file)
     return _take_rows(labels, keep)
 
 

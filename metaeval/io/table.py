@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from metaeval.errors import DataError, format_list
+from metaeval.data.cells import number
+from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, read_lines, read_text
 
 
@@ -56,17 +57,77 @@ class Table:
         raise DataError(f"there is no column {wanted} (columns: {format_list(self.header)})", file=self.file, line=1)
 
 
-def delimiter_of(path: PathLike, first: str) -> str:
-    """Return the separator of columns: a tab in a .tsv file or if the first line has tabs and no comma, else a comma."""
-    return "\t" if str(path).lower().endswith(".tsv") or ("\t" in first and "," not in first) else ","
+DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
+"""What may separate columns, the most likely first, and its name."""
 
 
-def read_table(path: PathLike) -> Table:
-    """Read a CSV or TSV file with a header; quotes as in RFC 4180, blank lines are ignored.
+def find_delimiter(path: PathLike, text: str) -> str:
+    r"""Return the separator of columns of a text: a tab in a .tsv file, otherwise what fits its first two lines.
 
     Parameters
     ----------
     path : path
+    text : str
+        The whole of it, or its beginning.
+
+    Returns
+    -------
+    {",", tab, ";", "|"}
+
+    Examples
+    --------
+    >>> find_delimiter("scores.csv", "run;topic;measure;score\na;t;AP;0,5")
+    ';'
+    >>> find_delimiter("scores.csv", "x;1,x;2\n0.25,0.5")  # the names of two runs
+    ','
+    """
+    if str(path).lower().endswith(".tsv"):
+        return "\t"
+    first, _, rest = text.lstrip("\n").partition("\n")
+    there = [one for one in DELIMITERS if one in first]
+    if len(there) > 1:
+        second = next((line for line in rest[:_SAMPLE].split("\n") if line.strip()), "")
+        fitting = [one for one in there if len(split_line(first, one)) == len(split_line(second, one))]
+        there = fitting or there
+    return there[0] if there else ","
+
+
+_SAMPLE = 1 << 20
+
+
+def split_line(line: str, delimiter: str, path: PathLike | None = None) -> list[str]:
+    """Return the cells of one line of a table.
+
+    Parameters
+    ----------
+    line : str
+    delimiter : str
+    path : path, optional
+        For the message.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    DataError
+        If a cell is longer than cells may be.
+    """
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise DataError(f"it is not a table: {error}", file=path, line=1) from None
+
+
+def read_table(path: PathLike, columns: Mapping[str, str] | None = None) -> Table:
+    """Read a table with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out.
+
+    Parameters
+    ----------
+    path : path
+    columns : mapping of str to str, optional
+        What the file calls some columns: ``{"run": "system"}``. They get the names that they stand for.
 
     Returns
     -------
@@ -79,7 +140,7 @@ def read_table(path: PathLike) -> Table:
         is empty (except the first), a quote is not closed, or there are no rows.
     """
     text = read_text(path)
-    delimiter = delimiter_of(path, text.partition("\n")[0])
+    delimiter = find_delimiter(path, text)
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
     header: tuple[str, ...] = ()
     rows: list[list[str]] = []
@@ -91,14 +152,14 @@ def read_table(path: PathLike) -> Table:
             if not row or (len(row) == 1 and len(header) != 1 and not row[0].strip()):
                 continue
             if not header:
-                header = _header(row, path, begin)
+                header = rename_columns(_header(row, path, begin), columns, path)
                 continue
             if len(row) != len(header):
                 raise DataError(
                     f"the line has {_columns(len(row))}, but the header has {len(header)}",
                     file=path,
                     line=begin,
-                    hint=_other_separator(text.partition("\n")[0]) if len(header) == 1 else None,
+                    hint=f"columns are separated by {DELIMITERS[delimiter]}",
                 )
             rows.append(row)
             begins.append(begin)
@@ -111,20 +172,56 @@ def read_table(path: PathLike) -> Table:
 
 def _header(row: Sequence[str], path: PathLike, line: int) -> tuple[str, ...]:
     header = tuple(cell.strip() for cell in row)
+    seen: set[str] = set()
     for position, name in enumerate(header):
         if not name and position:
             raise DataError(f"column {position + 1} has no name", file=path, line=line)
-        if name in header[:position]:
+        if name in seen:
             raise DataError(f"the column {name!r} occurs twice", file=path, line=line)
+        seen.add(name)
     return header
+
+
+def rename_columns(header: Sequence[str], columns: Mapping[str, str] | None, path: object = None) -> tuple[str, ...]:
+    """Return column names with those that the user maps replaced by what they stand for.
+
+    Parameters
+    ----------
+    header : sequence of str
+    columns : mapping of str to str, or None
+        What the source calls a column: ``{"run": "system"}``. A column that already has the name that another one
+        gets is renamed too, so that it is not mistaken for it.
+    path : path, optional
+        For the message.
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    DataError
+        If there is no such column, or one would have two names.
+
+    Examples
+    --------
+    >>> rename_columns(("system", "run", "score"), {"run": "system"})
+    ('run', 'run (not mapped)', 'score')
+    """
+    if not columns:
+        return tuple(header)
+    for name, theirs in columns.items():
+        if theirs not in header:
+            problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(list(header))})"
+            raise DataError(problem, file=path)
+    names = {theirs: name for name, theirs in columns.items()}
+    if len(names) < len(columns):
+        raise DataError("one column cannot stand for two", file=path, hint=format_option("columns"))
+    return tuple(names.get(one) or (f"{one} (not mapped)" if one in columns else one) for one in header)
 
 
 def _columns(count: int) -> str:
     return f"{count} column{'s' * (count != 1)}"
-
-
-def _other_separator(first: str) -> str | None:
-    return "columns are separated by commas, or by tabs in a .tsv file" if ";" in first or "\t" in first else None
 
 
 def read_fields(
@@ -159,12 +256,12 @@ def read_fields(
     rows: list[list[str]] = []
     begins: list[int] = []
     limit = most - 1 if rest else -1
-    for number, text in read_lines(path):
+    for line, text in read_lines(path):
         fields = text.split(separator, limit)
         if not least <= len(fields) <= most:
-            raise DataError(f"the line has {_columns(len(fields))}, not {layout}", file=path, line=number)
+            raise DataError(f"the line has {_columns(len(fields))}, not {layout}", file=path, line=line)
         rows.append(fields if separator is None else [field.strip() for field in fields])
-        begins.append(number)
+        begins.append(line)
     return rows, begins
 
 
@@ -184,15 +281,13 @@ def numbers(texts: Iterable[str]) -> np.ndarray:
     >>> numbers(["0.5", "1e-3", "half", "1_000"]).tolist()
     [0.5, 0.001, nan, nan]
     """
-    return np.array([number(text) for text in texts], dtype=np.float64)
-
-
-def number(text: str) -> float:
-    """Convert a text to a number; NaN if it is not a number. ``1_000``, which Python accepts, is not a number here."""
-    try:
-        return float(text) if "_" not in text else float("nan")
-    except ValueError:
-        return float("nan")
+    given = list(texts)
+    if "_" not in "".join(given):
+        try:
+            return np.array(list(map(float, given)), dtype=np.float64)
+        except ValueError:
+            pass  # one of them is no number: which, is seen one by one
+    return np.array([number(text) for text in given], dtype=np.float64)
 
 
 def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from metaeval.data.cells import COLUMNS, arrange_cells
 from metaeval.data.policies import MissingPolicy
-from metaeval.data.scores import COLUMNS, Scores
+from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_list
-from metaeval.files import PathLike, describe_files, read_bytes, stem, write_file
-from metaeval.io.table import numbers, read_table
+from metaeval.files import PathLike, check_size, describe_files, is_standard_input, read_bytes, stem, write_file
+from metaeval.io.table import numbers, read_table, rename_columns
 from metaeval.measures.base import Measure
 from metaeval.measures.registry import is_shipped
 from metaeval.measures.resolve import measure_of_label
@@ -27,14 +29,20 @@ PARQUET_MAGIC = b"PAR1"
 
 
 def read(
-    path: PathLike, *, measure: str | None = None, collection: str | None = None, missing: MissingPolicy = "raise"
+    path: PathLike,
+    *,
+    measure: str | None = None,
+    collection: str | None = None,
+    missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
 ) -> Scores:
     r"""Read scores from a file with one row per score.
 
     Parameters
     ----------
     path : path
-        ``.parquet`` or ``.pq``; otherwise text, separated by tabs in a ``.tsv`` file and by commas in other files.
+        ``.parquet`` or ``.pq``; otherwise text, separated by tabs in a ``.tsv`` file and in other files by commas,
+        tabs, semicolons or vertical bars, which is detected from the header.
         The columns are run, topic, measure and score, and optionally higher_is_better (true or false), which states
         the direction of a measure; other columns are ignored. Labels are text and are not interpreted: ``007``,
         ``NA`` and ``null`` are read as they are.
@@ -43,7 +51,9 @@ def read(
     collection : str, optional
         By default, the name of the file without suffix.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no score for a topic and measure.
+        What to do if a run has no score for a topic and measure, or the cell is empty, NA or NaN.
+    columns : mapping of str to str, optional
+        What the file calls some of the columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
 
     Returns
     -------
@@ -63,15 +73,20 @@ def read(
     >>> read(path)
     Scores: 2 runs × 1 topic × 1 measure, pilot
     """
-    frame, given, lines = _from_parquet(path, measure) if is_parquet(path) else _from_text(path, measure)
-    _check(frame, given, lines, path)
-    return Scores.from_frame(
-        frame,
+    if is_parquet(path) or (is_standard_input(path) and read_bytes(path).startswith(PARQUET_MAGIC)):
+        frame, given, lines = _from_parquet(path, measure, columns)
+    else:
+        frame, given, lines = _from_text(path, measure, columns)
+    values, runs, topics, measures = arrange_cells(
+        frame, missing=missing, measures=_read_directions(frame, path), file=path, lines=lines, given=given
+    )
+    return Scores(
+        values,
+        runs=runs,
+        topics=topics,
+        measures=measures,
         collection=stem(path) if collection is None else collection,
         provenance=describe_files([path]),
-        missing=missing,
-        measures=_read_directions(frame, path),
-        file=path,
     )
 
 
@@ -168,8 +183,8 @@ Read = tuple[pd.DataFrame, list[str] | None, tuple[int, ...] | None]
 """A frame with the four columns; and, for text files, the scores as they are written and the line of every row."""
 
 
-def _from_text(path: PathLike, measure: str | None) -> Read:
-    table = read_table(path)
+def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
+    table = read_table(path, columns_there)
     names = [table.column(name) for name in COLUMNS[:2]]
     if "measure" in table.header or measure is None:
         names.append(table.column("measure"))
@@ -191,32 +206,42 @@ def _from_text(path: PathLike, measure: str | None) -> Read:
     return frame, list(given), table.lines
 
 
-def _from_parquet(path: PathLike, measure: str | None) -> Read:
+def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     content = read_bytes(path)
     try:
-        # Only the known columns are decoded; metadata of pandas and extension types, which could run code, are ignored.
-        file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
-        there = file.schema_arrow.names
-        absent = [name for name in COLUMNS if name not in there and not (name == "measure" and measure is not None)]
+        # Only the wanted columns are decoded; metadata of pandas and extension types, which could run code, are ignored.
+        # Labels stay in dictionaries, so that a few bytes cannot become millions of texts.
+        theirs = {name: (columns_there or {}).get(name, name) for name in (*COLUMNS, DIRECTION)}
+        schema = pq.read_schema(pa.BufferReader(content))
+        names = rename_columns(schema.names, columns_there, path)
+        texts = {one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)}
+        file = pq.ParquetFile(
+            pa.BufferReader(content),
+            page_checksum_verification=True,
+            read_dictionary=[theirs[name] for name in (*COLUMNS[:3], DIRECTION) if theirs[name] in texts],
+        )
+        absent = [name for name in COLUMNS if name not in names and not (name == "measure" and measure is not None)]
         if absent:
-            raise DataError(f"there is no column {absent[0]!r} (columns: {format_list(there)})", file=path)
-        table = file.read(columns=[name for name in (*COLUMNS, DIRECTION) if name in there])
+            raise DataError(f"there is no column {absent[0]!r} (columns: {format_list(names)})", file=path)
+        check_size(_BYTES_A_ROW * file.metadata.num_rows, path, "the rows in it would take")
+        table = file.read(columns=[theirs[name] for name in (*COLUMNS, DIRECTION) if name in names], use_threads=False)
         columns: dict[str, Any] = {}
-        for name in COLUMNS[:3]:
-            labels = table.column(name).cast(pa.string()).to_pylist() if name in there else [measure] * len(table)
-            columns[name] = np.array(labels, dtype=object)
-        if DIRECTION in there:
-            columns[DIRECTION] = np.array(table.column(DIRECTION).cast(pa.string()).to_pylist(), dtype=object)
-        kind = table.schema.field("score").type
+        for name in (*COLUMNS[:3], DIRECTION):
+            if name in names:
+                columns[name] = _label_column(table.column(theirs[name]))
+        if "measure" not in names:
+            columns["measure"] = np.full(len(table), measure, dtype=object)
+        kind = table.schema.field(theirs["score"]).type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             raise DataError(f"the column 'score' holds {kind}, not numbers", file=path)
-        scores = table.column("score").cast(pa.float64(), safe=False)
-        columns["score"] = scores.to_numpy()
+        columns["score"] = table.column(theirs["score"]).cast(pa.float64(), safe=False).to_numpy()
     except DataError:
         raise
+    except MemoryError:
+        raise DataError("there is not enough memory to read it", file=path) from None
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         first = str(error).strip().partition("\n")[0]
         raise DataError(f"it is not a complete Parquet file: {first}", file=path) from None
@@ -230,35 +255,30 @@ def _from_parquet(path: PathLike, measure: str | None) -> Read:
     return frame, None, None
 
 
+_BYTES_A_ROW = 100
+"""What a row takes in memory, about, while it is read."""
+
+
+def _label_column(column: Any) -> np.ndarray:
+    """Return labels as an array of text, None where one is missing; equal ones share one text."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string()).dictionary_encode()
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks)
+    labels = np.array([*whole.dictionary.cast(pa.string()).to_pylist(), None], dtype=object)
+    codes = whole.indices.fill_null(len(labels) - 1).to_numpy()
+    if len(codes) and not 0 <= codes.min() <= codes.max() < len(labels):
+        raise ValueError("there is a label beyond its dictionary")
+    return labels[codes]
+
+
 def _check_wanted(found: bool, frame: pd.DataFrame, measure: str, path: PathLike) -> None:
     if not found:
         names = [str(name) for name in frame["measure"].unique()]
         raise DataError(f"there is no measure {measure!r} (there are {format_list(names)})", file=path)
-
-
-def _check(frame: pd.DataFrame, given: list[str] | None, lines: tuple[int, ...] | None, path: PathLike) -> None:
-    """Find the first wrong row here, where its line number and its original text are still known."""
-
-    def line(row: int) -> int | None:
-        return None if lines is None else lines[row]
-
-    for name in COLUMNS[:3]:
-        empty = [not isinstance(label, str) or not label.strip() for label in frame[name].unique()]
-        if any(empty):
-            row = next(i for i, label in enumerate(frame[name]) if not isinstance(label, str) or not label.strip())
-            raise DataError(f"the {name} is missing", file=path, line=line(row))
-    values = frame["score"].to_numpy()
-    wrong = np.flatnonzero(~np.isfinite(values))
-    again = np.flatnonzero(frame.duplicated(list(COLUMNS[:3])).to_numpy())
-    for rows, problem in ((wrong, "the score {} is not a finite number"), (again, "there is a second score, {}")):
-        if len(rows):
-            row = int(rows[0])
-            run, topic, measure = (frame[name].iloc[row] for name in COLUMNS[:3])
-            text = repr(given[row]) if given is not None and rows is wrong else f"{values[row]:g}"
-            more = f" ({len(rows):,} such rows in all)" if len(rows) > 1 else ""
-            raise DataError(
-                problem.format(text) + more, file=path, line=line(row), run=run, topic=topic, measure=measure
-            )
 
 
 def _to_parquet(frame: pd.DataFrame) -> bytes:

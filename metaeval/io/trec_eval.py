@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.policies import MissingPolicy
+from metaeval.data.cells import is_missing, number
+from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError
 from metaeval.files import (
@@ -24,7 +25,7 @@ from metaeval.files import (
     stem,
     write_file,
 )
-from metaeval.io.table import check_plain, number
+from metaeval.io.table import check_plain
 
 ALL = "all"
 """The topic of the rows that summarise all topics."""
@@ -81,7 +82,7 @@ def read(
     rows: list[tuple[str, str, str, float]] = []
     from_file: dict[str, PathLike] = {}
     for given, path in files:
-        said, cells = _read_file(path, wanted)
+        said, cells = _read_file(path, wanted, missing)
         # A name given by the caller has priority over the one in the file, and that over the name of the file.
         run = said if said is not None and not named else str(given)
         if run in from_file:
@@ -152,7 +153,9 @@ def write(scores: Scores, folder: PathLike) -> None:
         write_file(join_path(folder, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
 
 
-def _read_file(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dict[tuple[str, str], float]]:
+def _read_file(
+    path: PathLike, wanted: set[str] | None, missing: MissingPolicy
+) -> tuple[str | None, dict[tuple[str, str], float]]:
     """Return the name of the run that a file states, if any, and its scores by (measure, topic)."""
     run: str | None = None
     cells: dict[tuple[str, str], float] = {}
@@ -172,8 +175,9 @@ def _read_file(path: PathLike, wanted: set[str] | None) -> tuple[str | None, dic
             continue
         where: dict[str, Any] = {"file": path, "line": line, "run": stem(path), "topic": topic, "measure": measure}
         score = number(value)
-        if not np.isfinite(score):
-            raise DataError(f"the score {value!r} is not a finite number", **where)
+        if not np.isfinite(score) and not (missing != "raise" and is_missing(value)):
+            hint = hint_missing() if is_missing(value) else None
+            raise DataError(f"the score {value!r} is not a finite number", hint=hint, **where)
         if (measure, topic) in cells:
             raise DataError("there is a second score", **where)
         cells[measure, topic] = score

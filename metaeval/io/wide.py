@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from metaeval.data.cells import is_missing
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_list, format_option
@@ -52,8 +53,6 @@ TOPIC_COLUMNS = ("topic", "topic_id", "topicid", "query", "query_id", "queryid",
 """Names of a first column that holds the topics; R and pandas write an empty name for row names."""
 AVERAGES = ("all", "mean", "average", "avg", "amean")
 """Names of rows that hold averages over topics; such a row is an error, because it is not a topic."""
-EMPTY = ("", "NA")
-"""Cells that stand for a missing score."""
 
 
 def read(
@@ -78,7 +77,7 @@ def read(
     collection : str, optional
         The name of the collection; for a folder with several collections, the one to read.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do with a cell that is empty or NA.
+        What to do with a cell that is empty, NA or NaN.
 
     Returns
     -------
@@ -286,7 +285,7 @@ def _read_matrix(path: PathLike, measure: str) -> _Matrix:
     for r, column in enumerate(columns):
         values[:, r] = numbers(column)
         for t in np.flatnonzero(~np.isfinite(values[:, r])):
-            if column[t].strip() not in EMPTY:
+            if not is_missing(column[t]):
                 raise DataError(
                     f"the score {column[t]!r} is not a finite number",
                     file=path,
@@ -362,6 +361,10 @@ def _align(other: _Matrix, first: _Matrix) -> np.ndarray:
 
 
 def _write_measure(scores: Scores, position: int, path: PathLike) -> None:
+    for topic in scores.topics:
+        if topic.strip().lower() in AVERAGES:
+            problem = "a topic cannot have this name here: its line would be taken for an average"
+            raise DataError(problem, file=path, topic=topic, hint="write tidy CSV or Parquet")
     for what, labels in (("run", scores.runs), ("topic", scores.topics)):
         for label in labels:
             if "\r" in label or "\0" in label or (what == "run" and label != label.strip()):

@@ -208,10 +208,10 @@ def test_other_spellings_of_the_same_thing(run, tmp_path, monkeypatch):
     (tmp_path / "good.csv").write_text("run,topic,measure,score\na,t,AP,1\nb,t,AP,0\n")
     assert "format=wide, sakai" in refusal(me.io.write_scores, me.io.read_scores("good.csv"), "folder")
     assert "--to wide, sakai" in run("convert", "good.csv", "folder")[2]
-    with pytest.warns(MetaevalWarning, match=r"State it with Measure\("):
+    with pytest.warns(MetaevalWarning, match=r"state it with Measure\(.* or lower_is_better=NAME"):
         me.ranking_similarity(scores(measures=["x", "y"]), n_bootstrap=0)
     me.io.write_scores(scores(measures=["x", "y"]), "xy.csv")
-    assert "State it with --lower-is-better NAME" in run("similarity", "xy.csv")[2]
+    assert "or --lower-is-better NAME" in run("similarity", "xy.csv")[2]
 
 
 def test_options_of_another_command_are_named_with_it(run, tmp_path, monkeypatch):

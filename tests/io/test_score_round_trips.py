@@ -69,8 +69,11 @@ def test_every_bit_and_every_label_survive_a_tidy_file(scores, suffix, tmp_path)
     assert_same(tidy.read(path), scores)
 
 
+NOT_AVERAGES = text().filter(lambda label: label.strip().lower() not in wide.AVERAGES)
+
+
 @QUICK
-@given(scores=matrices(bare(""), topics=text()), collection=st.sampled_from(["", "web2013", "a_b", "x_ap"]))
+@given(scores=matrices(bare(""), topics=NOT_AVERAGES), collection=st.sampled_from(["", "web2013", "a_b", "x_ap"]))
 def test_every_bit_and_every_label_survive_wide_files(scores, collection, tmp_path):
     folder = tmp_path / str(next(COUNTER))
     given = Scores(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import metaeval
+from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import sentiment
 
 MESSAGES = {
@@ -52,7 +53,8 @@ def test_semeval_topics_stand_behind_the_label(tmp_path):
 
 
 def test_replabs_entities_are_topics_and_unrelated_tweets_are_left_out(tmp_path):
-    runs = read(tmp_path, ENTITIES)
+    with pytest.warns(PolicyWarning, match="left out 1 item of 3 without a polarity"):
+        runs = read(tmp_path, ENTITIES)
     assert runs.topics == ("RL2013D01E001", "RL2013D01E002")
     assert runs.counts.sum() == 2
     assert runs.counts[0, 0].tolist() == [[0, 0, 0], [0, 0, 0], [0, 1, 0]]
@@ -64,9 +66,18 @@ def test_replabs_gold_may_be_a_folder_with_a_file_an_entity(tmp_path):
     for entity, rows in {"RL2013D01E001": '"1"\t"POSITIVE"\n"2"\t""\n', "RL2013D01E002": '"1"\t"NEGATIVE"\n'}.items():
         (folder / f"{entity}.dat").write_text(f'"tweet_id"\t"polarity"\n{rows}')
     (tmp_path / "team.txt").write_text(ENTITIES["run"])
-    runs = sentiment.read(folder, {"team": tmp_path / "team.txt"})
+    with pytest.warns(PolicyWarning, match="left out 1 item of 3"):
+        runs = sentiment.read(folder, {"team": tmp_path / "team.txt"})
+    with pytest.warns(PolicyWarning, match="left out 1 item of 3"):
+        same = read(tmp_path, ENTITIES)
     assert runs.topics == ("RL2013D01E001", "RL2013D01E002")
-    np.testing.assert_array_equal(runs.counts, read(tmp_path, ENTITIES).counts)
+    np.testing.assert_array_equal(runs.counts, same.counts)
+
+
+@pytest.mark.parametrize("label", ["", "NULL", "null"])
+def test_a_gold_item_of_semeval_without_a_label_is_refused_and_never_dropped(label, tmp_path):
+    with pytest.raises(DataError, match=r"gold.txt:2: topic all, item T2: the label"):
+        read(tmp_path, {"gold": f"NA\tT1\tpositive\nNA\tT2\t{label}\n", "run": "NA\tT1\tneutral\nNA\tT2\tneutral\n"})
 
 
 def test_judgements_are_read_too(tmp_path):

@@ -1,0 +1,281 @@
+"""Rows of run, topic, measure and score, checked and put into an array: labels are never merged, numbers never guessed."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import numbers as abstract
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metaeval.data.policies import MissingPolicy, check_policy, drop_sparse, hint_missing, mend_missing, refuse_gap
+from metaeval.errors import DataError, format_list
+from metaeval.measures.base import Measure
+from metaeval.measures.resolve import measure_of_label
+
+COLUMNS = ("run", "topic", "measure", "score")
+
+MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
+"""Cells that "worst" may fill: so many, or so many for every row there is; more is a mistake in the labels."""
+
+Arranged = tuple[np.ndarray, list[str], list[str], list[Measure]]
+"""Values of shape (run, topic, measure), and the labels of its axes."""
+
+
+def is_missing(text: str) -> bool:
+    """Say whether a cell states that there is no number: it is empty, NA or NaN, in any case.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> [is_missing(text) for text in ("", " NA ", "nan", "-NaN", "n/a", "0")]
+    [True, True, True, True, False, False]
+    """
+    return text.strip().lower().lstrip("+-") in ("", "na", "nan")
+
+
+def number(text: str) -> float:
+    """Convert a text to a number; NaN if it is not a number. ``1_000``, which Python accepts, is not a number here."""
+    try:
+        return float(text) if "_" not in text else math.nan
+    except ValueError:
+        return math.nan
+
+
+def arrange_cells(
+    frame: pd.DataFrame,
+    *,
+    missing: MissingPolicy = "raise",
+    measures: Sequence[Measure] = (),
+    file: object = None,
+    lines: Sequence[int] | None = None,
+    given: Sequence[str] | None = None,
+) -> Arranged:
+    """Put the rows of a tidy frame into an array.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns run, topic, measure and score.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do with a cell that has no row, or whose score is NaN, None or NA.
+    measures : sequence of Measure, optional
+        Directions and ranges for names that are not registered.
+    file : path, optional
+        Where the frame is from, for messages.
+    lines : sequence of int, optional
+        The line of every row in that file.
+    given : sequence of str, optional
+        The scores as they are written there, where the frame holds them as numbers already.
+
+    Returns
+    -------
+    values : ndarray, shape (run, topic, measure)
+    runs, topics : list of str
+    measures : list of Measure
+
+    Raises
+    ------
+    DataError
+        If a label is missing or of another type than the others, a score is not a finite number, a cell is there
+        twice, or one is missing and the policy is to raise.
+    """
+    check_policy(missing, MissingPolicy)
+    encoded = [_encode(frame[name], name, file, lines) for name in COLUMNS[:3]]
+    codes, labels = [code for code, _ in encoded], [found for _, found in encoded]
+
+    def where(row: int) -> dict[str, Any]:
+        named = {name: labels[axis][codes[axis][row]] for axis, name in enumerate(COLUMNS[:3])}
+        return {"file": file, "line": None if lines is None else lines[row], **named}
+
+    score, gaps = read_score_column(frame["score"], given, missing, where)
+    shape = tuple(map(len, labels))
+    n_cells = math.prod(shape)
+    if n_cells >= 1 << 62:
+        raise DataError(f"{len(score):,} scores cannot fill {n_cells:,} cells of runs, topics and measures", file=file)
+    cell = np.ravel_multi_index(tuple(codes), shape)
+    sparse = n_cells > 4 * len(cell) + 1000
+    _refuse_second(cell, n_cells, sparse, score, where)
+    stated = {str(one): one for one in measures}
+    known = [stated.get(name) or measure_of_label(name) for name in labels[2]]
+    runs, topics = labels[0], labels[1]
+    if sparse:  # an array of all cells might not fit into memory
+        there = ~gaps
+        if missing == "raise":
+            _refuse_first_gap(np.sort(cell[there]), shape, runs, topics, known, file)
+        if missing == "worst":
+            if n_cells > max(MOST_CELLS, MOST_CELLS_A_ROW * len(cell)):
+                problem = f"of {n_cells:,} cells of runs, topics and measures only {len(cell):,} have a score"
+                raise DataError(problem, file=file, hint="are the columns those that were meant?")
+        else:
+            axis = 0 if missing == "drop-run" else 1
+            keep = np.bincount(codes[axis][there], minlength=shape[axis]) == n_cells // shape[axis]
+            kept = drop_sparse(keep, labels[axis], axis, missing, file)
+            rows = keep[codes[axis]]
+            codes = [code[rows] for code in codes]
+            codes[axis] = (np.cumsum(keep) - 1)[codes[axis]]
+            runs, topics = (kept, topics) if axis == 0 else (runs, kept)
+            shape, score = (len(runs), len(topics), len(known)), score[rows]
+            cell = np.ravel_multi_index(tuple(codes), shape)
+    values = np.full(shape, np.nan)
+    values.ravel()[cell] = score
+    values, runs, topics = mend_missing(values, runs, topics, known, missing, file=file)
+    return values, runs, topics, known
+
+
+def _encode(column: pd.Series, what: str, file: object, lines: Sequence[int] | None) -> tuple[np.ndarray, list[str]]:
+    """Return for every row the position of its label, and the labels as text in the order in which they appear."""
+    gone = column.isna().to_numpy()
+    if gone.any():
+        line = None if lines is None else lines[int(np.argmax(gone))]
+        raise DataError(f"the {what} is missing", file=file, line=line)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    if column.dtype == object:
+        kinds = {_kind(kind) for kind in set(map(type, column.array))}
+        if len(kinds) > 1 or not kinds <= _LABELS:
+            # 1, 1.0 and True are equal, and would become one label.
+            raise DataError(
+                f"the {what}s are of several types, or of one that no label has: {format_list(sorted(kinds))}",
+                file=file,
+                hint="make them text",
+            )
+        if kinds != {"text"}:
+            column = column.map(str)
+    elif column.dtype.kind in "fcmMb":
+        column = column.astype(str)
+    codes, found = pd.factorize(column)
+    labels = [str(label) for label in found]
+    for position, label in enumerate(labels):
+        if not label.strip():
+            row = int(np.argmax(codes == position))
+            raise DataError(f"the {what} is missing", file=file, line=None if lines is None else lines[row])
+    return codes, labels
+
+
+_LABELS = {"text", "whole number", "float", "bool", "Measure"}
+
+
+def _kind(kind: type) -> str:
+    if issubclass(kind, str):
+        return "text"
+    if issubclass(kind, bool | np.bool_):
+        return "bool"
+    if issubclass(kind, int | np.integer):
+        return "whole number"
+    if issubclass(kind, float | np.floating):
+        return "float"
+    return "Measure" if issubclass(kind, Measure) else kind.__name__
+
+
+def read_score_column(
+    column: pd.Series, given: Sequence[str] | None, missing: str, where: Callable[[int], dict[str, Any]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a column of scores as numbers, without guessing what dates, complex numbers or words may mean.
+
+    Parameters
+    ----------
+    column : Series
+    given : sequence of str or None
+        The same scores as a file holds them, for messages.
+    missing : str
+        Whether NaN, None and NA are refused: with ``"raise"``.
+    where : callable
+        Makes of a row's number what a message says of its place.
+
+    Returns
+    -------
+    scores : ndarray of float64, shape (row,)
+        NaN where there is none.
+    gaps : ndarray of bool, shape (row,)
+        Where that is.
+
+    Raises
+    ------
+    DataError
+        If one is no finite number.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    if column.dtype.kind in "mMcSV":
+        raise DataError(f"scores are numbers, not {column.dtype}", **where(0), hint=_NO_GUESS)
+    if column.dtype.kind in "fiub":
+        score = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        gaps = np.isnan(score)
+        if given is not None:
+            gaps[gaps] = [is_missing(given[row]) for row in np.flatnonzero(gaps).tolist()]
+    else:
+        cells = column.tolist()
+        score = np.empty(len(cells))
+        gaps = np.zeros(len(cells), dtype=bool)
+        for row, one in enumerate(cells):
+            score[row], gaps[row] = _read_score(one, row, where)
+    wrong = np.flatnonzero(~np.isfinite(score) & ~gaps) if missing != "raise" else np.flatnonzero(~np.isfinite(score))
+    if len(wrong):
+        row = int(wrong[0])
+        shown = column.iloc[row] if given is None else given[row]
+        shown = shown.item() if isinstance(shown, np.generic) else shown
+        more = f" ({len(wrong):,} such rows in all)" if len(wrong) > 1 else ""
+        hint = hint_missing() if gaps[row] else None
+        raise DataError(f"the score {shown!r} is not a finite number{more}", value=shown, hint=hint, **where(row))
+    return score, gaps
+
+
+_NO_GUESS = "what number is meant would be a guess"
+
+
+def _read_score(one: Any, row: int, where: Callable[[int], dict[str, Any]]) -> tuple[float, bool]:
+    """Return what one cell says, NaN and True where it says that there is no score."""
+    if one is None or one is pd.NA:
+        return math.nan, True
+    if isinstance(one, str):
+        return number(one), is_missing(one)
+    real = isinstance(one, abstract.Real | decimal.Decimal | np.bool_)
+    if not real or isinstance(one, datetime.timedelta | np.timedelta64):
+        raise DataError(f"scores are numbers, not {type(one).__name__}", value=one, hint=_NO_GUESS, **where(row))
+    try:
+        value = float(one)
+    except (OverflowError, ValueError):
+        value = math.inf
+    return value, math.isnan(value)
+
+
+def _refuse_second(
+    cell: np.ndarray, n_cells: int, sparse: bool, score: np.ndarray, where: Callable[[int], dict[str, Any]]
+) -> None:
+    if not sparse and not (np.bincount(cell, minlength=n_cells) > 1).any():
+        return
+    _, first = np.unique(cell, return_index=True)
+    if len(first) == len(cell):
+        return
+    again = np.ones(len(cell), dtype=bool)
+    again[first] = False
+    row = int(np.argmax(again))
+    count = len(cell) - len(first)
+    more = f" ({count:,} such rows in all)" if count > 1 else ""
+    raise DataError(f"there is a second score, {score[row]:g}{more}", value=score[row], **where(row))
+
+
+def _refuse_first_gap(
+    cell: np.ndarray,
+    shape: tuple[int, ...],
+    runs: Sequence[str],
+    topics: Sequence[str],
+    measures: Sequence[Measure],
+    file: object,
+) -> None:
+    """Refuse the first cell that is not among the sorted ones; there is one."""
+    odd = np.flatnonzero(cell != np.arange(len(cell)))
+    r, t, m = map(int, np.unravel_index(int(odd[0]) if len(odd) else len(cell), shape))
+    refuse_gap(runs[r], topics[t], measures[m], math.prod(shape) - len(cell), file)

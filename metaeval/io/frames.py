@@ -1,0 +1,203 @@
+"""Scores from frames of every kind: pandas, polars, Arrow, xarray; tidy, wide, with several index levels, or records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metaeval.data.cells import COLUMNS, read_score_column
+from metaeval.data.policies import MissingPolicy, mend_missing
+from metaeval.data.scores import Scores
+from metaeval.errors import DataError, format_list
+from metaeval.io.table import rename_columns
+from metaeval.measures.base import Measure
+from metaeval.measures.resolve import measure_of_label
+
+
+def from_frame(
+    frame: Any,
+    *,
+    measure: str | Measure | None = None,
+    collection: str | None = None,
+    missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
+) -> Scores:
+    """Convert a frame of any library and layout to scores.
+
+    Parameters
+    ----------
+    frame : pandas, polars, Arrow or xarray object, list of records, or mapping
+        Tidy: columns (or index levels, or dimensions) run, topic, measure, score. Without measure and score, every
+        column besides run and topic is a measure. Wide: one column per run and one row per topic; the index, or a
+        column ``topic``, names the topics. A mapping holds columns by name, or wide frames by measure, which are
+        aligned by the names of runs and topics.
+    measure : str or Measure, optional
+        The measure that a frame holds, if the frame does not say it.
+    collection : str, optional
+        By default, the name of an xarray object.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do if a run has no score for a topic and measure, or it is NaN.
+    columns : mapping of str to str, optional
+        What the frame calls some of the columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    DataError
+        If the frame is none of these, a score occurs twice, is not a finite number or is missing.
+
+    Examples
+    --------
+    >>> wide = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["t1", "t2"])
+    >>> from_frame(wide, measure="nDCG@10")
+    Scores: 2 runs × 2 topics × 1 measure
+    >>> from_frame([{"system": "a", "topic": 1, "BLEU": 30.5}], columns={"run": "system"})
+    Scores: 1 run × 1 topic × 1 measure
+    """
+    if isinstance(frame, Mapping) and _library(frame) != "xarray" and not _are_columns(frame, columns):
+        if not frame:
+            raise DataError("no frames were given")
+        wide = {measure_of_label(name): _check_wide(one, name, columns) for name, one in frame.items()}
+        return _stack_frames(wide, collection or "", missing)
+    if collection is None:
+        name = getattr(frame, "name", None) if _library(frame) == "xarray" else None
+        collection = "" if name in (None, "score") else str(name)
+    table = _flatten(_to_pandas(frame), columns)
+    there = set(table.columns)
+    if {"run", "topic"} <= there and "score" not in there and "measure" not in there:
+        table = table.melt(["run", "topic"], var_name="measure", value_name="score")
+        if table.empty:
+            raise DataError("there is no column of scores beside run and topic")
+    if {"run", "topic", "score"} <= there and "measure" not in there and measure is not None:
+        table = table.assign(measure=str(measure_of_label(measure)))
+    if set(COLUMNS) <= set(table.columns):
+        stated = [measure] if isinstance(measure, Measure) else []
+        if measure is not None and "measure" in there:
+            table = table[[str(one) == str(measure_of_label(measure)) for one in table["measure"]]]
+        return Scores.from_frame(table, collection=collection, missing=missing, measures=stated)
+    if measure is None:
+        raise DataError(
+            f"the frame has no columns run, topic, measure, score (columns: {format_list(list(map(repr, table.columns)))})",
+            hint="name them with columns=; for a frame of topics × runs, say which measure it holds with measure=",
+        )
+    return _stack_frames({measure_of_label(measure): _check_wide(table, measure)}, collection, missing)
+
+
+def is_frame(given: object) -> bool:
+    """Tell whether an object is a frame that `from_frame` takes, and no path, list of paths or mapping of paths."""
+    if isinstance(given, Mapping) and _library(given) != "xarray":
+        return any(not isinstance(one, Mapping) and is_frame(one) for one in given.values()) or _are_columns(given)
+    if isinstance(given, list | tuple):
+        return bool(given) and isinstance(given[0], Mapping)
+    return isinstance(given, pd.DataFrame | pd.Series) or _library(given) in ("polars", "pyarrow", "xarray")
+
+
+def _are_columns(given: Mapping[Any, Any], columns: Mapping[str, str] | None = None) -> bool:
+    """Tell whether a mapping holds the columns of one table, not frames by measure or files by name."""
+    kinds = list | tuple | np.ndarray | pd.Series
+    named = not {"run", "topic", *(columns or {}).values()}.isdisjoint(given)
+    return named and all(isinstance(one, kinds) for one in given.values())
+
+
+def _library(given: object) -> str:
+    return type(given).__module__.partition(".")[0]
+
+
+def _to_pandas(given: Any) -> pd.DataFrame:
+    """Return any tabular object as a pandas frame; what it holds is not looked at."""
+    library = _library(given)
+    if library == "polars":
+        given = given.collect() if hasattr(given, "collect") else given
+        given = given.to_frame() if not hasattr(given, "to_dict") or not hasattr(given, "columns") else given
+        # Through lists: needs no further package, keeps whole numbers whole, and missing ones None.
+        return pd.DataFrame(
+            {name: pd.Series(cells, dtype=object) for name, cells in given.to_dict(as_series=False).items()}
+        )
+    if library == "pyarrow":
+        given = given.read_all() if hasattr(given, "read_all") else given
+        table: pd.DataFrame = given.to_pandas(integer_object_nulls=True)
+        return table
+    if library == "xarray":
+        array = given.to_array("measure") if hasattr(given, "data_vars") else given
+        if array.ndim < 2:
+            raise DataError(f"the array has the dimensions {', '.join(map(str, array.dims))}, not run and topic")
+        given = array.to_series()
+        given.name = "score"
+    if isinstance(given, pd.Series):
+        return given.to_frame(given.name if given.name is not None else "score")
+    if isinstance(given, pd.DataFrame):
+        return given
+    if isinstance(given, Mapping) or (isinstance(given, list | tuple) and given and isinstance(given[0], Mapping)):
+        try:
+            return pd.DataFrame(given)
+        except (ValueError, TypeError) as error:
+            raise DataError(f"these are not the columns of one table: {error}") from None
+    raise DataError(f"scores come as a frame, an array with names, or records, not as {type(given).__name__}")
+
+
+def _flatten(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> pd.DataFrame:
+    """Return a frame whose columns have one level, and are called as the user says."""
+    if frame.columns.nlevels > 1:
+        stacked: Any = frame.stack(list(range(frame.columns.nlevels)), future_stack=True)
+        frame = stacked.to_frame("score")
+    named = {*COLUMNS, *(columns or {}).values()}
+    levels = [name for name in frame.index.names if name in named]
+    if frame.index.nlevels > 1 and len(levels) < frame.index.nlevels and set(levels) - {"topic"}:
+        names = format_list(list(map(repr, frame.index.names)))
+        raise DataError(f"the index has the levels {names}, of which not all are run, topic or measure")
+    taken = [name for name in levels if name in frame.columns]
+    if taken:
+        raise DataError(f"there is a column and an index level {taken[0]!r}")
+    if levels:
+        frame = frame.reset_index(levels)
+    if columns:
+        frame = frame.set_axis(list(rename_columns(list(frame.columns), columns)), axis=1)
+    return frame
+
+
+def _check_wide(frame: Any, measure: object, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
+    if not isinstance(frame, pd.DataFrame) and _library(frame) not in ("polars", "pyarrow"):
+        raise DataError(f"topics × runs is a frame, not {type(frame).__name__}", measure=measure)
+    frame = _flatten(_to_pandas(frame), columns)
+    if "topic" in frame.columns:
+        frame = frame.set_index("topic")
+    for what, labels in (("topic", frame.index), ("run", frame.columns)):
+        if labels.hasnans:
+            raise DataError(f"a {what} has no name", measure=measure)
+    frame = frame.set_axis([str(label) for label in frame.index], axis=0)
+    frame = frame.set_axis([str(label) for label in frame.columns], axis=1)
+    for what, labels in (("topic", frame.index), ("run", frame.columns)):
+        if labels.has_duplicates:
+            raise DataError(f"the {what} {labels[labels.duplicated()][0]!r} occurs twice", measure=measure)
+    return frame
+
+
+def _stack_frames(frames: dict[Measure, pd.DataFrame], collection: str, missing: MissingPolicy) -> Scores:
+    first = next(iter(frames.values()))
+    layers = []
+    for measure, frame in frames.items():
+        for what, mine, theirs in (("topic", frame.index, first.index), ("run", frame.columns, first.columns)):
+            odd = mine.symmetric_difference(theirs)
+            if len(odd):
+                raise DataError(f"the {what} {odd[0]!r} is not in every frame", measure=measure)
+        aligned = frame.loc[first.index, first.columns]
+        layers.append([_one_run(aligned, position, measure) for position in range(aligned.shape[1])])
+    runs, topics = [str(run) for run in first.columns], [str(topic) for topic in first.index]
+    values = np.moveaxis(np.array(layers, dtype=np.float64).reshape(len(frames), len(runs), len(topics)), 0, -1)
+    values, runs, topics = mend_missing(values, runs, topics, list(frames), missing)
+    return Scores(values, runs=runs, topics=topics, measures=list(frames), collection=collection)
+
+
+def _one_run(frame: pd.DataFrame, position: int, measure: Measure) -> np.ndarray:
+    def where(row: int) -> dict[str, Any]:
+        place = {"run": frame.columns[position], "measure": measure}
+        return {**place, "topic": frame.index[row]} if len(frame) else place
+
+    # Gaps are for the policy, which sees them all at once.
+    return read_score_column(frame.iloc[:, position], None, "worst", where)[0]

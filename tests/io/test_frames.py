@@ -1,0 +1,231 @@
+"""Frames of every kind and layout hold the same scores; what is no score, or no label, is refused and never guessed."""
+
+import datetime
+import io
+import sys
+import tracemalloc
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metaeval import Scores
+from metaeval.errors import DataError, MetaevalError, PolicyWarning, shorten
+from metaeval.files import LARGEST_FILE_OPTION
+from metaeval.io import from_frame, read_runs, read_scores
+
+VALUES = np.array([[[0.5, 1.0], [0.25, 0.5]], [[0.75, 0.0], [1.0, 0.125]]])
+EXPECTED = Scores(VALUES, runs=["a", "b"], topics=["1", "2"], measures=["AP", "RR"])
+TIDY = EXPECTED.to_frame()
+INDEXED = TIDY.set_index(["run", "topic", "measure"])
+WIDE = {name: EXPECTED.matrix(name).T for name in ("AP", "RR")}
+
+
+def polars_frame(frame):
+    """A stand-in that answers as polars does, which is not among the packages of the tests."""
+    kind = type("DataFrame", (), {"__module__": "polars.dataframe.frame"})
+    made = kind()
+    made.columns = list(frame.columns)
+    made.to_dict = lambda as_series: {name: frame[name].tolist() for name in frame.columns}
+    return made
+
+
+def arrow_table(frame):
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.table({name: frame[name].tolist() for name in frame.columns})
+
+
+LAYOUTS = {
+    "tidy": lambda: TIDY,
+    "shuffled": lambda: TIDY.sample(frac=1, random_state=1),
+    "polars": lambda: polars_frame(TIDY),
+    "Arrow": lambda: arrow_table(TIDY),
+    "a series with three levels": lambda: INDEXED["score"],
+    "an index of three levels": lambda: INDEXED,
+    "an index of two levels, a column a measure": lambda: INDEXED["score"].unstack("measure"),
+    "columns of two levels": lambda: INDEXED["score"].unstack(["measure", "run"]),
+    "a column a measure": lambda: INDEXED["score"].unstack("measure").reset_index(),
+    "wide frames": lambda: WIDE,
+    "records": lambda: TIDY.to_dict("records"),
+    "columns in a mapping": lambda: TIDY.to_dict("list"),
+    "categories": lambda: TIDY.astype({"run": "category", "measure": "category"}),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("read", [from_frame, read_scores])
+def test_every_layout_holds_the_same_scores(layout, read):
+    scores = read(LAYOUTS[layout]())
+    same = scores.sel(runs=EXPECTED.runs, topics=EXPECTED.topics, measures=["AP", "RR"])
+    assert (same.values == VALUES).all()
+    assert scores.values.shape == VALUES.shape
+
+
+def test_what_to_xarray_gives_is_taken_back():
+    pytest.importorskip("xarray")
+    given = Scores(VALUES, runs=["a", "b"], topics=["1", "2"], measures=["AP", "RR"], collection="pilot")
+    assert from_frame(given.to_xarray()) == given
+    as_variables = given.to_xarray().to_dataset(dim="measure")
+    assert (from_frame(as_variables).sel(measures=["AP", "RR"]).values == VALUES).all()
+
+
+def test_columns_that_are_called_otherwise_are_mapped():
+    names = {"run": "system", "topic": "segment", "score": "value"}
+    frame = TIDY.rename(columns=names).assign(run="a column that means something else")
+    assert from_frame(frame, columns=names) == EXPECTED
+    with pytest.raises(DataError, match="there is no column 'sys' to be the run"):
+        from_frame(frame, columns={"run": "sys"})
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_columns_and_delimiters_of_files_are_told(delimiter, tmp_path):
+    path = tmp_path / "mt.csv"
+    TIDY.rename(columns={"run": "system", "score": "value"}).to_csv(path, sep=delimiter, index=False)
+    scores = read_scores(path, columns={"run": "system", "score": "value"})
+    assert (scores.values == VALUES).all()
+
+
+@pytest.mark.parametrize("word", ["", "NA", "nan", "NaN", "-nan"])
+@pytest.mark.parametrize("format", ["tidy", "wide", "sakai", "trec_eval"])
+def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_path):
+    if format == "tidy":
+        path = tmp_path / "s.csv"
+        path.write_text(f"run,topic,measure,score\na,1,AP,0.5\na,2,AP,{word}\nb,1,AP,1\nb,2,AP,1\n")
+    elif format == "wide":
+        path = tmp_path / "c_ap.csv"
+        path.write_text(f"topic,a,b\n1,0.5,1\n2,{word},1\n")
+    elif not word:
+        pytest.skip("columns separated by white space have no empty cells")
+    elif format == "sakai":
+        path = tmp_path / "c"
+        path.mkdir()
+        (path / "runs").write_text("a\nb\n")
+        (path / "AP").write_text(f"0.5 1\n{word} 1\n")
+    else:
+        path = tmp_path / "c"
+        path.mkdir()
+        (path / "a.eval").write_text(f"map\t1\t0.5\nmap\t2\t{word}\n")
+        (path / "b.eval").write_text("map\t1\t1\nmap\t2\t1\n")
+    with pytest.raises(DataError, match=r"run a, topic 2.*missing=drop-topic"):
+        read_scores(path, format=format)
+    with pytest.warns(PolicyWarning, match="left out 1 of 2 topics"):
+        scores = read_scores(path, format=format, missing="drop-topic")
+    assert scores.topics == ("1",)
+    assert scores.values.ravel().tolist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        pd.date_range("2020-01-01", periods=3),
+        pd.to_timedelta([1, 2, 3], unit="s"),
+        [0.1, datetime.datetime(2020, 1, 1), 0.2],
+        [1j, 1, 2],
+        pd.Series([0.1, 1 + 2j, 0.2], dtype=object),
+        [b"1", b"2", b"3"],
+        [[1], [2], [3]],
+    ],
+    ids=repr,
+)
+def test_what_is_no_number_is_no_score(scores):
+    frame = pd.DataFrame({"run": ["a", "b", "c"], "topic": "t", "measure": "AP", "score": scores})
+    with pytest.raises(DataError, match="numbers, not"):
+        Scores.from_frame(frame)
+    wide = pd.DataFrame({"a": scores})
+    with pytest.raises(DataError, match="numbers, not"):
+        from_frame(wide, measure="AP")
+
+
+@pytest.mark.parametrize("runs", [[1, 1.0, True], [1, "1", 2], [0, False, "x"], [("a",), "a", "b"], [b"a", "a", "b"]])
+def test_labels_of_several_types_are_refused_and_never_merged(runs):
+    frame = pd.DataFrame(
+        {"run": pd.Series(runs, dtype=object), "topic": "t", "measure": "AP", "score": [1.0, 2.0, 3.0]}
+    )
+    with pytest.raises(DataError, match="the runs are of several types"):
+        Scores.from_frame(frame)
+
+
+SPARSE = "run,topic,measure,score\n" + "".join(f"r{i},t{i},m{i},0.5\n" for i in range(500))
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("raise", "run r0, topic t0, measure m1: there is no score; 124,999,500 are missing in all"),
+        ("drop-topic", "every topic has a missing score"),
+        ("drop-run", "every run has a missing score"),
+        ("worst", "of 125,000,000 cells of runs, topics and measures only 500 have a score"),
+    ],
+)
+def test_a_sparse_file_is_refused_before_its_array_is_made(missing, message, tmp_path):
+    (tmp_path / "s.csv").write_text(SPARSE)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=message):
+            read_scores(tmp_path / "s.csv", missing=missing)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000  # the array would take 1,000,000,000
+    finally:
+        tracemalloc.stop()
+
+
+def test_dropping_topics_of_a_sparse_file_leaves_what_is_whole():
+    rows = [(f"r{r}", f"t{t}", "AP", r + t / 100) for r in range(30) for t in range(2)]
+    rows += [("r0", f"only{t}", "AP", 0.0) for t in range(400)]
+    frame = pd.DataFrame(rows, columns=["run", "topic", "measure", "score"])
+    with pytest.warns(PolicyWarning, match="left out 400 of 402 topics"):
+        scores = Scores.from_frame(frame, missing="drop-topic")
+    assert scores.topics == ("t0", "t1")
+    assert scores.values[:, :, 0].tolist() == [[r, r + 0.01] for r in range(30)]
+
+
+def test_a_file_beyond_the_bound_is_refused_and_the_bound_can_be_raised(tmp_path, monkeypatch):
+    path = tmp_path / "s.csv"
+    TIDY.to_csv(path, index=False)
+    monkeypatch.setenv(LARGEST_FILE_OPTION, "50")
+    with pytest.raises(DataError, match="larger than 50 bytes .*METAEVAL_LARGEST_FILE"):
+        read_scores(path)
+    monkeypatch.setenv(LARGEST_FILE_OPTION, "many")
+    with pytest.raises(MetaevalError, match="METAEVAL_LARGEST_FILE=many is not a number of bytes"):
+        read_scores(path)
+    monkeypatch.setenv(LARGEST_FILE_OPTION, "5000")
+    assert (read_scores(path).values == VALUES).all()
+
+
+def test_standard_input_is_read_once_and_its_format_told(monkeypatch):
+    content = io.BytesIO(TIDY.to_csv(index=False).encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+    scores = read_scores("-")
+    assert (scores.values == VALUES).all()
+    assert scores.collection == "stdin"
+
+
+def test_messages_are_one_line_of_bounded_length():
+    error = DataError("x" * 100_000, run="a\nb" * 5000)
+    assert len(str(error)) < 1100
+    assert "\n" not in str(error)
+    assert shorten("short") == "short"
+
+
+def test_an_object_that_is_no_frame_is_refused():
+    with pytest.raises(
+        DataError, match="scores come as a frame, an array with names, or records, not as SimpleNamespace"
+    ):
+        from_frame(SimpleNamespace())
+
+
+def test_a_column_a_judge_is_a_run_a_judge(tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_text("sentence;gold;ann;bo\n1;no;no;yes\n2;yes;yes;yes\n")
+    runs = read_runs(path, format="labels", classes=["no", "yes"], columns={"item": "sentence"})
+    assert runs.runs == ("ann", "bo")
+    assert runs.counts[:, 0].tolist() == [[[1, 0], [0, 1]], [[0, 1], [0, 1]]]
+
+
+def test_an_item_that_a_judge_left_empty_is_missing_and_obeys_the_policy(tmp_path):
+    path = tmp_path / "panel.csv"
+    path.write_text("topic,item,gold,ann,bo\nt,1,no,no,\nu,1,yes,yes,yes\n")
+    with pytest.raises(DataError, match=r"run bo, topic t: there are no labels for this topic .missing|choose"):
+        read_runs(path, format="labels", classes=["no", "yes"])
+    with pytest.warns(PolicyWarning, match="left out 1 of 2 topics: t"):
+        assert read_runs(path, format="labels", classes=["no", "yes"], missing="drop-topic").topics == ("u",)
