@@ -238,3 +238,14 @@ def test_what_a_policy_did_is_said_as_it_was_typed(run, tmp_path):
         status, _, err = run("score", *files, "-l", "probabilities", "--missing", policy)
         assert status == 0, err
         assert f"note: --missing {policy}: " in err
+
+
+def test_columns_that_a_file_calls_otherwise_are_named_on_the_command_line(run, tmp_path):
+    given, made = tmp_path / "mt.csv", tmp_path / "out.csv"
+    given.write_text("system;segment;measure;value\na;1;AP;0.5\nb;1;AP;0.25\n")
+    status, _, err = run("convert", given, made, "--columns", "run=system,topic=segment,score=value")
+    assert status == 0, err
+    assert made.read_text() == "run,topic,measure,score\na,1,AP,0.5\nb,1,AP,0.25\n"
+    status, _, err = run("convert", given, made, "--columns", "run:system")
+    assert status == 2
+    assert "--columns run:system: say what is called how" in err
