@@ -17,6 +17,7 @@ import numpy as np
 from metaeval.errors import (
     DirectionWarning,
     MeasureError,
+    MetaevalError,
     UndefinedValueWarning,
     format_list,
     format_option,
@@ -197,8 +198,13 @@ class Measure:
     def _computed(self, formula: Formula, inputs: tuple[np.ndarray, ...]) -> np.ndarray:
         """Call the formula; it may be a user's, so whatever it does wrong is said in a sentence."""
         if _is_own(formula):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                return np.asarray(formula(*inputs, **self.parameters), dtype=np.float64)
+            try:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    return np.asarray(formula(*inputs, **self.parameters), dtype=np.float64)
+            except MetaevalError:
+                raise
+            except (TypeError, ValueError) as error:  # a parameter is no number, or not of the kind that is needed
+                raise MeasureError(f"{self} cannot be computed: {error}") from error
         try:
             return call_formula(formula, inputs, self.parameters)
         except FormulaError as error:
