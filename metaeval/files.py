@@ -472,9 +472,9 @@ def list_files(folder: PathLike) -> list[PathLike]:
         entries = filesystem.ls(inner, detail=True)
         found = [str(filesystem.unstrip_protocol(one["name"])) for one in entries if one["type"] == "file"]
     else:
-        if not Path(folder).is_dir():
-            raise DataError("there is no such folder", file=folder)
         try:
+            if not Path(folder).is_dir():
+                raise DataError("there is no such folder", file=folder)
             found = [path for path in Path(folder).iterdir() if path.is_file()]
         except OSError as error:
             raise DataError(f"it cannot be read: {error.strerror or error}", file=folder) from None

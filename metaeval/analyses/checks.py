@@ -93,3 +93,23 @@ def warn_of_constant_measures(scores: Scores) -> np.ndarray:
             stacklevel=3,
         )
     return constant
+
+
+def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) -> None:
+    """Name the collections whose scores, or means of them, are all equal: the same data would count twice.
+
+    Parameters
+    ----------
+    collections : sequence of str
+        Their names.
+    scores : sequence of ndarray
+        For each the numbers that an analysis uses, of any shape.
+    """
+    for second, name in enumerate(collections):
+        for first in range(second):
+            if np.array_equal(scores[first], scores[second]):
+                warnings.warn(
+                    f"{collections[first]} and {name} have the same scores: the same data under two names count twice",
+                    MetaevalWarning,
+                    stacklevel=4,
+                )

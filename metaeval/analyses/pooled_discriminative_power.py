@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_seed, check_share
+from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
 from metaeval.analyses.discriminative_power import DiscriminativePower, summary_table
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
@@ -142,13 +142,18 @@ def pooled_discriminative_power(
     MetaevalError
         If there are none, or measures or levels differ.
 
+    Warns
+    -----
+    MetaevalWarning
+        If two collections have the same scores.
+
     Examples
     --------
     >>> from metaeval.data.scores import Scores
     >>> from metaeval.analyses.discriminative_power import discriminative_power
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
-    >>> powers = [discriminative_power(Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD"],
-    ...           collection=name), n_permutations=500) for name in ("one", "two")]
+    >>> powers = [discriminative_power(Scores(values + more, runs=["a", "b", "c"], topics=range(12), measures=["NMD"],
+    ...           collection=name), n_permutations=500) for name, more in (("one", 0), ("two", 0.02))]
     >>> pooled_discriminative_power(powers).to_frame()[["significant", "pairs"]]
        significant  pairs
     0            4      6
@@ -176,6 +181,8 @@ def pooled_discriminative_power(
             raise MetaevalError(
                 f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}"
             )
+    labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(powers, start=1))
+    warn_of_same_data(labels, [one.means for one in powers])
     significant = np.array([one.significant.sum(axis=1) for one in powers])
     pairs = np.array([one.p_values.shape[1] for one in powers])
     low = high = np.full(len(names), np.nan)
@@ -192,7 +199,6 @@ def pooled_discriminative_power(
         (*(s for s in first.signature.settings if s[0] != "seed"), *resampling),
         first.signature.version,
     )
-    labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(powers, start=1))
     return PooledDiscriminativePower(labels, first.measures, significant, pairs, low, high, confidence, signature)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_scores
+from metaeval.analyses.checks import check_scores, warn_of_same_data
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list
+from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
@@ -101,6 +102,13 @@ def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
     MetaevalError
         If fewer than three runs can be compared, or fewer than two topics or collections.
 
+    Warns
+    -----
+    PolicyWarning
+        Which runs are left out, since not every collection has them.
+    MetaevalWarning
+        If two collections have the same scores.
+
     Examples
     --------
     >>> values = np.add.outer([0.1, 0.2, 0.4], [0.0, 0.1])[..., None]
@@ -131,9 +139,17 @@ def _joined(collections: Sequence[Scores]) -> tuple[tuple[str, ...], np.ndarray,
             f"the collections share {len(runs)} runs ({format_list(runs)}) and {len(names)} measures; "
             "at least three runs and one measure are needed"
         )
+    left_out = sorted({run for one in collections for run in one.runs} - set(runs))
+    if left_out:
+        warnings.warn(
+            f"{len(runs)} runs that all collections have are compared; left out: {format_list(left_out)}",
+            PolicyWarning,
+            stacklevel=3,
+        )
     parts = [one.sel(runs=runs, measures=names) for one in collections]
     means = np.stack([one.values.mean(axis=1) for one in parts], axis=1)
     labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(collections, start=1))
+    warn_of_same_data(labels, [one.values for one in parts])
     return labels, means, parts[0].measures
 
 

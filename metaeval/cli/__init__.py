@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -53,6 +54,9 @@ def main() -> NoReturn:
 def _run() -> int:
     from metaeval.errors import MetaevalError, MetaevalWarning, visible
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
     warnings.showwarning = lambda message, *_, **__: print(f"metaeval: note: {visible(str(message))}", file=sys.stderr)
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", MetaevalWarning)

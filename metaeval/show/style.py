@@ -40,6 +40,7 @@ _SETTINGS: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 8,
     "lines.linewidth": 1.5,
+    "text.parse_math": False,  # names come from data: a dollar in one is a dollar
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "svg.fonttype": "none",

@@ -208,7 +208,7 @@ class TestPooledDiscriminativePower:
             p = np.where(np.arange(n_pairs) < significant, 0.0, 1.0)[None]
             labels = tuple(map(str, range(n_runs)))
             signature = replace(base.signature, data=(str(number),))
-            means = np.zeros((n_runs, 1))
+            means = np.full((n_runs, 1), float(number))
             powers.append(
                 replace(base, collection=str(number), runs=labels, p_values=p, means=means, signature=signature)
             )
@@ -319,9 +319,18 @@ class TestRobustness:
         other = me.Scores(
             scores.values[::-1], runs=scores.runs[::-1], topics=scores.topics, measures=scores.measures, collection="d"
         )
-        assert me.robustness([scores, other]).to_frame()["mean"].tolist() == pytest.approx([1, 1, 1])
+        with pytest.warns(MetaevalWarning, match="c and d have the same scores"):
+            found = me.robustness([scores, other])
+        assert found.to_frame()["mean"].tolist() == pytest.approx([1, 1, 1])
         with pytest.raises(MetaevalError, match="at least two"):
             me.robustness([scores])
+
+    def test_runs_that_not_every_collection_has_are_named(self, scores):
+        fewer = me.Scores(
+            scores.values[1:] / 2, runs=scores.runs[1:], topics=scores.topics, measures=scores.measures, collection="d"
+        )
+        with pytest.warns(MetaevalWarning, match=f"left out: {scores.runs[0]}"):
+            me.robustness([scores, fewer])
 
 
 class TestSampleSize:
