@@ -11,6 +11,7 @@ from experiments.acl2021 import audit, summary, verdicts
 from experiments.comparison import cell
 from experiments.outcome import Outcome, Settings
 from experiments.sources import ORIGINAL, compare_collections, compute_sources, tabulate_collections
+from experiments.verdicts import apply_rules
 from metaeval.analyses.discriminative_power import draw_power_curves
 from metaeval.analyses.study import Study, study_collection
 
@@ -88,7 +89,7 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     _add_consistency(outcome, studies)
     _add_power(outcome, studies)
     outcome.tables |= summary.tabulate_summaries(studies)
-    outcome.verdicts = verdicts.give_verdicts(studies, seed=settings.seed)
+    outcome.verdicts = apply_rules(verdicts.RULES, studies, settings.seed)
     return outcome
 
 

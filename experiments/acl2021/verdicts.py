@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from experiments.verdicts import Found, Rule, apply_rules
+from experiments.verdicts import Found, Rule
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.study import Study
-from metaeval.show.verdict import Evidence, Verdict
+from metaeval.show.verdict import Evidence
 
 GROUP_A = ("alpha_ORD", "alpha_INT", "F1_M", "HMPR", "MAE_M", "kappa")
 GROUP_B = ("MAE_mu", "Accuracy")
@@ -19,21 +19,6 @@ ALIKE, APART = 0.8, 0.6
 
 CONSTANT = "always-"
 """What names of runs that always answer one class begin with."""
-
-
-def give_verdicts(studies: Mapping[str, Study], *, seed: int) -> list[Verdict]:
-    """Try every claim on every collection that it applies to.
-
-    Parameters
-    ----------
-    studies : mapping of str to Study
-    seed : int
-
-    Returns
-    -------
-    list of Verdict
-    """
-    return apply_rules(RULES, studies, seed)
 
 
 def judge_outlier(study: Study) -> Found | None:

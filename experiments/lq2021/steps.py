@@ -19,6 +19,7 @@ from experiments.sources import (
     tabulate_collections,
 )
 from experiments.tables import bold_larger, sign_alike
+from experiments.verdicts import apply_rules
 from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
@@ -90,7 +91,7 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     for name in STUDY["collections"]:
         _add_agreement(outcome, name, studies.get(name))
     _add_baselines(outcome, studies)
-    outcome.verdicts = verdicts.give_verdicts(studies, seed=settings.seed)
+    outcome.verdicts = apply_rules(verdicts.RULES, studies, settings.seed)
     return outcome
 
 

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from scipy.stats import binomtest
 
-from experiments.verdicts import Found, Rule, apply_rules
+from experiments.verdicts import Found, Rule
 from metaeval.analyses.study import Study
-from metaeval.show.verdict import Evidence, Verdict
+from metaeval.show.verdict import Evidence
 
 POPULARITY = "popularity"
 """A part of the name of every Popularity baseline."""
-
-
-def give_verdicts(studies: Mapping[str, Study], *, seed: int) -> list[Verdict]:
-    """Try every claim on every collection that it applies to.
-
-    Parameters
-    ----------
-    studies : mapping of str to Study
-    seed : int
-
-    Returns
-    -------
-    list of Verdict
-    """
-    return apply_rules(RULES, studies, seed)
 
 
 def judge_least_power(study: Study) -> Found | None:
