@@ -1,0 +1,65 @@
+"""Simulate: ``python -m experiments.calibration``; it takes about an hour on two processors, and can be interrupted."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from experiments.calibration.cells import list_tasks
+from experiments.calibration.simulation import KEPT, collect_counts, find_folder, read_batches, simulate_all
+from experiments.calibration.study import STUDY
+from metaeval.files import write_atomically
+
+
+def simulate(
+    work: Annotated[Path | None, typer.Option(help="Folder for finished batches [default: the cache]")] = None,
+    n_jobs: Annotated[int, typer.Option(help="Processes at once")] = 2,
+    batches: Annotated[int | None, typer.Option(help="At most so many batches a test and cell, for a trial")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Time one batch of each kind, and do nothing")] = False,
+    collect: Annotated[bool, typer.Option("--collect", help="Only put what is done together, here")] = False,
+    out: Annotated[Path, typer.Option(help="Where the counts are put together")] = KEPT,
+) -> None:
+    """Simulate what is not done yet, and put the counts together."""
+    missing: list[str] = []
+    tasks = list_tasks(missing)
+    for line in dict.fromkeys(missing):
+        typer.echo(f"left out: {line}")
+    folder = find_folder(work)
+    if estimate:
+        _estimate(tasks)
+        return
+    if not collect:
+        typer.echo(f"{len(tasks)} tests on cells; finished batches are kept in {folder}")
+        simulate_all(folder, n_jobs, lambda line: typer.echo(line), batches)
+    done = sum(len(read_batches(one, folder)) == one.n_batches for one in tasks)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(out, collect_counts(folder, tasks).to_csv(index=False, lineterminator="\n"))
+    typer.echo(f"{done} of {len(tasks)} are done; counts in {out}")
+
+
+def _estimate(tasks: list) -> None:
+    """Print the processor time that each group and test will take, from one batch of each size."""
+    timed: dict[tuple[str, str, int], float] = {}
+    total: dict[tuple[str, str], float] = {}
+    for task in tasks:
+        cell = task.cell
+        source = str(cell.n_runs) or cell.design
+        kind = (task.test, source, cell.n_topics)
+        if kind not in timed:
+            if STUDY["tests"][task.test].get("slow") is None and not timed:
+                task.count_batch(0)  # compiling is not counted
+            began = time.process_time()
+            task.count_batch(0)
+            timed[kind] = time.process_time() - began
+        place = (cell.group, task.test)
+        total[place] = total.get(place, 0.0) + timed[kind] * task.n_batches
+    for (group, test), seconds in total.items():
+        typer.echo(f"{seconds:7.0f} s  {group}: {test}")
+    typer.echo(f"{sum(total.values()) / 60:7.1f} minutes of one processor")
+
+
+if __name__ == "__main__":
+    typer.run(simulate)
