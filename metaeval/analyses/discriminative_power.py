@@ -17,6 +17,7 @@ from metaeval.analyses.checks import (
     check_share,
     warn_of_constant_measures,
 )
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
@@ -216,8 +217,9 @@ def discriminative_power(
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
     constant = warn_of_constant_measures(scores)
+    order = sort_labels(scores)
     result = all_pairs_test(
-        scores.values,
+        order.values,
         test=test,
         correction=correction,
         n_permutations=n_permutations,
@@ -226,7 +228,8 @@ def discriminative_power(
         add_one=p_add_one,
         n_jobs=n_jobs,
     )
-    p = np.where(constant[:, None], 1.0, result.p)
+    given = np.ix_(order.measures, order.run_pairs)
+    p = np.where(constant[:, None], 1.0, result.p[given])
     settings: dict[str, object] = {"test": test}
     if test not in FAMILYWISE:
         settings["correction"] = "holm" if correction == "auto" else correction
@@ -239,9 +242,9 @@ def discriminative_power(
         scores.collection,
         scores.runs,
         scores.measures,
-        scores.values.mean(axis=1),
+        order.values.mean(axis=1)[np.ix_(order.runs, order.measures)],
         p,
-        result.counts,
+        None if result.counts is None else result.counts[given],
         n_permutations,
         alpha,
         sign("discriminative_power", scores, **settings),
