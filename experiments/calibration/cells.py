@@ -37,6 +37,8 @@ class Cell:
     effects : bool
     studies : int
         At most so many.
+    variants : bool
+        Whether variants of tests are tried too.
     """
 
     group: str
@@ -45,6 +47,7 @@ class Cell:
     n_topics: int
     effects: bool
     studies: int
+    variants: bool = True
 
     @cached_property
     def name(self) -> str:
@@ -78,8 +81,11 @@ class Task:
     @property
     def n_batches(self) -> int:
         """How many batches of studies it has."""
-        studies = min(self.cell.studies, STUDY["tests"][self.test].get("studies", self.cell.studies))
-        return studies // STUDY["batch"]
+        settings = STUDY["tests"][self.test]
+        most = settings.get("studies", self.cell.studies)
+        if self.cell.effects:
+            most = settings.get("studies_with_effects", most)
+        return min(self.cell.studies, most) // int(STUDY["batch"])
 
     def count_batch(self, batch: int) -> list[float]:
         """Simulate and test one batch of studies, and count errors.
@@ -130,6 +136,8 @@ def _applies(test: str, cell: Cell) -> bool:
     has_differences = cell.effects or cell.design == "one hopeless run"
     if settings.get("steps_down") and not has_differences:
         return False
+    if settings.get("variant") and not cell.variants:
+        return False
     if settings.get("slow") and (not cell.n_runs or cell.n_runs > 22):
         return False  # B would be so large that a cell took hours
     return cell.n_topics in settings.get("topics", [cell.n_topics])
@@ -151,4 +159,7 @@ def list_cells(missing: list[str]) -> Iterator[Cell]:
             for design, n_runs in designs:
                 n = observed[design.split(": ")[0]] if n_topics == "observed" else n_topics
                 if n_topics == "observed" or n_runs or n != observed[design.split(": ")[0]]:
-                    yield Cell(group["name"], design, n_runs, n, group.get("effects", False), group["studies"])
+                    yield Cell(
+                        group["name"], design, n_runs, n, group.get("effects", False), group["studies"],
+                        group.get("variants", True),
+                    )  # fmt: skip

@@ -1,10 +1,12 @@
 """Scores simulated from a real collection: its columns' distributions, their dependence, and means as wanted.
 
-After Urbano and Nagler, "Stochastic simulation of test collections: evaluation scores" (SIGIR 2018): a Gaussian copula ties the runs together.
+After Urbano and Nagler, "Stochastic simulation of test collections: evaluation scores" (SIGIR 2018): a Gaussian copula
+ties the runs together.
 """
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 
 import numpy as np
@@ -14,14 +16,17 @@ from scipy.stats import rankdata
 import metaeval
 from experiments.calibration.designs import Simulated
 from experiments.calibration.study import STUDY
+from metaeval.errors import MetaevalWarning
 
 
 @lru_cache(maxsize=1)
 def load_columns(collection: str) -> metaeval.Scores:
     """Return the scores of a real collection under the measures that the study names, or raise why they cannot be had."""
     measures = STUDY["collections"][collection]
-    found = metaeval.load_dataset(collection)
-    return found.sel(measures=measures) if isinstance(found, metaeval.Scores) else metaeval.score(found, measures)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MetaevalWarning)  # what loading does with odd labels is said elsewhere
+        found = metaeval.load_dataset(collection)
+        return found.sel(measures=measures) if isinstance(found, metaeval.Scores) else metaeval.score(found, measures)
 
 
 def simulate_collection(
