@@ -58,6 +58,7 @@ class DiscriminativePower(Result):
     n_permutations : int
         B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
+    test : str
     signature : Signature
     """
 
@@ -69,6 +70,7 @@ class DiscriminativePower(Result):
     counts: np.ndarray | None
     n_permutations: int
     alpha: float
+    test: PairedTest
     signature: Signature
 
     def __repr__(self) -> str:
@@ -144,7 +146,7 @@ class DiscriminativePower(Result):
 
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
-        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs."
+        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs, by {self.test}."
         return summary_table(self.summary(), caption, self.signature)
 
     def plot(self) -> Figure:
@@ -276,6 +278,7 @@ def discriminative_power(
         None if result.counts is None else result.counts[given],
         result.n_trials or n_permutations,
         alpha,
+        test,
         sign("discriminative_power", scores, **settings),
     )
 
