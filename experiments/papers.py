@@ -24,6 +24,7 @@ PAPERS = {
     "new_measure": "RNADW and RNOD with gold distances, left to future work by LQ 2021, beside the six measures",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
+    "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 
 

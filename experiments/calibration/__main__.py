@@ -21,8 +21,16 @@ def simulate(
     estimate: Annotated[bool, typer.Option("--estimate", help="Time one batch of each kind, and do nothing")] = False,
     collect: Annotated[bool, typer.Option("--collect", help="Only put what is done together, here")] = False,
     out: Annotated[Path, typer.Option(help="Where the counts are put together")] = KEPT,
+    intervals: Annotated[bool, typer.Option("--intervals", help="Judge intervals instead; takes half an hour")] = False,
+    docs: Annotated[bool, typer.Option("--docs", help="Only renew the sentences in docs/ from the counts")] = False,
 ) -> None:
     """Simulate what is not done yet, and put the counts together."""
+    if docs:
+        _renew_docs(out)
+        return
+    if intervals:
+        _judge_intervals()
+        return
     missing: list[str] = []
     tasks = list_tasks(missing)
     for line in dict.fromkeys(missing):
@@ -38,6 +46,26 @@ def simulate(
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, collect_counts(folder, tasks).to_csv(index=False, lineterminator="\n"))
     typer.echo(f"{done} of {len(tasks)} are done; counts in {out}")
+
+
+def _renew_docs(counts: Path) -> None:
+    from experiments.calibration.docs import list_pages, renew_page
+    from experiments.calibration.rates import compute_rates, read_counts
+    from experiments.calibration.steps import describe_tests
+
+    sentences = describe_tests(compute_rates(read_counts(counts)))
+    for page in list_pages():
+        write_atomically(page, renew_page(page.read_text(encoding="utf-8"), sentences))
+        typer.echo(f"renewed {page}")
+
+
+def _judge_intervals() -> None:
+    from experiments.calibration.intervals import load_populations, measure_coverage
+    from experiments.calibration.steps import INTERVALS
+
+    found = measure_coverage(load_populations(), say=lambda line: typer.echo(line)).round(6)
+    INTERVALS.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(INTERVALS, found.to_csv(index=False, lineterminator="\n"))
 
 
 def _estimate(tasks: list) -> None:

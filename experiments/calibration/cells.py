@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -143,9 +144,9 @@ def _applies(test: str, cell: Cell) -> bool:
     return cell.n_topics in settings.get("topics", [cell.n_topics])
 
 
-def list_cells(missing: list[str]) -> Iterator[Cell]:
+def list_cells(missing: list[str], groups: Sequence[Mapping[str, Any]] = tuple(STUDY["groups"])) -> Iterator[Cell]:
     """Yield the cells of all groups; collections that cannot be had are named in `missing`."""
-    for group in STUDY["groups"]:
+    for group in groups:
         designs = [(design, n_runs) for design in group.get("designs", ()) for n_runs in group["runs"]]
         observed: dict[str, int] = {}
         for collection in STUDY["collections"] if group.get("collections") else ():

@@ -1,0 +1,125 @@
+"""The pictures: family-wise error against the number of topics, and power beside that of the randomised Tukey HSD test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.calibration.rates import ALPHA
+from metaeval.show.drawing import sign_figure
+from metaeval.show.style import house_style
+
+REFERENCE = "randomised-tukey-hsd"
+
+LOOKS = {
+    "randomised-tukey-hsd": ("#D55E00", "s"),
+    "max-t": ("#56B4E9", "^"),
+    "bootstrap-t": ("#0072B2", "o"),
+    "bootstrap-t, step-down": ("#000000", "D"),
+    "paired-t, Holm": ("#009E73", "v"),
+    "paired-t, Benjamini-Hochberg": ("#CC79A7", "P"),
+}
+"""Colour and marker of the tests that are drawn; Tukey's own test would hide behind its randomised form."""
+
+SHIFT = 1.04
+"""Factor between neighbouring tests at the same number of topics, so that they do not hide each other."""
+
+
+def draw_errors(rates: pd.DataFrame, signature: str) -> Figure:
+    """Draw the family-wise error where all means are equal, one panel a design, one line a test.
+
+    Parameters
+    ----------
+    rates : DataFrame
+    signature : str
+
+    Returns
+    -------
+    Figure
+    """
+    shown = rates[~rates["effects"] & ~rates["group"].isin(["three runs", "130 runs"]) & rates["test"].isin(LOOKS)]
+    # Tests that step down are tried where some pair differs only, and err as their single step elsewhere.
+    shown = shown[~shown["test"].str.endswith("step-down")]
+    tests = [one for one in LOOKS if one in set(shown["test"])]
+    with house_style():
+        figure, panels = _make_panels(list(dict.fromkeys(shown["design"])), tests)
+        for design, axes in panels.items():
+            for place, test in enumerate(tests):
+                one = shown[(shown["design"] == design) & (shown["test"] == test)].sort_values("topics")
+                _draw_line(axes, one, "error", SHIFT ** (place - len(tests) / 2), test)
+            axes.axhline(ALPHA, color="#555555", linewidth=0.9, linestyle=":")
+            axes.set_yscale("function", functions=(np.sqrt, np.square))
+            axes.set_ylim(0, 0.65)
+            axes.set_yticks([0.01, 0.05, 0.1, 0.2, 0.4, 0.6], labels=["1 %", "5 %", "10 %", "20 %", "40 %", "60 %"])
+        figure.supylabel("studies with a false difference, runs of equal means", fontsize=9)
+        return sign_figure(figure, signature)
+
+
+def draw_power(rates: pd.DataFrame, signature: str) -> Figure:
+    """Draw each test's power over that of the randomised Tukey HSD test, one panel a design.
+
+    Parameters
+    ----------
+    rates : DataFrame
+    signature : str
+
+    Returns
+    -------
+    Figure
+    """
+    shown = rates[rates["effects"] & rates["test"].isin(LOOKS)]
+    cell = ["design", "runs", "topics"]
+    reference = shown[shown["test"] == REFERENCE].set_index(cell)["power"].rename("reference")
+    shown = shown.join(reference, on=cell)
+    for column in ("power", "power_low", "power_high"):
+        shown[column] = shown[column] / shown["reference"]
+    tests = [one for one in LOOKS if one in set(shown["test"]) and one != REFERENCE]
+    with house_style():
+        figure, panels = _make_panels(list(dict.fromkeys(shown["design"])), tests)
+        for design, axes in panels.items():
+            for place, test in enumerate(tests):
+                one = shown[(shown["design"] == design) & (shown["test"] == test)].sort_values("topics")
+                _draw_line(axes, one, "power", SHIFT ** (place - len(tests) / 2), test)
+            axes.axhline(1, color=LOOKS[REFERENCE][0], linewidth=0.9)
+            axes.set_yscale("log", base=2)
+            axes.set_ylim(1 / 8, 8)
+            axes.set_yticks([0.25, 0.5, 1, 2, 4], labels=["¼", "½", "1", "2", "4"])
+        figure.supylabel("share of true differences found, over that of the randomised Tukey HSD test", fontsize=9)
+        return sign_figure(figure, signature)
+
+
+def _make_panels(designs: Sequence[str], tests: Sequence[str]) -> tuple[Figure, dict[str, Axes]]:
+    """Return a figure with one panel a design, and a last one for the legend."""
+    columns = 4
+    rows = -(-(len(designs) + 1) // columns)
+    figure = Figure(figsize=(9.5, 1.9 * rows), layout="constrained")
+    grid = np.asarray(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)).ravel()
+    panels = dict(zip(designs, grid, strict=False))
+    for design, axes in panels.items():
+        axes.set_title(design, fontsize=8)
+        axes.set_xscale("log")
+        axes.set_xlim(8, 1300)
+        axes.set_xticks([10, 25, 100, 400, 1000], labels=["10", "25", "100", "400", "1,000"], fontsize=7)
+        axes.minorticks_off()
+        axes.tick_params(labelbottom=True, labelsize=7)
+    for axes in grid[len(designs) :]:
+        axes.set_axis_off()
+    legend = grid[len(designs)]
+    for test in tests:
+        legend.plot([], [], color=LOOKS[test][0], marker=LOOKS[test][1], markersize=4, label=test)
+    legend.legend(loc="center", fontsize=7)
+    figure.supxlabel("topics", fontsize=9)
+    return figure, panels
+
+
+def _draw_line(axes: Axes, rates: pd.DataFrame, column: str, shift: float, test: str) -> None:
+    colour, marker = LOOKS[test]
+    centre = rates[column].to_numpy(dtype=float)
+    ends = np.abs(rates[[f"{column}_low", f"{column}_high"]].to_numpy(dtype=float).T - centre)
+    axes.errorbar(
+        rates["topics"] * shift, centre, ends, color=colour, marker=marker, markersize=3, linewidth=0.9, elinewidth=0.7
+    )
