@@ -31,6 +31,9 @@ Formula = Callable[..., Any]
 ASSUMED = "assumed: higher is better"
 """What stands beside the name of a measure whose direction nobody has stated."""
 
+ALL_HIGHER = "higher_is_better=True"
+"""How the direction of all measures is stated in Python, for `format_option`."""
+
 SUM_TOLERANCE = 1e-6
 """How far from 1 the probabilities of a distribution may sum before it is an error."""
 
@@ -115,6 +118,11 @@ class Measure:
     def direction_is_assumed(self) -> bool:
         """Whether nobody has stated a direction, so that higher scores are assumed to be better."""
         return self.higher_is_better is None
+
+    @property
+    def direction(self) -> str:
+        """Which way is better, in a word: ``"higher"``, ``"lower"`` or ``"assumed: higher"``."""
+        return {True: "higher", False: "lower", None: "assumed: higher"}[self.higher_is_better]
 
     @property
     def worst(self) -> float:
@@ -294,9 +302,10 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
     """
     assumed = [str(one) for one in measures if one.direction_is_assumed]
     if assumed:
+        options = f"{format_option('lower_is_better', 'NAME')}, or of all measures with {format_option(ALL_HIGHER)}"
         warnings.warn(
             f"the direction of {format_list(assumed)} is not stated, so higher scores are assumed to be better; state "
-            f'it with Measure("name", higher_is_better=…) or {format_option("lower_is_better", "NAME")}',
+            f'it with Measure("name", higher_is_better=…) or {options}',
             DirectionWarning,
             stacklevel=3,
         )

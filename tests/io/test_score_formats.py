@@ -117,7 +117,6 @@ def test_a_direction_that_a_name_does_not_tell_survives_a_tidy_file(suffix, tmp_
 
 def test_a_direction_stated_wrongly_or_twice_is_refused(tmp_path):
     for rows, message in (
-        ("a,t,NMD,1,true\n", "lower is better"),
         ("a,t,X,1,yes\n", "is yes; it is true or false"),
         ("a,t,X,1,true\na,u,X,1,false\n", "false, true"),
     ):
