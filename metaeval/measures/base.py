@@ -31,9 +31,6 @@ Formula = Callable[..., Any]
 ASSUMED = "assumed: higher is better"
 """What stands beside the name of a measure whose direction nobody has stated."""
 
-ALL_HIGHER = "higher_is_better=True"
-"""How the direction of all measures is stated in Python, for `format_option`."""
-
 SUM_TOLERANCE = 1e-6
 """How far from 1 the probabilities of a distribution may sum before it is an error."""
 
@@ -302,10 +299,10 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
     """
     assumed = [str(one) for one in measures if one.direction_is_assumed]
     if assumed:
-        options = f"{format_option('lower_is_better', 'NAME')}, or of all measures with {format_option(ALL_HIGHER)}"
+        of_one, of_all = format_option("lower_is_better", "NAME"), format_option("higher_is_better=True")
         warnings.warn(
             f"the direction of {format_list(assumed)} is not stated, so higher scores are assumed to be better; state "
-            f'it with Measure("name", higher_is_better=…) or {options}',
+            f'it with Measure("name", higher_is_better=…) or {of_one}, or of all measures with {of_all}',
             DirectionWarning,
             stacklevel=3,
         )

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from metaeval.errors import DirectionWarning, MetaevalError, format_list, format_option
-from metaeval.measures.base import ALL_HIGHER, Measure
+from metaeval.measures.base import Measure
 
 Names = str | Iterable[str]
 """The names of one measure or of several."""
@@ -176,7 +176,8 @@ def turn_measures(
         if old != new
     }
     if every and not changed:
-        raise MetaevalError(f"{format_option(ALL_HIGHER)} changes nothing: no direction is assumed, and none is lower")
+        option = format_option("higher_is_better=True")
+        raise MetaevalError(f"{option} changes nothing: no direction is assumed, and none is lower")
     for name in () if every else stated:
         if name not in changed:
             option = format_option(f"{'higher' if stated[name] else 'lower'}_is_better", name)
@@ -192,5 +193,5 @@ def _turn_some(measures: Sequence[Measure], stated: Mapping[str, bool]) -> tuple
 def _list_names(names: Names | bool, direction: bool) -> list[str]:
     if isinstance(names, bool):
         argument = "higher_is_better" if direction else "lower_is_better"
-        raise MetaevalError(f"{argument} is {names}: give names of measures, or {ALL_HIGHER} for all")
+        raise MetaevalError(f"{argument} is {names}: give names of measures, or higher_is_better=True for all")
     return [names] if isinstance(names, str) else list(dict.fromkeys(map(str, names)))
