@@ -55,9 +55,12 @@ class Result(ABC):
         return self.to_table().to_latex()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data that JSON can hold: its kind, its signature and its rows."""
+        """Return the result as plain data that JSON can hold: its kind, signature and rows, and directions of measures."""
         frame = self.to_frame()
         if frame.index.name or frame.index.nlevels > 1:
             frame = frame.reset_index()
         rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return {"result": type(self).__name__, "signature": str(self.signature), "rows": rows}
+        measures = (one for name in ("measures", "reference", "candidates") for one in getattr(self, name, ()))
+        directions = {str(one): one.direction for one in measures}
+        said = {"result": type(self).__name__, "signature": str(self.signature), "directions": directions}
+        return {**said, "rows": rows}

@@ -9,20 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metaeval.cli.options import (
+    AllHigherIsBetter,
     Aspect,
     Classes,
     Collection,
     Columns,
     Command,
     FromFormat,
+    HigherIsBetter,
     Invalid,
     Layout,
+    LowerIsBetter,
     Missing,
     Rescale,
     Source,
     Style,
     option_names,
     parse_columns,
+    parse_directions,
 )
 from metaeval.cli.output import check_output, check_target, show, working, write_scores
 
@@ -124,6 +128,9 @@ def score(
             "--out", "-o", help="Write every score to a .csv, .tsv or .parquet file, or add them to an existing store"
         ),
     ] = None,
+    lower_is_better: LowerIsBetter = None,
+    higher_is_better: HigherIsBetter = None,
+    all_higher_is_better: AllHigherIsBetter = False,
     time_limit: Annotated[float, typer.Option(help="Seconds that each measure of a file may take")] = 120.0,
     style: Style = "text",
 ) -> None:
@@ -142,7 +149,7 @@ def score(
     """
     from metaeval.data.runs import ClassificationRuns
     from metaeval.data.score import score as score_runs
-    from metaeval.data.scores import Scores
+    from metaeval.data.scores import Scores, state_directions
     from metaeval.datasets import load_dataset
     from metaeval.errors import MetaevalError, format_count
     from metaeval.measures.established import established_measures
@@ -173,6 +180,8 @@ def score(
             scores = score_runs(
                 data, established_measures(data.kind) if measure is None else wanted, time_limit=time_limit
             )
+    stated = parse_directions(lower_is_better, higher_is_better, all_higher_is_better)
+    (scores,) = state_directions([scores], **stated, missing=missing)  # type: ignore[arg-type]
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
     show(Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4), style)
     if out is not None:
@@ -190,6 +199,9 @@ def convert(
     collection: Collection = None,
     missing: Missing = "raise",
     columns: Columns = None,
+    lower_is_better: LowerIsBetter = None,
+    higher_is_better: HigherIsBetter = None,
+    all_higher_is_better: AllHigherIsBetter = False,
 ) -> None:
     """Convert scores from one format to another.
 
@@ -201,7 +213,7 @@ def convert(
       metaeval convert scores.csv scores.parquet
       metaeval convert web2013_ndcg20.csv tidy.csv
       metaeval convert scores.csv folder --to sakai
-      metaeval convert mt.csv scores.csv --columns run=system,topic=segment,score=value
+      metaeval convert mt.csv scores.csv --columns run=system,topic=segment,score=value --lower-is-better edits
       zcat scores.csv.gz | metaeval convert - scores.parquet
       metaeval convert scores.csv mystore --to store --collection web2013
     """
@@ -215,6 +227,7 @@ def convert(
             collection=collection,
             missing=missing,  # type: ignore[arg-type]
             columns=parse_columns(columns),
+            **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )
         with option_names({"format": "--to"}):
             write_scores(scores, target, to_format)

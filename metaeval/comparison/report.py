@@ -197,6 +197,7 @@ def _described(comparison: Comparison, files: list[str]) -> dict[str, Any]:
         "title": _title(comparison),
         "new": list(comparison.new),
         "signature": str(comparison.signature),
+        "directions": {str(one): one.direction for one in comparison.measures},
         "notes": list(comparison.notes),
         "rules": comparison.rules(),
         "summary": _plain(comparison.to_frame().reset_index()),
@@ -248,7 +249,19 @@ def _summary(comparison: Comparison) -> Section:
     links = dict.fromkeys((name for found in comparison.traits.values() for name in found), "traits")
     links |= {"similarity": "similarity", "consistency": "consistency", "power": "power"}
     table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
-    return Section("summary", "Summary", comparison.notes, (table, rules_block(comparison.rules())))
+    text = (*comparison.notes, _tell_directions(comparison))
+    return Section("summary", "Summary", text, (table, rules_block(comparison.rules())))
+
+
+def _tell_directions(comparison: Comparison) -> str:
+    """Return in sentences of which measures higher or lower scores are better, and of which that is assumed."""
+    words = {
+        "higher": "Higher is better",
+        "lower": "Lower is better",
+        "assumed: higher": "Assumed, because nobody stated it, that higher is better",
+    }
+    named = {way: [str(one) for one in comparison.measures if one.direction == way] for way in words}
+    return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
 
 
 def _traits(comparison: Comparison) -> Section:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -10,8 +11,8 @@ from typing import Any
 
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.data.scores import Scores
-from metaeval.errors import DataError, MetaevalError, format_option
+from metaeval.data.scores import Scores, is_untold, state_directions
+from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources, file_name, is_folder
 from metaeval.io import (
     dialogue_quality,
@@ -28,6 +29,7 @@ from metaeval.io import (
 from metaeval.io.detect import score_format
 from metaeval.io.frames import from_frame, is_frame
 from metaeval.io.objects import from_ir_measures, from_pytrec_eval, from_ranx
+from metaeval.measures.directions import Names
 
 SCORE_FORMATS: Mapping[str, ModuleType] = MappingProxyType(
     {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval}
@@ -68,6 +70,8 @@ def read_scores(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
 ) -> Scores:
     r"""Read a score matrix in any of the `SCORE_FORMATS`.
 
@@ -86,6 +90,9 @@ def read_scores(
         What to do if a run has no score for a topic and measure; in every format, NaN is no score.
     columns : mapping of str to str, optional
         What a tidy source calls some of its columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
+        ``higher_is_better=True`` for all that are not named otherwise.
 
     Returns
     -------
@@ -95,6 +102,8 @@ def read_scores(
     ------
     DataError
         If the format cannot be detected, or the data are wrong; the message says where.
+    MetaevalError
+        If a direction is stated of a measure that is not there, or that has it already.
 
     Examples
     --------
@@ -104,6 +113,18 @@ def read_scores(
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
     """
+    scores = _read(path, format, measure, collection, missing, columns)
+    return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
+
+
+def _read(
+    path: Sources | Any,
+    format: str | None,
+    measure: str | None,
+    collection: str | None,
+    missing: MissingPolicy,
+    columns: Mapping[str, str] | None,
+) -> Scores:
     if is_frame(path):
         if format not in (None, "tidy", "wide"):
             raise MetaevalError(f"a frame is not in the format {format}")
@@ -143,6 +164,11 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
     DataError
         If it cannot be written, or the format cannot hold a label.
 
+    Warns
+    -----
+    DirectionWarning
+        If a measure has a direction that neither its name nor the format tells.
+
     Examples
     --------
     >>> import tempfile, pathlib
@@ -167,6 +193,13 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
         except UnicodeEncodeError:
             raise DataError(f"the label {label!r} is not text that a file can hold", file=path) from None
     writer.write(scores, path)
+    untold = [str(one) for one in scores.measures if is_untold(one)]
+    if untold and format != "tidy":
+        warnings.warn(
+            f"files of the format {format} hold no directions: state that of {format_list(untold)} when you read them",
+            DirectionWarning,
+            stacklevel=2,
+        )
 
 
 def read_runs(

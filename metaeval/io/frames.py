@@ -10,10 +10,11 @@ import pandas as pd
 
 from metaeval.data.cells import COLUMNS, read_score_column
 from metaeval.data.policies import MissingPolicy, mend_missing
-from metaeval.data.scores import Scores
+from metaeval.data.scores import ATTRS, Scores, state_directions
 from metaeval.errors import DataError, format_list
 from metaeval.io.table import rename_columns
 from metaeval.measures.base import Measure
+from metaeval.measures.directions import Names, turn
 from metaeval.measures.resolve import measure_of_label
 
 
@@ -24,6 +25,8 @@ def from_frame(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
 ) -> Scores:
     """Convert a frame of any library and layout to scores.
 
@@ -33,7 +36,8 @@ def from_frame(
         Tidy: columns (or index levels, or dimensions) run, topic, measure, score. Without measure and score, every
         column besides run and topic is a measure. Wide: one column per run and one row per topic; the index, or a
         column ``topic``, names the topics. A mapping holds columns by name, or wide frames by measure, which are
-        aligned by the names of runs and topics.
+        aligned by the names of runs and topics. Directions that a column higher_is_better states, or the attributes
+        of an xarray object (see `Scores.to_xarray`), are taken from there.
     measure : str or Measure, optional
         The measure that a frame holds, if the frame does not say it.
     collection : str, optional
@@ -42,6 +46,8 @@ def from_frame(
         What to do if a run has no score for a topic and measure, or it is NaN.
     columns : mapping of str to str, optional
         What the frame calls some of the columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better; ``higher_is_better=True`` for all others.
 
     Returns
     -------
@@ -51,6 +57,8 @@ def from_frame(
     ------
     DataError
         If the frame is none of these, a score occurs twice, is not a finite number or is missing.
+    MetaevalError
+        If a direction is stated of a measure that is not there, or that has it already.
 
     Examples
     --------
@@ -60,6 +68,17 @@ def from_frame(
     >>> from_frame([{"system": "a", "topic": 1, "BLEU": 30.5}], columns={"run": "system"})
     Scores: 1 run × 1 topic × 1 measure
     """
+    scores = _convert(frame, measure, collection, missing, columns)
+    return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
+
+
+def _convert(
+    frame: Any,
+    measure: str | Measure | None,
+    collection: str | None,
+    missing: MissingPolicy,
+    columns: Mapping[str, str] | None,
+) -> Scores:
     if isinstance(frame, Mapping) and _library(frame) != "xarray" and not _are_columns(frame, columns):
         if not frame:
             raise DataError("no frames were given")
@@ -77,7 +96,7 @@ def from_frame(
     if {"run", "topic", "score"} <= there and "measure" not in there and measure is not None:
         table = table.assign(measure=str(measure_of_label(measure)))
     if set(COLUMNS) <= set(table.columns):
-        stated = [measure] if isinstance(measure, Measure) else []
+        stated = [measure] if isinstance(measure, Measure) else _read_attributes(frame)
         if measure is not None and "measure" in there:
             table = table[[str(one) == str(measure_of_label(measure)) for one in table["measure"]]]
         return Scores.from_frame(table, collection=collection, missing=missing, measures=stated)
@@ -87,6 +106,15 @@ def from_frame(
             hint="name them with columns=; for a frame of topics × runs, say which measure it holds with measure=",
         )
     return _stack_frames({measure_of_label(measure): _check_wide(table, measure)}, collection, missing)
+
+
+def _read_attributes(frame: Any) -> list[Measure]:
+    """Return measures with the directions that the attributes of an xarray object, or of a part of it, state."""
+    if _library(frame) != "xarray":
+        return []
+    parts = [frame, *getattr(frame, "data_vars", {}).values()]
+    found = [(name, ATTRS[word]) for one in parts for word in ATTRS for name in np.atleast_1d(one.attrs.get(word, ()))]
+    return [turn(measure_of_label(str(name)), direction) for name, direction in dict(found).items()]
 
 
 def is_frame(given: object) -> bool:

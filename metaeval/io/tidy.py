@@ -5,24 +5,17 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, arrange_cells
+from metaeval.data.cells import COLUMNS, DIRECTION, arrange_cells
 from metaeval.data.policies import MissingPolicy
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, is_untold
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, check_size, describe_files, is_standard_input, read_bytes, stem, write_file
 from metaeval.io.table import numbers, read_table, rename_columns
-from metaeval.measures.base import Measure
-from metaeval.measures.registry import is_shipped
-from metaeval.measures.resolve import measure_of_label
-
-DIRECTION = "higher_is_better"
-"""An optional fifth column, true or false, written if the direction of a measure is not known from its name."""
 
 PARQUET = (".parquet", ".pq")
 PARQUET_MAGIC = b"PAR1"
@@ -77,9 +70,7 @@ def read(
         frame, given, lines = _from_parquet(path, measure, columns)
     else:
         frame, given, lines = _from_text(path, measure, columns)
-    values, runs, topics, measures = arrange_cells(
-        frame, missing=missing, measures=_read_directions(frame, path), file=path, lines=lines, given=given
-    )
+    values, runs, topics, measures = arrange_cells(frame, missing=missing, file=path, lines=lines, given=given)
     return Scores(
         values,
         runs=runs,
@@ -90,44 +81,12 @@ def read(
     )
 
 
-def _read_directions(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
-    """Return the measures with the directions that the file states; a contradiction is an error."""
-    if DIRECTION not in frame.columns:
-        return []
-    stated = []
-    for name, said in frame.groupby("measure", sort=False)[DIRECTION]:
-        words = {str(word).strip().lower() for word in said.unique()}
-        if len(words) > 1 or not words <= {"true", "false", ""}:
-            problem = (
-                f"{DIRECTION} is {format_list(sorted(words))}; it is true or false, the same in every row of a measure"
-            )
-            raise DataError(problem, file=path, measure=name)
-        known = measure_of_label(str(name))
-        if words != {""}:
-            direction = words == {"true"}
-            if known.higher_is_better not in (None, direction):
-                better = "higher" if known.higher_is_better else "lower"
-                raise DataError(
-                    f"the file states the wrong direction: for this measure {better} is better", file=path, measure=name
-                )
-            known = known if known.higher_is_better is not None else replace(known, higher_is_better=direction)
-        stated.append(known)
-    return stated
-
-
 def _directions_to_write(scores: Scores) -> np.ndarray | None:
     """Return the column of directions, one entry per measure, or None if all directions are known from the names."""
-    untold = [one.higher_is_better is not None and not _tells_direction(str(one)) for one in scores.measures]
-    if not any(untold):
+    if not any(map(is_untold, scores.measures)):
         return None
     words = {True: "true", False: "false", None: ""}
     return np.array([words[one.higher_is_better] for one in scores.measures], dtype=object)
-
-
-def _tells_direction(name: str) -> bool:
-    """Tell whether a reader of the file knows the direction from the name, without the code of the measure."""
-    known = measure_of_label(name)
-    return is_shipped(known) or (known.formula is None and known.higher_is_better is not None)
 
 
 def write(scores: Scores, path: PathLike) -> None:
