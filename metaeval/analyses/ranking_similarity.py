@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share, check_tau
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
@@ -143,15 +144,16 @@ def ranking_similarity(
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     check_tau(tau)
-    oriented = scores.values * find_signs(scores.measures)
+    order = sort_labels(scores, signs=find_signs(scores.measures))
     low = high = np.full((len(scores.measures),) * 2, np.nan)
     if n_bootstrap:
         rng = generator(seed, scores.collection, "ranking_similarity")
-        low, high = _interval(oriented, tau, n_bootstrap, confidence, rng)
+        low, high = _interval(order.values, tau, n_bootstrap, confidence, rng)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=tau, **resampling)
-    similarity = tau_matrix(oriented.mean(axis=1), variant=tau)
-    return RankingSimilarity(scores.measures, similarity, low, high, tau, confidence, signature)
+    found = tau_matrix(order.values.mean(axis=1), variant=tau)
+    given = np.ix_(order.measures, order.measures)
+    return RankingSimilarity(scores.measures, found[given], low[given], high[given], tau, confidence, signature)
 
 
 def _interval(
