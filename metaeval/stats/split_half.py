@@ -152,8 +152,9 @@ def split_half_tau(
         else:
             mask[:] = second
             np.matmul(units, mask.T, out=sums[1])
-        tolerance = [[tie_tolerance(int(masks[0].sum()))] for masks in (first, second)]
-        pairs = tau_by_run(sums.reshape(2, n_runs, -1), np.array(tolerance, dtype=np.float64), variant)
+        tolerance = [[[tie_tolerance(int(masks[0].sum()))]] for masks in (first, second)]
+        # Whole numbers: the sum with its tolerance is exact too.
+        pairs = tau_by_run(sums.reshape(2, n_runs, -1), (sums + tolerance).reshape(2, n_runs, -1), variant)
         taus[trials.start : trials.stop] = pairs.reshape(n_measures, -1).T
     return taus
 
