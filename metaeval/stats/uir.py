@@ -12,7 +12,7 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray, check_values
 
-DIGITS = 9  # decimals to which differences are rounded, so that floating point does not decide which run is better
+DIGITS = 9  # decimals to which differences of scaled scores are rounded, so that rounding decides no tie
 _CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 _POPCOUNT = np.array([bin(word).count("1") for word in range(1 << 16)], dtype=np.uint8)
 
@@ -228,6 +228,5 @@ def _check_scores(values: npt.ArrayLike) -> FloatArray:
     """Check the scores; unlike in `check_values`, a single topic is enough, on which UIR is then based."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim == 3 and scores.shape[1] == 1:
-        check_values(np.repeat(scores, 2, axis=1))
-        return scores
+        return check_values(np.repeat(scores, 2, axis=1))[:, :1]
     return check_values(scores)
