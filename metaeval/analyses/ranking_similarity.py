@@ -165,7 +165,7 @@ def _interval(
     n_runs, n_topics, n_measures = oriented.shape
     first, second = np.triu_indices(n_measures, 1)
     by_topic = oriented.transpose(1, 0, 2).reshape(n_topics, -1)
-    mixed = bool((oriented.min(axis=(0, 1)) * oriented.max(axis=(0, 1)) < 0).any())
+    mixed = bool(((oriented < 0).any(axis=(0, 1)) & (oriented > 0).any(axis=(0, 1))).any())
     block = max(1, _CELLS // max(1, len(first) * n_runs))
     drawn = []
     for start in range(0, n_bootstrap, block):

@@ -17,8 +17,7 @@ from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.scale import scale_scores
-from metaeval.stats.uir import DIGITS
+from metaeval.stats.scale import round_scaled, scale_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -158,7 +157,7 @@ def _spearman(values: np.ndarray) -> np.ndarray:
     """Return Spearman's ρ between every two columns of run × unit scores, ties given average ranks."""
     from scipy.stats import rankdata  # half a second that other analyses need not wait for
 
-    ranks = rankdata(np.round(values, DIGITS), axis=0)
+    ranks = rankdata(round_scaled(values), axis=0)
     ranks -= ranks.mean(axis=0)
     length = np.sqrt((ranks**2).sum(axis=0))
     unit = np.divide(ranks, length, out=np.full(ranks.shape, np.nan), where=length > 0)

@@ -204,8 +204,8 @@ def sample_size(
     signature = sign(
         "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau, seed=seed
     )
-    found_by_label = (table[:, order.measures] for table in (taus, power, spread))
-    return SampleSize(scores.measures, tuple(ladder), *found_by_label, signature)
+    taus, power, spread = (table[:, order.measures] for table in (taus, power, spread))
+    return SampleSize(scores.measures, tuple(ladder), taus, power, spread, signature)
 
 
 def _choose_ticks(ticks: list[int]) -> list[int]:

@@ -219,7 +219,7 @@ def split_half_consistency(
     key = stream_key(seed, scores.collection, "split_half_consistency")
     order = sort_labels(scores)
     taus = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
-    undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus).any(axis=0)[order.measures])]
+    undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus[:, order.measures]).any(axis=0))]
     if undefined:
         raise MetaevalError(
             f"τ_b is not defined where all runs are tied, as they are on some half for {format_list(undefined)}: use tau_a"

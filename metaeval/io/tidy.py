@@ -48,7 +48,8 @@ def read(
         ``.parquet`` or ``.pq``; otherwise text, separated by tabs in a ``.tsv`` file and in other files by commas,
         tabs, semicolons or vertical bars, which is detected from the header.
         The columns are run, topic, measure and score, and optionally higher_is_better (true or false), which states
-        the direction of a measure, and collection, which names the collection; others are ignored. Labels are text and are not interpreted: ``007``,
+        the direction of a measure, and collection, which names the collection; others are ignored.
+        Labels are text and are not interpreted: ``007``,
         ``NA`` and ``null`` are read as they are.
     measure : str, optional
         The only measure to read; or the name of the measure, if the file has no column measure.
@@ -212,9 +213,10 @@ def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, 
 
 def _keep_rows(rows: Read, keep: pd.Series) -> Read:
     frame, given, lines = rows
-    positions = np.flatnonzero(keep)
-    kept = (None if each is None else [each[row] for row in positions] for each in (given, lines))
-    return (frame[keep], *kept)
+    positions = np.flatnonzero(keep).tolist()
+    given = None if given is None else [given[row] for row in positions]
+    lines = None if lines is None else [lines[row] for row in positions]
+    return frame[keep], given, lines
 
 
 def _take_measure(rows: Read, measure: str | None, path: PathLike) -> Read:

@@ -72,8 +72,8 @@ def tau(
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
     sides = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
-    pair = (_place_intervals(scores, side) for scores, side in zip((first, second), sides, strict=True))
-    return _tau_of_places(*np.broadcast_arrays(*pair), variant)
+    one, two = np.broadcast_arrays(_place_intervals(first, sides[0]), _place_intervals(second, sides[1]))
+    return _tau_of_places(one, two, variant)
 
 
 def tau_matrix(
