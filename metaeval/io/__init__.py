@@ -85,7 +85,8 @@ def read_scores(
     measure : str, optional
         The measure that a wide file holds, or the only measure to read from a file or folder with several.
     collection : str, optional
-        By default, the name of the file or folder; for a wide file, the part of its name before the measure.
+        By default, what a tidy file states in its column collection, else the name of the file or folder; for a wide
+        file, the part of its name before the measure.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure; in every format, NaN is no score.
     columns : mapping of str to str, optional
@@ -187,7 +188,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
             )
         format = "tidy"
     writer = SCORE_FORMATS[_check_format(format, SCORE_FORMATS)]
-    for label in (*scores.runs, *scores.topics, *map(str, scores.measures)):
+    for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
         try:
             label.encode()
         except UnicodeEncodeError:

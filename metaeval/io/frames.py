@@ -93,6 +93,9 @@ def _convert(
         table = table.melt(["run", "topic"], var_name="measure", value_name="score")
         if table.empty:
             raise DataError("there is no column of scores beside run and topic")
+    if collection == "" and "score" in there and "collection" in there:
+        names = table["collection"].unique()
+        collection = str(names[0]) if len(names) == 1 and isinstance(names[0], str) else ""
     if {"run", "topic", "score"} <= there and "measure" not in there and measure is not None:
         table = table.assign(measure=str(measure_of_label(measure)))
     if set(COLUMNS) <= set(table.columns):
