@@ -13,7 +13,8 @@ from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.data.store import ScoreStore
-from metaeval.errors import DatasetError, MetaevalError, format_list, format_option
+from metaeval.data.store_folder import find_folder
+from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import is_remote, is_standard_input
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import Wanted, resolve_measures
@@ -122,7 +123,11 @@ def open_data(source: object, *, missing: MissingPolicy = "raise") -> Scores | C
 
 def is_store(path: str | Path) -> bool:
     """Say whether a path is the folder of a score store."""
-    return not is_remote(path) and os.path.isfile(Path(path).expanduser() / "manifest.json")
+    try:
+        folder = find_folder(path)
+    except StoreError:
+        return False
+    return not is_remote(folder) and os.path.isfile(os.path.join(folder, "manifest.json"))
 
 
 def state_directions(scores: Scores, higher_is_better: Iterable[str], lower_is_better: Iterable[str]) -> Scores:
