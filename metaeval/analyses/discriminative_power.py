@@ -17,13 +17,22 @@ from metaeval.analyses.checks import (
     check_share,
     warn_of_constant_measures,
 )
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.paired_tests import FAMILYWISE, Correction, PairedTest, all_pairs_test
+from metaeval.stats.max_t import VARIANCE_OFFSET
+from metaeval.stats.paired_tests import (
+    FAMILYWISE,
+    MAX_T,
+    Correction,
+    PairedTest,
+    all_pairs_test,
+    check_max_t_options,
+)
 from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.streams import stream_key
 
@@ -47,7 +56,7 @@ class DiscriminativePower(Result):
     counts : ndarray of int, shape (measure, pair), or None
         Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
     n_permutations : int
-        B.
+        B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
     signature : Signature
     """
@@ -153,6 +162,9 @@ def discriminative_power(
     test: PairedTest = "randomised-tukey-hsd",
     correction: Correction = "auto",
     p_add_one: bool = False,
+    step_down: bool = False,
+    variance_floor: float | None = None,
+    variance_offset: float | None = None,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -169,13 +181,20 @@ def discriminative_power(
     engine : {"auto", "numpy", "numba"}, optional
         Both engines give the same bits; by default the size decides.
     test : str, optional
-        ``"randomised-tukey-hsd"``, the papers' test, or for comparison ``"tukey-hsd"``, ``"paired-t"``,
-        ``"paired-randomisation"``, ``"paired-bootstrap"``.
+        ``"randomised-tukey-hsd"``, the papers' test; ``"bootstrap-t"`` or ``"max-t"``, which allow runs to differ
+        in spread; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
+        ``"paired-bootstrap"``.
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}, optional
-        Of p-values for the number of pairs. By default Holm's for the paired tests, and none for Tukey's, which
+        Of p-values for the number of pairs. By default Holm's for the paired tests, and none for the others, which
         allow for all pairs by themselves.
     p_add_one : bool, optional
-        Give (count + 1)/(B + 1) in place of the papers' count/B.
+        Give (count + 1)/(B + 1) in place of the papers' count/B; bootstrap-t and max-t always do.
+    step_down : bool, optional
+        Compare each pair only with the pairs that differ no more than it: finds more; for bootstrap-t and max-t.
+    variance_floor : float, optional
+        Smallest variance in a sample, as a share of the pair's own; for bootstrap-t, 0 by default.
+    variance_offset : float, optional
+        Variance added to all, as a share of the median pair's; for bootstrap-t, 0.25 by default.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -215,34 +234,47 @@ def discriminative_power(
             raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(get_args(known))}")
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
+    check_max_t_options(test, step_down, variance_floor, variance_offset)
     constant = warn_of_constant_measures(scores)
+    order = sort_labels(scores)
     result = all_pairs_test(
-        scores.values,
+        order.values,
         test=test,
         correction=correction,
         n_permutations=n_permutations,
         key=stream_key(seed, scores.collection, "discriminative_power"),
         engine=engine,
         add_one=p_add_one,
+        step_down=step_down,
+        variance_floor=variance_floor,
+        variance_offset=variance_offset,
         n_jobs=n_jobs,
     )
-    p = np.where(constant[:, None], 1.0, result.p)
+    given = np.ix_(order.measures, order.run_pairs)
+    p = np.where(constant[:, None], 1.0, result.p[given])
     settings: dict[str, object] = {"test": test}
     if test not in FAMILYWISE:
         settings["correction"] = "holm" if correction == "auto" else correction
-    if result.counts is not None:
+    if step_down:
+        settings["step_down"] = True
+    if test == "bootstrap-t":
+        settings["variance_floor"] = variance_floor or 0.0
+        settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
+    if result.exact and result.n_trials:
+        settings["sign vectors"] = f"all {result.n_trials}"
+    elif result.n_trials:
         settings |= {"B": n_permutations, "seed": seed}
     settings["alpha"] = alpha
-    if p_add_one:
+    if p_add_one or (test in MAX_T and not result.exact):
         settings["p"] = "(count + 1)/(B + 1)"
     return DiscriminativePower(
         scores.collection,
         scores.runs,
         scores.measures,
-        scores.values.mean(axis=1),
+        order.values.mean(axis=1)[np.ix_(order.runs, order.measures)],
         p,
-        result.counts,
-        n_permutations,
+        None if result.counts is None else result.counts[given],
+        result.n_trials or n_permutations,
         alpha,
         sign("discriminative_power", scores, **settings),
     )

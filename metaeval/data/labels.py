@@ -73,3 +73,25 @@ def find_labels(wanted: Iterable[object] | str | None, known: Sequence[str], wha
         if label not in position:
             raise DataError(f"there is no {what} {label!r} (there are {format_list(known)})")
     return np.array([position[label] for label in labels], dtype=np.intp)
+
+
+def rank_labels(labels: Sequence[str]) -> np.ndarray:
+    """Return the place of each label among the sorted ones: the order in which random draws are made.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Unique.
+
+    Returns
+    -------
+    ndarray of int, shape (n_labels,)
+
+    Examples
+    --------
+    >>> rank_labels(["b", "a", "10", "2"]).tolist()  # as text, character by character
+    [3, 2, 0, 1]
+    """
+    places = np.empty(len(labels), dtype=np.intp)
+    places[sorted(range(len(labels)), key=labels.__getitem__)] = np.arange(len(labels))
+    return places

@@ -11,9 +11,10 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_option
 from metaeval.stats._check import FloatArray, check_count, check_values
 from metaeval.stats.anova import residual_variance
+from metaeval.stats.max_t import VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
@@ -21,14 +22,21 @@ from metaeval.stats.streams import check_key
 from metaeval.stats.studentised_range import studentised_range_tail
 
 PairedTest: TypeAlias = Literal[
-    "randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"
+    "randomised-tukey-hsd",
+    "max-t",
+    "bootstrap-t",
+    "tukey-hsd",
+    "paired-t",
+    "paired-randomisation",
+    "paired-bootstrap",
 ]
 Correction: TypeAlias = Literal["auto", "none", "holm", "bonferroni", "benjamini-hochberg"]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
 STATSMODELS_NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
-FAMILYWISE = ("randomised-tukey-hsd", "tukey-hsd")
-RESAMPLING = ("randomised-tukey-hsd", "paired-randomisation", "paired-bootstrap")
+FAMILYWISE = ("randomised-tukey-hsd", "max-t", "bootstrap-t", "tukey-hsd")
+MAX_T = ("max-t", "bootstrap-t")
+RESAMPLING = ("randomised-tukey-hsd", *MAX_T, "paired-randomisation", "paired-bootstrap")
 
 # Numbers held at once, so that memory does not grow with the number of trials or pairs.
 NUMBERS_A_BLOCK = 2**20
@@ -47,10 +55,16 @@ class PairedTestResult(NamedTuple):
     counts : ndarray of int64, shape (measure, pair), or None
         Number of trials that are at least as extreme as the observed scores, before any correction; None if the test
         does not resample.
+    n_trials : int or None
+        Number of trials; None if the test does not resample.
+    exact : bool
+        Whether p has no Monte Carlo error: without trials, or with one trial for each possible sign vector.
     """
 
     p: FloatArray
     counts: IntArray | None
+    n_trials: int | None
+    exact: bool
 
 
 def all_pairs_test(
@@ -61,6 +75,9 @@ def all_pairs_test(
     n_permutations: int = 5000,
     key: int | None = None,
     add_one: bool = False,
+    step_down: bool = False,
+    variance_floor: float | None = None,
+    variance_offset: float | None = None,
     engine: Engine = "auto",
     n_jobs: int = 1,
 ) -> PairedTestResult:
@@ -72,6 +89,8 @@ def all_pairs_test(
         The scores.
     test : str
         - ``"randomised-tukey-hsd"``: Carterette (2012), Sakai (2018); see `metaeval.stats.randomised_tukey`.
+        - ``"max-t"``, ``"bootstrap-t"``: the largest studentised difference under random signs of the topics, and in
+          resampled topics; see `metaeval.stats.max_t`.
         - ``"tukey-hsd"``: the studentised range of the two-way analysis of variance, V_E2 on (m - 1)(n - 1)
           degrees of freedom.
         - ``"paired-t"``: Student's t test of the per-topic differences.
@@ -80,13 +99,17 @@ def all_pairs_test(
           differences shifted to mean zero, and the studentised means compared.
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
         Correction for the number of pairs, within each measure. ``"auto"`` is Holm's for the last three tests, and
-        none for the two Tukey tests, which already account for all pairs.
+        none for the others, which already account for all pairs.
     n_permutations : int
         Number of trials of the resampling tests, B.
     key : int, optional
         A 64-bit key, from `metaeval.stats.streams.stream_key`; the resampling tests need one.
     add_one : bool
-        As in `metaeval.stats.randomised_tukey.p_values`.
+        As in `metaeval.stats.randomised_tukey.p_values`; the max-T tests always add one.
+    step_down : bool
+        For the max-T tests only.
+    variance_floor, variance_offset : float, optional
+        For ``"bootstrap-t"`` only, as in `metaeval.stats.max_t.bootstrap_max_t`.
     engine, n_jobs
         As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; the other tests do not use them.
 
@@ -99,7 +122,7 @@ def all_pairs_test(
     ------
     MetaevalError
         If there are fewer than two runs or topics, a score is not finite, an option is unknown, a resampling test has
-        no key, or a correction is requested for a Tukey test.
+        no key, or an option does not apply to the test.
 
     Examples
     --------
@@ -116,22 +139,59 @@ def all_pairs_test(
         raise MetaevalError(_unknown_correction(correction))
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
+    check_max_t_options(test, step_down, variance_floor, variance_offset)
     n_permutations = check_count(n_permutations, "permutations")
-    counts: IntArray | None = None
-    if test in RESAMPLING:
-        if key is None:
-            raise MetaevalError(f"{test} draws at random, so it needs a key; stream_key makes one.")
-        check_key(key)
-        if test == "randomised-tukey-hsd":
-            counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
-        elif test == "paired-randomisation":
-            counts = _randomisation_counts(scores, n_permutations, key)
-        else:
-            counts = _bootstrap_counts(scores, n_permutations, key)
-        p = p_values(counts, n_permutations, add_one=add_one)
-    else:
+    if test not in RESAMPLING:
         p = _tukey_p_values(scores) if test == "tukey-hsd" else _t_p_values(scores)
-    return PairedTestResult(p if test in FAMILYWISE else correct(p, correction), counts)
+        return PairedTestResult(p if test in FAMILYWISE else correct(p, correction), None, None, True)
+    if key is None:
+        raise MetaevalError(f"{test} draws at random, so it needs a key; stream_key makes one.")
+    check_key(key)
+    if test == "max-t":
+        drawn = sign_flip_max_t(scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs)
+        return PairedTestResult(drawn.p, drawn.counts, drawn.n_trials, drawn.exact)
+    if test == "bootstrap-t":
+        drawn = bootstrap_max_t(
+            scores,
+            n_permutations=n_permutations,
+            key=key,
+            step_down=step_down,
+            variance_floor=0.0 if variance_floor is None else variance_floor,
+            variance_offset=VARIANCE_OFFSET if variance_offset is None else variance_offset,
+            n_jobs=n_jobs,
+        )
+        return PairedTestResult(drawn.p, drawn.counts, drawn.n_trials, drawn.exact)
+    if test == "randomised-tukey-hsd":
+        counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
+    elif test == "paired-randomisation":
+        counts = _randomisation_counts(scores, n_permutations, key)
+    else:
+        counts = _bootstrap_counts(scores, n_permutations, key)
+    p = p_values(counts, n_permutations, add_one=add_one)
+    return PairedTestResult(p if test in FAMILYWISE else correct(p, correction), counts, n_permutations, False)
+
+
+def check_max_t_options(
+    test: str, step_down: bool, variance_floor: float | None, variance_offset: float | None
+) -> None:
+    """Raise an error if an option of the max-T tests is given to another test.
+
+    Parameters
+    ----------
+    test : str
+    step_down : bool
+    variance_floor, variance_offset : float or None
+
+    Raises
+    ------
+    MetaevalError
+        Such an option would be ignored in silence.
+    """
+    if step_down and test not in MAX_T:
+        raise MetaevalError(f"{format_option('step_down')} is for {' and '.join(MAX_T)}, not {test}")
+    for name, value in (("variance_floor", variance_floor), ("variance_offset", variance_offset)):
+        if value is not None and test != "bootstrap-t":
+            raise MetaevalError(f"{format_option(name)} is for bootstrap-t, not {test}")
 
 
 def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
