@@ -126,6 +126,12 @@ class BaselinePreference(Result):
         columns = {"topic": [self.topics[t] for t in order], "number": order + 1, "d": d[order]}
         return pd.DataFrame(columns | {name: self.deltas[order, m] for m, name in enumerate(names)})
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the delta of every topic and measure, and what the figure says of every two measures."""
+        topics = pd.Index(self.topics, name="topic")
+        deltas = pd.DataFrame(self.deltas, index=topics, columns=[str(one) for one in self.measures])
+        return {"deltas": deltas, "quadrants": self.quadrants()}
+
     def to_table(self) -> Table:
         """Return the topics won by either run (LQ 2021, Table 7)."""
         caption = f"Topics on which each measure prefers {self.first} or {self.second}."

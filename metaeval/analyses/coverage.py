@@ -342,6 +342,10 @@ class CoverageSweep(Result):
         frame.insert(0, "reference", labels)
         return frame
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the coverage under every reference set."""
+        return {"sets": self.sets()}
+
     def to_table(self) -> Table:
         """Return how often each measure is on top, whatever the reference measures."""
         measures = ", ".join(str(one) for one in self.candidates)

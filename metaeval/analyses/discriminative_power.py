@@ -144,6 +144,10 @@ class DiscriminativePower(Result):
         pairs = pd.RangeIndex(1, ordered.shape[1] + 1, name="pair")
         return pd.DataFrame(ordered.T, index=pairs, columns=[str(one) for one in self.measures])
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return how many pairs each measure finds significant."""
+        return {"summary": self.summary()}
+
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
         caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs, by {self.test}."

@@ -98,6 +98,10 @@ class PooledDiscriminativePower(Result):
             }
         )
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the power by collection and measure."""
+        return {"by_collection": self.by_collection()}
+
     def to_table(self) -> Table:
         """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
         frame = self.to_frame().assign(low=lambda f: 100 * f["low"], high=lambda f: 100 * f["high"])

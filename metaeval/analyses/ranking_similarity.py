@@ -78,6 +78,10 @@ class RankingSimilarity(Result):
         numbers = {name: getattr(self, name)[first, second] for name in ("tau", "low", "high")}
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return τ with its intervals, where there are any."""
+        return {} if np.isnan(self.low).all() else {"intervals": self.intervals()}
+
     @property
     def symbol(self) -> str:
         """How the variant of τ is written."""

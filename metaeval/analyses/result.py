@@ -1,14 +1,17 @@
-"""What every result can do besides holding its numbers: show itself as a table, a figure, or plain data."""
+"""What every result can do besides holding its numbers: show itself as a table, a figure, files, or plain data."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from metaeval.files import write_atomically
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, format_csv, to_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +45,32 @@ class Result(ABC):
         """Return further tables that the command line prints below the first one."""
         return []
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return what was computed, printed or drawn besides `to_frame`, by name; exports hold all of it.
+
+        Returns
+        -------
+        dict of str to DataFrame
+        """
+        return {}
+
+    def write_tables(self, folder: Path, name: str) -> None:
+        """Write the table as NAME.md and NAME.tex, every row as NAME.csv, and each detail as NAME-DETAIL.csv.
+
+        Parameters
+        ----------
+        folder : Path
+            Created if it does not exist.
+        name : str
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        table = self.to_table()
+        write_atomically(folder / f"{name}.md", table.to_markdown())
+        write_atomically(folder / f"{name}.tex", table.to_latex())
+        write_atomically(folder / f"{name}.csv", format_csv(self.to_frame()))
+        for detail, frame in self.details().items():
+            write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
+
     def to_text(self) -> str:
         """Return the table for a terminal."""
         return self.to_table().to_text()
@@ -55,12 +84,28 @@ class Result(ABC):
         return self.to_table().to_latex()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data that JSON can hold: its kind, signature and rows, and directions of measures."""
-        frame = self.to_frame()
-        if frame.index.name or frame.index.nlevels > 1:
-            frame = frame.reset_index()
-        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        settings = {name: _to_plain(value) for name, value in values.items() if _is_plain(value)}
         measures = (one for name in ("measures", "reference", "candidates") for one in getattr(self, name, ()))
-        directions = {str(one): one.direction for one in measures}
-        said = {"result": type(self).__name__, "signature": str(self.signature), "directions": directions}
-        return {**said, "rows": rows}
+        details = {name: to_records(frame) for name, frame in self.details().items()}
+        return {
+            "result": type(self).__name__,
+            "signature": str(self.signature),
+            "directions": {str(one): one.direction for one in measures},
+            "settings": settings,
+            "rows": to_records(self.to_frame()),
+            **({"details": details} if details else {}),
+        }
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str | int | float) or (
+        isinstance(value, tuple) and all(isinstance(one, str | int | float) for one in value)
+    )
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return None if value != value else value  # JSON has no NaN

@@ -32,6 +32,8 @@ class Robustness(Result):
     measures : tuple of Measure
     units : tuple of str
         The topics, or the collections.
+    runs : tuple of str
+        Those that are ranked; of several collections, the ones that all have.
     over : {"topics", "collections"}
     correlations : tuple of ndarray
         For every measure the correlation of each pair of units, NaN where a unit ranks no run above another.
@@ -40,6 +42,7 @@ class Robustness(Result):
 
     measures: tuple[Measure, ...]
     units: tuple[str, ...]
+    runs: tuple[str, ...]
     over: str
     correlations: tuple[np.ndarray, ...]
     signature: Signature
@@ -63,6 +66,40 @@ class Robustness(Result):
             rows.append((str(measure), mean, sd, len(known), len(values) - len(known)))
         return pd.DataFrame(rows, columns=["measure", "mean", "sd", "pairs", "undefined"])
 
+    def middle(self) -> pd.DataFrame:
+        """Return between which values the middle half of the correlations lies, as the figure draws it.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure, low, median, high (quartiles; NaN without any correlation), runs (how many are ranked)
+            and units (how many topics or collections).
+        """
+        known = [values[~np.isnan(values)] for values in self.correlations]
+        quartiles = [np.quantile(one, [0.25, 0.5, 0.75]) if len(one) else [np.nan] * 3 for one in known]
+        frame = pd.DataFrame(np.array(quartiles).reshape(-1, 3), columns=["low", "median", "high"])
+        frame.insert(0, "measure", [str(one) for one in self.measures])
+        return frame.assign(runs=len(self.runs), units=len(self.units))
+
+    def unit_pairs(self) -> pd.DataFrame:
+        """Return the correlation of every two topics, or collections.
+
+        Returns
+        -------
+        DataFrame
+            Columns unit_1, unit_2, and one for each measure.
+        """
+        first, second = np.triu_indices(len(self.units), 1)
+        names = np.array(self.units, dtype=object)
+        columns = {str(one): values for one, values in zip(self.measures, self.correlations, strict=True)}
+        labels = pd.DataFrame({"unit_1": names[first], "unit_2": names[second]})
+        return pd.concat([labels, pd.DataFrame(columns)], axis=1)
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the middle half of the correlations; of collections, whose pairs are few, all of them."""
+        pairs = {"collection_pairs": self.unit_pairs()} if self.over == "collections" else {}
+        return {"middle": self.middle(), **pairs}
+
     def to_table(self) -> Table:
         """Return how well rankings agree between topics, or collections."""
         units = f"{len(self.units)} {self.over}"
@@ -75,10 +112,10 @@ class Robustness(Result):
 
         rows = []
         means = self.to_frame()["mean"].to_numpy()
+        ends = self.middle()[["low", "high"]].to_numpy()
         for m in np.argsort(np.nan_to_num(means, nan=-2.0), kind="stable"):
-            known = self.correlations[m][~np.isnan(self.correlations[m])]
-            middle = tuple(np.quantile(known, [0.25, 0.75])) if len(known) else None
-            rows.append(Interval(str(self.measures[m]), self.measures[m].title, means[m], bar=middle, hollow=True))
+            bar = None if np.isnan(means[m]) else (ends[m, 0], ends[m, 1])
+            rows.append(Interval(str(self.measures[m]), self.measures[m].title, means[m], bar=bar, hollow=True))
         label = f"Spearman's ρ between the rankings of two {self.over}: mean and middle half"
         return draw_intervals(rows, label, self.signature)
 
@@ -117,19 +154,21 @@ def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
     """
     if isinstance(scores, Scores):
         check_scores(scores, runs=3)
-        over, units, values, measures = "topics", scores.topics, scores.values, scores.measures
-        collections = [scores]
+        over, units, values = "topics", scores.topics, scores.values
+        collections, runs, measures = [scores], scores.runs, scores.measures
     else:
         collections = list(scores)
         over = "collections"
-        units, values, measures = _joined(collections)
+        units, values, runs, measures = _joined(collections)
     scaled = scale_scores(values)
     correlations = tuple(_spearman(scaled[..., m]) for m in range(len(measures)))
-    return Robustness(measures, units, over, correlations, sign("robustness", collections, over=over))
+    return Robustness(measures, units, runs, over, correlations, sign("robustness", collections, over=over))
 
 
-def _joined(collections: Sequence[Scores]) -> tuple[tuple[str, ...], np.ndarray, tuple[Measure, ...]]:
-    """Return collection names, mean scores (run, collection, measure) of what they share, and those measures."""
+def _joined(
+    collections: Sequence[Scores],
+) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...], tuple[Measure, ...]]:
+    """Return collection names, mean scores (run, collection, measure) of what they share, those runs and measures."""
     if len(collections) < 2:
         raise MetaevalError("robustness over collections needs at least two of them")
     runs = [run for run in collections[0].runs if all(run in one.runs for one in collections)]
@@ -150,7 +189,7 @@ def _joined(collections: Sequence[Scores]) -> tuple[tuple[str, ...], np.ndarray,
     means = np.stack([one.values.mean(axis=1) for one in parts], axis=1)
     labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(collections, start=1))
     warn_of_same_data(labels, [one.values for one in parts])
-    return labels, means, parts[0].measures
+    return labels, means, parts[0].runs, parts[0].measures
 
 
 def _spearman(values: np.ndarray) -> np.ndarray:

@@ -89,6 +89,10 @@ class SignificanceContradictions(Result):
         table = self.run_pairs_table()
         return [table] if len(table.frame) else []
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return every contradiction with both conclusions."""
+        return {"run_pairs": self.run_pairs()}
+
     def plot(self) -> Figure:
         """Draw on how many run pairs every two measures contradict each other."""
         from matplotlib.ticker import MaxNLocator

@@ -117,6 +117,34 @@ class SplitHalfConsistency(Result):
             }
         )
 
+    def comparisons(self) -> pd.DataFrame:
+        """Return how every two measures differ, and what the test says of it.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure_1, measure_2, difference (of mean τ), effect_size (the difference over √V_E2), p_value and
+            significant.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        return pd.DataFrame(
+            {
+                "measure_1": names[first],
+                "measure_2": names[second],
+                "difference": self.means[first] - self.means[second],
+                "effect_size": self.effect_sizes[first, second],
+                "p_value": self.p_values,
+                "significant": self.significant[first, second],
+            }
+        )
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the comparisons of measures, and τ of every split and measure, which the figure sums up."""
+        trials = pd.RangeIndex(1, len(self.tau) + 1, name="trial")
+        splits = pd.DataFrame(self.tau, index=trials, columns=[str(one) for one in self.measures])
+        return {"comparisons": self.comparisons(), "trials": splits}
+
     def to_table(self) -> Table:
         """Return mean τ with the papers' marks, best first, and V_E2 (ACL 2021, Tables 3 and 6)."""
         frame = self.to_frame()

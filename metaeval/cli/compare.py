@@ -29,6 +29,7 @@ from metaeval.cli.options import (
     parse_columns,
     parse_directions,
 )
+from metaeval.cli.output import SCORES, check_report
 from metaeval.cli.scores import GoldAndRuns
 
 
@@ -70,6 +71,7 @@ def compare(
         list[str] | None, typer.Option("--against", "-a", help="Compare with this measure instead; may be repeated")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report")] = Path("report"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report that is there")] = False,
     n_trials: Trials = 1000,
     n_permutations: Permutations = 5000,
     alpha: Alpha = 0.05,
@@ -79,7 +81,8 @@ def compare(
 ) -> None:
     """How does a new measure behave against the established ones? One command, one report.
 
-    The established measures' scores are kept in OUT/scores, so that the next run computes only what is new.
+    The established measures' scores are kept in OUT/scores, so that the next run computes only what is new; with
+    --overwrite its report takes the place of the former one.
 
     \b
     Examples:
@@ -93,6 +96,7 @@ def compare(
     from metaeval.datasets.open import open_data
     from metaeval.errors import MetaevalError
 
+    check_report(out, overwrite)
     named = [*(data or []), *(scores or [])]
     sources: list[object] = [*named]
     names = parse_columns(columns)
@@ -109,7 +113,7 @@ def compare(
     with _report_progress() as say:
         result = compare_measures(
             measure, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
-            alpha=alpha, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / "scores",
+            alpha=alpha, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / SCORES,
             time_limit=time_limit, say=say,
             **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )  # fmt: skip

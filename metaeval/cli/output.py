@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import threading
 import time
@@ -27,9 +26,28 @@ def check_output(style: str, out: Path | None) -> None:
     if style not in _STYLES:
         raise MetaevalError(f"there is no format {style!r}: use {', '.join(_STYLES)}")
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        if not os.access(out, os.W_OK):
-            raise MetaevalError(f"{out}: the folder cannot be written")
+        from metaeval.files import check_folder
+
+        check_folder(out)
+
+
+def check_report(out: Path, overwrite: bool) -> None:
+    """Refuse a folder for a report that cannot be written, or that holds something, before anything is computed."""
+    from metaeval.errors import MetaevalError, format_list
+    from metaeval.files import check_folder
+
+    check_folder(out)
+    # Scores that an earlier call kept are what this one goes on with.
+    there = (
+        sorted(one.name for one in out.iterdir() if one.name != SCORES and not one.name.startswith("."))
+        if out.exists()
+        else []
+    )
+    if there and not overwrite:
+        raise MetaevalError(
+            f"{out}: there is something already ({format_list(there, 3)}): name another folder, or --overwrite the "
+            f"report there; {out / SCORES} is kept, and so is what is no part of a report"
+        )
 
 
 def check_target(target: Path) -> None:
@@ -46,6 +64,9 @@ def check_target(target: Path) -> None:
         raise MetaevalError(f"{target}: there is no folder {target.parent}")
 
 
+SCORES = "scores"
+"""The folder inside a report's that keeps the established measures' scores."""
+
 _PATIENCE = 2.0  # seconds after which a user wants to see that something happens
 
 
@@ -59,8 +80,16 @@ def show(table: Table, style: str) -> None:
         print(table.signature, file=sys.stderr)
 
 
-def show_result(result: Result, style: str, out: Path | None, name: str) -> None:
-    """Print a result with what it has to add, and with --out write its table, its rows and its figure into a folder."""
+def show_results(results: dict[str, Result], style: str, out: Path | None) -> None:
+    """Print results, and with --out write all of them, by name, into a folder."""
+    if out is not None:
+        write_results(results, out)
+    for result in results.values():
+        _show_result(result, style, out)
+
+
+def _show_result(result: Result, style: str, out: Path | None) -> None:
+    """Print a result with what it has to add."""
     if style == "json":
         print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
     elif style == "csv":
@@ -68,25 +97,40 @@ def show_result(result: Result, style: str, out: Path | None, name: str) -> None
 
         print(format_csv(result.to_frame()), end="")
         print(result.signature, file=sys.stderr)
+        details = ", ".join(one.replace("_", " ") for one in result.details())
+        if details and out is None:
+            print(f"metaeval: note: --out and --format json have more: {details}", file=sys.stderr)
     else:
         print(result.to_table().render(style), end="")
         for table in result.detail_tables():
             print(f"\n{table.render(style)}", end="")
-    if out is not None:
-        write_result(result, out, name)
 
 
-def write_result(result: Result, out: Path, name: str) -> None:
-    """Write NAME.csv (every row), NAME.md, NAME.tex, NAME.json, NAME.png and NAME.svg into a folder."""
-    from metaeval.files import write_atomically
+def write_results(results: dict[str, Result], out: Path) -> None:
+    """Write NAME.csv (every row), NAME-DETAIL.csv, NAME.md, .tex, .json, .png and .svg of all results, or nothing."""
+    from metaeval.files import write_atomically, write_together
     from metaeval.show.drawing import save_figure
-    from metaeval.show.table import format_csv
 
-    result.to_table().write(out, name)
-    write_atomically(out / f"{name}.csv", format_csv(result.to_frame()))
-    write_atomically(out / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
-    save_figure(result.plot(), out, name)
-    print(f"wrote {name}.csv, .md, .tex, .json, .png and .svg into {out}", file=sys.stderr)
+    with write_together(out, instead_of=[file for name in results for file in _find_former(out, name)]) as where:
+        aside = Path(where)
+        for name, result in results.items():
+            result.write_tables(aside, name)
+            write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
+            save_figure(result.plot(), aside, name)
+    for name, result in results.items():
+        tables = ", ".join(
+            f"{name}{detail}.csv" for detail in ["", *(f"-{one.replace('_', '-')}" for one in result.details())]
+        )
+        print(f"wrote {tables}, {name}.md, .tex, .json, .png and .svg into {out}", file=sys.stderr)
+
+
+def _find_former(out: Path, name: str) -> list[str]:
+    """Return the files of details that a former result of this name has beside it."""
+    try:
+        details = json.loads((out / f"{name}.json").read_text(encoding="utf-8"))["details"]
+        return [f"{name}-{one.replace('_', '-')}.csv" for one in details if one.isidentifier()]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
 
 
 def write_scores(scores: Scores, target: Path, to_format: str | None = None) -> None:

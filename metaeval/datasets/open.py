@@ -12,7 +12,8 @@ from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
 from metaeval.data.scores import Scores, state_directions
 from metaeval.data.store import ScoreStore
-from metaeval.errors import DatasetError, MetaevalError, format_list, format_option
+from metaeval.data.store_folder import find_folder
+from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import is_remote, is_standard_input
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
@@ -132,7 +133,11 @@ def open_data(
 
 def is_store(path: str | Path) -> bool:
     """Say whether a path is the folder of a score store."""
-    return not is_remote(path) and os.path.isfile(Path(path).expanduser() / "manifest.json")
+    try:
+        folder = find_folder(path)
+    except StoreError:
+        return False
+    return not is_remote(folder) and os.path.isfile(os.path.join(folder, "manifest.json"))
 
 
 def _stored(source: str, collection: str | None, measures: Sequence[Measure] | None) -> Scores:

@@ -25,9 +25,9 @@ from metaeval.files import (
     is_folder,
     join_path,
     list_files,
-    make_folder,
     stem,
     write_file,
+    write_together,
 )
 from metaeval.io.table import numbers, read_table
 from metaeval.measures.resolve import measure_of_label
@@ -140,9 +140,9 @@ def write(scores: Scores, path: PathLike) -> None:
         _write_measure(scores, 0, path)
         return
     names = [f"{check_file_name(_make_stem(scores.collection, str(one)), 'measure')}.csv" for one in scores.measures]
-    make_folder(path)
-    for position, name in enumerate(names):
-        _write_measure(scores, position, join_path(path, name))
+    with write_together(path) as aside:
+        for position, name in enumerate(names):
+            _write_measure(scores, position, join_path(aside, name))
 
 
 def split_stem(name: str) -> tuple[str, str, bool]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,9 +79,7 @@ class Table:
         """Return the table as plain data for JSON: caption, signature, rows."""
         frame = self.frame.copy()
         frame.columns = pd.Index([flat_label(column) for column in frame.columns])
-        frame = frame.reset_index() if frame.index.name or frame.index.nlevels > 1 else frame
-        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return {"caption": self.caption, "signature": str(self.signature), "rows": rows}
+        return {"caption": self.caption, "signature": str(self.signature), "rows": to_records(frame)}
 
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown."""
@@ -189,6 +188,24 @@ def format_csv(frame: pd.DataFrame) -> str:
     stream = io.StringIO()
     frame.to_csv(stream, index=any(name is not None for name in frame.index.names), lineterminator="\n")
     return stream.getvalue()
+
+
+def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame as plain data for JSON, with its index unless that has no name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    list of dict
+    """
+    if frame.index.name or frame.index.nlevels > 1:
+        frame = frame.reset_index()
+    known = frame.notna() & ~frame.isin([math.inf, -math.inf])  # JSON has no word for what is not a number
+    rows: list[dict[str, Any]] = frame.astype(object).where(known, None).to_dict("records")  # type: ignore[assignment]
+    return rows
 
 
 def format_cell(value: object, digits: int = 3) -> str:
