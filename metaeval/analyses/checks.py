@@ -47,7 +47,9 @@ def check_measures(measures: Sequence[Measure]) -> None:
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse a share such as α or a confidence that is not strictly between 0 and 1."""
+    """Refuse a share such as α or a confidence that is not a number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise MetaevalError(f"{format_option(name)} is {value!r}; it is a number between 0 and 1")
     if not 0 < value < 1:
         raise MetaevalError(f"{format_option(name)} is {value:g}; it lies between 0 and 1, both excluded")
 

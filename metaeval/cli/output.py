@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
@@ -52,7 +52,7 @@ _PATIENCE = 2.0  # seconds after which a user wants to see that something happen
 def show(table: Table, style: str) -> None:
     """Print a table to stdout; CSV holds numbers only, so its signature goes to stderr."""
     if style == "json":
-        print(json.dumps(table.to_dict(), ensure_ascii=False, indent=1))
+        _print_json(table.to_dict())
         return
     print(table.render(style), end="")
     if style == "csv":
@@ -62,7 +62,7 @@ def show(table: Table, style: str) -> None:
 def show_result(result: Result, style: str, out: Path | None, name: str) -> None:
     """Print a result with what it has to add, and with --out write its table, its rows and its figure into a folder."""
     if style == "json":
-        print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
+        _print_json(result.to_dict())
     elif style == "csv":
         from metaeval.show.table import format_csv
 
@@ -74,6 +74,12 @@ def show_result(result: Result, style: str, out: Path | None, name: str) -> None
             print(f"\n{table.render(style)}", end="")
     if out is not None:
         write_result(result, out, name)
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    # Where stdout cannot hold every letter, JSON has escapes of its own; those of the stream would damage it.
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(content, ensure_ascii=plain, indent=1))
 
 
 def write_result(result: Result, out: Path, name: str) -> None:
