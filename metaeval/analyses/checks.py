@@ -34,9 +34,10 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
         ("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True
     ):
         if there < wanted:
+            hint = f" (items without topics can be split at random: {format_option('parts', 10)})"
             raise MetaevalError(
                 f"{scores.collection or 'the collection'} holds {format_count(there, what)}; "
-                f"at least {wanted} are needed to compare anything"
+                f"at least {wanted} are needed to compare anything{hint if what == 'topic' else ''}"
             )
 
 

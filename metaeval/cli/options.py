@@ -36,6 +36,8 @@ PHRASES = {
     "format": "metaeval convert --from",
     "collection": "metaeval convert --collection",
     "rescale": "metaeval score --normalise",
+    "rounding": "metaeval score --rounding",
+    "parts": "metaeval score --parts",
     "invalid": "metaeval score --invalid",
 }
 """What messages call otherwise on the command line, besides the options of the command itself."""
@@ -64,7 +66,8 @@ Invalid = Annotated[
 Columns = Annotated[
     str | None,
     typer.Option(
-        "--columns", help="What a file calls the columns run, topic, measure and score: run=system,score=value"
+        "--columns",
+        help="What a file calls the columns run, topic, measure, score, item, label: run=system,score=value",
     ),
 ]
 LowerIsBetter = Annotated[
@@ -75,6 +78,10 @@ HigherIsBetter = Annotated[
     list[str] | None,
     typer.Option("--higher-is-better", help="State that higher scores of this measure are better; may be repeated"),
 ]
+Rounding = Annotated[
+    str | None, typer.Option(help="Which class a real number between two becomes: nearest, down or up")
+]
+Parts = Annotated[int | None, typer.Option(help="Random parts of the items in place of topics: how many")]
 Layout = Annotated[str | None, typer.Option("--layout", "-l", help="Layout of gold and run files; see above")]
 Classes = Annotated[str | None, typer.Option(help="All classes in order, with commas: 0,1,2,3")]
 Aspect = Annotated[str | None, typer.Option(help="A, E or S, for the layout dialogue-quality")]
@@ -174,8 +181,8 @@ def parse_columns(said: str | None) -> dict[str, str] | None:
     return columns
 
 
-_COLUMNS = ("run", "topic", "measure", "score", "item", "gold", "label")
-"""What a column can stand for, in scores and in labels."""
+_COLUMNS = ("run", "topic", "measure", "score", "item", "gold", "label", "annotator")
+"""What a column can stand for, in scores, in labels and in votes."""
 
 
 def format_name(name: str) -> str:

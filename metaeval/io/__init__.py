@@ -23,8 +23,10 @@ from metaeval.io import (
     sentiment,
     tidy,
     trec_eval,
+    votes,
     wide,
 )
+from metaeval.io.classification import Rounding
 from metaeval.io.detect import score_format
 from metaeval.io.frames import from_frame, is_frame
 from metaeval.io.objects import from_ir_measures, from_pytrec_eval, from_ranx
@@ -42,6 +44,7 @@ RUN_FORMATS: Mapping[str, Callable[..., ClassificationRuns | QuantificationRuns]
         "judgements": judgements.read,
         "labels": labels.read,
         "probabilities": probabilities.read,
+        "votes": votes.read,
         "polarity": sentiment.read,
     }
 )
@@ -85,7 +88,8 @@ def read_scores(
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure; in every format, NaN is no score.
     columns : mapping of str to str, optional
-        What a tidy source calls some of its columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
+        What a tidy source calls some of its columns: ``{"run": "system", "topic": "segment", "score": "value"}``; or
+        a wide one its column of topics.
 
     Returns
     -------
@@ -104,15 +108,15 @@ def read_scores(
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
     """
-    if is_frame(path):
+    if is_frame(path) or (isinstance(path, Mapping) and not all(isinstance(one, str | Path) for one in path.values())):
         if format not in (None, "tidy", "wide"):
             raise MetaevalError(f"a frame is not in the format {format}")
         return from_frame(path, measure=measure, collection=collection, missing=missing, columns=columns)
     name = score_format(path, columns) if format is None else _check_format(format, SCORE_FORMATS)
-    if columns and name != "tidy":
+    if columns and name not in ("tidy", "wide"):
         raise MetaevalError(f"the format {name} has no columns that {format_option('columns')} could name")
     if name == "wide":
-        return wide.read(path, measure=measure, collection=collection, missing=missing)
+        return wide.read(path, measure=measure, collection=collection, missing=missing, columns=columns)
     if name == "trec_eval":
         wanted = None if measure is None else [measure]
         return trec_eval.read(path, measures=wanted, collection=collection, missing=missing)
@@ -170,8 +174,8 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
 
 
 def read_runs(
-    gold: PathLike,
-    runs: Sources | None = None,
+    gold: PathLike | Any,
+    runs: Sources | Mapping[str, Any] | None = None,
     *,
     format: str,
     classes: Iterable[object] | None = None,
@@ -179,32 +183,43 @@ def read_runs(
     aspect: str | None = None,
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
+    rounding: Rounding | None = None,
     rescale: bool = False,
     collection: str | None = None,
+    parts: int | None = None,
+    seed: int = 0,
 ) -> ClassificationRuns | QuantificationRuns:
     r"""Read gold and runs in one of the `RUN_FORMATS`.
 
     Parameters
     ----------
-    gold : path
-    runs : path, list of paths, mapping of run name to path, or folder
+    gold : path or frame
+        The formats labels, probabilities and votes take frames, as `from_frame` does.
+    runs : path, list of paths, mapping of run name to path or frame, or folder
         A run is named after its file, without suffix, unless a mapping gives its name. The format labels needs no
-        runs if the gold file has a column for every judge: item, gold, judge1, judge2, …
-    format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities"}
+        runs if the gold has a column for every judge: item, gold, judge1, judge2, …; nor does votes.
+    format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities", "votes", "polarity"}
     classes : iterable of str, optional
-        All classes in order; judgements and labels need them.
+        All classes in order; judgements, labels and votes need them.
     columns : mapping of str to str, optional
-        What files of labels call some of the columns: ``{"item": "sentence"}``.
+        What tables of labels, probabilities or votes call some of the columns: ``{"item": "sentence"}``.
     aspect : {"A", "E", "S"}, optional
         Which aspect of dialogue quality; that format needs it.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no answer.
     invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
         What to do with a label outside the classes.
+    rounding : {"nearest", "down", "up"}, optional
+        Which class a real number between two classes becomes: in judgements, labels and votes.
     rescale : bool, optional
         Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     collection : str, optional
         By default, the name of the gold file without suffix (and the aspect).
+    parts : int, optional
+        Divide the items at random into this many parts, which replace the topics: for a task without topics, in
+        judgements, labels and polarity.
+    seed : int, optional
+        Seed of that split.
 
     Returns
     -------
@@ -229,12 +244,20 @@ def read_runs(
     reader = RUN_FORMATS[_check_format(format, RUN_FORMATS)]
     # Readers state by their signatures which options they use; an option without effect would mislead the user.
     takes = inspect.signature(reader).parameters
-    given: dict[str, Any] = {"classes": classes, "aspect": aspect, "columns": columns}
+    given: dict[str, Any] = {
+        "classes": classes,
+        "aspect": aspect,
+        "columns": columns,
+        "rounding": rounding,
+        "parts": parts,
+    }
     given = {name: value for name, value in given.items() if value is not None}
     if invalid != "raise":
         given["invalid"] = invalid
     if rescale:
         given["rescale"] = rescale
+    if seed != 0 and parts is None:
+        raise MetaevalError(f"{format_option('seed')} is for {format_option('parts')}: nothing else is random here")
     for name in given:
         if name not in takes:
             raise MetaevalError(f"the format {format} has no use for {format_option(name)}")
@@ -243,6 +266,10 @@ def read_runs(
             raise MetaevalError(f"the format {format} needs {format_option(name)}: {_EXAMPLES[name]}")
     if runs is None and takes["runs"].default is inspect.Parameter.empty:
         raise MetaevalError(f"the format {format} needs runs besides the gold")
+    if is_frame(gold) and "columns" not in takes:
+        raise MetaevalError(f"a frame is not in the format {format}: use labels, probabilities or votes")
+    if parts is not None:
+        given["seed"] = seed
     return reader(gold, runs, missing=missing, collection=collection, **given)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, arrange_cells
+from metaeval.data.cells import COLUMNS, arrange_cells, refuse_leaderboard
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_list
@@ -185,6 +185,7 @@ Read = tuple[pd.DataFrame, list[str] | None, tuple[int, ...] | None]
 
 def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
     table = read_table(path, columns_there)
+    refuse_leaderboard(table.header, path)
     names = [table.column(name) for name in COLUMNS[:2]]
     if "measure" in table.header or measure is None:
         names.append(table.column("measure"))
