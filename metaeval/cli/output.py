@@ -95,16 +95,19 @@ def write_result(result: Result, out: Path, name: str) -> None:
     print(f"wrote {name}.csv, .md, .tex, .json, .png and .svg into {out}", file=sys.stderr)
 
 
-def write_scores(scores: Scores, target: Path, to_format: str | None = None) -> None:
+def write_scores(scores: Scores, target: Path, to_format: str | None = None, *, defuse_formulas: bool = False) -> None:
     """Write scores to a file or folder, or add them to a store."""
     from metaeval.data.store import ScoreStore
     from metaeval.datasets.open import is_store
+    from metaeval.errors import MetaevalError, format_option
     from metaeval.io import write_scores as write
 
     if to_format == "store" or (to_format is None and is_store(target)):
+        if defuse_formulas:
+            raise MetaevalError(f"a store holds no text, so that {format_option('defuse_formulas', True)} does nothing")
         ScoreStore(target).add(scores)
     else:
-        write(scores, target, format=to_format)
+        write(scores, target, format=to_format, defuse_formulas=defuse_formulas)
     print(f"wrote {scores!r} to {target}", file=sys.stderr)
 
 

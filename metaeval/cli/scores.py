@@ -220,6 +220,9 @@ def convert(
     collection: Collection = None,
     missing: Missing = "raise",
     columns: Columns = None,
+    defuse_formulas: Annotated[
+        bool, typer.Option("--defuse-formulas", help="Put ' before names that a spreadsheet would run: =cmd()")
+    ] = False,
 ) -> None:
     """Convert scores from one format to another.
 
@@ -247,4 +250,4 @@ def convert(
             columns=parse_columns(columns),
         )
         with option_names({"format": "--to"}):
-            write_scores(scores, target, to_format)
+            write_scores(scores, target, to_format, defuse_formulas=defuse_formulas)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.cells import number
+from metaeval.data.policies import InvalidPolicy, MissingPolicy, report_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, MetaevalError, format_option
+from metaeval.errors import DataError, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources, file_name, is_folder
 from metaeval.io import (
     dialogue_quality,
@@ -130,7 +133,7 @@ def read_scores(
     return sakai.read(folder, measures=files, collection=collection, missing=missing)
 
 
-def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -> None:
+def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, defuse_formulas: bool = False) -> None:
     """Write a score matrix without loss of precision.
 
     Parameters
@@ -141,6 +144,9 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
     format : {"tidy", "wide", "sakai", "trec_eval"}, optional
         By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. Any other path is a folder,
         and its format must be stated.
+    defuse_formulas : bool, optional
+        Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
+        the name. By default names are written as they are.
 
     Raises
     ------
@@ -164,6 +170,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
                 f"{format_option('format', 'wide')}, sakai or trec_eval",
             )
         format = "tidy"
+    scores = _defuse_formulas(scores) if defuse_formulas else scores
     writer = SCORE_FORMATS[_check_format(format, SCORE_FORMATS)]
     for label in (*scores.runs, *scores.topics, *map(str, scores.measures)):
         try:
@@ -171,6 +178,25 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
         except UnicodeEncodeError:
             raise DataError(f"the label {label!r} is not text that a file can hold", file=path) from None
     writer.write(scores, path)
+
+
+def _defuse_formulas(scores: Scores) -> Scores:
+    """Return the scores with an apostrophe before all names that begin like a formula and are no number."""
+
+    def defuse(label: str) -> str:
+        return (
+            f"'{label}" if label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label)) else label
+        )
+
+    runs, topics = tuple(map(defuse, scores.runs)), tuple(map(defuse, scores.topics))
+    measures = tuple(
+        one if defuse(str(one)) == str(one) else replace(one, name=defuse(one.name)) for one in scores.measures
+    )
+    pairs = zip((*scores.runs, *scores.topics, *scores.measures), (*runs, *topics, *measures), strict=True)
+    changed = [str(now) for before, now in pairs if str(before) != str(now)]
+    if changed:
+        report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
+    return replace(scores, runs=runs, topics=topics, measures=measures)
 
 
 def read_runs(

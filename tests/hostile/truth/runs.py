@@ -255,7 +255,7 @@ def dialogue_run(content, aspect):
 def distributions(gold, runs, K, missing="raise", rescale=False):
     """Shares by (run, topic), with those of the gold under the run None, and whether something has to be said."""
     truth = shares(gold, rescale)
-    given = {run: shares(rows, rescale) for run, rows in runs.items()}
+    given = {run: shares([row for row in rows if set(row[1]) != {None}], rescale) for run, rows in runs.items()}
     if any(not set(one) <= set(truth) for one in given.values()):
         raise Unreadable("a topic that the gold does not have")
     gaps = [(run, topic) for run, one in given.items() for topic in truth if topic not in one]
