@@ -20,7 +20,7 @@ from metaeval.analyses.checks import (
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
@@ -241,6 +241,8 @@ def discriminative_power(
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
     check_max_t_options(test, step_down, variance_floor, variance_offset)
+    if not isinstance(p_add_one, bool | np.bool_):
+        raise MetaevalError(f"{format_option('p_add_one')} is {p_add_one!r}; it is True or False")
     constant = warn_of_constant_measures(scores)
     order = sort_labels(scores)
     result = all_pairs_test(

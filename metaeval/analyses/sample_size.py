@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -177,9 +178,11 @@ def sample_size(
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
         check_count(name, value, 1)
     n_topics = len(scores.topics)
-    ladder = (
-        sorted({*(s for s in _SIZES if s < n_topics), n_topics}) if sizes is None else sorted({int(s) for s in sizes})
-    )
+    try:
+        wanted = [*(s for s in _SIZES if s < n_topics), n_topics] if sizes is None else [index(size) for size in sizes]
+    except TypeError:
+        raise MetaevalError(f"{format_option('sizes')} is {sizes!r}; it is a list of whole numbers") from None
+    ladder = sorted(set(wanted))
     if not ladder or ladder[0] < 2 or ladder[-1] > n_topics:
         given = format_option("sizes", ",".join(map(str, ladder)))
         raise MetaevalError(f"{given}: each size lies between 2 and the {n_topics} topics there are")

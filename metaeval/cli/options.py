@@ -36,6 +36,8 @@ PHRASES = {
     "format": "metaeval convert --from",
     "collection": "metaeval convert --collection",
     "rescale": "metaeval score --normalise",
+    "rounding": "metaeval score --rounding",
+    "parts": "metaeval score --parts",
     "invalid": "metaeval score --invalid",
     "higher_is_better=True": "--all-higher-is-better",
 }
@@ -65,7 +67,8 @@ Invalid = Annotated[
 Columns = Annotated[
     str | None,
     typer.Option(
-        "--columns", help="What a file calls the columns run, topic, measure and score: run=system,score=value"
+        "--columns",
+        help="What a file calls the columns run, topic, measure, score, item, label: run=system,score=value",
     ),
 ]
 LowerIsBetter = Annotated[
@@ -80,6 +83,10 @@ AllHigherIsBetter = Annotated[
     bool,
     typer.Option("--all-higher-is-better", help="State that higher scores are better, but for --lower-is-better ones"),
 ]
+Rounding = Annotated[
+    str | None, typer.Option(help="Which class a real number between two becomes: nearest, down or up")
+]
+Parts = Annotated[int | None, typer.Option(help="Random parts of the items in place of topics: how many")]
 Layout = Annotated[str | None, typer.Option("--layout", "-l", help="Layout of gold and run files; see above")]
 Classes = Annotated[str | None, typer.Option(help="All classes in order, with commas: 0,1,2,3")]
 Aspect = Annotated[str | None, typer.Option(help="A, E or S, for the layout dialogue-quality")]
@@ -215,8 +222,8 @@ def parse_directions(lower: list[str] | None, higher: list[str] | None, every: b
     return {"lower_is_better": lower or (), "higher_is_better": every or higher or ()}
 
 
-_COLUMNS = ("run", "topic", "measure", "score", "item", "gold", "label")
-"""What a column can stand for, in scores and in labels."""
+_COLUMNS = ("run", "topic", "measure", "score", "item", "gold", "label", "annotator")
+"""What a column can stand for, in scores, in labels and in votes."""
 
 
 def format_name(name: str) -> str:

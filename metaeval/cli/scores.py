@@ -21,7 +21,9 @@ from metaeval.cli.options import (
     Layout,
     LowerIsBetter,
     Missing,
+    Parts,
     Rescale,
+    Rounding,
     Source,
     Style,
     option_names,
@@ -53,8 +55,10 @@ class GoldAndRuns:
         The format of all of them.
     classes : str, optional
         All classes in order, with commas.
-    aspect, rescale, missing, invalid, collection : optional
+    aspect, rescale, missing, invalid, collection, rounding, parts, seed : optional
         As `metaeval.io.read_runs` takes them.
+    columns : str, optional
+        As `parse_columns` takes them.
     """
 
     gold: str
@@ -66,6 +70,10 @@ class GoldAndRuns:
     missing: str = "raise"
     invalid: str = "raise"
     collection: str | None = None
+    columns: str | None = None
+    rounding: str | None = None
+    parts: int | None = None
+    seed: int = 0
 
     def read(self) -> Runs:
         """Return the runs.
@@ -86,7 +94,7 @@ class GoldAndRuns:
             raise MetaevalError(
                 "say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)"
             )
-        if not self.runs and self.layout != "labels":  # whose gold may have a column for every judge
+        if not self.runs and self.layout not in ("labels", "votes"):  # whose gold may have a column for every judge
             raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
         return read_runs(
             self.gold,
@@ -98,6 +106,10 @@ class GoldAndRuns:
             invalid=self.invalid,  # type: ignore[arg-type]
             rescale=self.rescale,
             collection=self.collection,
+            columns=parse_columns(self.columns),
+            rounding=self.rounding,  # type: ignore[arg-type]
+            parts=self.parts,
+            seed=self.seed,
         )
 
 
@@ -119,6 +131,10 @@ def score(
     ] = False,
     missing: Missing = "raise",
     invalid: Invalid = "raise",
+    rounding: Rounding = None,
+    columns: Columns = None,
+    parts: Parts = None,
+    seed: Annotated[int, typer.Option(help="Seed of --parts")] = 0,
     collection: Annotated[
         str | None, typer.Option(help="Name of the collection [default: the gold file's name]")
     ] = None,
@@ -137,14 +153,16 @@ def score(
     """Score runs against gold: mean scores to stdout, every score to --out.
 
     Layouts: semeval-c and semeval-e (Task 4), dialogue-quality (NTCIR gold and run JSON), judgements
-    (qid 0 docid label), labels (CSV of topic, item, label), probabilities (CSV of topic and one column
-    per class), polarity (RepLab 2013, SemEval-2014 Task 9 and 2015 Task 10).
+    (qid 0 docid label), labels (CSV of topic, item, label, or of item, gold and one column per judge),
+    probabilities (CSV of topic and one column per class), votes (CSV of topic and one column per
+    annotator), polarity (RepLab 2013, SemEval-2014 Task 9 and 2015 Task 10).
 
     \b
     Examples:
       metaeval score stc3-dq-a -m NMD -m RNOD
       metaeval score gold.json runs/ -l dialogue-quality --aspect S --normalise -o scores.csv
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
+      metaeval score panel.csv -l labels --classes 0,1,2,3 --rounding nearest --parts 10
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.data.runs import ClassificationRuns
@@ -166,7 +184,19 @@ def score(
     with working("reading and scoring"):
         if runs or layout is not None:
             data: Runs | Scores = GoldAndRuns(
-                gold, runs, layout, classes, aspect, rescale, missing, invalid, collection
+                gold,
+                runs,
+                layout,
+                classes,
+                aspect,
+                rescale,
+                missing,
+                invalid,
+                collection,
+                columns,
+                rounding,
+                parts,
+                seed,
             ).read()
         elif Path(gold).exists():
             raise MetaevalError(f"{gold} is a file: name the runs after it, and their layout with --layout")
@@ -202,6 +232,9 @@ def convert(
     lower_is_better: LowerIsBetter = None,
     higher_is_better: HigherIsBetter = None,
     all_higher_is_better: AllHigherIsBetter = False,
+    defuse_formulas: Annotated[
+        bool, typer.Option("--defuse-formulas", help="Put ' before names that a spreadsheet would run: =cmd()")
+    ] = False,
 ) -> None:
     """Convert scores from one format to another.
 
@@ -230,4 +263,4 @@ def convert(
             **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )
         with option_names({"format": "--to"}):
-            write_scores(scores, target, to_format)
+            write_scores(scores, target, to_format, defuse_formulas=defuse_formulas)

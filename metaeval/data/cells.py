@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.policies import MissingPolicy, check_policy, drop_sparse, hint_missing, mend_missing, refuse_gap
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import measure_of_label
@@ -55,6 +55,37 @@ def number(text: str) -> float:
         return float(text) if "_" not in text else math.nan
     except ValueError:
         return math.nan
+
+
+RUN_COLUMNS = ("run", "system", "model", "team", "method", "submission", "participant")
+"""What a first column of runs is called, in lower case."""
+
+
+def refuse_leaderboard(columns: Sequence[object], file: object = None) -> None:
+    """Refuse a table of runs without topics, one number a run, and say what can be done.
+
+    Parameters
+    ----------
+    columns : sequence
+        Names of its columns.
+    file : path, optional
+        For the message.
+
+    Raises
+    ------
+    DataError
+        If one of them is that of runs, and none that of topics.
+    """
+    names = [str(one).strip().lower() for one in columns]
+    if "topic" not in names and ("run" in names or (names and names[0] in RUN_COLUMNS)):
+        raise DataError(
+            f"it holds one number a run and no topics (columns: {format_list([str(one) for one in columns])}), "
+            "but the analyses look at how scores vary over topics",
+            file=file,
+            hint="give the scores of every topic (segment, query, document), of which such numbers are means, or say "
+            f"which column is the topic with {format_option('columns')}; "
+            "metaeval.stats.rank_correlation.tau compares two lists of such numbers",
+        )
 
 
 def arrange_cells(

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     import xarray
 
 
+_NO_NUMBERS = {"c": "complex ones", "m": "durations", "M": "dates", "V": "records", "S": "bytes"}
+"""Kinds of arrays that numpy would turn into numbers without a word."""
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """The scores of runs on topics according to measures.
@@ -88,8 +92,11 @@ class Scores:
         known = tuple(measure_of_label(one) for one in list_wanted(measures))
         unique_labels([str(one) for one in known], "measure")
         try:
-            if np.iscomplexobj(values):
-                raise TypeError("complex ones are not")
+            kind = np.asarray(values).dtype.kind
+            if kind in _NO_NUMBERS:
+                raise TypeError(f"{_NO_NUMBERS[kind]} are none")
+            if np.ma.is_masked(values):
+                raise TypeError("masked ones are none: write NaN into a frame, and see Scores.from_frame")
             array = np.array(values, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"scores are numbers, run × topic × measure ({error})") from None

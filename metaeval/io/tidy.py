@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, DIRECTION, arrange_cells
+from metaeval.data.cells import COLUMNS, DIRECTION, arrange_cells, refuse_leaderboard
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores, is_untold
 from metaeval.errors import DataError, format_list, format_option
@@ -154,6 +154,7 @@ Read = tuple[pd.DataFrame, Sequence[str] | None, Sequence[int] | None]
 
 def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
     table = read_table(path, columns_there)
+    refuse_leaderboard(table.header, path)
     names = [table.column(name) for name in COLUMNS[:2]]
     if "measure" in table.header or measure is None:
         names.append(table.column("measure"))

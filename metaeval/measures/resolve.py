@@ -167,7 +167,12 @@ def resolve_measures(
 
 def list_wanted(wanted: Iterable[Wanted] | Wanted) -> list[Wanted]:
     """Return what stands for measures as a list, be it one or many."""
-    return [wanted] if isinstance(wanted, str | Measure) or callable(wanted) else list(wanted)
+    if isinstance(wanted, str | Measure) or callable(wanted):
+        return [wanted]
+    try:
+        return list(wanted)
+    except TypeError:
+        raise MeasureError(f"measures are names, functions or a list of them, not {wanted!r}") from None
 
 
 def _resolve_one(wanted: Wanted, labels: Collection[str] | None) -> Measure:

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 import metaeval
-from metaeval.errors import format_count
+from metaeval.errors import format_count, visible
 
 
 class Signed(Protocol):
@@ -61,7 +61,7 @@ class Signature:
 
     def __str__(self) -> str:
         settings = [f"{name} {value}" for name, value in self.settings]
-        return " | ".join([self.analysis, "; ".join(self.data), *settings, f"metaeval {self.version}"])
+        return visible(" | ".join([self.analysis, "; ".join(self.data), *settings, f"metaeval {self.version}"]))
 
     def follow(self, analysis: str) -> Signature:
         """Return the signature of an analysis that follows from this one without computing anything anew."""
