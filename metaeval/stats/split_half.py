@@ -156,7 +156,8 @@ def split_half_tau(
         tolerance = [[[tie_tolerance(int(masks[0].sum()))]] for masks in (first, second)]
         # Whole numbers: the sum with its tolerance is exact too.
         np.add(sums, tolerance, out=bounds[1])
-        pairs = tau_by_run(*bounds.reshape(2, 2, n_runs, -1), variant)
+        low, high = bounds.reshape(2, 2, n_runs, -1)
+        pairs = tau_by_run(low, high, variant)
         taus[trials.start : trials.stop] = pairs.reshape(n_measures, -1).T
     return taus
 
