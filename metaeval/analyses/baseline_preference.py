@@ -16,13 +16,14 @@ from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
+from metaeval.stats.scale import scale_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 TIE = 1e-9
-"""Scores closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
+"""Scores near 1 closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +184,7 @@ class BaselinePreference(Result):
         axes.set(xlabel=f"Δ{self.measures[one].title}", ylabel=f"Δ{self.measures[two].title}")
 
 
-def baseline_preference(scores: Scores, first: str, second: str, *, tie: float = TIE) -> BaselinePreference:
+def baseline_preference(scores: Scores, first: str, second: str, *, tie: float | None = None) -> BaselinePreference:
     """Which of two runs does each measure prefer, topic by topic?
 
     Parameters
@@ -194,7 +195,7 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float =
     second : str
         Another one: Uniform in LQ 2021, §5.3.
     tie : float, optional
-        Scores at most this far apart are tied.
+        Scores at most this far apart are tied. By default 1e-9 of the measure's scale: differences by rounding alone.
 
     Returns
     -------
@@ -217,16 +218,19 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float =
     """
     if first == second:
         raise MetaevalError(f"both runs are {first!r}; name two different ones")
-    if not tie >= 0:
+    if tie is not None and not tie >= 0:
         raise MetaevalError(f"{format_option('tie')} is {tie:g}; it is 0 or more")
     pair = scores.sel(runs=[first, second])
     deltas = pair.values[0] - pair.values[1]
+    # By default, the power of two that brings scores near to 1 decides, so that their unit does not.
+    gaps = deltas if tie is not None else np.subtract(*scale_scores(pair.values))
+    tie = TIE if tie is None else tie
     return BaselinePreference(
         first,
         second,
         scores.topics,
         scores.measures,
-        np.where(np.abs(deltas) <= tie, 0.0, deltas),
+        np.where(np.abs(gaps) <= tie, 0.0, deltas),
         sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}"),
     )
 

@@ -34,9 +34,10 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
         ("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True
     ):
         if there < wanted:
+            hint = f" (items without topics can be split at random: {format_option('parts', 10)})"
             raise MetaevalError(
                 f"{scores.collection or 'the collection'} holds {format_count(there, what)}; "
-                f"at least {wanted} are needed to compare anything"
+                f"at least {wanted} are needed to compare anything{hint if what == 'topic' else ''}"
             )
 
 
@@ -47,7 +48,9 @@ def check_measures(measures: Sequence[Measure]) -> None:
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse a share such as α or a confidence that is not strictly between 0 and 1."""
+    """Refuse a share such as α or a confidence that is not a number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise MetaevalError(f"{format_option(name)} is {value!r}; it is a number between 0 and 1")
     if not 0 < value < 1:
         raise MetaevalError(f"{format_option(name)} is {value:g}; it lies between 0 and 1, both excluded")
 

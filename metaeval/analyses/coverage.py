@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share
+from metaeval.analyses.label_order import LabelOrder, sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
@@ -218,7 +219,8 @@ def coverage(
     """Does a measure capture all the qualities that the reference measures stand for?
 
     Coverage is Spearman's ρ, over ordered pairs of runs, between the difference of two runs' mean scores and their
-    Unanimous Improvement Ratio. Differences are compared after rounding to 9 decimals, so that ties are ties.
+    Unanimous Improvement Ratio. A power of two brings a typical score of each measure near to 1, and differences are
+    then compared after rounding to 9 decimals, so that ties are ties.
 
     Parameters
     ----------
@@ -261,15 +263,15 @@ def coverage(
     check_seed(seed)
     check_count("n_bootstrap", n_bootstrap, 0)
     chosen = _choose_reference(scores, reference).measures
-    oriented = scores.values * find_signs(scores.measures)
-    base = oriented[..., [scores.measures.index(one) for one in chosen]]
-    found = coverage_of_sets(oriented, base, np.ones((1, len(chosen)), dtype=bool))[0]
+    order = sort_labels(scores, signs=find_signs(scores.measures))
+    base = _take_measures(scores, order, chosen)
+    found = coverage_of_sets(order.values, base, np.ones((1, len(chosen)), dtype=bool))[0, order.measures]
     _warn_of_undefined(scores, np.isnan(found), chosen)
     low = high = np.full(len(found), np.nan)
     if n_bootstrap:
         key = stream_key(seed, scores.collection, "coverage")
         weights = resampled_topics(key, np.arange(n_bootstrap), len(scores.topics))
-        low, high = _percentiles(coverage_resampled(oriented, base, weights), confidence)
+        low, high = _percentiles(coverage_resampled(order.values, base, weights)[:, order.measures], confidence)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling)
     return Coverage(scores.measures, chosen, found, low, high, confidence, signature)
@@ -437,9 +439,8 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
         raise MetaevalError(f"{len(chosen)} candidates have too many subsets: at most {MOST_CANDIDATES} can be swept")
     members = all_subsets(len(chosen))
     members = members[np.argsort(members.sum(axis=1), kind="stable")]
-    oriented = scores.values * find_signs(scores.measures)
-    base = oriented[..., [scores.measures.index(one) for one in chosen]]
-    found = coverage_of_sets(oriented, base, members)
+    order = sort_labels(scores, signs=find_signs(scores.measures))
+    found = coverage_of_sets(order.values, _take_measures(scores, order, chosen), members)[:, order.measures]
     signature = sign("coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members))
     return CoverageSweep(scores.measures, chosen, members, found, signature)
 
@@ -457,6 +458,11 @@ def _choose_reference(scores: Scores, reference: Reference) -> Scores:
             "score the runs with it too"
         )
     return scores.sel(measures=wanted)
+
+
+def _take_measures(scores: Scores, order: LabelOrder, chosen: tuple[Measure, ...]) -> np.ndarray:
+    """Return the sorted scores of some measures, shape (run, topic, chosen)."""
+    return order.values[..., order.measures[[scores.measures.index(one) for one in chosen]]]
 
 
 def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[Measure, ...]) -> None:

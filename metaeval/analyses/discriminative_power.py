@@ -20,7 +20,7 @@ from metaeval.analyses.checks import (
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
@@ -58,6 +58,7 @@ class DiscriminativePower(Result):
     n_permutations : int
         B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
+    test : str
     signature : Signature
     """
 
@@ -69,6 +70,7 @@ class DiscriminativePower(Result):
     counts: np.ndarray | None
     n_permutations: int
     alpha: float
+    test: PairedTest
     signature: Signature
 
     def __repr__(self) -> str:
@@ -148,7 +150,7 @@ class DiscriminativePower(Result):
 
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
-        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs."
+        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs, by {self.test}."
         return summary_table(self.summary(), caption, self.signature)
 
     def plot(self) -> Figure:
@@ -239,6 +241,8 @@ def discriminative_power(
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
     check_max_t_options(test, step_down, variance_floor, variance_offset)
+    if not isinstance(p_add_one, bool | np.bool_):
+        raise MetaevalError(f"{format_option('p_add_one')} is {p_add_one!r}; it is True or False")
     constant = warn_of_constant_measures(scores)
     order = sort_labels(scores)
     result = all_pairs_test(
@@ -280,6 +284,7 @@ def discriminative_power(
         None if result.counts is None else result.counts[given],
         result.n_trials or n_permutations,
         alpha,
+        test,
         sign("discriminative_power", scores, **settings),
     )
 

@@ -12,6 +12,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
 from metaeval.analyses.discriminative_power import DiscriminativePower, summary_table
 from metaeval.analyses.result import Result
+from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
@@ -181,6 +182,8 @@ def pooled_discriminative_power(
                 f"{other.collection or 'a collection'} has measures {', '.join(map(str, other.measures))}, "
                 f"{first.collection or 'the first'} has {', '.join(names)}: they can only be pooled for the same ones"
             )
+        if other.test != first.test:
+            raise MetaevalError(f"{other.collection} was tested by {other.test}, {first.collection} by {first.test}")
         if other.alpha != first.alpha:
             raise MetaevalError(
                 f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}"
@@ -191,8 +194,10 @@ def pooled_discriminative_power(
     pairs = np.array([one.p_values.shape[1] for one in powers])
     low = high = np.full(len(names), np.nan)
     if n_bootstrap:
-        rng = generator(seed, *(one.collection for one in powers), "pooled_discriminative_power")
-        drawn = np.sum([_resampled(one, n_bootstrap, rng) for one in powers], axis=0)
+        # Runs are drawn in the order of the labels of collections and runs.
+        rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
+        by_label = [power for _, power in sorted(zip(labels, powers, strict=True), key=lambda one: one[0])]
+        drawn = np.sum([_resampled(one, n_bootstrap, rng) for one in by_label], axis=0)
         shares = drawn[0] / np.maximum(drawn[1], 1)
         tail = (1 - confidence) / 2
         low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
@@ -209,7 +214,7 @@ def pooled_discriminative_power(
 def _resampled(power: DiscriminativePower, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
     """Return (S, T) of each resample, shape (2, resample, measure): a pair counts as often as its runs were drawn."""
     n_runs = len(power.runs)
-    drawn = rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_bootstrap)
+    drawn = rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_bootstrap)[:, rank_labels(power.runs)]
     first, second = power.pairs
     weights = drawn[:, first] * drawn[:, second]
     found = weights @ power.significant.T.astype(np.int64)

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share, check_tau
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, band_marks, take_upper_triangle
-from metaeval.stats.rank_correlation import TauVariant, tau, tau_matrix
+from metaeval.stats.rank_correlation import TauVariant, tau_matrix
+from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import generator
 
 if TYPE_CHECKING:
@@ -147,15 +149,17 @@ def ranking_similarity(
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     check_tau(tau)
-    oriented = scores.values * find_signs(scores.measures)
+    order = sort_labels(scores, signs=find_signs(scores.measures))
+    oriented = scale_scores(order.values)
     low = high = np.full((len(scores.measures),) * 2, np.nan)
     if n_bootstrap:
         rng = generator(seed, scores.collection, "ranking_similarity")
         low, high = _interval(oriented, tau, n_bootstrap, confidence, rng)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=tau, **resampling)
-    similarity = tau_matrix(oriented.mean(axis=1), variant=tau)
-    return RankingSimilarity(scores.measures, similarity, low, high, tau, confidence, signature)
+    found = tau_matrix(oriented.mean(axis=1), variant=tau, tolerance=_rounding(np.abs(oriented).mean(axis=1)))
+    given = np.ix_(order.measures, order.measures)
+    return RankingSimilarity(scores.measures, found[given], low[given], high[given], tau, confidence, signature)
 
 
 def _interval(
@@ -164,17 +168,29 @@ def _interval(
     """Resample topics, rank anew, and take percentiles of τ; all measures see the same topics."""
     n_runs, n_topics, n_measures = oriented.shape
     first, second = np.triu_indices(n_measures, 1)
-    by_topic = oriented.transpose(1, 2, 0).reshape(n_topics, -1)
+    by_topic = oriented.transpose(1, 0, 2).reshape(n_topics, -1)
+    mixed = bool(((oriented < 0).any(axis=(0, 1)) & (oriented > 0).any(axis=(0, 1))).any())
     block = max(1, _CELLS // max(1, len(first) * n_runs))
     drawn = []
     for start in range(0, n_bootstrap, block):
         size = min(block, n_bootstrap - start)
         weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=size) / n_topics
-        means = (weights @ by_topic).reshape(size, n_measures, n_runs)
-        drawn.append(tau(means[:, first], means[:, second], variant=variant))
+        means = (weights @ by_topic).reshape(size, n_runs, n_measures)
+        # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
+        sizes = (weights @ np.abs(by_topic)).reshape(means.shape) if mixed else np.abs(means)
+        drawn.append(tau_matrix(means, variant=variant, tolerance=_rounding(sizes))[:, first, second])
     tail = (1 - confidence) / 2
     ends = np.quantile(np.concatenate(drawn), [tail, 1 - tail], axis=0)
     low, high = np.ones((2, n_measures, n_measures))
     low[first, second] = low[second, first] = ends[0]
     high[first, second] = high[second, first] = ends[1]
     return low, high
+
+
+def _rounding(sizes: np.ndarray) -> np.ndarray:
+    """Return how far two means can lie apart by rounding, from the means of the magnitudes of scaled scores.
+
+    Sums round in proportion to the magnitudes of what is added. Scores round too, in proportion to what a measure adds
+    and subtracts inside: one that is zero on paper can be 1e-17.
+    """
+    return 1e-12 * sizes + 1e-14

@@ -84,13 +84,15 @@ class Result(ABC):
         return self.to_table().to_latex()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data that JSON can hold: kind, signature, settings, rows, and the rows of details."""
+        """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
         settings = {name: _to_plain(value) for name, value in values.items() if _is_plain(value)}
+        measures = (one for name in ("measures", "reference", "candidates") for one in getattr(self, name, ()))
         details = {name: to_records(frame) for name, frame in self.details().items()}
         return {
             "result": type(self).__name__,
             "signature": str(self.signature),
+            "directions": {str(one): one.direction for one in measures},
             "settings": settings,
             "rows": to_records(self.to_frame()),
             **({"details": details} if details else {}),

@@ -17,11 +17,10 @@ from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
+from metaeval.stats.scale import round_scaled, scale_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_DIGITS = 9  # scores equal to this many digits are tied: rounding must not decide a rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +160,8 @@ def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
         collections = list(scores)
         over = "collections"
         units, values, runs, measures = _joined(collections)
-    correlations = tuple(_spearman(values[..., m]) for m in range(len(measures)))
+    scaled = scale_scores(values)
+    correlations = tuple(_spearman(scaled[..., m]) for m in range(len(measures)))
     return Robustness(measures, units, runs, over, correlations, sign("robustness", collections, over=over))
 
 
@@ -196,7 +196,7 @@ def _spearman(values: np.ndarray) -> np.ndarray:
     """Return Spearman's ρ between every two columns of run × unit scores, ties given average ranks."""
     from scipy.stats import rankdata  # half a second that other analyses need not wait for
 
-    ranks = rankdata(np.round(values, _DIGITS), axis=0)
+    ranks = rankdata(round_scaled(values), axis=0)
     ranks -= ranks.mean(axis=0)
     length = np.sqrt((ranks**2).sum(axis=0))
     unit = np.divide(ranks, length, out=np.full(ranks.shape, np.nan), where=length > 0)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_jobs, check_scores, check_seed, check_share, check_tau
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -244,8 +245,9 @@ def split_half_consistency(
         if 2 * size > n_topics:
             raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
     key = stream_key(seed, scores.collection, "split_half_consistency")
-    taus = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau)
-    undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus).any(axis=0))]
+    order = sort_labels(scores)
+    taus = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
+    undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus[:, order.measures]).any(axis=0))]
     if undefined:
         raise MetaevalError(
             f"τ_b is not defined where all runs are tied, as they are on some half for {format_list(undefined)}: use tau_a"
@@ -256,14 +258,14 @@ def split_half_consistency(
         test = stream_key(seed, scores.collection, "split_half_consistency", "test")
         table = taus.T[:, :, None]  # measures are compared over trials, as runs are over topics
         counts = randomised_tukey_hsd(table, n_permutations=n_permutations, key=test, n_jobs=n_jobs)
-        p = p_values(counts, n_permutations)[0]
+        p = p_values(counts, n_permutations)[0, order.measure_pairs]
     sizes = (size, size) if size is not None else (n_topics // 2, n_topics - n_topics // 2)
     split = f"{sizes[0]} vs. {sizes[1]}"
     signature = sign(
         "split_half_consistency", scores, split=split, trials=n_trials, tau=tau,
         test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
     )  # fmt: skip
-    return SplitHalfConsistency(scores.measures, taus, sizes, variance, p, alpha, signature)
+    return SplitHalfConsistency(scores.measures, taus[:, order.measures], sizes, variance, p, alpha, signature)
 
 
 def _mark(k: int) -> str:

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.options import (
+    DIRECTIONS,
     OPENING,
     Cluster,
     Command,
@@ -26,6 +27,7 @@ from metaeval.cli.options import (
     Style,
     format_name,
     parse_columns,
+    parse_directions,
     spell,
 )
 from metaeval.cli.output import check_output, show_results, working
@@ -148,7 +150,7 @@ class _Plan:
             question = parse_docstring(function).question
             declared[switch] = (Annotated[bool, typer.Option(*spell(switch), help=question)], False)
         if self.takes != "measures":
-            declared |= OPENING
+            declared |= OPENING | DIRECTIONS
         return declared | {"style": (Style, "text"), "out": (Out, None)}
 
     def refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
@@ -202,12 +204,12 @@ def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
     sources = values["source"] if plan.several else [values["source"]]
     pool = plan.pool if len(sources) > 1 else None
     plan.refuse_unused(stated, [function, pool], f"with {spell(switch)[0]}" if switch else "with a single source")
+    scores = _open(sources, values)
     if plan.takes == "several":
-        scores = [_open(source, values) for source in sources]
         show_results({name: plan.call(function, scores if len(scores) > 1 else scores[0], values)}, style, out)
         return
     # Whatever may go wrong comes before anything is shown.
-    results = [_analyse(plan, function, source, values) for source in sources]
+    results = [_analyse(plan, function, one, values) for one in scores]
     named = {name: results[0]} if len(results) == 1 else {}
     for number, (source, result) in enumerate(zip(sources, results, strict=True) if not named else (), start=1):
         own = f"{name}-{format_name(getattr(result, 'collection', '') or source) or number}"
@@ -217,15 +219,16 @@ def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
     show_results(named, style, out)
 
 
-def _analyse(plan: _Plan, function: Function, source: str, values: dict[str, Any]) -> Any:
-    subject: Any = _open(source, values)
+def _analyse(plan: _Plan, function: Function, scores: Scores, values: dict[str, Any]) -> Any:
+    subject: Any = scores
     if plan.before is not None:
         subject = plan.call(plan.before, subject, values)
     return plan.call(function, subject, values)
 
 
-def _open(source: str, values: dict[str, Any]) -> Scores:
-    """Open a source with the measures that were asked for, and those that they are held against."""
+def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
+    """Open sources with the measures that were asked for, those that they are held against, and stated directions."""
+    from metaeval.data.scores import state_directions
     from metaeval.datasets.open import open_scores
     from metaeval.measures.resolve import resolve_measures
 
@@ -234,11 +237,13 @@ def _open(source: str, values: dict[str, Any]) -> Scores:
         named = [*values["measure"], *values.get("reference", ())]
         wanted = resolve_measures(dict.fromkeys(named), labels=())
     opening = {name: values[name] for name in OPENING}
-    for directions in ("lower_is_better", "higher_is_better"):
-        opening[directions] = opening[directions] or ()
     opening["columns"] = parse_columns(opening["columns"])
-    with working(f"reading {source}"):
-        return open_scores(source, wanted, **opening)
+    stated = parse_directions(*(values[name] for name in DIRECTIONS))
+    opened = []
+    for source in sources:
+        with working(f"reading {source}"):
+            opened.append(open_scores(source, wanted, **opening))
+    return state_directions(opened, **stated, missing=opening["missing"])
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
@@ -73,7 +73,7 @@ _PATIENCE = 2.0  # seconds after which a user wants to see that something happen
 def show(table: Table, style: str) -> None:
     """Print a table to stdout; CSV holds numbers only, so its signature goes to stderr."""
     if style == "json":
-        print(json.dumps(table.to_dict(), ensure_ascii=False, indent=1))
+        _print_json(table.to_dict())
         return
     print(table.render(style), end="")
     if style == "csv":
@@ -91,7 +91,7 @@ def show_results(results: dict[str, Result], style: str, out: Path | None) -> No
 def _show_result(result: Result, style: str, out: Path | None) -> None:
     """Print a result with what it has to add."""
     if style == "json":
-        print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
+        _print_json(result.to_dict())
     elif style == "csv":
         from metaeval.show.table import format_csv
 
@@ -104,6 +104,12 @@ def _show_result(result: Result, style: str, out: Path | None) -> None:
         print(result.to_table().render(style), end="")
         for table in result.detail_tables():
             print(f"\n{table.render(style)}", end="")
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    # Where stdout cannot hold every letter, JSON has escapes of its own; those of the stream would damage it.
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(content, ensure_ascii=plain, indent=1))
 
 
 def write_results(results: dict[str, Result], out: Path) -> None:
@@ -133,16 +139,19 @@ def _find_former(out: Path, name: str) -> list[str]:
         return []
 
 
-def write_scores(scores: Scores, target: Path, to_format: str | None = None) -> None:
+def write_scores(scores: Scores, target: Path, to_format: str | None = None, *, defuse_formulas: bool = False) -> None:
     """Write scores to a file or folder, or add them to a store."""
     from metaeval.data.store import ScoreStore
     from metaeval.datasets.open import is_store
+    from metaeval.errors import MetaevalError, format_option
     from metaeval.io import write_scores as write
 
     if to_format == "store" or (to_format is None and is_store(target)):
+        if defuse_formulas:
+            raise MetaevalError(f"a store holds no text, so that {format_option('defuse_formulas', True)} does nothing")
         ScoreStore(target).add(scores)
     else:
-        write(scores, target, format=to_format)
+        write(scores, target, format=to_format, defuse_formulas=defuse_formulas)
     print(f"wrote {scores!r} to {target}", file=sys.stderr)
 
 

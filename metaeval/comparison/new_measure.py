@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,11 @@ from metaeval.analyses.properties import properties
 from metaeval.analyses.study import Study, study_collection
 from metaeval.comparison.scoring import Say, check_measure, score_collection, take_from_matrices
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, state_directions
 from metaeval.datasets.open import open_data
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
+from metaeval.measures.directions import Names, turn
 from metaeval.measures.established import established_measures
 from metaeval.measures.isolation import TIME_LIMIT, use_time_limit
 from metaeval.measures.properties import PropertyCheck
@@ -137,6 +138,8 @@ def compare(
     store: str | Path | None = None,
     time_limit: float = TIME_LIMIT,
     say: Say | None = None,
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
 ) -> Comparison:
     """How does a newly proposed measure behave against the established ones?
 
@@ -163,6 +166,10 @@ def compare(
         Seconds that computing a new measure may take, or be expected to take; more is refused.
     say : callable, optional
         Called with a line of progress.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better, whatever their names or files tell;
+        ``higher_is_better=True`` for all that are not named otherwise. A `Measure` that is known by its scores only
+        states its direction itself.
 
     Returns
     -------
@@ -173,7 +180,7 @@ def compare(
     MeasureError
         If a new measure does not satisfy its declaration (see `metaeval.conformance`), or would take too long.
     MetaevalError
-        If the data cannot be had, or do not go together.
+        If the data cannot be had, or do not go together, or a stated direction changes nothing.
 
     Examples
     --------
@@ -191,6 +198,7 @@ def compare(
     """
     tell = say or (lambda _: None)
     wanted = _listed(measures)
+    against = None if against is None else _listed(against)
     sources = _listed(data)
     if not wanted or not sources:
         raise MetaevalError("name at least one measure and at least one collection")
@@ -203,7 +211,9 @@ def compare(
         raise MetaevalError(f"the collections are of different kinds ({', '.join(sorted(kinds))}): compare them apart")
     notes: list[str] = []
     if kinds == {"scores"}:
+        given = [*wanted, *(against or ())]
         new, scored = take_from_matrices(wanted, against, opened)
+        scored = [_take_own_directions(one, given) for one in scored]
     else:
         with use_time_limit(time_limit):
             checked = []
@@ -216,6 +226,7 @@ def compare(
             new_names = {str(one) for one in new}
             rest = [one for one in established if str(one) not in new_names]
             scored = [score_collection(one, new, rest, store, tell) for one in opened]
+    scored = state_directions(scored, higher_is_better, lower_is_better)
     names = [str(one) for one in new]
     studies = []
     for data_set, scores in zip(opened, scored, strict=True):
@@ -237,7 +248,7 @@ def compare(
         pooled = pooled_discriminative_power([one.power for one in studies if one.power], seed=seed)
     tell("trying properties")
     with use_time_limit(time_limit):
-        tried = properties([*new, *(one for one in scored[0].measures if str(one) not in names)], n_random=100)
+        tried = properties(scored[0].measures, n_random=100)
     found: dict[str, dict[str, PropertyCheck]] = {str(one): {} for one in tried.measures}
     for check in tried.checks:
         found[str(check.measure)][check.property.name] = check
@@ -245,6 +256,17 @@ def compare(
         "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed
     )
     return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), signature)
+
+
+def _take_own_directions(scores: Scores, given: Iterable[Wanted]) -> Scores:
+    """Return scores whose measures have the directions of those that were handed over as measures without a formula."""
+    own = {
+        str(one): one.higher_is_better
+        for one in given
+        if isinstance(one, Measure) and one.formula is None and one.higher_is_better is not None
+    }
+    measures = tuple(turn(one, own[str(one)]) if str(one) in own else one for one in scores.measures)
+    return replace(scores, measures=measures)
 
 
 def _listed(given: Any) -> list[Any]:

@@ -14,7 +14,7 @@ import pandas as pd
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.result import Result
-from metaeval.analyses.study import SMALL, Study
+from metaeval.analyses.study import ROBUST_TEST, SMALL, Study
 from metaeval.comparison.page import (
     Block,
     Section,
@@ -40,7 +40,12 @@ _TASKS_A_PROCESS = 6
 _LISTED = 200
 """Contradicting run pairs shown on the page; the file beside it has them all."""
 
-FILES = {"small_consistency": f"consistency-{SMALL}", "sample_size": "topics", "preference": "baselines"}
+FILES = {
+    "small_consistency": f"consistency-{SMALL}",
+    "robust_power": f"power-{ROBUST_TEST}",
+    "sample_size": "topics",
+    "preference": "baselines",
+}
 """How the file of a question is called where not by its name."""
 
 SECTIONS = {
@@ -55,7 +60,8 @@ SECTIONS = {
     "power": (
         "Discriminative power",
         "How many differences between runs does a measure find significant? Not every discriminative measure is right, "
-        "but one that tells nothing apart says nothing.",
+        "but one that tells nothing apart says nothing. By two tests: the papers' own, which takes runs to differ in "
+        f"their means only, and {ROBUST_TEST}, which lets them differ in spread.",
     ),
     "overlap": ("Significance overlap", "Do measures find the same pairs of runs significantly different?"),
     "contradictions": (
@@ -173,6 +179,7 @@ def _described(comparison: Comparison, files: list[str]) -> dict[str, Any]:
         "title": _title(comparison),
         "new": list(comparison.new),
         "signature": str(comparison.signature),
+        "directions": {str(one): one.direction for one in comparison.measures},
         "notes": list(comparison.notes),
         "rules": comparison.rules(),
         "summary": to_records(comparison.to_frame()),
@@ -213,7 +220,19 @@ def _summary(comparison: Comparison) -> Section:
     links = dict.fromkeys((name for found in comparison.traits.values() for name in found), "traits")
     links |= {"similarity": "similarity", "consistency": "consistency", "power": "power"}
     table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
-    return Section("summary", "Summary", comparison.notes, (table, rules_block(comparison.rules())))
+    text = (*comparison.notes, _tell_directions(comparison))
+    return Section("summary", "Summary", text, (table, rules_block(comparison.rules())))
+
+
+def _tell_directions(comparison: Comparison) -> str:
+    """Return in sentences of which measures higher or lower scores are better, and of which that is assumed."""
+    words = {
+        "higher": "Higher is better",
+        "lower": "Lower is better",
+        "assumed: higher": "Assumed, because nobody stated it, that higher is better",
+    }
+    named = {way: [str(one) for one in comparison.measures if one.direction == way] for way in words}
+    return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
 
 
 def _traits_table(comparison: Comparison) -> Table:
@@ -253,7 +272,7 @@ def _blocks(study: Study, key: str, new: tuple[str, ...]) -> list[Block]:
         return [] if study.similarity is None else [_similarity_block(study.similarity, study.name)]
     if key == "sample_size":
         return []  # the curves are a picture, and their numbers are in the files
-    keys = ("consistency", "small_consistency") if key == "consistency" else (key,)
+    keys = {"consistency": ("consistency", "small_consistency"), "power": ("power", "robust_power")}.get(key, (key,))
     blocks = [table_block(getattr(study, k).to_table(), highlight=new) for k in keys if getattr(study, k) is not None]
     if key == "power" and study.power is not None:
         blocks.insert(0, curves_block(study.power, new))

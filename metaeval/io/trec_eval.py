@@ -171,6 +171,8 @@ def _read_file(
             run = value if measure == "runid" else run
             averages = True
             continue
+        if not measure:
+            raise DataError("the name of the measure is missing", file=path, line=line, topic=topic)
         if not _is_measure(measure) or (wanted is not None and measure not in wanted):
             continue
         where: dict[str, Any] = {"file": path, "line": line, "run": stem(path), "topic": topic, "measure": measure}
@@ -188,7 +190,7 @@ def _read_file(
 
 
 def _is_measure(name: str) -> bool:
-    return bool(name) and name not in COUNTS and not name.startswith(TEXTS)
+    return name not in COUNTS and not name.startswith(TEXTS)
 
 
 def _find_free_name(run: str, taken: set[str]) -> str:
