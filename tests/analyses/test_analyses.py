@@ -1,8 +1,10 @@
 """What the analyses answer, held against worked cases, the papers' own numbers and other packages."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
@@ -384,6 +386,56 @@ def test_every_result_says_what_it_is_and_shows_itself_with_its_signature(scores
         first = [path.read_bytes() for path in save_figure(figure, tmp_path / "a", str(number))]
         again = [path.read_bytes() for path in save_figure(result.plot(), tmp_path / "b", str(number))]
         assert first == again, f"the figure of {name} is not the same twice"
+
+
+EXPORTED = {
+    "RankingSimilarity": {"intervals": ["measure_1", "measure_2", "tau", "low", "high"]},
+    "SplitHalfConsistency": {
+        "comparisons": ["measure_1", "measure_2", "difference", "effect_size", "p_value", "significant"],
+        "trials": ["trial"],
+    },
+    "DiscriminativePower": {"summary": ["measure", "significant", "pairs", "power"]},
+    "PooledDiscriminativePower": {"by_collection": ["collection", "measure", "significant", "pairs", "power"]},
+    "SignificanceContradictions": {"run_pairs": ["measure_1", "measure_2", "run_1", "run_2"]},
+    "BaselinePreference": {"deltas": ["topic"], "quadrants": ["measure_1", "measure_2", "second", "fourth"]},
+    "Robustness": {"middle": ["measure", "low", "median", "high", "runs", "units"]},
+}
+"""What CSV files and JSON hold besides the rows of `to_frame`."""
+
+
+def test_everything_that_was_computed_can_be_exported_as_csv_and_json(scores, tmp_path):
+    import json
+
+    for result in results(scores):
+        name = type(result).__name__
+        result.write_tables(tmp_path, name)
+        exported = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+        assert set(exported.get("details", ())) == set(EXPORTED.get(name, ()))
+        for detail, columns in EXPORTED.get(name, {}).items():
+            frame = pd.read_csv(tmp_path / f"{name}-{detail.replace('_', '-')}.csv")
+            assert list(frame.columns)[: len(columns)] == columns
+            rows = pd.DataFrame(exported["details"][detail], columns=frame.columns)
+            pd.testing.assert_frame_equal(rows, frame, check_dtype=False, check_exact=True)
+
+
+def test_numbers_in_captions_and_figures_are_exported_too(scores):
+    consistency = me.split_half_consistency(scores, n_trials=50, n_permutations=100)
+    settings = consistency.to_dict()["settings"]
+    assert settings["residual_variance"] == consistency.residual_variance
+    assert settings["sizes"] == list(consistency.sizes)
+    trials = pd.DataFrame(consistency.to_dict()["details"]["trials"]).set_index("trial")
+    np.testing.assert_array_equal(trials.to_numpy(), consistency.tau)
+    assert me.ranking_similarity(scores, n_bootstrap=9, confidence=0.8).to_dict()["settings"]["confidence"] == 0.8
+
+
+def test_robustness_over_collections_says_how_many_runs_they_share_and_every_pair(scores):
+    first, other = replace(scores, collection="one"), replace(scores.sel(topics=scores.topics[:9]), collection="two")
+    with pytest.warns(me.errors.PolicyWarning, match="left out"):
+        found = me.robustness([first, other.sel(runs=scores.runs[:4])])
+    assert found.runs == scores.runs[:4]
+    details = found.to_dict()["details"]
+    assert {row["runs"] for row in details["middle"]} == {4}
+    assert details["collection_pairs"][0].items() >= {"unit_1": "one", "unit_2": "two"}.items()
 
 
 def test_results_are_the_same_on_every_run(scores):
