@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share
+from metaeval.analyses.checks import check_count, check_seed, check_share
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
@@ -101,7 +102,7 @@ class UnanimousImprovement(Result):
             return sign_figure(figure, self.signature)
 
 
-def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
+def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) -> UnanimousImprovement:
     """On how many more topics than the reverse is a run better than another for all reference measures at once?
 
     Parameters
@@ -111,6 +112,8 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
     reference : names or Measures
         Of the scores. With ≥ for every one of them, as the paper prints it: a topic on which two runs are equal in
         all of them counts for both and cancels out.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
 
     Returns
     -------
@@ -128,7 +131,7 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
     >>> uir(scores, reference=["Accuracy", "MI"]).to_frame().loc["a", "b"]   # better on t, undecided on u
     np.float64(0.5)
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     chosen = _choose_reference(scores, reference)
     base = chosen.values * find_signs(chosen.measures)
     n_runs, n_topics, _ = base.shape
@@ -138,7 +141,8 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
         unanimous(at_least_as_good(base), np.ones((1, len(chosen.measures)), dtype=bool))[0] / n_topics
     )
     ratio -= ratio.T
-    return UnanimousImprovement(scores.runs, chosen.measures, ratio, sign("uir", chosen))
+    signature = sign("uir", chosen, **diagnostics.settings)
+    return UnanimousImprovement(scores.runs, chosen.measures, ratio, signature, diagnostics=(diagnostics,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +217,13 @@ class Coverage(Result):
 
 
 def coverage(
-    scores: Scores, *, reference: Reference, n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
+    scores: Scores,
+    *,
+    reference: Reference,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    distinct_runs: bool = False,
+    seed: int = 0,
 ) -> Coverage:
     """Does a measure capture all the qualities that the reference measures stand for?
 
@@ -232,6 +242,8 @@ def coverage(
         may lie mostly, or wholly, below it.
     confidence : float, optional
         Level of the percentile interval.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
 
     Returns
@@ -256,7 +268,7 @@ def coverage(
     >>> coverage(scores, reference=["Accuracy"], n_bootstrap=0).coverage.round(3).tolist()
     [0.905, 0.503]
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     check_share("confidence", confidence)
     check_seed(seed)
     check_count("n_bootstrap", n_bootstrap, 0)
@@ -271,8 +283,8 @@ def coverage(
         weights = resampled_topics(key, np.arange(n_bootstrap), len(scores.topics))
         low, high = _percentiles(coverage_resampled(oriented, base, weights), confidence)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling)
-    return Coverage(scores.measures, chosen, found, low, high, confidence, signature)
+    signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling, **diagnostics.settings)
+    return Coverage(scores.measures, chosen, found, low, high, confidence, signature, diagnostics=(diagnostics,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,7 +406,7 @@ class CoverageSweep(Result):
         axes.set_xlabel(f"all {len(sizes):,} reference sets, by the number of measures in them")
 
 
-def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
+def coverage_sweep(scores: Scores, *, candidates: Reference, distinct_runs: bool = False) -> CoverageSweep:
     """How much does coverage depend on the choice of the reference measures?
 
     Parameters
@@ -403,6 +415,8 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
         At least two runs; every measure in it gets its coverage under every set.
     candidates : names or Measures
         Up to 16 measures of the scores; every non-empty subset of them is a reference set.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
 
     Returns
     -------
@@ -427,7 +441,7 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
     0  Accuracy    0.67
     1    MAE_mu    0.67
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     chosen = _choose_reference(scores, candidates).measures
     if len(chosen) > MOST_CANDIDATES:
         raise MetaevalError(f"{len(chosen)} candidates have too many subsets: at most {MOST_CANDIDATES} can be swept")
@@ -436,8 +450,10 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
     oriented = scores.values * find_signs(scores.measures)
     base = oriented[..., [scores.measures.index(one) for one in chosen]]
     found = coverage_of_sets(oriented, base, members)
-    signature = sign("coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members))
-    return CoverageSweep(scores.measures, chosen, members, found, signature)
+    signature = sign(
+        "coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members), **diagnostics.settings
+    )
+    return CoverageSweep(scores.measures, chosen, members, found, signature, diagnostics=(diagnostics,))
 
 
 def _choose_reference(scores: Scores, reference: Reference) -> Scores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,12 @@ import pandas as pd
 from metaeval.analyses.checks import (
     check_count,
     check_jobs,
-    check_scores,
     check_seed,
     check_share,
+    check_trials,
     warn_of_constant_measures,
 )
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
@@ -25,6 +26,7 @@ from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.paired_tests import FAMILYWISE, Correction, PairedTest, all_pairs_test
 from metaeval.stats.randomised_tukey import Engine
+from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import stream_key
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class DiscriminativePower(Result):
         Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
     counts : ndarray of int, shape (measure, pair), or None
         Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
+    mc_se : ndarray, shape (measure,)
+        Monte Carlo standard error of S_D: how much it would vary with other trials; NaN for tests without trials.
     n_permutations : int
         B.
     alpha : float
@@ -58,6 +62,7 @@ class DiscriminativePower(Result):
     means: np.ndarray
     p_values: np.ndarray
     counts: np.ndarray | None
+    mc_se: np.ndarray
     n_permutations: int
     alpha: float
     signature: Signature
@@ -114,13 +119,21 @@ class DiscriminativePower(Result):
 
         Returns
         -------
-        DataFrame, shape (measure, 4)
-            Columns measure, significant (S_D), pairs (T_D) and power (S_D / T_D).
+        DataFrame, shape (measure, 5)
+            Columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the Monte Carlo standard
+            error of S_D (missing for tests without trials).
         """
         found = self.significant.sum(axis=1)
         n_pairs = self.p_values.shape[1]
         names = [str(one) for one in self.measures]
-        return pd.DataFrame({"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs})
+        counted = {"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs}
+        return pd.DataFrame({**counted, "mc_se": self.mc_se})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return p-values and summary as plain data that JSON can hold."""
+        summary = self.summary()
+        rows = summary.astype(object).where(summary.notna(), None).to_dict("records")
+        return super().to_dict() | {"summary": rows}
 
     def curve(self) -> pd.DataFrame:
         """Return the p-values of every measure in descending order: the discriminative power curve.
@@ -153,6 +166,7 @@ def discriminative_power(
     test: PairedTest = "randomised-tukey-hsd",
     correction: Correction = "auto",
     p_add_one: bool = False,
+    distinct_runs: bool = False,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -175,7 +189,10 @@ def discriminative_power(
         Of p-values for the number of pairs. By default Holm's for the paired tests, and none for Tukey's, which
         allow for all pairs by themselves.
     p_add_one : bool, optional
-        Give (count + 1)/(B + 1) in place of the papers' count/B.
+        Give (count + 1)/(B + 1) in place of the papers' count/B. It is given in any case where a correction follows,
+        which a p of 0 would survive whatever the number of pairs.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -186,7 +203,8 @@ def discriminative_power(
     Raises
     ------
     MetaevalError
-        If there are too few runs or topics, or an option is out of range.
+        If there are too few runs or topics, an option is out of range, or B is so small that no pair could be
+        significant after the correction.
 
     Warns
     -----
@@ -198,10 +216,10 @@ def discriminative_power(
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
     >>> scores = Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD"])
     >>> discriminative_power(scores, n_permutations=1000).summary()
-      measure  significant  pairs     power
-    0     NMD            2      3  0.666667
+      measure  significant  pairs     power  mc_se
+    0     NMD            2      3  0.666667    0.0
     """
-    check_scores(scores)
+    scores, diagnostics = choose_runs(scores, distinct_runs)
     check_share("alpha", alpha)
     check_seed(seed)
     check_jobs(n_jobs)
@@ -215,6 +233,12 @@ def discriminative_power(
             raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(get_args(known))}")
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
+    if correction == "auto":
+        correction = "none" if test in FAMILYWISE else "holm"
+    n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
+    remarks = check_trials(test, correction, n_pairs, n_permutations, alpha)
+    # A p of 0 would survive any correction.
+    add_one = p_add_one or correction != "none"
     constant = warn_of_constant_measures(scores)
     result = all_pairs_test(
         scores.values,
@@ -223,17 +247,19 @@ def discriminative_power(
         n_permutations=n_permutations,
         key=stream_key(seed, scores.collection, "discriminative_power"),
         engine=engine,
-        add_one=p_add_one,
+        add_one=add_one,
         n_jobs=n_jobs,
     )
     p = np.where(constant[:, None], 1.0, result.p)
     settings: dict[str, object] = {"test": test}
     if test not in FAMILYWISE:
-        settings["correction"] = "holm" if correction == "auto" else correction
+        settings["correction"] = correction
+    mc_se = np.full(len(p), np.nan)
     if result.counts is not None:
         settings |= {"B": n_permutations, "seed": seed}
+        mc_se = significant_count_error(result.counts, n_permutations, alpha, correction=correction, add_one=add_one)
     settings["alpha"] = alpha
-    if p_add_one:
+    if add_one and result.counts is not None:
         settings["p"] = "(count + 1)/(B + 1)"
     return DiscriminativePower(
         scores.collection,
@@ -242,9 +268,12 @@ def discriminative_power(
         scores.values.mean(axis=1),
         p,
         result.counts,
+        mc_se,
         n_permutations,
         alpha,
-        sign("discriminative_power", scores, **settings),
+        sign("discriminative_power", scores, **settings, **diagnostics.settings),
+        diagnostics=(diagnostics,),
+        remarks=remarks,
     )
 
 
@@ -254,7 +283,7 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Ta
     Parameters
     ----------
     frame : DataFrame
-        Columns measure, significant, pairs, power (a share), and whatever else is shown.
+        Columns measure, significant, pairs, power (a share), mc_se, and whatever else is shown.
     caption : str
     signature : Signature
 
@@ -263,6 +292,11 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Ta
     Table
     """
     shown = frame.assign(power=100 * frame["power"]).set_index("measure")
+    if shown["mc_se"].isna().all():
+        shown = shown.drop(columns="mc_se")
+    else:
+        shown.insert(1, "±", shown.pop("mc_se"))
+        caption += " ±: Monte Carlo standard error of #sig."
     shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
     return Table(shown, caption, signature, digits=1)
 

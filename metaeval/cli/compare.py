@@ -15,6 +15,7 @@ from metaeval.cli.options import (
     Aspect,
     Classes,
     Command,
+    DistinctRuns,
     Invalid,
     Jobs,
     Missing,
@@ -23,6 +24,7 @@ from metaeval.cli.options import (
     Seed,
     Trials,
 )
+from metaeval.cli.output import print_notes
 from metaeval.cli.scores import GoldAndRuns
 
 
@@ -64,6 +66,7 @@ def compare(
     n_trials: Trials = 1000,
     n_permutations: Permutations = 5000,
     alpha: Alpha = 0.05,
+    distinct_runs: DistinctRuns = False,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     time_limit: Annotated[float, typer.Option(help="Seconds that computing a new measure may take")] = 120.0,
@@ -98,14 +101,13 @@ def compare(
     with _report_progress() as say:
         result = compare_measures(
             measure, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
-            alpha=alpha, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / "scores",
+            alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / "scores",
             time_limit=time_limit, say=say,
         )  # fmt: skip
         say("writing the report")
         index = result.write(out)
     print(result.to_frame().to_string())
-    for note in result.notes:
-        print(f"metaeval: note: {note}", file=sys.stderr)
+    print_notes([*result.notes, *(note for one in result.collections for note in one.diagnostics.describe())])
     print(f"\nreport: {index}")
 
 

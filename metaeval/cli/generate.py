@@ -28,7 +28,7 @@ from metaeval.cli.options import (
     parse_columns,
     spell,
 )
-from metaeval.cli.output import check_output, show_result, working
+from metaeval.cli.output import check_output, print_notes, show_result, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
 
 if TYPE_CHECKING:
@@ -184,7 +184,9 @@ def _run(plan: _Plan, values: dict[str, Any]) -> None:
     sources = values["source"] if plan.several else [values["source"]]
     if plan.takes == "several":
         scores = [_open(source, values) for source in sources]
-        show_result(plan.call(function, scores if len(scores) > 1 else scores[0], values), style, out, name)
+        result = plan.call(function, scores if len(scores) > 1 else scores[0], values)
+        show_result(result, style, out, name)
+        print_notes(result.notes())
         return
     # Whatever may go wrong comes before anything is shown.
     results = [_analyse(plan, function, source, values) for source in sources]
@@ -194,6 +196,7 @@ def _run(plan: _Plan, values: dict[str, Any]) -> None:
         show_result(result, style, out, name if len(results) == 1 else own)
     if pooled is not None:
         show_result(pooled, style, out, f"pooled-{name}")
+    print_notes(note for result in results for note in result.notes())
 
 
 def _analyse(plan: _Plan, function: Function, source: str, values: dict[str, Any]) -> Any:

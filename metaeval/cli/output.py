@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,6 +74,14 @@ def show_result(result: Result, style: str, out: Path | None, name: str) -> None
             print(f"\n{table.render(style)}", end="")
     if out is not None:
         write_result(result, out, name)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print on stderr what a reader of results has to know, a line each, and each once."""
+    from metaeval.errors import shorten, visible
+
+    for note in dict.fromkeys(notes):
+        print(f"metaeval: note: {visible(shorten(note))}", file=sys.stderr)
 
 
 def write_result(result: Result, out: Path, name: str) -> None:

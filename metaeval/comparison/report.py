@@ -192,6 +192,9 @@ def _described(comparison: Comparison, files: list[str]) -> dict[str, Any]:
         "new": list(comparison.new),
         "signature": str(comparison.signature),
         "notes": list(comparison.notes),
+        "diagnostics": [
+            {"notes": one.diagnostics.describe(), **one.diagnostics.to_dict()} for one in comparison.collections
+        ],
         "rules": comparison.rules(),
         "summary": _plain(comparison.to_frame().reset_index()),
         "traits": {
@@ -223,7 +226,7 @@ def _page(comparison: Comparison, aside: Path) -> str:
     n_runs = " and ".join(
         f"{len(one.scores.runs)} runs × {len(one.scores.topics)} topics ({one.name})" for one in comparison.collections
     )
-    sections = [_summary(comparison), _traits(comparison)]
+    sections = [_summary(comparison), _runs(comparison), _traits(comparison)]
     sections += [_by_collection(comparison, key, aside) for key in SECTIONS]
     sections.append(_skipped(comparison))
     shown = [section for section in sections if section.blocks or section.parts or section.text]
@@ -243,6 +246,12 @@ def _summary(comparison: Comparison) -> Section:
     links |= {"similarity": "similarity", "consistency": "consistency", "power": "power"}
     table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
     return Section("summary", "Summary", comparison.notes, (table, rules_block(comparison.rules())))
+
+
+def _runs(comparison: Comparison) -> Section:
+    """Return what is irregular about the runs of each collection, which bears on every result below."""
+    notes = tuple(note for one in comparison.collections for note in one.diagnostics.describe())
+    return Section("runs", "Runs that distort results", notes)
 
 
 def _traits(comparison: Comparison) -> Section:
