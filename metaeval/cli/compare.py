@@ -101,8 +101,8 @@ def compare(
     with _report_progress() as say:
         result = compare_measures(
             measure, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
-            alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / "scores",
-            time_limit=time_limit, say=say,
+            alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs, time_limit=time_limit, say=say,
+            store=None if scores or new_scores else out / "scores",
         )  # fmt: skip
         say("writing the report")
         index = result.write(out)

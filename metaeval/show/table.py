@@ -236,7 +236,7 @@ def format_p(p: float, n_permutations: int = 0) -> str:
     ('= 0.0326', '< 0.0002', '< 0.0001')
     """
     least = 1 / n_permutations if p == 0 and n_permutations else 1e-4
-    return f"< {least:.1g}" if p < least else f"= {p:.4f}"
+    return f"< {least:.3g}" if p < least else f"= {p:.4f}"
 
 
 def _one_line(text: str) -> str:

@@ -36,7 +36,7 @@ def significance_chances(
     alpha : float
     correction : {"none", "bonferroni", "holm", "benjamini-hochberg"}
         Correction of the p-values. It belongs to tests in which every pair has trials of its own. For those the
-        counts of all pairs are taken to move together too, which is the largest possible dependence.
+        counts of all pairs are taken to move together too.
     add_one : bool
         Whether p is (count + 1)/(B + 1) in place of count/B.
 
@@ -76,7 +76,9 @@ def significant_count_error(
     -------
     ndarray of float64, shape (...)
         The standard deviation of S over repetitions of the test with other trials. Exact, but for the estimated p,
-        where all pairs share their trials' maxima; approximate, and rather too large, with a correction.
+        where all pairs share their trials' maxima. An approximation where each pair has trials of its own: in a trial
+        of 45 pairs it was 0.7 to 1.6 times the observed one, and less where a correction leaves a handful of trials
+        to decide.
 
     Examples
     --------
