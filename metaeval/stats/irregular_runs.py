@@ -30,8 +30,9 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     """How much does each run vary from topic to topic, beyond what its mean and the topic's difficulty explain?
 
     The residual of a score is x_ti - mean of run i - mean of topic t + grand mean; its spread is the standard
-    deviation over topics. A run is wide if its spread is at least `WIDE` times the median, and its logarithm exceeds
-    the median's by more than its standard error (delta method) explains, at level `CHANCE` over all runs (Bonferroni).
+    deviation over topics. A run is wide if its spread is at least `WIDE` times the median, and the logarithm of that
+    ratio is more than chance explains if the residuals of each topic are exchanged among the runs: the normal quantile
+    at level `CHANCE` over all runs (Bonferroni) times its standard error (delta method).
 
     Parameters
     ----------
@@ -67,11 +68,11 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     middle = np.median(spread, axis=1)
     some = middle > 0
     ratio[some] = spread[some] / middle[some, np.newaxis]
-    kurtosis = np.divide(
-        np.square(squares).mean(axis=1).T, np.square(moment), out=np.ones_like(ratio), where=moment > 0
-    )
-    error = np.sqrt((kurtosis - 1) / n_topics) / 2  # of the logarithm of a standard deviation
-    limit = np.maximum(WIDE, np.exp(NormalDist().inv_cdf(1 - CHANCE / n_runs) * error))
+    # If the residuals of a topic were exchanged among the runs at random, mean squares would have this variance.
+    variance = squares.var(axis=0).mean(axis=0) / n_topics
+    middle_square = moment.mean(axis=1)
+    error = np.divide(np.sqrt(variance), 2 * middle_square, out=np.zeros(n_measures), where=middle_square > 0)
+    limit = np.maximum(WIDE, np.exp(NormalDist().inv_cdf(1 - CHANCE / n_runs) * error))[:, np.newaxis]
     return ratio, ratio >= limit
 
 
