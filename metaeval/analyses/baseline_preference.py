@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from metaeval.analyses.diagnostics import diagnose
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
@@ -232,6 +233,7 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
         scores.measures,
         np.where(np.abs(gaps) <= tie, 0.0, deltas),
         sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}"),
+        diagnostics=(diagnose(pair),),
     )
 
 

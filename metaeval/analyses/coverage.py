@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share
+from metaeval.analyses.checks import check_count, check_seed, check_share
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import LabelOrder, sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
@@ -102,7 +103,7 @@ class UnanimousImprovement(Result):
             return sign_figure(figure, self.signature)
 
 
-def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
+def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) -> UnanimousImprovement:
     """On how many more topics than the reverse is a run better than another for all reference measures at once?
 
     Parameters
@@ -112,6 +113,8 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
     reference : names or Measures
         Of the scores. With ≥ for every one of them, as the paper prints it: a topic on which two runs are equal in
         all of them counts for both and cancels out.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
 
     Returns
     -------
@@ -129,7 +132,7 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
     >>> uir(scores, reference=["Accuracy", "MI"]).to_frame().loc["a", "b"]   # better on t, undecided on u
     np.float64(0.5)
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     chosen = _choose_reference(scores, reference)
     base = chosen.values * find_signs(chosen.measures)
     n_runs, n_topics, _ = base.shape
@@ -139,7 +142,8 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
         unanimous(at_least_as_good(base), np.ones((1, len(chosen.measures)), dtype=bool))[0] / n_topics
     )
     ratio -= ratio.T
-    return UnanimousImprovement(scores.runs, chosen.measures, ratio, sign("uir", chosen))
+    signature = sign("uir", chosen, **diagnostics.settings)
+    return UnanimousImprovement(scores.runs, chosen.measures, ratio, signature, diagnostics=(diagnostics,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +218,13 @@ class Coverage(Result):
 
 
 def coverage(
-    scores: Scores, *, reference: Reference, n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
+    scores: Scores,
+    *,
+    reference: Reference,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    distinct_runs: bool = False,
+    seed: int = 0,
 ) -> Coverage:
     """Does a measure capture all the qualities that the reference measures stand for?
 
@@ -234,6 +244,8 @@ def coverage(
         may lie mostly, or wholly, below it.
     confidence : float, optional
         Level of the percentile interval.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
 
     Returns
@@ -258,7 +270,7 @@ def coverage(
     >>> coverage(scores, reference=["Accuracy"], n_bootstrap=0).coverage.round(3).tolist()
     [0.905, 0.503]
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     check_share("confidence", confidence)
     check_seed(seed)
     check_count("n_bootstrap", n_bootstrap, 0)
@@ -273,8 +285,8 @@ def coverage(
         weights = resampled_topics(key, np.arange(n_bootstrap), len(scores.topics))
         low, high = _percentiles(coverage_resampled(order.values, base, weights)[:, order.measures], confidence)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling)
-    return Coverage(scores.measures, chosen, found, low, high, confidence, signature)
+    signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling, **diagnostics.settings)
+    return Coverage(scores.measures, chosen, found, low, high, confidence, signature, diagnostics=(diagnostics,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +412,7 @@ class CoverageSweep(Result):
         axes.set_xlabel(f"all {len(sizes):,} reference sets, by the number of measures in them")
 
 
-def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
+def coverage_sweep(scores: Scores, *, candidates: Reference, distinct_runs: bool = False) -> CoverageSweep:
     """How much does coverage depend on the choice of the reference measures?
 
     Parameters
@@ -409,6 +421,8 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
         At least two runs; every measure in it gets its coverage under every set.
     candidates : names or Measures
         Up to 16 measures of the scores; every non-empty subset of them is a reference set.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
 
     Returns
     -------
@@ -433,7 +447,7 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
     0  Accuracy    0.67
     1    MAE_mu    0.67
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     chosen = _choose_reference(scores, candidates).measures
     if len(chosen) > MOST_CANDIDATES:
         raise MetaevalError(f"{len(chosen)} candidates have too many subsets: at most {MOST_CANDIDATES} can be swept")
@@ -441,8 +455,10 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
     members = members[np.argsort(members.sum(axis=1), kind="stable")]
     order = sort_labels(scores, signs=find_signs(scores.measures))
     found = coverage_of_sets(order.values, _take_measures(scores, order, chosen), members)[:, order.measures]
-    signature = sign("coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members))
-    return CoverageSweep(scores.measures, chosen, members, found, signature)
+    signature = sign(
+        "coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members), **diagnostics.settings
+    )
+    return CoverageSweep(scores.measures, chosen, members, found, signature, diagnostics=(diagnostics,))
 
 
 def _choose_reference(scores: Scores, reference: Reference) -> Scores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,11 +12,12 @@ import pandas as pd
 from metaeval.analyses.checks import (
     check_count,
     check_jobs,
-    check_scores,
     check_seed,
     check_share,
+    check_trials,
     warn_of_constant_measures,
 )
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
@@ -34,6 +35,7 @@ from metaeval.stats.paired_tests import (
     check_max_t_options,
 )
 from metaeval.stats.randomised_tukey import Engine
+from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import stream_key
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ class DiscriminativePower(Result):
         Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
     counts : ndarray of int, shape (measure, pair), or None
         Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
+    mc_se : ndarray, shape (measure,)
+        Monte Carlo standard error of S_D: how much it would vary with other trials; NaN for tests without trials.
     n_permutations : int
         B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
@@ -68,6 +72,7 @@ class DiscriminativePower(Result):
     means: np.ndarray
     p_values: np.ndarray
     counts: np.ndarray | None
+    mc_se: np.ndarray
     n_permutations: int
     alpha: float
     test: PairedTest
@@ -125,13 +130,21 @@ class DiscriminativePower(Result):
 
         Returns
         -------
-        DataFrame, shape (measure, 4)
-            Columns measure, significant (S_D), pairs (T_D) and power (S_D / T_D).
+        DataFrame, shape (measure, 5)
+            Columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the Monte Carlo standard
+            error of S_D (missing for tests without trials).
         """
         found = self.significant.sum(axis=1)
         n_pairs = self.p_values.shape[1]
         names = [str(one) for one in self.measures]
-        return pd.DataFrame({"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs})
+        counted = {"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs}
+        return pd.DataFrame({**counted, "mc_se": self.mc_se})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return p-values and summary as plain data that JSON can hold."""
+        summary = self.summary()
+        rows = summary.astype(object).where(summary.notna(), None).to_dict("records")
+        return super().to_dict() | {"summary": rows}
 
     def curve(self) -> pd.DataFrame:
         """Return the p-values of every measure in descending order: the discriminative power curve.
@@ -171,6 +184,7 @@ def discriminative_power(
     step_down: bool = False,
     variance_floor: float | None = None,
     variance_offset: float | None = None,
+    distinct_runs: bool = False,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -194,13 +208,16 @@ def discriminative_power(
         Of p-values for the number of pairs. By default Holm's for the paired tests, and none for the others, which
         allow for all pairs by themselves.
     p_add_one : bool, optional
-        Give (count + 1)/(B + 1) in place of the papers' count/B; bootstrap-t and max-t always do.
+        Give (count + 1)/(B + 1) in place of the papers' count/B; bootstrap-t and max-t always do,
+        and so does a test whose p-values are corrected, since a p of 0 would survive any correction.
     step_down : bool, optional
         Compare each pair only with the pairs that differ no more than it: finds more; for bootstrap-t and max-t.
     variance_floor : float, optional
         Smallest variance in a sample, as a share of the pair's own; for bootstrap-t, 0 by default.
     variance_offset : float, optional
         Variance added to all, as a share of the median pair's; for bootstrap-t, 0.25 by default.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -211,7 +228,8 @@ def discriminative_power(
     Raises
     ------
     MetaevalError
-        If there are too few runs or topics, or an option is out of range.
+        If there are too few runs or topics, an option is out of range, or B is so small that no pair could be
+        significant after the correction.
 
     Warns
     -----
@@ -223,10 +241,10 @@ def discriminative_power(
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
     >>> scores = Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD"])
     >>> discriminative_power(scores, n_permutations=1000).summary()
-      measure  significant  pairs     power
-    0     NMD            2      3  0.666667
+      measure  significant  pairs     power  mc_se
+    0     NMD            2      3  0.666667    0.0
     """
-    check_scores(scores)
+    scores, diagnostics = choose_runs(scores, distinct_runs)
     check_share("alpha", alpha)
     check_seed(seed)
     check_jobs(n_jobs)
@@ -243,6 +261,12 @@ def discriminative_power(
     check_max_t_options(test, step_down, variance_floor, variance_offset)
     if not isinstance(p_add_one, bool | np.bool_):
         raise MetaevalError(f"{format_option('p_add_one')} is {p_add_one!r}; it is True or False")
+    if correction == "auto":
+        correction = "none" if test in FAMILYWISE else "holm"
+    n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
+    remarks = check_trials(test, correction, n_pairs, n_permutations, alpha)
+    # A p of 0 would survive any correction.
+    add_one = p_add_one or correction != "none"
     constant = warn_of_constant_measures(scores)
     order = sort_labels(scores)
     result = all_pairs_test(
@@ -252,28 +276,33 @@ def discriminative_power(
         n_permutations=n_permutations,
         key=stream_key(seed, scores.collection, "discriminative_power"),
         engine=engine,
-        add_one=p_add_one,
+        add_one=add_one,
         step_down=step_down,
         variance_floor=variance_floor,
         variance_offset=variance_offset,
         n_jobs=n_jobs,
     )
     given = np.ix_(order.measures, order.run_pairs)
+    counts = None if result.counts is None else result.counts[given]
+    add_one = add_one or test in MAX_T
     p = np.where(constant[:, None], 1.0, result.p[given])
     settings: dict[str, object] = {"test": test}
     if test not in FAMILYWISE:
-        settings["correction"] = "holm" if correction == "auto" else correction
+        settings["correction"] = correction
     if step_down:
         settings["step_down"] = True
     if test == "bootstrap-t":
         settings["variance_floor"] = variance_floor or 0.0
         settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
+    mc_se = np.full(len(p), np.nan)
     if result.exact and result.n_trials:
         settings["sign vectors"] = f"all {result.n_trials}"
-    elif result.n_trials:
+        mc_se[:] = 0.0
+    elif counts is not None:
         settings |= {"B": n_permutations, "seed": seed}
+        mc_se = significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
     settings["alpha"] = alpha
-    if p_add_one or (test in MAX_T and not result.exact):
+    if counts is not None and not result.exact and add_one:
         settings["p"] = "(count + 1)/(B + 1)"
     return DiscriminativePower(
         scores.collection,
@@ -281,11 +310,14 @@ def discriminative_power(
         scores.measures,
         order.values.mean(axis=1)[np.ix_(order.runs, order.measures)],
         p,
-        None if result.counts is None else result.counts[given],
+        counts,
+        mc_se,
         result.n_trials or n_permutations,
         alpha,
         test,
-        sign("discriminative_power", scores, **settings),
+        sign("discriminative_power", scores, **settings, **diagnostics.settings),
+        diagnostics=(diagnostics,),
+        remarks=remarks,
     )
 
 
@@ -295,7 +327,7 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Ta
     Parameters
     ----------
     frame : DataFrame
-        Columns measure, significant, pairs, power (a share), and whatever else is shown.
+        Columns measure, significant, pairs, power (a share), mc_se, and whatever else is shown.
     caption : str
     signature : Signature
 
@@ -304,6 +336,11 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Ta
     Table
     """
     shown = frame.assign(power=100 * frame["power"]).set_index("measure")
+    if shown["mc_se"].isna().all():
+        shown = shown.drop(columns="mc_se")
+    else:
+        shown.insert(1, "±", shown.pop("mc_se"))
+        caption += " ±: Monte Carlo standard error of #sig."
     shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
     return Table(shown, caption, signature, digits=1)
 

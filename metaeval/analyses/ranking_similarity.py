@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share, check_tau
+from metaeval.analyses.checks import check_count, check_seed, check_share, check_tau
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
@@ -109,7 +110,13 @@ class RankingSimilarity(Result):
 
 
 def ranking_similarity(
-    scores: Scores, *, tau: TauVariant = "tau_a", n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
+    scores: Scores,
+    *,
+    tau: TauVariant = "tau_a",
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    distinct_runs: bool = False,
+    seed: int = 0,
 ) -> RankingSimilarity:
     """Do two measures rank the runs alike?
 
@@ -126,6 +133,8 @@ def ranking_similarity(
         Resamples of the topics for the interval; 0 for none.
     confidence : float, optional
         Level of the percentile interval.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
 
     Returns
@@ -144,7 +153,7 @@ def ranking_similarity(
     >>> ranking_similarity(scores).to_frame().loc["NMD", "Accuracy"].round(3)
     np.float64(-0.333)
     """
-    check_scores(scores, measures=2)
+    scores, diagnostics = choose_runs(scores, distinct_runs, measures=2)
     check_share("confidence", confidence)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
@@ -156,10 +165,12 @@ def ranking_similarity(
         rng = generator(seed, scores.collection, "ranking_similarity")
         low, high = _interval(oriented, tau, n_bootstrap, confidence, rng)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    signature = sign("ranking_similarity", scores, tau=tau, **resampling)
+    signature = sign("ranking_similarity", scores, tau=tau, **resampling, **diagnostics.settings)
     found = tau_matrix(oriented.mean(axis=1), variant=tau, tolerance=_rounding(np.abs(oriented).mean(axis=1)))
     given = np.ix_(order.measures, order.measures)
-    return RankingSimilarity(scores.measures, found[given], low[given], high[given], tau, confidence, signature)
+    return RankingSimilarity(
+        scores.measures, found[given], low[given], high[given], tau, confidence, signature, diagnostics=(diagnostics,)
+    )
 
 
 def _interval(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.files import write_atomically
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, format_csv, to_records
@@ -17,10 +18,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Result(ABC):
-    """Base of the results of analyses: small, frozen, with a signature."""
+COMMON = ("diagnostics", "remarks")
+"""Fields of every result, which exports describe in their own way."""
 
-    signature: Signature
+
+@dataclass(frozen=True, eq=False)
+class Result(ABC):
+    """Base of the results of analyses: small, frozen, with a signature.
+
+    Parameters
+    ----------
+    diagnostics : tuple of Diagnostics
+        For each collection, what is irregular about its runs.
+    remarks : tuple of str
+        What else a reader has to know, a sentence each.
+    """
+
+    diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False, kw_only=True)
+    remarks: tuple[str, ...] = field(default=(), repr=False, kw_only=True)
+
+    if TYPE_CHECKING:  # a field of each result, whose place among its fields is its own
+
+        @property
+        def signature(self) -> Signature:
+            """Exactly what was computed."""
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
@@ -71,6 +92,10 @@ class Result(ABC):
         for detail, frame in self.details().items():
             write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
 
+    def notes(self) -> list[str]:
+        """Return what a reader has to know about the runs and the method, a sentence each."""
+        return [*(sentence for one in self.diagnostics for sentence in one.describe()), *self.remarks]
+
     def to_text(self) -> str:
         """Return the table for a terminal."""
         return self.to_table().to_text()
@@ -84,9 +109,9 @@ class Result(ABC):
         return self.to_table().to_latex()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
-        settings = {name: _to_plain(value) for name, value in values.items() if _is_plain(value)}
+        """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        settings = {name: _to_plain(value) for name, value in values.items() if name not in COMMON and _is_plain(value)}
         measures = (one for name in ("measures", "reference", "candidates") for one in getattr(self, name, ()))
         details = {name: to_records(frame) for name, frame in self.details().items()}
         return {
@@ -96,6 +121,8 @@ class Result(ABC):
             "settings": settings,
             "rows": to_records(self.to_frame()),
             **({"details": details} if details else {}),
+            "notes": self.notes(),
+            "diagnostics": [one.to_dict() for one in self.diagnostics],
         }
 
 

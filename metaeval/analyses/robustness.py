@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_scores, warn_of_same_data
+from metaeval.analyses.checks import warn_of_same_data
+from metaeval.analyses.diagnostics import Diagnostics, choose_common_runs, choose_runs
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
@@ -120,7 +121,7 @@ class Robustness(Result):
         return draw_intervals(rows, label, self.signature)
 
 
-def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
+def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False) -> Robustness:
     """How alike are the rankings of runs from topic to topic, or from collection to collection?
 
     Parameters
@@ -128,6 +129,9 @@ def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
     scores : Scores or sequence of Scores
         One collection: its topics are compared. Several: their rankings by mean score over topics are
         compared, for the runs and measures that all of them have.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic, of all collections: the first in the order of
+        labels.
 
     Returns
     -------
@@ -153,22 +157,28 @@ def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
     0     NMD   1.0  0.0      1          0
     """
     if isinstance(scores, Scores):
-        check_scores(scores, runs=3)
-        over, units, values = "topics", scores.topics, scores.values
-        collections, runs, measures = [scores], scores.runs, scores.measures
+        scores, found = choose_runs(scores, distinct_runs, runs=3)
+        diagnostics: tuple[Diagnostics, ...] = (found,)
+        over, units, values, measures = "topics", scores.topics, scores.values, scores.measures
+        collections, runs = [scores], scores.runs
     else:
         collections = list(scores)
         over = "collections"
-        units, values, runs, measures = _joined(collections)
+        parts, diagnostics = choose_common_runs(_take_shared(collections), distinct_runs)
+        if len(parts[0].runs) < 3:
+            raise MetaevalError(f"the collections share {len(parts[0].runs)} distinct runs; at least three are needed")
+        units = tuple(one.collection or f"collection {number}" for number, one in enumerate(collections, start=1))
+        warn_of_same_data(units, [one.values for one in parts])
+        values, measures = np.stack([one.values.mean(axis=1) for one in parts], axis=1), parts[0].measures
+        runs = parts[0].runs
     scaled = scale_scores(values)
     correlations = tuple(_spearman(scaled[..., m]) for m in range(len(measures)))
-    return Robustness(measures, units, runs, over, correlations, sign("robustness", collections, over=over))
+    signature = sign("robustness", collections, over=over, **diagnostics[0].settings)
+    return Robustness(measures, units, runs, over, correlations, signature, diagnostics=diagnostics)
 
 
-def _joined(
-    collections: Sequence[Scores],
-) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...], tuple[Measure, ...]]:
-    """Return collection names, mean scores (run, collection, measure) of what they share, those runs and measures."""
+def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
+    """Return the scores of the runs and measures that all collections have."""
     if len(collections) < 2:
         raise MetaevalError("robustness over collections needs at least two of them")
     runs = [run for run in collections[0].runs if all(run in one.runs for one in collections)]
@@ -185,11 +195,7 @@ def _joined(
             PolicyWarning,
             stacklevel=3,
         )
-    parts = [one.sel(runs=runs, measures=names) for one in collections]
-    means = np.stack([one.values.mean(axis=1) for one in parts], axis=1)
-    labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(collections, start=1))
-    warn_of_same_data(labels, [one.values for one in parts])
-    return labels, means, parts[0].runs, parts[0].measures
+    return [one.sel(runs=runs, measures=names) for one in collections]
 
 
 def _spearman(values: np.ndarray) -> np.ndarray:

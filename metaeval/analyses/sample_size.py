@@ -13,12 +13,12 @@ import pandas as pd
 from metaeval.analyses.checks import (
     check_count,
     check_jobs,
-    check_scores,
     check_seed,
     check_share,
     check_tau,
     warn_of_constant_measures,
 )
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
@@ -130,6 +130,7 @@ def sample_size(
     n_permutations: int = 1000,
     alpha: float = 0.05,
     tau: TauVariant = "tau_a",
+    distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> SampleSize:
@@ -148,6 +149,8 @@ def sample_size(
         B of the randomised Tukey HSD test on each sample.
     alpha : float, optional
     tau : {"tau_a", "tau_b"}, optional
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
     n_jobs : int, optional
         Threads; the result is the same for any number.
@@ -170,7 +173,7 @@ def sample_size(
     >>> bool(frame["power"].iloc[0] < frame["power"].iloc[1])
     True
     """
-    check_scores(scores, topics=4)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=4)
     check_share("alpha", alpha)
     check_seed(seed)
     check_tau(tau)
@@ -205,10 +208,11 @@ def sample_size(
             found.append((p_values(counts, n_permutations) <= alpha).mean(axis=1))
         power[position], spread[position] = np.mean(found, axis=0), np.std(found, axis=0)
     signature = sign(
-        "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau, seed=seed
-    )
+        "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau, seed=seed,
+        **diagnostics.settings,
+    )  # fmt: skip
     taus, power, spread = (table[:, order.measures] for table in (taus, power, spread))
-    return SampleSize(scores.measures, tuple(ladder), taus, power, spread, signature)
+    return SampleSize(scores.measures, tuple(ladder), taus, power, spread, signature, diagnostics=(diagnostics,))
 
 
 def _choose_ticks(ticks: list[int]) -> list[int]:

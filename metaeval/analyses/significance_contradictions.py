@@ -143,4 +143,7 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     check_measures(power.measures)
     verdicts = np.where(power.significant, power.winners, 0)
     signature = power.signature.follow("significance_contradictions")
-    return SignificanceContradictions(power.collection, power.runs, power.measures, verdicts, signature)
+    return SignificanceContradictions(
+        power.collection, power.runs, power.measures, verdicts, signature,
+        diagnostics=power.diagnostics, remarks=power.remarks,
+    )  # fmt: skip

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_jobs, check_scores, check_seed, check_share, check_tau
+from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share, check_tau
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
@@ -191,6 +192,7 @@ def split_half_consistency(
     tau: TauVariant = "tau_a",
     n_permutations: int = 5000,
     alpha: float = 0.05,
+    distinct_runs: bool = False,
     n_jobs: int = 1,
 ) -> SplitHalfConsistency:
     """Does a measure give the same ranking of runs on other topics?
@@ -209,6 +211,8 @@ def split_half_consistency(
     n_permutations : int, optional
         B of the randomised Tukey HSD test between measures.
     alpha : float, optional
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -232,7 +236,7 @@ def split_half_consistency(
     0  stable            1
     1   noisy            0
     """
-    check_scores(scores)
+    scores, diagnostics = choose_runs(scores, distinct_runs)
     check_share("alpha", alpha)
     check_seed(seed)
     check_tau(tau)
@@ -264,8 +268,11 @@ def split_half_consistency(
     signature = sign(
         "split_half_consistency", scores, split=split, trials=n_trials, tau=tau,
         test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
+        **diagnostics.settings,
     )  # fmt: skip
-    return SplitHalfConsistency(scores.measures, taus[:, order.measures], sizes, variance, p, alpha, signature)
+    return SplitHalfConsistency(
+        scores.measures, taus[:, order.measures], sizes, variance, p, alpha, signature, diagnostics=(diagnostics,)
+    )
 
 
 def _mark(k: int) -> str:

@@ -17,6 +17,7 @@ from metaeval.cli.options import (
     Classes,
     Columns,
     Command,
+    DistinctRuns,
     HigherIsBetter,
     Invalid,
     Jobs,
@@ -29,7 +30,7 @@ from metaeval.cli.options import (
     parse_columns,
     parse_directions,
 )
-from metaeval.cli.output import SCORES, check_report
+from metaeval.cli.output import SCORES, check_report, print_notes
 from metaeval.cli.scores import GoldAndRuns
 
 
@@ -75,6 +76,7 @@ def compare(
     n_trials: Trials = 1000,
     n_permutations: Permutations = 5000,
     alpha: Alpha = 0.05,
+    distinct_runs: DistinctRuns = False,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     time_limit: Annotated[float, typer.Option(help="Seconds that computing a new measure may take")] = 120.0,
@@ -113,15 +115,14 @@ def compare(
     with _report_progress() as say:
         result = compare_measures(
             measure, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
-            alpha=alpha, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / SCORES,
-            time_limit=time_limit, say=say,
+            alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs, time_limit=time_limit, say=say,
+            store=None if scores or new_scores else out / SCORES,
             **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )  # fmt: skip
         say("writing the report")
         index = result.write(out)
     print(f"{result.to_frame().to_string()}\n\n{result.signature}")
-    for note in result.notes:
-        print(f"metaeval: note: {note}", file=sys.stderr)
+    print_notes([*result.notes, *(note for one in result.collections for note in one.diagnostics.describe())])
     print(f"\nreport: {index}")
 
 

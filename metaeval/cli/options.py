@@ -94,6 +94,9 @@ Rescale = Annotated[bool, typer.Option("--normalise", help="Rescale distribution
 Trials = Annotated[int, typer.Option("--trials", help="Random splits of the topics")]
 Permutations = Annotated[int, typer.Option("-B", "--permutations", help=HELP["n_permutations"])]
 Alpha = Annotated[float, typer.Option(help=HELP["alpha"])]
+DistinctRuns = Annotated[
+    bool, typer.Option("--distinct-runs", help="Keep one of several runs with the same scores on every topic")
+]
 Seed = Annotated[int, typer.Option(help=HELP["seed"])]
 Jobs = Annotated[int, typer.Option(help=HELP["n_jobs"])]
 Cluster = Annotated[str | None, typer.Option(help="Work on a Dask cluster: its scheduler's address, tcp://HOST:PORT")]

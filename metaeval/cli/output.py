@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +86,7 @@ def show_results(results: dict[str, Result], style: str, out: Path | None) -> No
         write_results(results, out)
     for result in results.values():
         _show_result(result, style, out)
+    print_notes(note for result in results.values() for note in result.notes())
 
 
 def _show_result(result: Result, style: str, out: Path | None) -> None:
@@ -104,6 +105,14 @@ def _show_result(result: Result, style: str, out: Path | None) -> None:
         print(result.to_table().render(style), end="")
         for table in result.detail_tables():
             print(f"\n{table.render(style)}", end="")
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print on stderr what a reader of results has to know, a line each, and each once."""
+    from metaeval.errors import shorten, visible
+
+    for note in dict.fromkeys(notes):
+        print(f"metaeval: note: {visible(shorten(note))}", file=sys.stderr)
 
 
 def _print_json(content: dict[str, Any]) -> None:

@@ -133,6 +133,7 @@ def compare(
     n_trials: int = 1000,
     n_permutations: int = 5000,
     alpha: float = 0.05,
+    distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     store: str | Path | None = None,
@@ -157,6 +158,8 @@ def compare(
     n_permutations : int, optional
         B of the randomised Tukey HSD test.
     alpha : float, optional
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
     n_jobs : int, optional
         Threads.
@@ -237,6 +240,7 @@ def compare(
                 n_trials=n_trials,
                 n_permutations=n_permutations,
                 alpha=alpha,
+                distinct_runs=distinct_runs,
                 seed=seed,
                 n_jobs=n_jobs,
                 say=tell,
@@ -253,8 +257,9 @@ def compare(
     for check in tried.checks:
         found[str(check.measure)][check.property.name] = check
     signature = sign(
-        "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed
-    )
+        "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
+        **studies[0].diagnostics.settings,
+    )  # fmt: skip
     return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), signature)
 
 

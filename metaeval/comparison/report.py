@@ -181,6 +181,9 @@ def _described(comparison: Comparison, files: list[str]) -> dict[str, Any]:
         "signature": str(comparison.signature),
         "directions": {str(one): one.direction for one in comparison.measures},
         "notes": list(comparison.notes),
+        "diagnostics": [
+            {"notes": one.diagnostics.describe(), **one.diagnostics.to_dict()} for one in comparison.collections
+        ],
         "rules": comparison.rules(),
         "summary": to_records(comparison.to_frame()),
         "traits": {
@@ -201,7 +204,7 @@ def _page(comparison: Comparison, aside: Path) -> str:
     n_runs = " and ".join(
         f"{len(one.scores.runs)} runs × {len(one.scores.topics)} topics ({one.name})" for one in comparison.collections
     )
-    sections = [_summary(comparison), _traits(comparison)]
+    sections = [_summary(comparison), _runs(comparison), _traits(comparison)]
     sections += [_by_collection(comparison, key, aside) for key in SECTIONS]
     sections.append(_skipped(comparison))
     shown = [section for section in sections if section.blocks or section.parts or section.text]
@@ -222,6 +225,12 @@ def _summary(comparison: Comparison) -> Section:
     table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
     text = (*comparison.notes, _tell_directions(comparison))
     return Section("summary", "Summary", text, (table, rules_block(comparison.rules())))
+
+
+def _runs(comparison: Comparison) -> Section:
+    """Return what is irregular about the runs of each collection, which bears on every result below."""
+    notes = tuple(note for one in comparison.collections for note in one.diagnostics.describe())
+    return Section("runs", "Runs that distort results", notes)
 
 
 def _tell_directions(comparison: Comparison) -> str:

@@ -234,6 +234,28 @@ def format_cell(value: object, digits: int = 3) -> str:
     return str(value)
 
 
+def format_p(p: float, n_permutations: int = 0) -> str:
+    """Return how a p-value is written, with its sign: it is never 0, but smaller than can be told.
+
+    Parameters
+    ----------
+    p : float
+    n_permutations : int, optional
+        Number of trials, B, of which p is a share.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> format_p(0.0326), format_p(0, 5000), format_p(3e-7)
+    ('= 0.0326', '< 0.0002', '< 0.0001')
+    """
+    least = 1 / n_permutations if p == 0 and n_permutations else 1e-4
+    return f"< {least:.3g}" if p < least else f"= {p:.4f}"
+
+
 def _one_line(text: str) -> str:
     """Spell out line breaks and control characters, which would break the table or control the terminal."""
     return visible(str(text).replace("\n", "\\n"))

@@ -117,7 +117,7 @@ class TestDiscriminativePower:
     def test_frames_have_the_stated_columns(self, scores):
         power = me.discriminative_power(scores, n_permutations=200)
         assert list(power.to_frame()) == ["measure", "run_a", "run_b", "mean_a", "mean_b", "count", "p_value"]
-        assert list(power.summary()) == ["measure", "significant", "pairs", "power"]
+        assert list(power.summary()) == ["measure", "significant", "pairs", "power", "mc_se"]
         frame = power.to_frame()
         assert len(frame) == 3 * 28
         assert np.allclose(frame["p_value"], frame["count"] / 200)
@@ -160,7 +160,7 @@ class TestDiscriminativePower:
     def test_all_tests_agree_on_what_is_plain(self, scores, test):
         power = me.discriminative_power(scores, test=test, n_permutations=2000)
         frame = power.to_frame().set_index(["measure", "run_a", "run_b"])["p_value"]
-        assert frame.loc["Accuracy", "r0", "r7"] < 0.01
+        assert frame.loc["Accuracy", "r0", "r7"] < 0.02
         assert 0 <= frame.min() <= frame.max() <= 1
 
     def test_the_curve_falls(self, scores):
