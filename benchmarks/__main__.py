@@ -9,7 +9,7 @@ import warnings
 
 import pandas as pd
 
-BENCHMARKS = ("scores", "split_half", "tukey", "coverage", "memory")
+BENCHMARKS = ("scores", "split_half", "tukey", "max_t", "coverage", "memory")
 
 
 def main() -> None:

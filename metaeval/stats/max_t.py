@@ -41,8 +41,10 @@ FEWEST_TRIALS = 32
 # Whole numbers below this are exact as floats, and so are their sums, in any order.
 EXACT_BITS = 52
 
-# Relative difference below which two squared statistics are equal: it is due to rounding.
-SAME_STATISTIC = 1e-9
+# Relative differences below which two squared statistics are equal, because rounding alone may cause them: of sums
+# with more than 40 bits, and of variances with at least 18.
+SAME_RATIO = 1e-9
+SAME_STATISTIC = 1e-6
 
 
 class _Statistics(NamedTuple):
@@ -51,11 +53,14 @@ class _Statistics(NamedTuple):
     Attributes
     ----------
     observed : ndarray of float64, shape (pair,)
+    tolerance : float
+        Relative difference below which two statistics are equal.
     compute : callable
         From weights of the topics, shape (topic, trial), to pairs and their statistics, shape (pair, trial), in parts.
     """
 
     observed: FloatArray
+    tolerance: float
     compute: Callable[[FloatArray], Iterator[tuple[slice, FloatArray]]]
 
 
@@ -256,11 +261,8 @@ def _flip_statistics(scores: FloatArray) -> _Statistics:
             gaps *= weights[pairs, np.newaxis]
             yield pairs, gaps
 
-    return _Statistics(_compute_observed(compute, n_topics), compute)
-
-
-def _compute_observed(compute: Callable[[FloatArray], Iterator[tuple[slice, FloatArray]]], n_topics: int) -> FloatArray:
-    return np.concatenate([part[:, 0] for _, part in compute(np.ones((n_topics, 1)))])
+    observed = np.concatenate([part[:, 0] for _, part in compute(np.ones((n_topics, 1)))])
+    return _Statistics(observed, SAME_RATIO, compute)
 
 
 def _bootstrap_statistics(scores: FloatArray, floor: float, offset: float) -> _Statistics:
@@ -317,7 +319,7 @@ def _bootstrap_statistics(scores: FloatArray, floor: float, offset: float) -> _S
             squares += added
             yield pairs, _divide(gaps, squares)
 
-    return _Statistics(_divide(np.square(means), variances + added), compute)
+    return _Statistics(_divide(np.square(means), variances + added), SAME_STATISTIC, compute)
 
 
 def _divide(squares: FloatArray, variances: FloatArray) -> FloatArray:
@@ -363,7 +365,7 @@ def _count_single_step(statistics: _Statistics, drawn: FloatArray) -> IntArray:
     for _, part in statistics.compute(drawn):
         np.maximum(largest, part.max(axis=0), out=largest)
     largest.sort()
-    return largest.size - np.searchsorted(largest, statistics.observed * (1 - SAME_STATISTIC), side="left")
+    return largest.size - np.searchsorted(largest, statistics.observed * (1 - statistics.tolerance), side="left")
 
 
 def _count_step_down(statistics: _Statistics, drawn: FloatArray) -> IntArray:
@@ -375,7 +377,7 @@ def _count_step_down(statistics: _Statistics, drawn: FloatArray) -> IntArray:
     largest = largest[ascending]
     np.maximum.accumulate(largest, axis=0, out=largest)
     counts = np.empty(n_pairs, dtype=np.int64)
-    reached = statistics.observed[ascending, np.newaxis] * (1 - SAME_STATISTIC)
+    reached = statistics.observed[ascending, np.newaxis] * (1 - statistics.tolerance)
     counts[ascending] = np.count_nonzero(largest >= reached, axis=1)
     return counts
 

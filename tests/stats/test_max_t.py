@@ -1,0 +1,189 @@
+"""The max-T tests give the p-values of plain loops over trials, exactly, and of all sign vectors where there are few."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from metaeval.errors import MetaevalError
+from metaeval.stats import max_t as module
+from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t
+from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.streams import stream_key
+
+KEY = stream_key(1, "tests")
+TESTS = {"max-t": sign_flip_max_t, "bootstrap-t": bootstrap_max_t}
+
+
+@pytest.fixture
+def values():
+    rng = np.random.default_rng(0)
+    return (rng.random((5, 21, 2)) + np.linspace(0, 0.3, 5).reshape(5, 1, 1)).round(1)
+
+
+def differences_of(values, measure):
+    runs = values[..., measure]
+    return np.array([runs[i] - runs[j] for i, j in itertools.combinations(range(len(runs)), 2)])
+
+
+def count_plainly(observed, trials, *, step_down=False):
+    """Count maxima that reach each observed statistic; after stepping down, maxima over pairs no larger than it."""
+    counts = []
+    for one in observed:
+        rivals = observed <= one * (1 + 1e-9) if step_down else np.full(len(observed), True)
+        counts.append(sum(trial[rivals].max() >= one * (1 - 1e-9) for trial in trials))
+    return np.array(counts)
+
+
+@pytest.mark.parametrize("step_down", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_all_sign_vectors_give_the_p_values_of_exact_fractions(seed, step_down):
+    whole = np.random.default_rng(seed).integers(0, 6, (4, 8))
+    result = sign_flip_max_t(whole[..., None] / 10, key=KEY, step_down=step_down)
+    gaps = [whole[i] - whole[j] for i, j in itertools.combinations(range(4), 2)]
+
+    def ratio(gap, signs):
+        total, squares = int((gap * signs).sum()), int((gap * gap).sum())
+        return Fraction(total * total, squares) if squares else Fraction(0)
+
+    vectors = [np.array([1, *rest]) for rest in itertools.product((1, -1), repeat=7)]
+    observed = [ratio(gap, 1) for gap in gaps]
+    p = []
+    for one in observed:
+        rivals = [gap for gap, other in zip(gaps, observed, strict=True) if other <= one or not step_down]
+        p.append(Fraction(sum(max(ratio(gap, signs) for gap in rivals) >= one for signs in vectors), len(vectors)))
+    # No pair has a smaller p-value than one with a larger statistic.
+    p = [max(q for q, other in zip(p, observed, strict=True) if other >= one) for one in observed]
+    assert result.exact
+    assert result.n_trials == 128
+    assert result.p[0].tolist() == [float(one) for one in p]
+
+
+@pytest.mark.parametrize("step_down", [False, True])
+def test_sign_flips_are_those_of_a_plain_loop_of_t_statistics(values, step_down):
+    result = sign_flip_max_t(values, n_permutations=300, key=KEY, step_down=step_down)
+    for measure in (0, 1):
+        gaps = differences_of(values, measure)
+
+        def statistics(signs, gaps=gaps):
+            flipped = gaps * signs
+            return np.abs(flipped.mean(axis=1)) / (flipped.std(axis=1, ddof=1) / np.sqrt(21))
+
+        trials = [statistics(signs) for signs in topic_signs(KEY, range(300), 21)]
+        expected = count_plainly(statistics(np.ones(21)), trials, step_down=step_down)
+        assert result.counts[measure].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("step_down", [False, True])
+@pytest.mark.parametrize(("floor", "offset"), [(0.0, 0.25), (0.25, 0.0), (0.5, 1.0), (0.0, 0.0)])
+def test_resampled_topics_are_those_of_a_plain_loop(values, floor, offset, step_down):
+    options = {"variance_floor": floor, "variance_offset": offset, "step_down": step_down}
+    result = bootstrap_max_t(values, n_permutations=200, key=KEY, **options)
+    for measure in (0, 1):
+        gaps = differences_of(values, measure)
+        added = offset * np.median(gaps.var(axis=1))
+        observed = np.abs(gaps.mean(axis=1)) / np.sqrt(gaps.var(axis=1) + added)
+        trials = []
+        for drawn in resampled_topics(KEY, range(200), 21):
+            sample = np.repeat(gaps, drawn, axis=1)
+            variance = np.maximum(sample.var(axis=1), floor * gaps.var(axis=1)) + added
+            trials.append(np.abs(sample.mean(axis=1) - gaps.mean(axis=1)) / np.sqrt(variance))
+        expected = count_plainly(observed, trials, step_down=step_down)
+        assert result.counts[measure].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_p_values_count_the_observed_scores_as_a_trial(values, test):
+    result = all_pairs_test(values, test=test, n_permutations=99, key=KEY)
+    assert (result.p == (result.counts + 1) / 100).all()
+    assert result.n_trials == 99
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_stepping_down_loses_no_pair(values, test):
+    whole = TESTS[test](values, n_permutations=500, key=KEY).p
+    stepped = TESTS[test](values, n_permutations=500, key=KEY, step_down=True).p
+    assert (stepped <= whole).all()
+    assert (stepped < whole).any()
+
+
+@pytest.mark.parametrize("step_down", [False, True])
+@pytest.mark.parametrize("test", TESTS)
+def test_blocks_jobs_and_other_measures_move_no_bit(values, test, step_down, monkeypatch):
+    whole = TESTS[test](values, n_permutations=150, key=KEY, step_down=step_down).p
+    alone = TESTS[test](values[..., [1]], n_permutations=150, key=KEY, step_down=step_down).p
+    assert (alone[0] == whole[1]).all()
+    monkeypatch.setattr(module, "NUMBERS_A_BLOCK", 50)
+    monkeypatch.setattr(module, "FEWEST_TRIALS", 7)
+    for n_jobs in (1, 2):
+        assert (TESTS[test](values, n_permutations=150, key=KEY, step_down=step_down, n_jobs=n_jobs).p == whole).all()
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("exponent", [-1060, -540, 520, 1000])
+def test_a_power_of_two_moves_no_bit(values, test, exponent):
+    whole = TESTS[test]((values * 16).round(), n_permutations=150, key=KEY).p
+    assert (TESTS[test](np.ldexp((values * 16).round(), exponent), n_permutations=150, key=KEY).p == whole).all()
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_runs_with_the_same_scores_do_not_differ_and_do_not_disturb(values, test):
+    with_copy = np.concatenate([values, values[[1]]])
+    result = TESTS[test](with_copy, n_permutations=200, key=KEY)
+    pairs = list(itertools.combinations(range(6), 2))
+    assert (result.p[:, pairs.index((1, 5))] == 1).all()
+    assert (TESTS[test](np.full((3, 4, 1), 0.1), n_permutations=20, key=KEY).p == 1).all()
+    if test == "max-t":
+        own = sign_flip_max_t(values, n_permutations=200, key=KEY).p
+        assert (result.p[:, [pairs.index(pair) for pair in itertools.combinations(range(5), 2)]] == own).all()
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_difference_that_never_varies_is_as_certain_as_trials_allow(test):
+    values = np.arange(20.0).reshape(1, 20, 1) + np.array([0.0, 1.0, 3.0]).reshape(3, 1, 1)
+    assert (all_pairs_test(values, test=test, n_permutations=50, key=KEY).p == 1 / 51).all()
+
+
+def test_one_wild_run_costs_the_others_no_digits():
+    rng = np.random.default_rng(4)
+    values = rng.normal(size=(4, 60, 1)) + np.array([0.0, 0.3, 0.6, 0.9]).reshape(4, 1, 1)
+    wild = rng.normal(size=(1, 60, 1))
+    near, far = (
+        bootstrap_max_t(np.concatenate([values, wild * size]), n_permutations=300, key=KEY) for size in (1e3, 1e7)
+    )
+    pairs = list(itertools.combinations(range(5), 2))
+    others = [pairs.index(pair) for pair in itertools.combinations(range(4), 2)]
+    assert np.abs(near.counts[:, others] - far.counts[:, others]).max() <= 1
+
+
+@pytest.mark.parametrize("n_topics", [17, 40])
+def test_unequal_spread_does_not_cause_false_differences(n_topics):
+    rng = np.random.default_rng(5)
+    spread = np.r_[3.0, 3.0, np.ones(8)].reshape(10, 1, 1)
+    studies = rng.normal(size=(10, n_topics, 200)) * spread
+    for test in TESTS:
+        false = (all_pairs_test(studies, test=test, n_permutations=499, key=KEY).p <= 0.05).any(axis=1)
+        # 200 studies with 5 % each: 21 or more have probability .0005.
+        assert false.sum() < 21
+    wrong = (all_pairs_test(studies, n_permutations=499, key=KEY).p <= 0.05).any(axis=1)
+    assert wrong.sum() >= 21
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "paired-t", "step_down": True}, "step_down is for max-t and bootstrap-t"),
+        ({"test": "max-t", "variance_floor": 0.5}, "variance_floor is for bootstrap-t"),
+        ({"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
+        ({"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
+        ({"test": "bootstrap-t", "variance_floor": float("nan")}, "at least 0"),
+        ({"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(values, options, message):
+    with pytest.raises(MetaevalError, match=message):
+        all_pairs_test(values, key=KEY, n_permutations=10, **options)
