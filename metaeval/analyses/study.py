@@ -148,7 +148,7 @@ def study_collection(
     n_permutations : int, optional
         B of the randomised Tukey HSD test.
     n_bootstrap : int, optional
-        Resamples of the topics for the intervals of similarity and coverage; 0 for none.
+        Resamples of the topics for the intervals of similarity, power and coverage; 0 for none.
     alpha : float, optional
     small : int, optional
         Topics in each of two sets, for `small_consistency`.
@@ -200,7 +200,9 @@ def study_collection(
         study = replace(study, small_consistency=found)
     if asked & {"power", "overlap", "contradictions"}:
         tell(f"{name}: discriminative power")
-        power = discriminative_power(scores, n_permutations=n_permutations, alpha=alpha, seed=seed, n_jobs=n_jobs)
+        power = discriminative_power(
+            scores, n_permutations=n_permutations, alpha=alpha, seed=seed, n_bootstrap=n_bootstrap, n_jobs=n_jobs
+        )
         study = replace(study, power=power)
         if "overlap" in asked:
             study = replace(study, overlap=significance_overlap(power))
