@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from metaeval.analyses.study import Study
+from metaeval.analyses.study import ROBUST_TEST, Study
 from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
 
 FEWEST_RUNS = 10
@@ -27,6 +27,8 @@ class Rule:
         From a study to what came out; None where the study lacks what it takes.
     fewest_runs : int, optional
         With fewer runs the outcome is "cannot tell".
+    rests_on_power : bool, optional
+        Whether it is about significant pairs of runs, so that it is tried by a second test too.
     """
 
     claim: str
@@ -34,6 +36,7 @@ class Rule:
     text: str
     decide: Callable[[Study], Found | None]
     fewest_runs: int = FEWEST_RUNS
+    rests_on_power: bool = False
 
     def apply(self, study: Study, seed: int) -> Verdict | None:
         """Return the verdict on one collection.
@@ -55,8 +58,11 @@ class Rule:
         reason, n_runs = "", len(study.scores.runs)
         if n_runs < self.fewest_runs:
             word, reason = "cannot tell", f"{n_runs} runs, the rule needs {self.fewest_runs}"
-        conditions = (("seed", str(seed)), ("other seeds", "not tried"), ("without baselines", "not tried"))
-        return Verdict(self.claim, self.where, self.text, study.name, word, evidence, conditions, reason)
+        conditions = [("seed", str(seed)), ("other seeds", "not tried"), ("without baselines", "not tried")]
+        second = self.decide(study.by_robust_test()) if self.rests_on_power else None
+        if second is not None:
+            conditions.append((f"by {ROBUST_TEST}", f"{second[0]} ({', '.join(map(str, second[1]))})"))
+        return Verdict(self.claim, self.where, self.text, study.name, word, evidence, tuple(conditions), reason)
 
 
 def apply_rules(rules: list[Rule], studies: Mapping[str, Study], seed: int) -> list[Verdict]:

@@ -25,7 +25,7 @@ SIMILARITY = {
 }
 CONSISTENCY = {"table3": SIMILARITY["table2"], "table6": SIMILARITY["table5"], "table9": SIMILARITY["table8"]}
 FIGURES = {"figure1": SIMILARITY["table2"], "figure2": SIMILARITY["table5"], "figure3": SIMILARITY["table8"]}
-QUESTIONS = ("similarity", "consistency", "small_consistency", "power")
+QUESTIONS = ("similarity", "consistency", "small_consistency", "power", "robust_power")
 
 
 def run(settings: Settings) -> list[Outcome]:

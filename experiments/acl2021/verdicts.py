@@ -159,5 +159,6 @@ RULES = [
         "ACL 2021, §6.3",
         "Of discriminative power: at α = 0.05 RNOD finds at least as many significant run pairs as RSNOD.",
         judge_power,
+        rests_on_power=True,
     ),
 ]

@@ -24,7 +24,7 @@ from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
 SOURCES = ["", *STUDY["sources"]]
-QUESTIONS = ("power", "overlap", "contradictions", "preference")
+QUESTIONS = ("power", "robust_power", "overlap", "contradictions", "preference")
 
 
 def run(settings: Settings) -> list[Outcome]:

@@ -102,12 +102,14 @@ RULES = [
         "LQ 2021, §5.1",
         "At α = 0.05 NMD finds fewer significant run pairs than each other measure.",
         judge_least_power,
+        rests_on_power=True,
     ),
     Rule(
         "RSNOD slightly underperforms RNOD, suggesting that making the measure symmetric is not beneficial.",
         "LQ 2021, §5.1",
         "At α = 0.05 RSNOD finds no more significant run pairs than RNOD.",
         judge_symmetry,
+        rests_on_power=True,
     ),
     Rule(
         "The sets of significant differences found by NMD are generally not subsets of those found by the other, more "
@@ -116,6 +118,7 @@ RULES = [
         "NMD finds pairs that each of the measures that find more than NMD does not find; in part where this is so for "
         "some of them; cannot be told where no measure finds more.",
         judge_subsets,
+        rests_on_power=True,
     ),
     Rule(
         "There are a few contradictions between NMD and four other measures […], and all of these contradictions involve a "
@@ -123,6 +126,7 @@ RULES = [
         "LQ 2021, §5.2",
         "NMD contradicts other measures on at least one run pair, and one run of every such pair is a Popularity baseline.",
         judge_popularity_contradictions,
+        rests_on_power=True,
     ),
     Rule(
         "NMD prefers Popularity more often than it prefers Uniform.",

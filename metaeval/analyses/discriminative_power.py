@@ -59,6 +59,7 @@ class DiscriminativePower(Result):
     n_permutations : int
         B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
+    test : str
     over_topics : TopicVariation
         What intervals rest on.
     signature : Signature
@@ -72,6 +73,7 @@ class DiscriminativePower(Result):
     counts: np.ndarray | None
     n_permutations: int
     alpha: float
+    test: PairedTest
     over_topics: TopicVariation
     signature: Signature
 
@@ -192,7 +194,7 @@ class DiscriminativePower(Result):
 
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
-        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs."
+        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs, by {self.test}."
         frame, intervals = self.summary(), self.intervals()
         if intervals["low"].notna().any():
             level = 100 * self.over_topics.confidence
@@ -350,6 +352,7 @@ def discriminative_power(
         None if result.counts is None else result.counts[given],
         result.n_trials or n_permutations,
         alpha,
+        test,
         over_topics,
         sign("discriminative_power", scores, **settings),
     )

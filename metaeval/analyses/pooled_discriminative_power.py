@@ -177,6 +177,8 @@ def pooled_discriminative_power(
                 f"{other.collection or 'a collection'} has measures {', '.join(map(str, other.measures))}, "
                 f"{first.collection or 'the first'} has {', '.join(names)}: they can only be pooled for the same ones"
             )
+        if other.test != first.test:
+            raise MetaevalError(f"{other.collection} was tested by {other.test}, {first.collection} by {first.test}")
         if other.alpha != first.alpha:
             raise MetaevalError(
                 f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}"

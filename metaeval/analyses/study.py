@@ -18,6 +18,7 @@ from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
+from metaeval.stats.paired_tests import PairedTest
 
 REFERENCE = ("Accuracy", "tau_a", "MI")
 """Amigó et al. (2020), §5: what coverage is measured against, for measures of classification."""
@@ -31,11 +32,15 @@ SMALL = 10
 LEAST_TOPICS = 10
 """Topics below which there is no curve over numbers of topics."""
 
+ROBUST_TEST: PairedTest = "bootstrap-t"
+"""The all-pairs test that advice rests on beside the papers' own: it allows runs to differ in spread and skewness."""
+
 QUESTIONS = (
     "similarity",
     "consistency",
     "small_consistency",
     "power",
+    "robust_power",
     "overlap",
     "contradictions",
     "coverage",
@@ -58,6 +63,9 @@ class Study:
     small_consistency : SplitHalfConsistency or None
         Over two disjoint sets of a few topics.
     power : DiscriminativePower or None
+        By the papers' test, the randomised Tukey HSD.
+    robust_power : DiscriminativePower or None
+        By `ROBUST_TEST`.
     overlap : SignificanceOverlap or None
     contradictions : SignificanceContradictions or None
     coverage : Coverage or None
@@ -72,6 +80,7 @@ class Study:
     consistency: SplitHalfConsistency | None = None
     small_consistency: SplitHalfConsistency | None = None
     power: DiscriminativePower | None = None
+    robust_power: DiscriminativePower | None = None
     overlap: SignificanceOverlap | None = None
     contradictions: SignificanceContradictions | None = None
     coverage: Coverage | None = None
@@ -94,6 +103,13 @@ class Study:
             result = getattr(self, question)
             if result is not None:
                 yield question, result
+
+    def by_robust_test(self) -> Study:
+        """Return the same study with power, overlap and contradictions by `ROBUST_TEST`; None where not asked."""
+        power = self.robust_power
+        overlap = None if power is None or self.overlap is None else significance_overlap(power)
+        contradictions = None if power is None or self.contradictions is None else significance_contradictions(power)
+        return replace(self, power=power, overlap=overlap, contradictions=contradictions)
 
     def require(self, question: str) -> Result:
         """Return the result of a question, or say why there is none.
@@ -146,7 +162,7 @@ def study_collection(
     n_trials : int, optional
         Splits of the topics.
     n_permutations : int, optional
-        B of the randomised Tukey HSD test.
+        B, of both tests.
     n_bootstrap : int, optional
         Resamples of the topics for the intervals of similarity, power and coverage; 0 for none.
     alpha : float, optional
@@ -208,6 +224,13 @@ def study_collection(
             study = replace(study, overlap=significance_overlap(power))
         if "contradictions" in asked:
             study = replace(study, contradictions=significance_contradictions(power))
+    if "robust_power" in asked:
+        tell(f"{name}: discriminative power by {ROBUST_TEST}")
+        robust = discriminative_power(
+            scores, test=ROBUST_TEST, n_permutations=n_permutations, alpha=alpha, seed=seed, n_bootstrap=n_bootstrap,
+            n_jobs=n_jobs,
+        )  # fmt: skip
+        study = replace(study, robust_power=robust)
     if "coverage" in asked:
         tell(f"{name}: coverage")
         found_coverage = coverage(

@@ -18,7 +18,7 @@ import pandas as pd
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.result import Result
-from metaeval.analyses.study import SMALL, Study
+from metaeval.analyses.study import ROBUST_TEST, SMALL, Study
 from metaeval.comparison.page import (
     Block,
     Section,
@@ -43,7 +43,12 @@ _TASKS_A_PROCESS = 6
 _LISTED = 200
 """Contradicting run pairs shown on the page; the file beside it has them all."""
 
-FILES = {"small_consistency": f"consistency-{SMALL}", "sample_size": "topics", "preference": "baselines"}
+FILES = {
+    "small_consistency": f"consistency-{SMALL}",
+    "robust_power": f"power-{ROBUST_TEST}",
+    "sample_size": "topics",
+    "preference": "baselines",
+}
 """How the file of a question is called where not by its name."""
 
 SECTIONS = {
@@ -58,7 +63,8 @@ SECTIONS = {
     "power": (
         "Discriminative power",
         "How many differences between runs does a measure find significant? Not every discriminative measure is right, "
-        "but one that tells nothing apart says nothing.",
+        "but one that tells nothing apart says nothing. By two tests: the papers' own, which takes runs to differ in "
+        f"their means only, and {ROBUST_TEST}, which lets them differ in spread.",
     ),
     "overlap": ("Significance overlap", "Do measures find the same pairs of runs significantly different?"),
     "contradictions": (
@@ -278,7 +284,7 @@ def _blocks(study: Study, key: str, new: tuple[str, ...]) -> list[Block]:
         return [] if study.similarity is None else [_similarity_block(study.similarity, study.name)]
     if key == "sample_size":
         return []  # the curves are a picture, and their numbers are in the files
-    keys = ("consistency", "small_consistency") if key == "consistency" else (key,)
+    keys = {"consistency": ("consistency", "small_consistency"), "power": ("power", "robust_power")}.get(key, (key,))
     blocks = [table_block(getattr(study, k).to_table(), highlight=new) for k in keys if getattr(study, k) is not None]
     if key == "power" and study.power is not None:
         blocks.insert(0, curves_block(study.power, new))
