@@ -20,6 +20,7 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
+from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.streams import stream_key
 from metaeval.stats.uir import (
@@ -157,9 +158,15 @@ class Coverage(Result):
     coverage : ndarray, shape (measure,)
         Spearman's ρ over ordered pairs of runs; NaN where the measure, or the UIR, tells no two runs apart.
     low, high : ndarray, shape (measure,)
-        Ends of the bootstrap interval over topics; NaN when it was not asked for.
+        Ends of the interval for the coverage on as many new topics; NaN when it was not asked for, or `no_interval`
+        says why.
     confidence : float
+    resampled : ndarray, shape (trial, measure)
+        The coverage on resampled topics, the same for all measures; no trial where there is no interval.
+    n_topics : int
     signature : Signature
+    no_interval : str
+        Why there is no interval, if it was asked for: too few runs or topics.
     """
 
     measures: tuple[Measure, ...]
@@ -168,7 +175,10 @@ class Coverage(Result):
     low: np.ndarray
     high: np.ndarray
     confidence: float
+    resampled: np.ndarray
+    n_topics: int
     signature: Signature
+    no_interval: str = ""
 
     def __repr__(self) -> str:
         return f"Coverage: {len(self.measures)} measures, reference {', '.join(map(str, self.reference))}"
@@ -186,6 +196,25 @@ class Coverage(Result):
         columns = {"coverage": self.coverage, "low": self.low, "high": self.high}
         return pd.DataFrame({"measure": names, **columns, "reference": [name in inside for name in names]})
 
+    def compare_coverage(self) -> pd.DataFrame:
+        """Does one measure cover more than another? The difference of every two, paired over resampled topics.
+
+        Returns
+        -------
+        DataFrame, shape (pair of measures, 6)
+            Columns measure_1, measure_2, difference (of the first's coverage less the second's), low, high, and
+            covers_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        # A difference of two numbers from −1 to 1, halved to be one of them.
+        gap, gaps = ((values[..., first] - values[..., second]) / 2 for values in (self.coverage, self.resampled))
+        ends = centre_interval(gap, gaps, self.n_topics, confidence=self.confidence)
+        low, high = (2 * end for end in ends)
+        more = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
+        columns = {"difference": 2 * gap, "low": low, "high": high, "covers_more": more}
+        return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **columns})
+
     def to_table(self) -> Table:
         """Return the coverage of every measure with its interval; the best one in bold (Amigó et al. 2020, Table 3)."""
         frame = self.to_frame().set_index("measure")
@@ -194,7 +223,7 @@ class Coverage(Result):
         if not interval:
             shown = shown.drop(columns=["low", "high"])
         measures = ", ".join(str(one) for one in self.reference)
-        caption = f"Coverage with respect to {measures}{interval}; the best in bold."
+        caption = f"Coverage with respect to {measures}{interval}; the best in bold. {self.no_interval}".strip()
         best = frame["coverage"].max()
         words = pd.DataFrame("", index=shown.index, columns=shown.columns)
         words.loc[(frame["coverage"] >= best - _SAME).to_numpy(), "coverage"] = "bold"
@@ -239,11 +268,10 @@ def coverage(
     reference : names or Measures
         Any set of the measures in the scores.
     n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none. All measures see the same resamples. A resample holds
-        fewer different topics than there are, so that UIR is coarser in it: where coverage is high, the interval
-        may lie mostly, or wholly, below it.
+        Resamples of the topics for the interval; 0 for none. All measures see the same resamples. With fewer than
+        10 runs or 25 topics there is no interval.
     confidence : float, optional
-        Level of the percentile interval.
+        Level of the interval: how often it holds the expected coverage on as many new topics, for the same runs.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -280,13 +308,20 @@ def coverage(
     found = coverage_of_sets(order.values, base, np.ones((1, len(chosen)), dtype=bool))[0, order.measures]
     _warn_of_undefined(scores, np.isnan(found), chosen)
     low = high = np.full(len(found), np.nan)
-    if n_bootstrap:
+    n_runs, n_topics = scores.values.shape[:2]
+    no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
+    drawn = np.empty((0, len(found)))
+    if n_bootstrap and not no_interval:
         key = stream_key(seed, scores.collection, "coverage")
-        weights = resampled_topics(key, np.arange(n_bootstrap), len(scores.topics))
-        low, high = _percentiles(coverage_resampled(order.values, base, weights)[:, order.measures], confidence)
+        weights = resampled_topics(key, np.arange(n_bootstrap), n_topics)
+        drawn = coverage_resampled(order.values, base, weights)[:, order.measures]
+        low, high = centre_interval(found, drawn, n_topics, confidence=confidence, step=2 / (n_runs * (n_runs - 1)))
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling, **diagnostics.settings)
-    return Coverage(scores.measures, chosen, found, low, high, confidence, signature, diagnostics=(diagnostics,))
+    return Coverage(
+        scores.measures, chosen, found, low, high, confidence, drawn, n_topics, signature, no_interval,
+        diagnostics=(diagnostics,),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -495,14 +530,3 @@ def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[M
         MetaevalWarning,
         stacklevel=3,
     )
-
-
-def _percentiles(drawn: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends over trials, of the trials in which the coverage is defined."""
-    tail = (1 - confidence) / 2
-    ends = np.full((2, drawn.shape[1]), np.nan)
-    for m, values in enumerate(drawn.T):
-        known = values[~np.isnan(values)]
-        if len(known):
-            ends[:, m] = np.quantile(known, [tail, 1 - tail])
-    return ends[0], ends[1]

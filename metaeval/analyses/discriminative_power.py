@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from metaeval.analyses.checks import (
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import TopicVariation, measure_variation
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
@@ -63,6 +64,8 @@ class DiscriminativePower(Result):
         B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
     test : str
+    over_topics : TopicVariation
+        What intervals rest on.
     signature : Signature
     """
 
@@ -76,6 +79,7 @@ class DiscriminativePower(Result):
     n_permutations: int
     alpha: float
     test: PairedTest
+    over_topics: TopicVariation
     signature: Signature
 
     def __repr__(self) -> str:
@@ -106,13 +110,17 @@ class DiscriminativePower(Result):
 
         Returns
         -------
-        DataFrame, shape (measure · pair, 7)
-            Columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests without trials), p_value.
+        DataFrame, shape (measure · pair, 13)
+            Columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests without trials), p_value,
+            difference (mean_a − mean_b) with the ends low and high of its t interval, and d (the difference over the
+            standard deviation of the differences by topic) with d_low and d_high. An interval is for its pair alone,
+            and missing with fewer than 25 topics.
         """
         first, second = self.pairs
         runs = np.array(self.runs, dtype=object)
         n_pairs = len(first)
         counts = np.full(self.p_values.shape, pd.NA, dtype=object) if self.counts is None else self.counts
+        effects = self.over_topics.describe_effects((self.means[first] - self.means[second]).T)
         return pd.DataFrame(
             {
                 "measure": np.repeat(np.array([str(one) for one in self.measures], dtype=object), n_pairs),
@@ -122,6 +130,7 @@ class DiscriminativePower(Result):
                 "mean_b": self.means[second].T.ravel(),
                 "count": counts.ravel(),
                 "p_value": self.p_values.ravel(),
+                **{name: values.ravel() for name, values in effects.items()},
             }
         )
 
@@ -140,11 +149,44 @@ class DiscriminativePower(Result):
         counted = {"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs}
         return pd.DataFrame({**counted, "mc_se": self.mc_se})
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return p-values and summary as plain data that JSON can hold."""
-        summary = self.summary()
-        rows = summary.astype(object).where(summary.notna(), None).to_dict("records")
-        return super().to_dict() | {"summary": rows}
+    def intervals(self) -> pd.DataFrame:
+        """Return the power of every measure with its interval over topics, for the same runs.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 4)
+            Columns measure, power, low, high: the expected power on as many new topics lies between them. NaN if no
+            interval was asked for, or with fewer than 10 runs or 25 topics.
+        """
+        power = self.significant.mean(axis=1)
+        low, high = self.over_topics.find_power_ends(power)
+        names = [str(one) for one in self.measures]
+        return pd.DataFrame({"measure": names, "power": power, "low": low, "high": high})
+
+    def compare_power(self) -> pd.DataFrame:
+        """Does one measure find more than another? The difference of every two, paired over resampled topics.
+
+        Returns
+        -------
+        DataFrame, shape (pair of measures, 6)
+            Columns measure_1, measure_2, difference (of the first's power less the second's), low, high, and
+            finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        power = self.significant.mean(axis=1)
+        low, high = self.over_topics.find_difference_ends(power)
+        more = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
+        return pd.DataFrame(
+            {
+                "measure_1": names[first],
+                "measure_2": names[second],
+                "difference": power[first] - power[second],
+                "low": low,
+                "high": high,
+                "finds_more": more,
+            }
+        )
 
     def curve(self) -> pd.DataFrame:
         """Return the p-values of every measure in descending order: the discriminative power curve.
@@ -158,13 +200,24 @@ class DiscriminativePower(Result):
         return pd.DataFrame(ordered.T, index=pairs, columns=[str(one) for one in self.measures])
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return how many pairs each measure finds significant."""
-        return {"summary": self.summary()}
+        """Return how many pairs each measure finds significant, with intervals, and which measure finds more."""
+        return {"summary": self.summary().merge(self.intervals()), "differences": self.compare_power()}
 
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
         caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs, by {self.test}."
-        return summary_table(self.summary(), caption, self.signature)
+        frame, intervals = self.summary(), self.intervals()
+        if intervals["low"].notna().any():
+            level = 100 * self.over_topics.confidence
+            ends = {name: 100 * intervals[name] for name in ("low", "high")}
+            more = self.compare_power()["finds_more"].value_counts()
+            frame = frame.assign(**ends, more=[int(more.get(name, 0)) for name in frame["measure"]])
+            frame = frame.rename(columns={"more": "finds more than"})
+            caption += (
+                f" Low and high: {level:g} % interval for the percentage on other topics. Finds more than: how many "
+                "measures, where the interval of the difference leaves 0 out."
+            )
+        return summary_table(frame, f"{caption} {self.over_topics.no_interval}".strip(), self.signature)
 
     def plot(self) -> Figure:
         """Draw the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
@@ -185,6 +238,8 @@ def discriminative_power(
     variance_floor: float | None = None,
     variance_offset: float | None = None,
     distinct_runs: bool = False,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -218,6 +273,10 @@ def discriminative_power(
         Variance added to all, as a share of the median pair's; for bootstrap-t, 0.25 by default.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
+    n_bootstrap : int, optional
+        Resamples of the topics for the intervals of power; 0 for none. The critical value of the test is held.
+    confidence : float, optional
+        Level of all intervals.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -249,6 +308,8 @@ def discriminative_power(
     check_seed(seed)
     check_jobs(n_jobs)
     check_count("n_permutations", n_permutations, 1)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_share("confidence", confidence)
     for what, value, known in (
         ("test", test, PairedTest),
         ("engine", engine, Engine),
@@ -286,6 +347,11 @@ def discriminative_power(
     counts = None if result.counts is None else result.counts[given]
     add_one = add_one or test in MAX_T
     p = np.where(constant[:, None], 1.0, result.p[given])
+    offset = VARIANCE_OFFSET if variance_offset is None else variance_offset
+    over_topics = measure_variation(
+        order, result, test=test, alpha=alpha, variance_offset=offset, n_bootstrap=n_bootstrap, confidence=confidence,
+        key=stream_key(seed, scores.collection, "discriminative_power", "interval"),
+    )  # fmt: skip
     settings: dict[str, object] = {"test": test}
     if test not in FAMILYWISE:
         settings["correction"] = correction
@@ -293,7 +359,7 @@ def discriminative_power(
         settings["step_down"] = True
     if test == "bootstrap-t":
         settings["variance_floor"] = variance_floor or 0.0
-        settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
+        settings["variance_offset"] = offset
     mc_se = np.full(len(p), np.nan)
     if result.exact and result.n_trials:
         settings["sign vectors"] = f"all {result.n_trials}"
@@ -304,6 +370,8 @@ def discriminative_power(
     settings["alpha"] = alpha
     if counts is not None and not result.exact and add_one:
         settings["p"] = "(count + 1)/(B + 1)"
+    if len(over_topics.shares):
+        settings |= {"bootstrap": n_bootstrap, "seed": seed}
     return DiscriminativePower(
         scores.collection,
         scores.runs,
@@ -315,6 +383,7 @@ def discriminative_power(
         result.n_trials or n_permutations,
         alpha,
         test,
+        over_topics,
         sign("discriminative_power", scores, **settings, **diagnostics.settings),
         diagnostics=(diagnostics,),
         remarks=remarks,

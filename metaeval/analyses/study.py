@@ -169,7 +169,7 @@ def study_collection(
     n_permutations : int, optional
         B, of both tests.
     n_bootstrap : int, optional
-        Resamples of the topics for the intervals of similarity and coverage; 0 for none.
+        Resamples of the topics for the intervals of similarity, power and coverage; 0 for none.
     alpha : float, optional
     small : int, optional
         Topics in each of two sets, for `small_consistency`.
@@ -228,7 +228,13 @@ def study_collection(
     if asked & {"power", "overlap", "contradictions"}:
         tell(f"{name}: discriminative power")
         power = discriminative_power(
-            scores, n_permutations=n_permutations, alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs
+            scores,
+            n_permutations=n_permutations,
+            alpha=alpha,
+            distinct_runs=distinct_runs,
+            seed=seed,
+            n_bootstrap=n_bootstrap,
+            n_jobs=n_jobs,
         )
         study = replace(study, power=power)
         if "overlap" in asked:
@@ -238,8 +244,9 @@ def study_collection(
     if "robust_power" in asked:
         tell(f"{name}: discriminative power by {ROBUST_TEST}")
         robust = discriminative_power(
-            scores, test=ROBUST_TEST, n_permutations=n_permutations, alpha=alpha, seed=seed, n_jobs=n_jobs
-        )
+            scores, test=ROBUST_TEST, n_permutations=n_permutations, alpha=alpha, distinct_runs=distinct_runs, seed=seed,
+            n_bootstrap=n_bootstrap, n_jobs=n_jobs,
+        )  # fmt: skip
         study = replace(study, robust_power=robust)
     if "coverage" in asked:
         tell(f"{name}: coverage")

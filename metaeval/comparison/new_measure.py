@@ -13,9 +13,9 @@ from metaeval.analyses.grades import (
     RULES,
     THRESHOLD,
     grade,
+    grade_power_results,
     group_results,
     rate_consistency_results,
-    rate_power_results,
 )
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
@@ -79,7 +79,8 @@ class Comparison:
         Returns
         -------
         DataFrame, shape (measure, …)
-            Columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair, poor).
+            Columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair, poor;
+            for power "cannot tell" where its interval does not carry the word).
         """
         names = [str(one) for one in self.measures]
         columns: dict[str, list[str]] = {
@@ -91,7 +92,7 @@ class Comparison:
         powers = [study.power for study in self.collections if study.power]
         columns["similarity"] = group_results(similarities, self.threshold)
         columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
-        columns["power"] = [grade(net) for net in rate_power_results(powers)]
+        columns["power"] = grade_power_results(powers)
         return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
     def rules(self) -> dict[str, str]:

@@ -57,13 +57,24 @@ class TestRankingSimilarity:
         with pytest.raises(MetaevalError, match=message):
             me.ranking_similarity(scores, **options)
 
-    def test_the_interval_holds_the_value_and_narrows_with_more_topics(self, scores):
-        rows = me.ranking_similarity(scores).intervals()
-        assert (rows["low"] <= rows["tau"]).all()
-        assert (rows["tau"] <= rows["high"]).all()
-        few = me.ranking_similarity(scores.sel(topics=scores.topics[:10])).intervals()
-        noisy = rows["measure_2"] == "RNOD"
-        assert (rows["high"] - rows["low"])[noisy].mean() < (few["high"] - few["low"])[noisy].mean()
+    def test_the_interval_holds_the_value_and_narrows_with_more_topics(self):
+        values = np.linspace(0, 1, 12)[:, None, None] + np.random.default_rng(0).normal(0, 1, (12, 100, 2))
+        rows = me.ranking_similarity(scores_of(values, ["NMD", "RNOD"])).intervals().iloc[0]
+        few = me.ranking_similarity(scores_of(values[:, :25], ["NMD", "RNOD"])).intervals().iloc[0]
+        assert rows["low"] < rows["tau"] < rows["high"]
+        assert few["low"] < few["tau"] < few["high"]
+        assert rows["high"] - rows["low"] < few["high"] - few["low"]
+
+    def test_too_few_runs_or_topics_have_no_interval_and_the_reason_is_said(self, scores):
+        found = me.ranking_similarity(scores)
+        assert found.intervals()["low"].isna().all()
+        assert "needs 10 runs and 25 topics to cover what it claims; there are 8 and 40" in found.to_text()
+        assert not me.ranking_similarity(scores, n_bootstrap=0).no_interval
+
+    def test_two_measures_that_always_agree_have_a_certain_tau(self):
+        values = np.repeat(np.random.default_rng(0).random((10, 25, 1)), 2, axis=2)
+        found = me.ranking_similarity(scores_of(values, ["NMD", "RNOD"])).intervals()
+        assert found[["low", "high"]].to_numpy().tolist() == [[1, 1]]
 
     def test_a_measure_without_direction_is_taken_as_higher_is_better_and_that_is_said(self):
         plain = scores_of(np.random.default_rng(0).random((4, 5, 2)), ["cost", "NMD"])
@@ -114,9 +125,42 @@ class TestSplitHalfConsistency:
 
 
 class TestDiscriminativePower:
+    def test_the_interval_of_a_pair_is_students(self, scores):
+        frame = me.discriminative_power(scores, n_permutations=10).to_frame().iloc[0]
+        gap = scores.values[0, :, 0] - scores.values[1, :, 0]
+        expected = scipy.stats.ttest_1samp(gap, 0).confidence_interval()
+        np.testing.assert_allclose([frame["low"], frame["high"]], expected)
+        assert frame["d"] == pytest.approx(gap.mean() / gap.std(ddof=1))
+        few = me.discriminative_power(scores.sel(topics=scores.topics[:24]), n_permutations=10).to_frame()
+        assert few["low"].isna().all()
+
+    @pytest.mark.parametrize("test", ["randomised-tukey-hsd", "bootstrap-t", "paired-t"])
+    def test_more_power_is_told_where_the_difference_is_large_and_the_measures_are_paired(self, test):
+        rng = np.random.default_rng(0)
+        noise = rng.normal(size=(12, 60, 1)) * [0.3, 0.3, 2.0]
+        scores = scores_of(np.linspace(0, 1, 12)[:, None, None] + noise, ["NMD", "RNOD", "JSD"])
+        power = me.discriminative_power(scores, n_permutations=300, test=test, n_bootstrap=200)
+        rows = power.compare_power().set_index(["measure_1", "measure_2"])
+        assert rows["finds_more"].tolist() == ["cannot tell", "NMD", "RNOD"]
+        same = rows.loc[("NMD", "RNOD")]  # nothing but the step of one pair of runs: the scores are the same
+        assert [same["low"], same["difference"], same["high"]] == pytest.approx([-1 / 66, 0, 1 / 66])
+        own = power.intervals()
+        assert (own["low"] <= own["power"]).all()
+        assert (own["power"] <= own["high"]).all()
+        assert (own["low"] < own["high"]).all()
+        assert "finds more than" in power.to_text()
+
+    def test_power_of_few_runs_or_topics_has_no_interval_and_the_reason_is_said(self, scores):
+        power = me.discriminative_power(scores, n_permutations=10)
+        assert set(power.compare_power()["finds_more"]) == {"cannot tell"}
+        assert "there are 8 and 40" in power.to_text()
+
     def test_frames_have_the_stated_columns(self, scores):
         power = me.discriminative_power(scores, n_permutations=200)
-        assert list(power.to_frame()) == ["measure", "run_a", "run_b", "mean_a", "mean_b", "count", "p_value"]
+        assert list(power.to_frame()) == [
+            *("measure", "run_a", "run_b", "mean_a", "mean_b", "count", "p_value"),
+            *("difference", "low", "high", "d", "d_low", "d_high"),
+        ]
         assert list(power.summary()) == ["measure", "significant", "pairs", "power", "mc_se"]
         frame = power.to_frame()
         assert len(frame) == 3 * 28
