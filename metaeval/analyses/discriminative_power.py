@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import pandas as pd
@@ -139,12 +139,6 @@ class DiscriminativePower(Result):
         names = [str(one) for one in self.measures]
         counted = {"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs}
         return pd.DataFrame({**counted, "mc_se": self.mc_se})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return p-values and summary as plain data that JSON can hold."""
-        summary = self.summary()
-        rows = summary.astype(object).where(summary.notna(), None).to_dict("records")
-        return super().to_dict() | {"summary": rows}
 
     def curve(self) -> pd.DataFrame:
         """Return the p-values of every measure in descending order: the discriminative power curve.
