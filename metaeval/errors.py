@@ -144,7 +144,7 @@ class PolicyWarning(MetaevalWarning):
 
 
 class DirectionWarning(MetaevalWarning):
-    """A measure's direction is not stated, and "higher is better" was assumed."""
+    """A measure's direction is not stated, and "higher is better" was assumed; or not the one that its name tells."""
 
 
 def visible(text: str) -> str:

@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from metaeval.analyses.diagnostics import diagnose
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
+from metaeval.stats.scale import scale_scores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 TIE = 1e-9
-"""Scores closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
+"""Scores near 1 closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,12 @@ class BaselinePreference(Result):
         columns = {"topic": [self.topics[t] for t in order], "number": order + 1, "d": d[order]}
         return pd.DataFrame(columns | {name: self.deltas[order, m] for m, name in enumerate(names)})
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the delta of every topic and measure, and what the figure says of every two measures."""
+        topics = pd.Index(self.topics, name="topic")
+        deltas = pd.DataFrame(self.deltas, index=topics, columns=[str(one) for one in self.measures])
+        return {"deltas": deltas, "quadrants": self.quadrants()}
+
     def to_table(self) -> Table:
         """Return the topics won by either run (LQ 2021, Table 7)."""
         caption = f"Topics on which each measure prefers {self.first} or {self.second}."
@@ -177,7 +185,7 @@ class BaselinePreference(Result):
         axes.set(xlabel=f"Δ{self.measures[one].title}", ylabel=f"Δ{self.measures[two].title}")
 
 
-def baseline_preference(scores: Scores, first: str, second: str, *, tie: float = TIE) -> BaselinePreference:
+def baseline_preference(scores: Scores, first: str, second: str, *, tie: float | None = None) -> BaselinePreference:
     """Which of two runs does each measure prefer, topic by topic?
 
     Parameters
@@ -188,7 +196,7 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float =
     second : str
         Another one: Uniform in LQ 2021, §5.3.
     tie : float, optional
-        Scores at most this far apart are tied.
+        Scores at most this far apart are tied. By default 1e-9 of the measure's scale: differences by rounding alone.
 
     Returns
     -------
@@ -211,17 +219,21 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float =
     """
     if first == second:
         raise MetaevalError(f"both runs are {first!r}; name two different ones")
-    if not tie >= 0:
+    if tie is not None and not tie >= 0:
         raise MetaevalError(f"{format_option('tie')} is {tie:g}; it is 0 or more")
     pair = scores.sel(runs=[first, second])
     deltas = pair.values[0] - pair.values[1]
+    # By default, the power of two that brings scores near to 1 decides, so that their unit does not.
+    gaps = deltas if tie is not None else np.subtract(*scale_scores(pair.values))
+    tie = TIE if tie is None else tie
     return BaselinePreference(
         first,
         second,
         scores.topics,
         scores.measures,
-        np.where(np.abs(deltas) <= tie, 0.0, deltas),
+        np.where(np.abs(gaps) <= tie, 0.0, deltas),
         sign("baseline_preference", scores, runs=f"{first} − {second}", tie=f"{tie:g}"),
+        diagnostics=(diagnose(pair),),
     )
 
 

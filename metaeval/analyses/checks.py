@@ -10,6 +10,8 @@ import numpy as np
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 from metaeval.measures.base import Measure
+from metaeval.stats.paired_tests import RESAMPLING
+from metaeval.stats.significant_counts import trials_needed
 
 
 def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
@@ -34,9 +36,10 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
         ("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True
     ):
         if there < wanted:
+            hint = f" (items without topics can be split at random: {format_option('parts', 10)})"
             raise MetaevalError(
                 f"{scores.collection or 'the collection'} holds {format_count(there, what)}; "
-                f"at least {wanted} are needed to compare anything"
+                f"at least {wanted} are needed to compare anything{hint if what == 'topic' else ''}"
             )
 
 
@@ -47,7 +50,9 @@ def check_measures(measures: Sequence[Measure]) -> None:
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse a share such as α or a confidence that is not strictly between 0 and 1."""
+    """Refuse a share such as α or a confidence that is not a number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise MetaevalError(f"{format_option(name)} is {value!r}; it is a number between 0 and 1")
     if not 0 < value < 1:
         raise MetaevalError(f"{format_option(name)} is {value:g}; it lies between 0 and 1, both excluded")
 
@@ -79,6 +84,43 @@ def check_tau(variant: str) -> None:
     """Refuse what is no variant of τ."""
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f"there is no τ {variant!r}: use tau_a or tau_b")
+
+
+def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:
+    """Refuse so few trials that no pair can be significant after a correction, and remark where they are scarce.
+
+    Parameters
+    ----------
+    test : str
+    correction : {"none", "holm", "bonferroni", "benjamini-hochberg"}
+    n_pairs, n_permutations : int
+    alpha : float
+
+    Returns
+    -------
+    tuple of str
+        A sentence where fewer than ten times the least possible number of trials are made.
+
+    Raises
+    ------
+    MetaevalError
+        If by Holm's or Bonferroni's correction even a pair that no trial reaches would not be significant.
+    """
+    if test not in RESAMPLING or correction == "none":
+        return ()
+    least = trials_needed(n_pairs, alpha)
+    what = f"{format_option('test', test)} with {correction} for {n_pairs:,} run pairs"
+    better = f"{format_option('n_permutations', 10 * least)} would do, and so does {format_option('test', 'max-t')}"
+    if n_permutations < least and correction != "benjamini-hochberg":
+        raise MetaevalError(
+            f"{what}: with {format_option('n_permutations', n_permutations)} no p can be {alpha:g} or less; "
+            f"{least:,} trials are the least. {better}, which needs no correction"
+        )
+    if n_permutations < 10 * least:
+        return (
+            f"{what}: {n_permutations:,} trials are few, and a pair is significant or not by a handful of them. {better}",
+        )
+    return ()
 
 
 def warn_of_constant_measures(scores: Scores) -> np.ndarray:

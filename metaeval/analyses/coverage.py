@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share
+from metaeval.analyses.checks import check_count, check_seed, check_share
+from metaeval.analyses.diagnostics import choose_runs
+from metaeval.analyses.label_order import LabelOrder, sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
@@ -18,6 +20,7 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
+from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.streams import stream_key
 from metaeval.stats.uir import (
@@ -101,7 +104,7 @@ class UnanimousImprovement(Result):
             return sign_figure(figure, self.signature)
 
 
-def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
+def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) -> UnanimousImprovement:
     """On how many more topics than the reverse is a run better than another for all reference measures at once?
 
     Parameters
@@ -111,6 +114,8 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
     reference : names or Measures
         Of the scores. With ≥ for every one of them, as the paper prints it: a topic on which two runs are equal in
         all of them counts for both and cancels out.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
 
     Returns
     -------
@@ -128,7 +133,7 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
     >>> uir(scores, reference=["Accuracy", "MI"]).to_frame().loc["a", "b"]   # better on t, undecided on u
     np.float64(0.5)
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     chosen = _choose_reference(scores, reference)
     base = chosen.values * find_signs(chosen.measures)
     n_runs, n_topics, _ = base.shape
@@ -138,7 +143,8 @@ def uir(scores: Scores, *, reference: Reference) -> UnanimousImprovement:
         unanimous(at_least_as_good(base), np.ones((1, len(chosen.measures)), dtype=bool))[0] / n_topics
     )
     ratio -= ratio.T
-    return UnanimousImprovement(scores.runs, chosen.measures, ratio, sign("uir", chosen))
+    signature = sign("uir", chosen, **diagnostics.settings)
+    return UnanimousImprovement(scores.runs, chosen.measures, ratio, signature, diagnostics=(diagnostics,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +158,15 @@ class Coverage(Result):
     coverage : ndarray, shape (measure,)
         Spearman's ρ over ordered pairs of runs; NaN where the measure, or the UIR, tells no two runs apart.
     low, high : ndarray, shape (measure,)
-        Ends of the bootstrap interval over topics; NaN when it was not asked for.
+        Ends of the interval for the coverage on as many new topics; NaN when it was not asked for, or `no_interval`
+        says why.
     confidence : float
+    resampled : ndarray, shape (trial, measure)
+        The coverage on resampled topics, the same for all measures; no trial where there is no interval.
+    n_topics : int
     signature : Signature
+    no_interval : str
+        Why there is no interval, if it was asked for: too few runs or topics.
     """
 
     measures: tuple[Measure, ...]
@@ -163,7 +175,10 @@ class Coverage(Result):
     low: np.ndarray
     high: np.ndarray
     confidence: float
+    resampled: np.ndarray
+    n_topics: int
     signature: Signature
+    no_interval: str = ""
 
     def __repr__(self) -> str:
         return f"Coverage: {len(self.measures)} measures, reference {', '.join(map(str, self.reference))}"
@@ -181,6 +196,25 @@ class Coverage(Result):
         columns = {"coverage": self.coverage, "low": self.low, "high": self.high}
         return pd.DataFrame({"measure": names, **columns, "reference": [name in inside for name in names]})
 
+    def compare_coverage(self) -> pd.DataFrame:
+        """Does one measure cover more than another? The difference of every two, paired over resampled topics.
+
+        Returns
+        -------
+        DataFrame, shape (pair of measures, 6)
+            Columns measure_1, measure_2, difference (of the first's coverage less the second's), low, high, and
+            covers_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        # A difference of two numbers from −1 to 1, halved to be one of them.
+        gap, gaps = ((values[..., first] - values[..., second]) / 2 for values in (self.coverage, self.resampled))
+        ends = centre_interval(gap, gaps, self.n_topics, confidence=self.confidence)
+        low, high = (2 * end for end in ends)
+        more = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
+        columns = {"difference": 2 * gap, "low": low, "high": high, "covers_more": more}
+        return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **columns})
+
     def to_table(self) -> Table:
         """Return the coverage of every measure with its interval; the best one in bold (Amigó et al. 2020, Table 3)."""
         frame = self.to_frame().set_index("measure")
@@ -189,7 +223,7 @@ class Coverage(Result):
         if not interval:
             shown = shown.drop(columns=["low", "high"])
         measures = ", ".join(str(one) for one in self.reference)
-        caption = f"Coverage with respect to {measures}{interval}; the best in bold."
+        caption = f"Coverage with respect to {measures}{interval}; the best in bold. {self.no_interval}".strip()
         best = frame["coverage"].max()
         words = pd.DataFrame("", index=shown.index, columns=shown.columns)
         words.loc[(frame["coverage"] >= best - _SAME).to_numpy(), "coverage"] = "bold"
@@ -213,12 +247,19 @@ class Coverage(Result):
 
 
 def coverage(
-    scores: Scores, *, reference: Reference, n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
+    scores: Scores,
+    *,
+    reference: Reference,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    distinct_runs: bool = False,
+    seed: int = 0,
 ) -> Coverage:
     """Does a measure capture all the qualities that the reference measures stand for?
 
     Coverage is Spearman's ρ, over ordered pairs of runs, between the difference of two runs' mean scores and their
-    Unanimous Improvement Ratio. Differences are compared after rounding to 9 decimals, so that ties are ties.
+    Unanimous Improvement Ratio. A power of two brings a typical score of each measure near to 1, and differences are
+    then compared after rounding to 9 decimals, so that ties are ties.
 
     Parameters
     ----------
@@ -227,11 +268,12 @@ def coverage(
     reference : names or Measures
         Any set of the measures in the scores.
     n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none. All measures see the same resamples. A resample holds
-        fewer different topics than there are, so that UIR is coarser in it: where coverage is high, the interval
-        may lie mostly, or wholly, below it.
+        Resamples of the topics for the interval; 0 for none. All measures see the same resamples. With fewer than
+        10 runs or 25 topics there is no interval.
     confidence : float, optional
-        Level of the percentile interval.
+        Level of the interval: how often it holds the expected coverage on as many new topics, for the same runs.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
 
     Returns
@@ -256,23 +298,30 @@ def coverage(
     >>> coverage(scores, reference=["Accuracy"], n_bootstrap=0).coverage.round(3).tolist()
     [0.905, 0.503]
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     check_share("confidence", confidence)
     check_seed(seed)
     check_count("n_bootstrap", n_bootstrap, 0)
     chosen = _choose_reference(scores, reference).measures
-    oriented = scores.values * find_signs(scores.measures)
-    base = oriented[..., [scores.measures.index(one) for one in chosen]]
-    found = coverage_of_sets(oriented, base, np.ones((1, len(chosen)), dtype=bool))[0]
+    order = sort_labels(scores, signs=find_signs(scores.measures))
+    base = _take_measures(scores, order, chosen)
+    found = coverage_of_sets(order.values, base, np.ones((1, len(chosen)), dtype=bool))[0, order.measures]
     _warn_of_undefined(scores, np.isnan(found), chosen)
     low = high = np.full(len(found), np.nan)
-    if n_bootstrap:
+    n_runs, n_topics = scores.values.shape[:2]
+    no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
+    drawn = np.empty((0, len(found)))
+    if n_bootstrap and not no_interval:
         key = stream_key(seed, scores.collection, "coverage")
-        weights = resampled_topics(key, np.arange(n_bootstrap), len(scores.topics))
-        low, high = _percentiles(coverage_resampled(oriented, base, weights), confidence)
+        weights = resampled_topics(key, np.arange(n_bootstrap), n_topics)
+        drawn = coverage_resampled(order.values, base, weights)[:, order.measures]
+        low, high = centre_interval(found, drawn, n_topics, confidence=confidence, step=2 / (n_runs * (n_runs - 1)))
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling)
-    return Coverage(scores.measures, chosen, found, low, high, confidence, signature)
+    signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling, **diagnostics.settings)
+    return Coverage(
+        scores.measures, chosen, found, low, high, confidence, drawn, n_topics, signature, no_interval,
+        diagnostics=(diagnostics,),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,6 +389,10 @@ class CoverageSweep(Result):
         frame.insert(0, "reference", labels)
         return frame
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the coverage under every reference set."""
+        return {"sets": self.sets()}
+
     def to_table(self) -> Table:
         """Return how often each measure is on top, whatever the reference measures."""
         measures = ", ".join(str(one) for one in self.candidates)
@@ -394,7 +447,7 @@ class CoverageSweep(Result):
         axes.set_xlabel(f"all {len(sizes):,} reference sets, by the number of measures in them")
 
 
-def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
+def coverage_sweep(scores: Scores, *, candidates: Reference, distinct_runs: bool = False) -> CoverageSweep:
     """How much does coverage depend on the choice of the reference measures?
 
     Parameters
@@ -403,6 +456,8 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
         At least two runs; every measure in it gets its coverage under every set.
     candidates : names or Measures
         Up to 16 measures of the scores; every non-empty subset of them is a reference set.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
 
     Returns
     -------
@@ -427,17 +482,18 @@ def coverage_sweep(scores: Scores, *, candidates: Reference) -> CoverageSweep:
     0  Accuracy    0.67
     1    MAE_mu    0.67
     """
-    check_scores(scores, topics=1)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     chosen = _choose_reference(scores, candidates).measures
     if len(chosen) > MOST_CANDIDATES:
         raise MetaevalError(f"{len(chosen)} candidates have too many subsets: at most {MOST_CANDIDATES} can be swept")
     members = all_subsets(len(chosen))
     members = members[np.argsort(members.sum(axis=1), kind="stable")]
-    oriented = scores.values * find_signs(scores.measures)
-    base = oriented[..., [scores.measures.index(one) for one in chosen]]
-    found = coverage_of_sets(oriented, base, members)
-    signature = sign("coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members))
-    return CoverageSweep(scores.measures, chosen, members, found, signature)
+    order = sort_labels(scores, signs=find_signs(scores.measures))
+    found = coverage_of_sets(order.values, _take_measures(scores, order, chosen), members)[:, order.measures]
+    signature = sign(
+        "coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members), **diagnostics.settings
+    )
+    return CoverageSweep(scores.measures, chosen, members, found, signature, diagnostics=(diagnostics,))
 
 
 def _choose_reference(scores: Scores, reference: Reference) -> Scores:
@@ -455,6 +511,11 @@ def _choose_reference(scores: Scores, reference: Reference) -> Scores:
     return scores.sel(measures=wanted)
 
 
+def _take_measures(scores: Scores, order: LabelOrder, chosen: tuple[Measure, ...]) -> np.ndarray:
+    """Return the sorted scores of some measures, shape (run, topic, chosen)."""
+    return order.values[..., order.measures[[scores.measures.index(one) for one in chosen]]]
+
+
 def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[Measure, ...]) -> None:
     if not undefined.any():
         return
@@ -469,14 +530,3 @@ def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[M
         MetaevalWarning,
         stacklevel=3,
     )
-
-
-def _percentiles(drawn: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends over trials, of the trials in which the coverage is defined."""
-    tail = (1 - confidence) / 2
-    ends = np.full((2, drawn.shape[1]), np.nan)
-    for m, values in enumerate(drawn.T):
-        known = values[~np.isnan(values)]
-        if len(known):
-            ends[:, m] = np.quantile(known, [tail, 1 - tail])
-    return ends[0], ends[1]

@@ -12,15 +12,17 @@ import pandas as pd
 from metaeval.analyses.checks import (
     check_count,
     check_jobs,
-    check_scores,
     check_seed,
     check_share,
+    check_trials,
     warn_of_constant_measures,
 )
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import TopicVariation, measure_variation
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
@@ -34,6 +36,7 @@ from metaeval.stats.paired_tests import (
     check_max_t_options,
 )
 from metaeval.stats.randomised_tukey import Engine
+from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import stream_key
 
 if TYPE_CHECKING:
@@ -55,10 +58,14 @@ class DiscriminativePower(Result):
         Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
     counts : ndarray of int, shape (measure, pair), or None
         Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
+    mc_se : ndarray, shape (measure,)
+        Monte Carlo standard error of S_D: how much it would vary with other trials; NaN for tests without trials.
     n_permutations : int
         B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
     alpha : float
     test : str
+    over_topics : TopicVariation
+        What intervals rest on.
     signature : Signature
     """
 
@@ -68,9 +75,11 @@ class DiscriminativePower(Result):
     means: np.ndarray
     p_values: np.ndarray
     counts: np.ndarray | None
+    mc_se: np.ndarray
     n_permutations: int
     alpha: float
     test: PairedTest
+    over_topics: TopicVariation
     signature: Signature
 
     def __repr__(self) -> str:
@@ -101,13 +110,17 @@ class DiscriminativePower(Result):
 
         Returns
         -------
-        DataFrame, shape (measure · pair, 7)
-            Columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests without trials), p_value.
+        DataFrame, shape (measure · pair, 13)
+            Columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests without trials), p_value,
+            difference (mean_a − mean_b) with the ends low and high of its t interval, and d (the difference over the
+            standard deviation of the differences by topic) with d_low and d_high. An interval is for its pair alone,
+            and missing with fewer than 25 topics.
         """
         first, second = self.pairs
         runs = np.array(self.runs, dtype=object)
         n_pairs = len(first)
         counts = np.full(self.p_values.shape, pd.NA, dtype=object) if self.counts is None else self.counts
+        effects = self.over_topics.describe_effects((self.means[first] - self.means[second]).T)
         return pd.DataFrame(
             {
                 "measure": np.repeat(np.array([str(one) for one in self.measures], dtype=object), n_pairs),
@@ -117,6 +130,7 @@ class DiscriminativePower(Result):
                 "mean_b": self.means[second].T.ravel(),
                 "count": counts.ravel(),
                 "p_value": self.p_values.ravel(),
+                **{name: values.ravel() for name, values in effects.items()},
             }
         )
 
@@ -125,13 +139,54 @@ class DiscriminativePower(Result):
 
         Returns
         -------
-        DataFrame, shape (measure, 4)
-            Columns measure, significant (S_D), pairs (T_D) and power (S_D / T_D).
+        DataFrame, shape (measure, 5)
+            Columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the Monte Carlo standard
+            error of S_D (missing for tests without trials).
         """
         found = self.significant.sum(axis=1)
         n_pairs = self.p_values.shape[1]
         names = [str(one) for one in self.measures]
-        return pd.DataFrame({"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs})
+        counted = {"measure": names, "significant": found, "pairs": n_pairs, "power": found / n_pairs}
+        return pd.DataFrame({**counted, "mc_se": self.mc_se})
+
+    def intervals(self) -> pd.DataFrame:
+        """Return the power of every measure with its interval over topics, for the same runs.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 4)
+            Columns measure, power, low, high: the expected power on as many new topics lies between them. NaN if no
+            interval was asked for, or with fewer than 10 runs or 25 topics.
+        """
+        power = self.significant.mean(axis=1)
+        low, high = self.over_topics.find_power_ends(power)
+        names = [str(one) for one in self.measures]
+        return pd.DataFrame({"measure": names, "power": power, "low": low, "high": high})
+
+    def compare_power(self) -> pd.DataFrame:
+        """Does one measure find more than another? The difference of every two, paired over resampled topics.
+
+        Returns
+        -------
+        DataFrame, shape (pair of measures, 6)
+            Columns measure_1, measure_2, difference (of the first's power less the second's), low, high, and
+            finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        power = self.significant.mean(axis=1)
+        low, high = self.over_topics.find_difference_ends(power)
+        more = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
+        return pd.DataFrame(
+            {
+                "measure_1": names[first],
+                "measure_2": names[second],
+                "difference": power[first] - power[second],
+                "low": low,
+                "high": high,
+                "finds_more": more,
+            }
+        )
 
     def curve(self) -> pd.DataFrame:
         """Return the p-values of every measure in descending order: the discriminative power curve.
@@ -144,10 +199,25 @@ class DiscriminativePower(Result):
         pairs = pd.RangeIndex(1, ordered.shape[1] + 1, name="pair")
         return pd.DataFrame(ordered.T, index=pairs, columns=[str(one) for one in self.measures])
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return how many pairs each measure finds significant, with intervals, and which measure finds more."""
+        return {"summary": self.summary().merge(self.intervals()), "differences": self.compare_power()}
+
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
         caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs, by {self.test}."
-        return summary_table(self.summary(), caption, self.signature)
+        frame, intervals = self.summary(), self.intervals()
+        if intervals["low"].notna().any():
+            level = 100 * self.over_topics.confidence
+            ends = {name: 100 * intervals[name] for name in ("low", "high")}
+            more = self.compare_power()["finds_more"].value_counts()
+            frame = frame.assign(**ends, more=[int(more.get(name, 0)) for name in frame["measure"]])
+            frame = frame.rename(columns={"more": "finds more than"})
+            caption += (
+                f" Low and high: {level:g} % interval for the percentage on other topics. Finds more than: how many "
+                "measures, where the interval of the difference leaves 0 out."
+            )
+        return summary_table(frame, f"{caption} {self.over_topics.no_interval}".strip(), self.signature)
 
     def plot(self) -> Figure:
         """Draw the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
@@ -167,6 +237,9 @@ def discriminative_power(
     step_down: bool = False,
     variance_floor: float | None = None,
     variance_offset: float | None = None,
+    distinct_runs: bool = False,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -190,13 +263,20 @@ def discriminative_power(
         Of p-values for the number of pairs. By default Holm's for the paired tests, and none for the others, which
         allow for all pairs by themselves.
     p_add_one : bool, optional
-        Give (count + 1)/(B + 1) in place of the papers' count/B; bootstrap-t and max-t always do.
+        Give (count + 1)/(B + 1) in place of the papers' count/B; bootstrap-t and max-t always do,
+        and so does a test whose p-values are corrected, since a p of 0 would survive any correction.
     step_down : bool, optional
         Compare each pair only with the pairs that differ no more than it: finds more; for bootstrap-t and max-t.
     variance_floor : float, optional
         Smallest variance in a sample, as a share of the pair's own; for bootstrap-t, 0 by default.
     variance_offset : float, optional
         Variance added to all, as a share of the median pair's; for bootstrap-t, 0.25 by default.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
+    n_bootstrap : int, optional
+        Resamples of the topics for the intervals of power; 0 for none. The critical value of the test is held.
+    confidence : float, optional
+        Level of all intervals.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -207,7 +287,8 @@ def discriminative_power(
     Raises
     ------
     MetaevalError
-        If there are too few runs or topics, or an option is out of range.
+        If there are too few runs or topics, an option is out of range, or B is so small that no pair could be
+        significant after the correction.
 
     Warns
     -----
@@ -219,14 +300,16 @@ def discriminative_power(
     >>> values = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
     >>> scores = Scores(values, runs=["a", "b", "c"], topics=range(12), measures=["NMD"])
     >>> discriminative_power(scores, n_permutations=1000).summary()
-      measure  significant  pairs     power
-    0     NMD            2      3  0.666667
+      measure  significant  pairs     power  mc_se
+    0     NMD            2      3  0.666667    0.0
     """
-    check_scores(scores)
+    scores, diagnostics = choose_runs(scores, distinct_runs)
     check_share("alpha", alpha)
     check_seed(seed)
     check_jobs(n_jobs)
     check_count("n_permutations", n_permutations, 1)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_share("confidence", confidence)
     for what, value, known in (
         ("test", test, PairedTest),
         ("engine", engine, Engine),
@@ -237,6 +320,14 @@ def discriminative_power(
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
     check_max_t_options(test, step_down, variance_floor, variance_offset)
+    if not isinstance(p_add_one, bool | np.bool_):
+        raise MetaevalError(f"{format_option('p_add_one')} is {p_add_one!r}; it is True or False")
+    if correction == "auto":
+        correction = "none" if test in FAMILYWISE else "holm"
+    n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
+    remarks = check_trials(test, correction, n_pairs, n_permutations, alpha)
+    # A p of 0 would survive any correction.
+    add_one = p_add_one or correction != "none"
     constant = warn_of_constant_measures(scores)
     order = sort_labels(scores)
     result = all_pairs_test(
@@ -246,40 +337,56 @@ def discriminative_power(
         n_permutations=n_permutations,
         key=stream_key(seed, scores.collection, "discriminative_power"),
         engine=engine,
-        add_one=p_add_one,
+        add_one=add_one,
         step_down=step_down,
         variance_floor=variance_floor,
         variance_offset=variance_offset,
         n_jobs=n_jobs,
     )
     given = np.ix_(order.measures, order.run_pairs)
+    counts = None if result.counts is None else result.counts[given]
+    add_one = add_one or test in MAX_T
     p = np.where(constant[:, None], 1.0, result.p[given])
+    offset = VARIANCE_OFFSET if variance_offset is None else variance_offset
+    over_topics = measure_variation(
+        order, result, test=test, alpha=alpha, variance_offset=offset, n_bootstrap=n_bootstrap, confidence=confidence,
+        key=stream_key(seed, scores.collection, "discriminative_power", "interval"),
+    )  # fmt: skip
     settings: dict[str, object] = {"test": test}
     if test not in FAMILYWISE:
-        settings["correction"] = "holm" if correction == "auto" else correction
+        settings["correction"] = correction
     if step_down:
         settings["step_down"] = True
     if test == "bootstrap-t":
         settings["variance_floor"] = variance_floor or 0.0
-        settings["variance_offset"] = VARIANCE_OFFSET if variance_offset is None else variance_offset
+        settings["variance_offset"] = offset
+    mc_se = np.full(len(p), np.nan)
     if result.exact and result.n_trials:
         settings["sign vectors"] = f"all {result.n_trials}"
-    elif result.n_trials:
+        mc_se[:] = 0.0
+    elif counts is not None:
         settings |= {"B": n_permutations, "seed": seed}
+        mc_se = significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
     settings["alpha"] = alpha
-    if p_add_one or (test in MAX_T and not result.exact):
+    if counts is not None and not result.exact and add_one:
         settings["p"] = "(count + 1)/(B + 1)"
+    if len(over_topics.shares):
+        settings |= {"bootstrap": n_bootstrap, "seed": seed}
     return DiscriminativePower(
         scores.collection,
         scores.runs,
         scores.measures,
         order.values.mean(axis=1)[np.ix_(order.runs, order.measures)],
         p,
-        None if result.counts is None else result.counts[given],
+        counts,
+        mc_se,
         result.n_trials or n_permutations,
         alpha,
         test,
-        sign("discriminative_power", scores, **settings),
+        over_topics,
+        sign("discriminative_power", scores, **settings, **diagnostics.settings),
+        diagnostics=(diagnostics,),
+        remarks=remarks,
     )
 
 
@@ -289,7 +396,7 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Ta
     Parameters
     ----------
     frame : DataFrame
-        Columns measure, significant, pairs, power (a share), and whatever else is shown.
+        Columns measure, significant, pairs, power (a share), mc_se, and whatever else is shown.
     caption : str
     signature : Signature
 
@@ -298,6 +405,11 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Ta
     Table
     """
     shown = frame.assign(power=100 * frame["power"]).set_index("measure")
+    if shown["mc_se"].isna().all():
+        shown = shown.drop(columns="mc_se")
+    else:
+        shown.insert(1, "±", shown.pop("mc_se"))
+        caption += " ±: Monte Carlo standard error of #sig."
     shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
     return Table(shown, caption, signature, digits=1)
 

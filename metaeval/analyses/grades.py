@@ -17,6 +17,7 @@ from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.errors import MetaevalError
+from metaeval.stats.intervals import centre_interval
 
 GOOD, POOR = 1 / 3, -1 / 3
 """Nets from which on a measure is good, and down from which it is poor."""
@@ -43,7 +44,8 @@ RULES = {
     "power": (
         "The net is the share of the other measures that find at least 5 % fewer significant pairs than a measure, minus "
         "the share than which it finds at least 5 % fewer, averaged over collections. It is good from 1/3 up and poor "
-        "from −1/3 down."
+        "from −1/3 down; where the 95 % interval of the net over topics reaches from one of these into another, or there "
+        "are too few runs or topics for an interval, it cannot tell."
     ),
 }
 """How each mark is reached, for the reader."""
@@ -68,6 +70,26 @@ def grade(net: float) -> str:
     if np.isnan(net):
         return "–"
     return "good" if net >= GOOD - _SLACK else "poor" if net <= POOR + _SLACK else "fair"
+
+
+def grade_interval(low: float, high: float) -> str:
+    """Return the word that a whole interval of the net carries, and "cannot tell" if there is none.
+
+    Parameters
+    ----------
+    low, high : float
+        NaN where there is no interval.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> [grade_interval(0.4, 0.9), grade_interval(0.2, 0.9), grade_interval(np.nan, np.nan)]
+    ['good', 'cannot tell', 'cannot tell']
+    """
+    return grade(low) if low <= high and grade(low) == grade(high) else "cannot tell"
 
 
 def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
@@ -112,9 +134,14 @@ def rate_power(significant: npt.ArrayLike) -> np.ndarray:
     >>> rate_power([50, 49, 20]).tolist()
     [0.5, 0.5, -1.0]
     """
+    return _count_clearly_fewer(significant).reshape(-1, np.shape(significant)[-1]).mean(axis=0)
+
+
+def _count_clearly_fewer(significant: npt.ArrayLike) -> np.ndarray:
     found = np.asarray(significant, dtype=float)
     mine, others = found[..., :, np.newaxis], found[..., np.newaxis, :]
-    return rate_consistency((others <= (1 - MARGIN) * mine) & (mine > others))
+    fewer = (others <= (1 - MARGIN) * mine) & (mine > others)
+    return np.asarray((fewer.sum(axis=-1) - fewer.sum(axis=-2)) / max(1, found.shape[-1] - 1))
 
 
 def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str]:
@@ -180,6 +207,29 @@ def rate_power_results(results: Sequence[DiscriminativePower]) -> np.ndarray:
     ndarray, shape (measure,)
     """
     return rate_power([one.significant.sum(axis=1) for one in results])
+
+
+def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
+    """Return the word for every measure's power that the interval of its net over topics carries.
+
+    Parameters
+    ----------
+    results : sequence of DiscriminativePower
+
+    Returns
+    -------
+    list of str
+        ``"good"``, ``"fair"``, ``"poor"`` or ``"cannot tell"``.
+    """
+    variations = [one.over_topics for one in results]
+    # Topics of different collections vary independently of each other, so the trials can be put side by side.
+    trials = min((len(one.shares) for one in variations), default=0)
+    net = rate_power_results(results)
+    resampled = np.mean([_count_clearly_fewer(one.shares[:trials]) for one in variations], axis=0)
+    n_topics = min(one.n_topics for one in variations)
+    step = 2 / (len(results) * max(1, len(net) - 1))
+    low, high = centre_interval(net, resampled, n_topics, step=step, student=False)
+    return [grade_interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def group_results(results: Sequence[RankingSimilarity], threshold: float = THRESHOLD) -> list[str]:

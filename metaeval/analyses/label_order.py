@@ -41,12 +41,14 @@ class LabelOrder:
         return _restore_pairs(self.measures)
 
 
-def sort_labels(scores: Scores) -> LabelOrder:
+def sort_labels(scores: Scores, *, signs: np.ndarray | None = None) -> LabelOrder:
     """Sort scores by the labels of runs, topics and measures, as every analysis does before it draws at random.
 
     Parameters
     ----------
     scores : Scores
+    signs : ndarray, shape (measure,), optional
+        What the scores of each measure are multiplied by, from `metaeval.measures.base.find_signs`.
 
     Returns
     -------
@@ -61,7 +63,8 @@ def sort_labels(scores: Scores) -> LabelOrder:
     """
     places = [rank_labels(labels) for labels in (scores.runs, scores.topics, [str(one) for one in scores.measures])]
     # Contiguous, because the order of the axes in memory decides in which order NumPy adds.
-    values = np.ascontiguousarray(scores.values[np.ix_(*map(np.argsort, places))])
+    given = scores.values if signs is None else scores.values * signs
+    values = np.ascontiguousarray(given[np.ix_(*map(np.argsort, places))])
     return LabelOrder(values, *places)
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
 from metaeval.analyses.discriminative_power import DiscriminativePower, summary_table
 from metaeval.analyses.result import Result
+from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
@@ -32,6 +33,8 @@ class PooledDiscriminativePower(Result):
     measures : tuple of Measure
     significant : ndarray of int, shape (collection, measure)
         S_D.
+    mc_se : ndarray, shape (collection, measure)
+        Monte Carlo standard error of S_D; NaN for tests without trials.
     pairs : ndarray of int, shape (collection,)
         T_D.
     low, high : ndarray, shape (measure,)
@@ -43,6 +46,7 @@ class PooledDiscriminativePower(Result):
     collections: tuple[str, ...]
     measures: tuple[Measure, ...]
     significant: np.ndarray
+    mc_se: np.ndarray
     pairs: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -62,8 +66,9 @@ class PooledDiscriminativePower(Result):
 
         Returns
         -------
-        DataFrame, shape (measure, 6)
-            Columns measure, significant, pairs, power, low, high.
+        DataFrame, shape (measure, 7)
+            Columns measure, significant, pairs, power, low, high, and mc_se, the Monte Carlo standard error of
+            significant: collections have trials of their own, so that its square is the sum of theirs.
         """
         return pd.DataFrame(
             {
@@ -73,8 +78,12 @@ class PooledDiscriminativePower(Result):
                 "power": self.power,
                 "low": self.low,
                 "high": self.high,
+                "mc_se": self._add_errors(),
             }
         )
+
+    def _add_errors(self) -> np.ndarray:
+        return np.sqrt(np.square(self.mc_se).sum(axis=0))
 
     def by_collection(self) -> pd.DataFrame:
         """Return S_D, T_D and S_D / T_D of every collection and measure, and pooled: LQ 2021, Table 3.
@@ -82,7 +91,7 @@ class PooledDiscriminativePower(Result):
         Returns
         -------
         DataFrame
-            Columns collection, measure, significant, pairs, power; the last collection is ``POOLED``.
+            Columns collection, measure, significant, pairs, power, mc_se; the last collection is ``POOLED``.
         """
         found = np.vstack([self.significant, self.significant.sum(axis=0)])
         pairs = np.append(self.pairs, self.pairs.sum())
@@ -94,8 +103,13 @@ class PooledDiscriminativePower(Result):
                 "significant": found.ravel(),
                 "pairs": np.repeat(pairs, len(names)),
                 "power": (found / pairs[:, None]).ravel(),
+                "mc_se": np.vstack([self.mc_se, self._add_errors()]).ravel(),
             }
         )
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the power by collection and measure."""
+        return {"by_collection": self.by_collection()}
 
     def to_table(self) -> Table:
         """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
@@ -186,11 +200,14 @@ def pooled_discriminative_power(
     labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(powers, start=1))
     warn_of_same_data(labels, [one.means for one in powers])
     significant = np.array([one.significant.sum(axis=1) for one in powers])
+    mc_se = np.array([one.mc_se for one in powers])
     pairs = np.array([one.p_values.shape[1] for one in powers])
     low = high = np.full(len(names), np.nan)
     if n_bootstrap:
-        rng = generator(seed, *(one.collection for one in powers), "pooled_discriminative_power")
-        drawn = np.sum([_resampled(one, n_bootstrap, rng) for one in powers], axis=0)
+        # Runs are drawn in the order of the labels of collections and runs.
+        rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
+        by_label = [power for _, power in sorted(zip(labels, powers, strict=True), key=lambda one: one[0])]
+        drawn = np.sum([_resampled(one, n_bootstrap, rng) for one in by_label], axis=0)
         shares = drawn[0] / np.maximum(drawn[1], 1)
         tail = (1 - confidence) / 2
         low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
@@ -201,13 +218,17 @@ def pooled_discriminative_power(
         (*(s for s in first.signature.settings if s[0] != "seed"), *resampling),
         first.signature.version,
     )
-    return PooledDiscriminativePower(labels, first.measures, significant, pairs, low, high, confidence, signature)
+    return PooledDiscriminativePower(
+        labels, first.measures, significant, mc_se, pairs, low, high, confidence, signature,
+        diagnostics=tuple(part for one in powers for part in one.diagnostics),
+        remarks=tuple(dict.fromkeys(remark for one in powers for remark in one.remarks)),
+    )  # fmt: skip
 
 
 def _resampled(power: DiscriminativePower, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
     """Return (S, T) of each resample, shape (2, resample, measure): a pair counts as often as its runs were drawn."""
     n_runs = len(power.runs)
-    drawn = rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_bootstrap)
+    drawn = rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_bootstrap)[:, rank_labels(power.runs)]
     first, second = power.pairs
     weights = drawn[:, first] * drawn[:, second]
     found = weights @ power.significant.T.astype(np.int64)

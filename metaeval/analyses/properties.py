@@ -25,7 +25,7 @@ from metaeval.measures.properties import (
     format_arrays,
 )
 from metaeval.measures.resolve import Wanted, resolve_measures
-from metaeval.show.signature import Signature
+from metaeval.show.signature import Signature, describe_measures
 from metaeval.show.table import Table
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ def _sign(
         exhaustive.append(f"K = {CLASSES[0]} to {CLASSES[-1]}")
         random.append(f"{n_random} of {len(CLASSES)} numbers of classes")
     settings = {
-        "measures": ", ".join(one.full_name for one in measures),
+        **describe_measures(measures),
         "exhaustive": "; ".join(exhaustive),
         "random": "; ".join(random),
         "empty gold classes": "yes" if empty_classes else "no",

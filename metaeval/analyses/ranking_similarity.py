@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_scores, check_seed, check_share, check_tau
+from metaeval.analyses.checks import check_count, check_seed, check_share, check_tau
+from metaeval.analyses.diagnostics import choose_runs
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, band_marks, take_upper_triangle
-from metaeval.stats.rank_correlation import TauVariant, tau, tau_matrix
+from metaeval.stats.intervals import centre_interval, explain_no_interval
+from metaeval.stats.rank_correlation import TauVariant, tau_matrix
+from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import generator
 
 if TYPE_CHECKING:
@@ -36,10 +40,12 @@ class RankingSimilarity(Result):
     tau : ndarray, shape (measure, measure)
         ``tau[i, j]`` compares the rankings by mean score of measures i and j.
     low, high : ndarray, shape (measure, measure)
-        Ends of the bootstrap interval over topics; NaN when it was not asked for.
+        Ends of the interval for τ on as many new topics; NaN when it was not asked for, or `no_interval` says why.
     variant : {"tau_a", "tau_b"}
     confidence : float
     signature : Signature
+    no_interval : str
+        Why there is no interval, if it was asked for: too few runs or topics.
     """
 
     measures: tuple[Measure, ...]
@@ -49,6 +55,7 @@ class RankingSimilarity(Result):
     variant: TauVariant
     confidence: float
     signature: Signature
+    no_interval: str = ""
 
     def __repr__(self) -> str:
         return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
@@ -76,6 +83,10 @@ class RankingSimilarity(Result):
         numbers = {name: getattr(self, name)[first, second] for name in ("tau", "low", "high")}
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return τ with its intervals, where there are any."""
+        return {} if np.isnan(self.low).all() else {"intervals": self.intervals()}
+
     @property
     def symbol(self) -> str:
         """How the variant of τ is written."""
@@ -87,8 +98,8 @@ class RankingSimilarity(Result):
         bands = QUANTIFICATION_BANDS if kinds == {"quantification"} else CLASSIFICATION_BANDS
         caption = (
             f"Ranking similarity: Kendall's {self.symbol} between the rankings of runs by every two measures; "
-            f"bands begin at {bands[0]:g} and {bands[1]:g}."
-        )
+            f"bands begin at {bands[0]:g} and {bands[1]:g}. {self.no_interval}"
+        ).strip()
         return Table(take_upper_triangle(self.to_frame()), caption, self.signature, marks=band_marks(*bands))
 
     def plot(self) -> Figure:
@@ -103,7 +114,13 @@ class RankingSimilarity(Result):
 
 
 def ranking_similarity(
-    scores: Scores, *, tau: TauVariant = "tau_a", n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
+    scores: Scores,
+    *,
+    tau: TauVariant = "tau_a",
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    distinct_runs: bool = False,
+    seed: int = 0,
 ) -> RankingSimilarity:
     """Do two measures rank the runs alike?
 
@@ -117,9 +134,11 @@ def ranking_similarity(
         τ_a counts ties as neither agreement nor disagreement, as the papers' printed values imply; τ_b corrects
         for ties. Where runs are tied, even a measure and itself (the diagonal) have a τ_a below 1.
     n_bootstrap : int, optional
-        Resamples of the topics for the interval; 0 for none.
+        Resamples of the topics for the interval; 0 for none. With fewer than 10 runs or 25 topics there is none.
     confidence : float, optional
-        Level of the percentile interval.
+        Level of the interval: how often it holds the expected τ of as many new topics, for the same runs.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
 
     Returns
@@ -138,39 +157,65 @@ def ranking_similarity(
     >>> ranking_similarity(scores).to_frame().loc["NMD", "Accuracy"].round(3)
     np.float64(-0.333)
     """
-    check_scores(scores, measures=2)
+    scores, diagnostics = choose_runs(scores, distinct_runs, measures=2)
     check_share("confidence", confidence)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     check_tau(tau)
-    oriented = scores.values * find_signs(scores.measures)
+    order = sort_labels(scores, signs=find_signs(scores.measures))
+    oriented = scale_scores(order.values)
+    similarity = tau_matrix(oriented.mean(axis=1), variant=tau, tolerance=_rounding(np.abs(oriented).mean(axis=1)))
     low = high = np.full((len(scores.measures),) * 2, np.nan)
-    if n_bootstrap:
+    no_interval = explain_no_interval(len(scores.runs), len(scores.topics)) if n_bootstrap else ""
+    if n_bootstrap and not no_interval:
         rng = generator(seed, scores.collection, "ranking_similarity")
-        low, high = _interval(oriented, tau, n_bootstrap, confidence, rng)
+        drawn = _resample(oriented, tau, n_bootstrap, rng)
+        low, high = _find_ends(similarity, drawn, oriented.shape[:2], confidence)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    signature = sign("ranking_similarity", scores, tau=tau, **resampling)
-    similarity = tau_matrix(oriented.mean(axis=1), variant=tau)
-    return RankingSimilarity(scores.measures, similarity, low, high, tau, confidence, signature)
+    signature = sign("ranking_similarity", scores, tau=tau, **resampling, **diagnostics.settings)
+    given = np.ix_(order.measures, order.measures)
+    return RankingSimilarity(
+        scores.measures, similarity[given], low[given], high[given], tau, confidence, signature, no_interval,
+        diagnostics=(diagnostics,),
+    )  # fmt: skip
 
 
-def _interval(
-    oriented: np.ndarray, variant: TauVariant, n_bootstrap: int, confidence: float, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Resample topics, rank anew, and take percentiles of τ; all measures see the same topics."""
+def _resample(oriented: np.ndarray, variant: TauVariant, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
+    """Resample topics and rank anew: τ of every pair of measures, shape (trial, pair); all see the same topics."""
     n_runs, n_topics, n_measures = oriented.shape
     first, second = np.triu_indices(n_measures, 1)
-    by_topic = oriented.transpose(1, 2, 0).reshape(n_topics, -1)
+    by_topic = oriented.transpose(1, 0, 2).reshape(n_topics, -1)
+    mixed = bool(((oriented < 0).any(axis=(0, 1)) & (oriented > 0).any(axis=(0, 1))).any())
     block = max(1, _CELLS // max(1, len(first) * n_runs))
     drawn = []
     for start in range(0, n_bootstrap, block):
         size = min(block, n_bootstrap - start)
         weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=size) / n_topics
-        means = (weights @ by_topic).reshape(size, n_measures, n_runs)
-        drawn.append(tau(means[:, first], means[:, second], variant=variant))
-    tail = (1 - confidence) / 2
-    ends = np.quantile(np.concatenate(drawn), [tail, 1 - tail], axis=0)
-    low, high = np.ones((2, n_measures, n_measures))
-    low[first, second] = low[second, first] = ends[0]
-    high[first, second] = high[second, first] = ends[1]
+        means = (weights @ by_topic).reshape(size, n_runs, n_measures)
+        # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
+        sizes = (weights @ np.abs(by_topic)).reshape(means.shape) if mixed else np.abs(means)
+        drawn.append(tau_matrix(means, variant=variant, tolerance=_rounding(sizes))[:, first, second])
+    return np.concatenate(drawn)
+
+
+def _find_ends(
+    similarity: np.ndarray, drawn: np.ndarray, size: tuple[int, ...], confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends as square arrays; the diagonal is certain."""
+    n_runs, n_topics = size
+    first, second = np.triu_indices(len(similarity), 1)
+    step = 4 / (n_runs * (n_runs - 1))  # one pair of runs the other way round
+    ends = centre_interval(similarity[first, second], drawn, n_topics, confidence=confidence, step=step)
+    low, high = np.ones((2, *similarity.shape))
+    for square, values in zip((low, high), ends, strict=True):
+        square[first, second] = square[second, first] = values
     return low, high
+
+
+def _rounding(sizes: np.ndarray) -> np.ndarray:
+    """Return how far two means can lie apart by rounding, from the means of the magnitudes of scaled scores.
+
+    Sums round in proportion to the magnitudes of what is added. Scores round too, in proportion to what a measure adds
+    and subtracts inside: one that is zero on paper can be 1e-17.
+    """
+    return 1e-12 * sizes + 1e-14

@@ -1,23 +1,47 @@
-"""What every result can do besides holding its numbers: show itself as a table, a figure, or plain data."""
+"""What every result can do besides holding its numbers: show itself as a table, a figure, files, or plain data."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from metaeval.analyses.diagnostics import Diagnostics
+from metaeval.files import write_atomically
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, format_csv, to_records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Result(ABC):
-    """Base of the results of analyses: small, frozen, with a signature."""
+COMMON = ("diagnostics", "remarks")
+"""Fields of every result, which exports describe in their own way."""
 
-    signature: Signature
+
+@dataclass(frozen=True, eq=False)
+class Result(ABC):
+    """Base of the results of analyses: small, frozen, with a signature.
+
+    Parameters
+    ----------
+    diagnostics : tuple of Diagnostics
+        For each collection, what is irregular about its runs.
+    remarks : tuple of str
+        What else a reader has to know, a sentence each.
+    """
+
+    diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False, kw_only=True)
+    remarks: tuple[str, ...] = field(default=(), repr=False, kw_only=True)
+
+    if TYPE_CHECKING:  # a field of each result, whose place among its fields is its own
+
+        @property
+        def signature(self) -> Signature:
+            """Exactly what was computed."""
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
@@ -42,6 +66,36 @@ class Result(ABC):
         """Return further tables that the command line prints below the first one."""
         return []
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return what was computed, printed or drawn besides `to_frame`, by name; exports hold all of it.
+
+        Returns
+        -------
+        dict of str to DataFrame
+        """
+        return {}
+
+    def write_tables(self, folder: Path, name: str) -> None:
+        """Write the table as NAME.md and NAME.tex, every row as NAME.csv, and each detail as NAME-DETAIL.csv.
+
+        Parameters
+        ----------
+        folder : Path
+            Created if it does not exist.
+        name : str
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        table = self.to_table()
+        write_atomically(folder / f"{name}.md", table.to_markdown())
+        write_atomically(folder / f"{name}.tex", table.to_latex())
+        write_atomically(folder / f"{name}.csv", format_csv(self.to_frame()))
+        for detail, frame in self.details().items():
+            write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
+
+    def notes(self) -> list[str]:
+        """Return what a reader has to know about the runs and the method, a sentence each."""
+        return [*(sentence for one in self.diagnostics for sentence in one.describe()), *self.remarks]
+
     def to_text(self) -> str:
         """Return the table for a terminal."""
         return self.to_table().to_text()
@@ -55,9 +109,30 @@ class Result(ABC):
         return self.to_table().to_latex()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data that JSON can hold: its kind, its signature and its rows."""
-        frame = self.to_frame()
-        if frame.index.name or frame.index.nlevels > 1:
-            frame = frame.reset_index()
-        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return {"result": type(self).__name__, "signature": str(self.signature), "rows": rows}
+        """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        settings = {name: _to_plain(value) for name, value in values.items() if name not in COMMON and _is_plain(value)}
+        measures = (one for name in ("measures", "reference", "candidates") for one in getattr(self, name, ()))
+        details = {name: to_records(frame) for name, frame in self.details().items()}
+        return {
+            "result": type(self).__name__,
+            "signature": str(self.signature),
+            "directions": {str(one): one.direction for one in measures},
+            "settings": settings,
+            "rows": to_records(self.to_frame()),
+            **({"details": details} if details else {}),
+            "notes": self.notes(),
+            "diagnostics": [one.to_dict() for one in self.diagnostics],
+        }
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str | int | float) or (
+        isinstance(value, tuple) and all(isinstance(one, str | int | float) for one in value)
+    )
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return None if value != value else value  # JSON has no NaN

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_scores, warn_of_same_data
+from metaeval.analyses.checks import warn_of_same_data
+from metaeval.analyses.diagnostics import Diagnostics, choose_common_runs, choose_runs
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
+from metaeval.stats.scale import round_scaled, scale_scores
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_DIGITS = 9  # scores equal to this many digits are tied: rounding must not decide a rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,8 @@ class Robustness(Result):
     measures : tuple of Measure
     units : tuple of str
         The topics, or the collections.
+    runs : tuple of str
+        Those that are ranked; of several collections, the ones that all have.
     over : {"topics", "collections"}
     correlations : tuple of ndarray
         For every measure the correlation of each pair of units, NaN where a unit ranks no run above another.
@@ -41,6 +43,7 @@ class Robustness(Result):
 
     measures: tuple[Measure, ...]
     units: tuple[str, ...]
+    runs: tuple[str, ...]
     over: str
     correlations: tuple[np.ndarray, ...]
     signature: Signature
@@ -64,6 +67,40 @@ class Robustness(Result):
             rows.append((str(measure), mean, sd, len(known), len(values) - len(known)))
         return pd.DataFrame(rows, columns=["measure", "mean", "sd", "pairs", "undefined"])
 
+    def middle(self) -> pd.DataFrame:
+        """Return between which values the middle half of the correlations lies, as the figure draws it.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure, low, median, high (quartiles; NaN without any correlation), runs (how many are ranked)
+            and units (how many topics or collections).
+        """
+        known = [values[~np.isnan(values)] for values in self.correlations]
+        quartiles = [np.quantile(one, [0.25, 0.5, 0.75]) if len(one) else [np.nan] * 3 for one in known]
+        frame = pd.DataFrame(np.array(quartiles).reshape(-1, 3), columns=["low", "median", "high"])
+        frame.insert(0, "measure", [str(one) for one in self.measures])
+        return frame.assign(runs=len(self.runs), units=len(self.units))
+
+    def unit_pairs(self) -> pd.DataFrame:
+        """Return the correlation of every two topics, or collections.
+
+        Returns
+        -------
+        DataFrame
+            Columns unit_1, unit_2, and one for each measure.
+        """
+        first, second = np.triu_indices(len(self.units), 1)
+        names = np.array(self.units, dtype=object)
+        columns = {str(one): values for one, values in zip(self.measures, self.correlations, strict=True)}
+        labels = pd.DataFrame({"unit_1": names[first], "unit_2": names[second]})
+        return pd.concat([labels, pd.DataFrame(columns)], axis=1)
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the middle half of the correlations; of collections, whose pairs are few, all of them."""
+        pairs = {"collection_pairs": self.unit_pairs()} if self.over == "collections" else {}
+        return {"middle": self.middle(), **pairs}
+
     def to_table(self) -> Table:
         """Return how well rankings agree between topics, or collections."""
         units = f"{len(self.units)} {self.over}"
@@ -76,15 +113,15 @@ class Robustness(Result):
 
         rows = []
         means = self.to_frame()["mean"].to_numpy()
+        ends = self.middle()[["low", "high"]].to_numpy()
         for m in np.argsort(np.nan_to_num(means, nan=-2.0), kind="stable"):
-            known = self.correlations[m][~np.isnan(self.correlations[m])]
-            middle = tuple(np.quantile(known, [0.25, 0.75])) if len(known) else None
-            rows.append(Interval(str(self.measures[m]), self.measures[m].title, means[m], bar=middle, hollow=True))
+            bar = None if np.isnan(means[m]) else (ends[m, 0], ends[m, 1])
+            rows.append(Interval(str(self.measures[m]), self.measures[m].title, means[m], bar=bar, hollow=True))
         label = f"Spearman's ρ between the rankings of two {self.over}: mean and middle half"
         return draw_intervals(rows, label, self.signature)
 
 
-def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
+def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False) -> Robustness:
     """How alike are the rankings of runs from topic to topic, or from collection to collection?
 
     Parameters
@@ -92,6 +129,9 @@ def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
     scores : Scores or sequence of Scores
         One collection: its topics are compared. Several: their rankings by mean score over topics are
         compared, for the runs and measures that all of them have.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic, of all collections: the first in the order of
+        labels.
 
     Returns
     -------
@@ -117,19 +157,28 @@ def robustness(scores: Scores | Sequence[Scores]) -> Robustness:
     0     NMD   1.0  0.0      1          0
     """
     if isinstance(scores, Scores):
-        check_scores(scores, runs=3)
+        scores, found = choose_runs(scores, distinct_runs, runs=3)
+        diagnostics: tuple[Diagnostics, ...] = (found,)
         over, units, values, measures = "topics", scores.topics, scores.values, scores.measures
-        collections = [scores]
+        collections, runs = [scores], scores.runs
     else:
         collections = list(scores)
         over = "collections"
-        units, values, measures = _joined(collections)
-    correlations = tuple(_spearman(values[..., m]) for m in range(len(measures)))
-    return Robustness(measures, units, over, correlations, sign("robustness", collections, over=over))
+        parts, diagnostics = choose_common_runs(_take_shared(collections), distinct_runs)
+        if len(parts[0].runs) < 3:
+            raise MetaevalError(f"the collections share {len(parts[0].runs)} distinct runs; at least three are needed")
+        units = tuple(one.collection or f"collection {number}" for number, one in enumerate(collections, start=1))
+        warn_of_same_data(units, [one.values for one in parts])
+        values, measures = np.stack([one.values.mean(axis=1) for one in parts], axis=1), parts[0].measures
+        runs = parts[0].runs
+    scaled = scale_scores(values)
+    correlations = tuple(_spearman(scaled[..., m]) for m in range(len(measures)))
+    signature = sign("robustness", collections, over=over, **diagnostics[0].settings)
+    return Robustness(measures, units, runs, over, correlations, signature, diagnostics=diagnostics)
 
 
-def _joined(collections: Sequence[Scores]) -> tuple[tuple[str, ...], np.ndarray, tuple[Measure, ...]]:
-    """Return collection names, mean scores (run, collection, measure) of what they share, and those measures."""
+def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
+    """Return the scores of the runs and measures that all collections have."""
     if len(collections) < 2:
         raise MetaevalError("robustness over collections needs at least two of them")
     runs = [run for run in collections[0].runs if all(run in one.runs for one in collections)]
@@ -146,18 +195,14 @@ def _joined(collections: Sequence[Scores]) -> tuple[tuple[str, ...], np.ndarray,
             PolicyWarning,
             stacklevel=3,
         )
-    parts = [one.sel(runs=runs, measures=names) for one in collections]
-    means = np.stack([one.values.mean(axis=1) for one in parts], axis=1)
-    labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(collections, start=1))
-    warn_of_same_data(labels, [one.values for one in parts])
-    return labels, means, parts[0].measures
+    return [one.sel(runs=runs, measures=names) for one in collections]
 
 
 def _spearman(values: np.ndarray) -> np.ndarray:
     """Return Spearman's ρ between every two columns of run × unit scores, ties given average ranks."""
     from scipy.stats import rankdata  # half a second that other analyses need not wait for
 
-    ranks = rankdata(np.round(values, _DIGITS), axis=0)
+    ranks = rankdata(round_scaled(values), axis=0)
     ranks -= ranks.mean(axis=0)
     length = np.sqrt((ranks**2).sum(axis=0))
     unit = np.divide(ranks, length, out=np.full(ranks.shape, np.nan), where=length > 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,12 +13,13 @@ import pandas as pd
 from metaeval.analyses.checks import (
     check_count,
     check_jobs,
-    check_scores,
     check_seed,
     check_share,
     check_tau,
     warn_of_constant_measures,
 )
+from metaeval.analyses.diagnostics import choose_runs
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
@@ -128,6 +130,7 @@ def sample_size(
     n_permutations: int = 1000,
     alpha: float = 0.05,
     tau: TauVariant = "tau_a",
+    distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> SampleSize:
@@ -146,6 +149,8 @@ def sample_size(
         B of the randomised Tukey HSD test on each sample.
     alpha : float, optional
     tau : {"tau_a", "tau_b"}, optional
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
     n_jobs : int, optional
         Threads; the result is the same for any number.
@@ -168,7 +173,7 @@ def sample_size(
     >>> bool(frame["power"].iloc[0] < frame["power"].iloc[1])
     True
     """
-    check_scores(scores, topics=4)
+    scores, diagnostics = choose_runs(scores, distinct_runs, topics=4)
     check_share("alpha", alpha)
     check_seed(seed)
     check_tau(tau)
@@ -176,34 +181,38 @@ def sample_size(
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
         check_count(name, value, 1)
     n_topics = len(scores.topics)
-    ladder = (
-        sorted({*(s for s in _SIZES if s < n_topics), n_topics}) if sizes is None else sorted({int(s) for s in sizes})
-    )
+    try:
+        wanted = [*(s for s in _SIZES if s < n_topics), n_topics] if sizes is None else [index(size) for size in sizes]
+    except TypeError:
+        raise MetaevalError(f"{format_option('sizes')} is {sizes!r}; it is a list of whole numbers") from None
+    ladder = sorted(set(wanted))
     if not ladder or ladder[0] < 2 or ladder[-1] > n_topics:
         given = format_option("sizes", ",".join(map(str, ladder)))
         raise MetaevalError(f"{given}: each size lies between 2 and the {n_topics} topics there are")
     warn_of_constant_measures(scores)
+    order = sort_labels(scores)
     taus = np.full((len(ladder), len(scores.measures)), np.nan)
     power, spread = np.empty_like(taus), np.empty_like(taus)
     for position, size in enumerate(ladder):
         names = (scores.collection, "sample_size", str(size))
         if 2 * size <= n_topics:
             key = stream_key(seed, *names, "splits")
-            taus[position] = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau).mean(
-                axis=0
-            )
+            splits = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
+            taus[position] = splits.mean(axis=0)
         rng = generator(seed, *names, "samples")
         found = []
         for sample in range(n_samples if size < n_topics else 1):
             some = np.sort(rng.choice(n_topics, size=size, replace=False))
             key = stream_key(seed, *names, "permutations", str(sample))
-            counts = randomised_tukey_hsd(scores.values[:, some], n_permutations=n_permutations, key=key, n_jobs=n_jobs)
+            counts = randomised_tukey_hsd(order.values[:, some], n_permutations=n_permutations, key=key, n_jobs=n_jobs)
             found.append((p_values(counts, n_permutations) <= alpha).mean(axis=1))
         power[position], spread[position] = np.mean(found, axis=0), np.std(found, axis=0)
     signature = sign(
-        "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau, seed=seed
-    )
-    return SampleSize(scores.measures, tuple(ladder), taus, power, spread, signature)
+        "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau, seed=seed,
+        **diagnostics.settings,
+    )  # fmt: skip
+    taus, power, spread = (table[:, order.measures] for table in (taus, power, spread))
+    return SampleSize(scores.measures, tuple(ladder), taus, power, spread, signature, diagnostics=(diagnostics,))
 
 
 def _choose_ticks(ticks: list[int]) -> list[int]:

@@ -89,6 +89,10 @@ class SignificanceContradictions(Result):
         table = self.run_pairs_table()
         return [table] if len(table.frame) else []
 
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return every contradiction with both conclusions."""
+        return {"run_pairs": self.run_pairs()}
+
     def plot(self) -> Figure:
         """Draw on how many run pairs every two measures contradict each other."""
         from matplotlib.ticker import MaxNLocator
@@ -139,4 +143,7 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     check_measures(power.measures)
     verdicts = np.where(power.significant, power.winners, 0)
     signature = power.signature.follow("significance_contradictions")
-    return SignificanceContradictions(power.collection, power.runs, power.measures, verdicts, signature)
+    return SignificanceContradictions(
+        power.collection, power.runs, power.measures, verdicts, signature,
+        diagnostics=power.diagnostics, remarks=power.remarks,
+    )  # fmt: skip

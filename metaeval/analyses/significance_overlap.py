@@ -119,4 +119,11 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     check_measures(power.measures)
     found = power.significant.astype(np.int64)
     signature = power.signature.follow("significance_overlap")
-    return SignificanceOverlap(power.collection, power.measures, found @ found.T, signature)
+    return SignificanceOverlap(
+        power.collection,
+        power.measures,
+        found @ found.T,
+        signature,
+        diagnostics=power.diagnostics,
+        remarks=power.remarks,
+    )

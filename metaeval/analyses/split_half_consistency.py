@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_jobs, check_scores, check_seed, check_share, check_tau
+from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share, check_tau
+from metaeval.analyses.diagnostics import choose_runs
+from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -116,6 +118,34 @@ class SplitHalfConsistency(Result):
             }
         )
 
+    def comparisons(self) -> pd.DataFrame:
+        """Return how every two measures differ, and what the test says of it.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure_1, measure_2, difference (of mean τ), effect_size (the difference over √V_E2), p_value and
+            significant.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        return pd.DataFrame(
+            {
+                "measure_1": names[first],
+                "measure_2": names[second],
+                "difference": self.means[first] - self.means[second],
+                "effect_size": self.effect_sizes[first, second],
+                "p_value": self.p_values,
+                "significant": self.significant[first, second],
+            }
+        )
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the comparisons of measures, and τ of every split and measure, which the figure sums up."""
+        trials = pd.RangeIndex(1, len(self.tau) + 1, name="trial")
+        splits = pd.DataFrame(self.tau, index=trials, columns=[str(one) for one in self.measures])
+        return {"comparisons": self.comparisons(), "trials": splits}
+
     def to_table(self) -> Table:
         """Return mean τ with the papers' marks, best first, and V_E2 (ACL 2021, Tables 3 and 6)."""
         frame = self.to_frame()
@@ -162,6 +192,7 @@ def split_half_consistency(
     tau: TauVariant = "tau_a",
     n_permutations: int = 5000,
     alpha: float = 0.05,
+    distinct_runs: bool = False,
     n_jobs: int = 1,
 ) -> SplitHalfConsistency:
     """Does a measure give the same ranking of runs on other topics?
@@ -180,6 +211,8 @@ def split_half_consistency(
     n_permutations : int, optional
         B of the randomised Tukey HSD test between measures.
     alpha : float, optional
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -203,7 +236,7 @@ def split_half_consistency(
     0  stable            1
     1   noisy            0
     """
-    check_scores(scores)
+    scores, diagnostics = choose_runs(scores, distinct_runs)
     check_share("alpha", alpha)
     check_seed(seed)
     check_tau(tau)
@@ -216,8 +249,9 @@ def split_half_consistency(
         if 2 * size > n_topics:
             raise MetaevalError(f"two disjoint sets of {size} topics need {2 * size}; there are {n_topics}")
     key = stream_key(seed, scores.collection, "split_half_consistency")
-    taus = split_half_tau(scores.values, n_trials=n_trials, size=size, key=key, variant=tau)
-    undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus).any(axis=0))]
+    order = sort_labels(scores)
+    taus = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
+    undefined = [str(scores.measures[m]) for m in np.flatnonzero(np.isnan(taus[:, order.measures]).any(axis=0))]
     if undefined:
         raise MetaevalError(
             f"τ_b is not defined where all runs are tied, as they are on some half for {format_list(undefined)}: use tau_a"
@@ -228,14 +262,17 @@ def split_half_consistency(
         test = stream_key(seed, scores.collection, "split_half_consistency", "test")
         table = taus.T[:, :, None]  # measures are compared over trials, as runs are over topics
         counts = randomised_tukey_hsd(table, n_permutations=n_permutations, key=test, n_jobs=n_jobs)
-        p = p_values(counts, n_permutations)[0]
+        p = p_values(counts, n_permutations)[0, order.measure_pairs]
     sizes = (size, size) if size is not None else (n_topics // 2, n_topics - n_topics // 2)
     split = f"{sizes[0]} vs. {sizes[1]}"
     signature = sign(
         "split_half_consistency", scores, split=split, trials=n_trials, tau=tau,
         test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
+        **diagnostics.settings,
     )  # fmt: skip
-    return SplitHalfConsistency(scores.measures, taus, sizes, variance, p, alpha, signature)
+    return SplitHalfConsistency(
+        scores.measures, taus[:, order.measures], sizes, variance, p, alpha, signature, diagnostics=(diagnostics,)
+    )
 
 
 def _mark(k: int) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
 from metaeval.analyses.coverage import Coverage, coverage
+from metaeval.analyses.diagnostics import Diagnostics, choose_runs
 from metaeval.analyses.discriminative_power import DiscriminativePower, discriminative_power
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.result import Result
@@ -57,6 +58,8 @@ class Study:
     Parameters
     ----------
     scores : Scores
+    diagnostics : Diagnostics
+        What is irregular about the runs.
     similarity : RankingSimilarity or None
     consistency : SplitHalfConsistency or None
         Over halves of the topics.
@@ -76,6 +79,7 @@ class Study:
     """
 
     scores: Scores
+    diagnostics: Diagnostics
     similarity: RankingSimilarity | None = None
     consistency: SplitHalfConsistency | None = None
     small_consistency: SplitHalfConsistency | None = None
@@ -146,6 +150,7 @@ def study_collection(
     alpha: float = 0.05,
     small: int = SMALL,
     baselines: tuple[str, str] = BASELINES,
+    distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     say: Callable[[str], None] | None = None,
@@ -164,12 +169,15 @@ def study_collection(
     n_permutations : int, optional
         B, of both tests.
     n_bootstrap : int, optional
-        Resamples of the topics for the intervals of similarity and coverage; 0 for none.
+        Resamples of the topics for the intervals of similarity, power and coverage; 0 for none.
     alpha : float, optional
     small : int, optional
         Topics in each of two sets, for `small_consistency`.
     baselines : (str, str), optional
         Two runs, for `preference`.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels. Baselines are
+        compared in any case.
     seed : int, optional
     n_jobs : int, optional
         Threads.
@@ -201,12 +209,15 @@ def study_collection(
     if unknown:
         raise MetaevalError(f"there is no question {unknown[0]!r}: choose among {', '.join(QUESTIONS)}")
     tell = say or (lambda _: None)
-    study = Study(scores, skipped=_find_inapplicable(scores, runs, small, baselines))
+    _, diagnostics = choose_runs(scores, distinct_runs)
+    study = Study(scores, diagnostics, skipped=_find_inapplicable(scores, runs, small, baselines))
     name, asked = study.name, set(questions) - set(study.skipped or {})
     split = {"n_trials": n_trials, "n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
+    split |= {"distinct_runs": distinct_runs}
     if "similarity" in asked:
         tell(f"{name}: ranking similarity")
-        study = replace(study, similarity=ranking_similarity(scores, n_bootstrap=n_bootstrap, seed=seed))
+        similarity = ranking_similarity(scores, n_bootstrap=n_bootstrap, distinct_runs=distinct_runs, seed=seed)
+        study = replace(study, similarity=similarity)
     if "consistency" in asked:
         tell(f"{name}: split-half consistency")
         study = replace(study, consistency=split_half_consistency(scores, **split))  # type: ignore[arg-type]
@@ -216,7 +227,15 @@ def study_collection(
         study = replace(study, small_consistency=found)
     if asked & {"power", "overlap", "contradictions"}:
         tell(f"{name}: discriminative power")
-        power = discriminative_power(scores, n_permutations=n_permutations, alpha=alpha, seed=seed, n_jobs=n_jobs)
+        power = discriminative_power(
+            scores,
+            n_permutations=n_permutations,
+            alpha=alpha,
+            distinct_runs=distinct_runs,
+            seed=seed,
+            n_bootstrap=n_bootstrap,
+            n_jobs=n_jobs,
+        )
         study = replace(study, power=power)
         if "overlap" in asked:
             study = replace(study, overlap=significance_overlap(power))
@@ -225,21 +244,23 @@ def study_collection(
     if "robust_power" in asked:
         tell(f"{name}: discriminative power by {ROBUST_TEST}")
         robust = discriminative_power(
-            scores, test=ROBUST_TEST, n_permutations=n_permutations, alpha=alpha, seed=seed, n_jobs=n_jobs
-        )
+            scores, test=ROBUST_TEST, n_permutations=n_permutations, alpha=alpha, distinct_runs=distinct_runs, seed=seed,
+            n_bootstrap=n_bootstrap, n_jobs=n_jobs,
+        )  # fmt: skip
         study = replace(study, robust_power=robust)
     if "coverage" in asked:
         tell(f"{name}: coverage")
         found_coverage = coverage(
-            _with_reference(scores, runs), reference=REFERENCE, n_bootstrap=n_bootstrap, seed=seed
-        )
+            _with_reference(scores, runs), reference=REFERENCE, n_bootstrap=n_bootstrap, distinct_runs=distinct_runs,
+            seed=seed,
+        )  # fmt: skip
         study = replace(study, coverage=found_coverage)
     if "sample_size" in asked:
         tell(f"{name}: number of topics")
         # Each size is sampled anew, so that a fifth of the trials says as much.
         sizes = sample_size(
             scores, n_trials=min(n_trials, 200), n_samples=5, n_permutations=min(n_permutations, 1000),
-            alpha=alpha, seed=seed, n_jobs=n_jobs,
+            alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs,
         )  # fmt: skip
         study = replace(study, sample_size=sizes)
     if "preference" in asked:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -48,7 +52,28 @@ def _start(
 
 def main() -> NoReturn:
     """Run the command line; whatever goes wrong ends in one sentence on stderr and a status that is not 0."""
-    sys.exit(_run())
+    with _obey_sigterm() as arrived:
+        status = _run()
+    sys.exit(128 + signal.SIGTERM if arrived else status)
+
+
+@contextmanager
+def _obey_sigterm() -> Iterator[list[int]]:
+    """Let SIGTERM stop the command as Ctrl-C does, so that it clears up what it has begun; the list says if it came."""
+    arrived: list[int] = []
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield arrived
+        return
+
+    def stop(number: int, _frame: object) -> NoReturn:
+        arrived.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield arrived
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _run() -> int:

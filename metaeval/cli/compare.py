@@ -11,18 +11,26 @@ from typing import Annotated
 import typer
 
 from metaeval.cli.options import (
+    AllHigherIsBetter,
     Alpha,
     Aspect,
     Classes,
+    Columns,
     Command,
+    DistinctRuns,
+    HigherIsBetter,
     Invalid,
     Jobs,
+    LowerIsBetter,
     Missing,
     Permutations,
     Rescale,
     Seed,
     Trials,
+    parse_columns,
+    parse_directions,
 )
+from metaeval.cli.output import SCORES, check_report, print_notes
 from metaeval.cli.scores import GoldAndRuns
 
 
@@ -56,37 +64,46 @@ def compare(
         list[str] | None,
         typer.Option(help="The new measure comes only as scores: a CSV of run, topic, score for each --data"),
     ] = None,
-    lower_is_better: Annotated[bool, typer.Option("--lower-is-better", help="Lower --new-scores are better")] = False,
+    columns: Columns = None,
+    lower_is_better: LowerIsBetter = None,
+    higher_is_better: HigherIsBetter = None,
+    all_higher_is_better: AllHigherIsBetter = False,
     against: Annotated[
         list[str] | None, typer.Option("--against", "-a", help="Compare with this measure instead; may be repeated")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report")] = Path("report"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report that is there")] = False,
     n_trials: Trials = 1000,
     n_permutations: Permutations = 5000,
     alpha: Alpha = 0.05,
+    distinct_runs: DistinctRuns = False,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     time_limit: Annotated[float, typer.Option(help="Seconds that computing a new measure may take")] = 120.0,
 ) -> None:
     """How does a new measure behave against the established ones? One command, one report.
 
-    The established measures' scores are kept in OUT/scores, so that the next run computes only what is new.
+    The established measures' scores are kept in OUT/scores, so that the next run computes only what is new; with
+    --overwrite its report takes the place of the former one.
 
     \b
     Examples:
       metaeval compare --measure my_measure.py:my_measure --data stc3-dq-a --data stc3-dq-e -o report/
       metaeval compare -m my_measure.py:my_measure --gold gold.txt --runs runs/ -l judgements --classes 0,1,2
       metaeval compare -m nDCG@20 --scores trec-web-2013 -o report/
-      metaeval compare -m mine --new-scores mine.csv --data scores.csv -o report/
+      metaeval compare -m TER --scores mt.csv --columns run=system,topic=segment --lower-is-better edits -o report/
+      metaeval compare -m mine --new-scores mine.csv --data scores.csv --lower-is-better mine -o report/
     """
     from metaeval.comparison.new_measure import compare as compare_measures
     from metaeval.datasets.open import open_data
     from metaeval.errors import MetaevalError
 
+    check_report(out, overwrite)
     named = [*(data or []), *(scores or [])]
     sources: list[object] = [*named]
-    if missing != "raise" and not new_scores:
-        sources = [open_data(one, missing=missing) for one in named]  # type: ignore[arg-type]
+    names = parse_columns(columns)
+    if (missing != "raise" or names) and not new_scores:
+        sources = [open_data(one, missing=missing, columns=names) for one in named]  # type: ignore[arg-type]
     if gold is not None:
         sources.append(GoldAndRuns(gold, runs, layout, classes, aspect, rescale, missing, invalid).read())
     if not sources:
@@ -94,35 +111,34 @@ def compare(
     if new_scores:
         if gold is not None:
             raise MetaevalError("--new-scores goes with --data or --scores, not with --gold: score the runs first")
-        sources = _join_scores(measure, new_scores, named, missing, higher_is_better=not lower_is_better)
+        sources = _join_scores(measure, new_scores, named, missing, names)
     with _report_progress() as say:
         result = compare_measures(
             measure, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
-            alpha=alpha, seed=seed, n_jobs=n_jobs, store=None if scores or new_scores else out / "scores",
-            time_limit=time_limit, say=say,
+            alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs, time_limit=time_limit, say=say,
+            store=None if scores or new_scores else out / SCORES,
+            **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )  # fmt: skip
         say("writing the report")
         index = result.write(out)
-    print(result.to_frame().to_string())
-    for note in result.notes:
-        print(f"metaeval: note: {note}", file=sys.stderr)
+    print(f"{result.to_frame().to_string()}\n\n{result.signature}")
+    print_notes([*result.notes, *(note for one in result.collections for note in one.diagnostics.describe())])
     print(f"\nreport: {index}")
 
 
 def _join_scores(
-    names: list[str], files: list[str], sources: list[str], missing: str, *, higher_is_better: bool
+    names: list[str], files: list[str], sources: list[str], missing: str, columns: dict[str, str] | None
 ) -> list[object]:
     """Put the scores of each file beside those of the collection that was named in the same place."""
-    from metaeval.comparison.scoring import add_new_scores
     from metaeval.datasets.open import open_scores
     from metaeval.errors import MetaevalError
     from metaeval.io import tidy
 
     if len(names) != 1 or len(files) != len(sources):
         raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each --data")
-    opened = [open_scores(source, missing=missing) for source in sources]  # type: ignore[arg-type]
+    opened = [open_scores(source, missing=missing, columns=columns) for source in sources]  # type: ignore[arg-type]
     return [
-        add_new_scores(tidy.read(file, measure=names[0]), scores, higher_is_better=higher_is_better)
+        scores.add_measures(tidy.read(file, measure=names[0], columns=columns), first=True)
         for file, scores in zip(files, opened, strict=True)
     ]
 

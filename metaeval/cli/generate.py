@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.options import (
+    DIRECTIONS,
     OPENING,
     Cluster,
     Command,
@@ -26,9 +27,10 @@ from metaeval.cli.options import (
     Style,
     format_name,
     parse_columns,
+    parse_directions,
     spell,
 )
-from metaeval.cli.output import check_output, show_result, working
+from metaeval.cli.output import check_output, show_results, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
 
 if TYPE_CHECKING:
@@ -83,16 +85,19 @@ def make_command(name: str, analysis: Analysis) -> Any:
     """
     plan = _plan(name, analysis)
 
-    def run(**values: Any) -> None:
-        _run(plan, values)
+    def run(context: typer.Context, **values: Any) -> None:
+        _run(plan, values, {name for name in values if _is_stated(context, name)})
 
     declared = plan.declare()
     run.__doc__ = _write_help(plan.main, analysis.examples)
-    run.__annotations__ = {key: annotation for key, (annotation, _) in declared.items()}
+    run.__annotations__ = {"context": typer.Context, **{key: annotation for key, (annotation, _) in declared.items()}}
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
-            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-            for key, (annotation, default) in declared.items()
+            inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
+            *(
+                inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+                for key, (annotation, default) in declared.items()
+            ),
         ]
     )
     app = typer.Typer(
@@ -145,8 +150,17 @@ class _Plan:
             question = parse_docstring(function).question
             declared[switch] = (Annotated[bool, typer.Option(*spell(switch), help=question)], False)
         if self.takes != "measures":
-            declared |= OPENING
+            declared |= OPENING | DIRECTIONS
         return declared | {"style": (Style, "text"), "out": (Out, None)}
+
+    def refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
+        """Refuse an option that stands on the command line although no function that is called takes it."""
+        from metaeval.errors import MetaevalError
+
+        used = {one.spelling for function in (self.before, *called) if function for one in read_parameters(function)}
+        for spelling, one in self.parameters().items():
+            if one.name in stated and spelling not in used:
+                raise MetaevalError(f"{spelling[0]} does nothing {when}")
 
     def call(self, function: Function, subject: object, values: dict[str, Any]) -> Any:
         """Call a function with what the command line says of its parameters."""
@@ -169,7 +183,13 @@ def _plan(name: str, analysis: Analysis) -> _Plan:
     )
 
 
-def _run(plan: _Plan, values: dict[str, Any]) -> None:
+def _is_stated(context: typer.Context, name: str) -> bool:
+    """Say whether an option stands on the command line, and not only its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
     """Open what the command is about, call its functions, and show their results."""
     style, out = values["style"], values["out"]
     check_output(style, out)
@@ -179,32 +199,36 @@ def _run(plan: _Plan, values: dict[str, Any]) -> None:
     switch = next((one for one in plan.switches if values[one]), "")
     function, name = (plan.switches[switch], f"{plan.name}-{switch}") if switch else (plan.main, plan.name)
     if plan.takes == "measures":
-        show_result(plan.call(function, values["measures"], values), style, out, name)
+        show_results({name: plan.call(function, values["measures"], values)}, style, out)
         return
     sources = values["source"] if plan.several else [values["source"]]
+    pool = plan.pool if len(sources) > 1 else None
+    plan.refuse_unused(stated, [function, pool], f"with {spell(switch)[0]}" if switch else "with a single source")
+    scores = _open(sources, values)
     if plan.takes == "several":
-        scores = [_open(source, values) for source in sources]
-        show_result(plan.call(function, scores if len(scores) > 1 else scores[0], values), style, out, name)
+        show_results({name: plan.call(function, scores if len(scores) > 1 else scores[0], values)}, style, out)
         return
     # Whatever may go wrong comes before anything is shown.
-    results = [_analyse(plan, function, source, values) for source in sources]
-    pooled = plan.call(plan.pool, results, values) if plan.pool is not None and len(results) > 1 else None
-    for number, (source, result) in enumerate(zip(sources, results, strict=True), start=1):
+    results = [_analyse(plan, function, one, values) for one in scores]
+    named = {name: results[0]} if len(results) == 1 else {}
+    for number, (source, result) in enumerate(zip(sources, results, strict=True) if not named else (), start=1):
         own = f"{name}-{format_name(getattr(result, 'collection', '') or source) or number}"
-        show_result(result, style, out, name if len(results) == 1 else own)
-    if pooled is not None:
-        show_result(pooled, style, out, f"pooled-{name}")
+        named[f"{own}-{number}" if own in named else own] = result
+    if pool is not None:
+        named[f"pooled-{name}"] = plan.call(pool, results, values)
+    show_results(named, style, out)
 
 
-def _analyse(plan: _Plan, function: Function, source: str, values: dict[str, Any]) -> Any:
-    subject: Any = _open(source, values)
+def _analyse(plan: _Plan, function: Function, scores: Scores, values: dict[str, Any]) -> Any:
+    subject: Any = scores
     if plan.before is not None:
         subject = plan.call(plan.before, subject, values)
     return plan.call(function, subject, values)
 
 
-def _open(source: str, values: dict[str, Any]) -> Scores:
-    """Open a source with the measures that were asked for, and those that they are held against."""
+def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
+    """Open sources with the measures that were asked for, those that they are held against, and stated directions."""
+    from metaeval.data.scores import state_directions
     from metaeval.datasets.open import open_scores
     from metaeval.measures.resolve import resolve_measures
 
@@ -213,11 +237,13 @@ def _open(source: str, values: dict[str, Any]) -> Scores:
         named = [*values["measure"], *values.get("reference", ())]
         wanted = resolve_measures(dict.fromkeys(named), labels=())
     opening = {name: values[name] for name in OPENING}
-    for directions in ("lower_is_better", "higher_is_better"):
-        opening[directions] = opening[directions] or ()
     opening["columns"] = parse_columns(opening["columns"])
-    with working(f"reading {source}"):
-        return open_scores(source, wanted, **opening)
+    stated = parse_directions(*(values[name] for name in DIRECTIONS))
+    opened = []
+    for source in sources:
+        with working(f"reading {source}"):
+            opened.append(open_scores(source, wanted, **opening))
+    return state_directions(opened, **stated, missing=opening["missing"])
 
 
 @contextmanager

@@ -36,7 +36,10 @@ PHRASES = {
     "format": "metaeval convert --from",
     "collection": "metaeval convert --collection",
     "rescale": "metaeval score --normalise",
+    "rounding": "metaeval score --rounding",
+    "parts": "metaeval score --parts",
     "invalid": "metaeval score --invalid",
+    "higher_is_better=True": "--all-higher-is-better",
 }
 """What messages call otherwise on the command line, besides the options of the command itself."""
 
@@ -64,7 +67,8 @@ Invalid = Annotated[
 Columns = Annotated[
     str | None,
     typer.Option(
-        "--columns", help="What a file calls the columns run, topic, measure and score: run=system,score=value"
+        "--columns",
+        help="What a file calls the columns run, topic, measure, score, item, label: run=system,score=value",
     ),
 ]
 LowerIsBetter = Annotated[
@@ -75,6 +79,14 @@ HigherIsBetter = Annotated[
     list[str] | None,
     typer.Option("--higher-is-better", help="State that higher scores of this measure are better; may be repeated"),
 ]
+AllHigherIsBetter = Annotated[
+    bool,
+    typer.Option("--all-higher-is-better", help="State that higher scores are better, but for --lower-is-better ones"),
+]
+Rounding = Annotated[
+    str | None, typer.Option(help="Which class a real number between two becomes: nearest, down or up")
+]
+Parts = Annotated[int | None, typer.Option(help="Random parts of the items in place of topics: how many")]
 Layout = Annotated[str | None, typer.Option("--layout", "-l", help="Layout of gold and run files; see above")]
 Classes = Annotated[str | None, typer.Option(help="All classes in order, with commas: 0,1,2,3")]
 Aspect = Annotated[str | None, typer.Option(help="A, E or S, for the layout dialogue-quality")]
@@ -82,6 +94,9 @@ Rescale = Annotated[bool, typer.Option("--normalise", help="Rescale distribution
 Trials = Annotated[int, typer.Option("--trials", help="Random splits of the topics")]
 Permutations = Annotated[int, typer.Option("-B", "--permutations", help=HELP["n_permutations"])]
 Alpha = Annotated[float, typer.Option(help=HELP["alpha"])]
+DistinctRuns = Annotated[
+    bool, typer.Option("--distinct-runs", help="Keep one of several runs with the same scores on every topic")
+]
 Seed = Annotated[int, typer.Option(help=HELP["seed"])]
 Jobs = Annotated[int, typer.Option(help=HELP["n_jobs"])]
 Cluster = Annotated[str | None, typer.Option(help="Work on a Dask cluster: its scheduler's address, tcp://HOST:PORT")]
@@ -93,10 +108,15 @@ OPENING: dict[str, tuple[Any, object]] = {
     "format": (FromFormat, None),
     "missing": (Missing, "raise"),
     "columns": (Columns, None),
-    "lower_is_better": (LowerIsBetter, None),
-    "higher_is_better": (HigherIsBetter, None),
 }
 """How a source is opened: arguments of `open_scores` with their options and defaults."""
+
+DIRECTIONS: dict[str, tuple[Any, object]] = {
+    "lower_is_better": (LowerIsBetter, None),
+    "higher_is_better": (HigherIsBetter, None),
+    "all_higher_is_better": (AllHigherIsBetter, False),
+}
+"""How directions are stated: see `parse_directions`."""
 
 
 def spell(argument: str) -> tuple[str, ...]:
@@ -174,8 +194,39 @@ def parse_columns(said: str | None) -> dict[str, str] | None:
     return columns
 
 
-_COLUMNS = ("run", "topic", "measure", "score", "item", "gold", "label")
-"""What a column can stand for, in scores and in labels."""
+def parse_directions(lower: list[str] | None, higher: list[str] | None, every: bool) -> dict[str, Any]:
+    """Return the directions that options state as `Scores` and functions that read them take them.
+
+    Parameters
+    ----------
+    lower, higher : list of str or None
+        Names of measures.
+    every : bool
+        Whether higher scores are better of all others.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    MetaevalError
+        If one option leaves nothing to another.
+
+    Examples
+    --------
+    >>> parse_directions(["cost"], None, True)
+    {'lower_is_better': ['cost'], 'higher_is_better': True}
+    """
+    from metaeval.errors import MetaevalError
+
+    if every and higher:
+        raise MetaevalError(f"--higher-is-better {higher[0]} changes nothing beside --all-higher-is-better")
+    return {"lower_is_better": lower or (), "higher_is_better": every or higher or ()}
+
+
+_COLUMNS = ("run", "topic", "measure", "score", "item", "gold", "label", "annotator")
+"""What a column can stand for, in scores, in labels and in votes."""
 
 
 def format_name(name: str) -> str:

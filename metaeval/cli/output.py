@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
@@ -27,9 +26,28 @@ def check_output(style: str, out: Path | None) -> None:
     if style not in _STYLES:
         raise MetaevalError(f"there is no format {style!r}: use {', '.join(_STYLES)}")
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        if not os.access(out, os.W_OK):
-            raise MetaevalError(f"{out}: the folder cannot be written")
+        from metaeval.files import check_folder
+
+        check_folder(out)
+
+
+def check_report(out: Path, overwrite: bool) -> None:
+    """Refuse a folder for a report that cannot be written, or that holds something, before anything is computed."""
+    from metaeval.errors import MetaevalError, format_list
+    from metaeval.files import check_folder
+
+    check_folder(out)
+    # Scores that an earlier call kept are what this one goes on with.
+    there = (
+        sorted(one.name for one in out.iterdir() if one.name != SCORES and not one.name.startswith("."))
+        if out.exists()
+        else []
+    )
+    if there and not overwrite:
+        raise MetaevalError(
+            f"{out}: there is something already ({format_list(there, 3)}): name another folder, or --overwrite the "
+            f"report there; {out / SCORES} is kept, and so is what is no part of a report"
+        )
 
 
 def check_target(target: Path) -> None:
@@ -46,59 +64,103 @@ def check_target(target: Path) -> None:
         raise MetaevalError(f"{target}: there is no folder {target.parent}")
 
 
+SCORES = "scores"
+"""The folder inside a report's that keeps the established measures' scores."""
+
 _PATIENCE = 2.0  # seconds after which a user wants to see that something happens
 
 
 def show(table: Table, style: str) -> None:
     """Print a table to stdout; CSV holds numbers only, so its signature goes to stderr."""
     if style == "json":
-        print(json.dumps(table.to_dict(), ensure_ascii=False, indent=1))
+        _print_json(table.to_dict())
         return
     print(table.render(style), end="")
     if style == "csv":
         print(table.signature, file=sys.stderr)
 
 
-def show_result(result: Result, style: str, out: Path | None, name: str) -> None:
-    """Print a result with what it has to add, and with --out write its table, its rows and its figure into a folder."""
+def show_results(results: dict[str, Result], style: str, out: Path | None) -> None:
+    """Print results, and with --out write all of them, by name, into a folder."""
+    if out is not None:
+        write_results(results, out)
+    for result in results.values():
+        _show_result(result, style, out)
+    print_notes(note for result in results.values() for note in result.notes())
+
+
+def _show_result(result: Result, style: str, out: Path | None) -> None:
+    """Print a result with what it has to add."""
     if style == "json":
-        print(json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
+        _print_json(result.to_dict())
     elif style == "csv":
         from metaeval.show.table import format_csv
 
         print(format_csv(result.to_frame()), end="")
         print(result.signature, file=sys.stderr)
+        details = ", ".join(one.replace("_", " ") for one in result.details())
+        if details and out is None:
+            print(f"metaeval: note: --out and --format json have more: {details}", file=sys.stderr)
     else:
         print(result.to_table().render(style), end="")
         for table in result.detail_tables():
             print(f"\n{table.render(style)}", end="")
-    if out is not None:
-        write_result(result, out, name)
 
 
-def write_result(result: Result, out: Path, name: str) -> None:
-    """Write NAME.csv (every row), NAME.md, NAME.tex, NAME.json, NAME.png and NAME.svg into a folder."""
-    from metaeval.files import write_atomically
+def print_notes(notes: Iterable[str]) -> None:
+    """Print on stderr what a reader of results has to know, a line each, and each once."""
+    from metaeval.errors import shorten, visible
+
+    for note in dict.fromkeys(notes):
+        print(f"metaeval: note: {visible(shorten(note))}", file=sys.stderr)
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    # Where stdout cannot hold every letter, JSON has escapes of its own; those of the stream would damage it.
+    plain = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(json.dumps(content, ensure_ascii=plain, indent=1))
+
+
+def write_results(results: dict[str, Result], out: Path) -> None:
+    """Write NAME.csv (every row), NAME-DETAIL.csv, NAME.md, .tex, .json, .png and .svg of all results, or nothing."""
+    from metaeval.files import write_atomically, write_together
     from metaeval.show.drawing import save_figure
-    from metaeval.show.table import format_csv
 
-    result.to_table().write(out, name)
-    write_atomically(out / f"{name}.csv", format_csv(result.to_frame()))
-    write_atomically(out / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
-    save_figure(result.plot(), out, name)
-    print(f"wrote {name}.csv, .md, .tex, .json, .png and .svg into {out}", file=sys.stderr)
+    with write_together(out, instead_of=[file for name in results for file in _find_former(out, name)]) as where:
+        aside = Path(where)
+        for name, result in results.items():
+            result.write_tables(aside, name)
+            write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
+            save_figure(result.plot(), aside, name)
+    for name, result in results.items():
+        tables = ", ".join(
+            f"{name}{detail}.csv" for detail in ["", *(f"-{one.replace('_', '-')}" for one in result.details())]
+        )
+        print(f"wrote {tables}, {name}.md, .tex, .json, .png and .svg into {out}", file=sys.stderr)
 
 
-def write_scores(scores: Scores, target: Path, to_format: str | None = None) -> None:
+def _find_former(out: Path, name: str) -> list[str]:
+    """Return the files of details that a former result of this name has beside it."""
+    try:
+        details = json.loads((out / f"{name}.json").read_text(encoding="utf-8"))["details"]
+        return [f"{name}-{one.replace('_', '-')}.csv" for one in details if one.isidentifier()]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+
+
+def write_scores(scores: Scores, target: Path, to_format: str | None = None, *, defuse_formulas: bool = False) -> None:
     """Write scores to a file or folder, or add them to a store."""
     from metaeval.data.store import ScoreStore
     from metaeval.datasets.open import is_store
+    from metaeval.errors import MetaevalError, format_option
     from metaeval.io import write_scores as write
 
     if to_format == "store" or (to_format is None and is_store(target)):
+        if defuse_formulas:
+            raise MetaevalError(f"a store holds no text, so that {format_option('defuse_formulas', True)} does nothing")
         ScoreStore(target).add(scores)
     else:
-        write(scores, target, format=to_format)
+        write(scores, target, format=to_format, defuse_formulas=defuse_formulas)
     print(f"wrote {scores!r} to {target}", file=sys.stderr)
 
 

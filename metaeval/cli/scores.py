@@ -9,20 +9,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metaeval.cli.options import (
+    AllHigherIsBetter,
     Aspect,
     Classes,
     Collection,
     Columns,
     Command,
     FromFormat,
+    HigherIsBetter,
     Invalid,
     Layout,
+    LowerIsBetter,
     Missing,
+    Parts,
     Rescale,
+    Rounding,
     Source,
     Style,
     option_names,
     parse_columns,
+    parse_directions,
 )
 from metaeval.cli.output import check_output, check_target, show, working, write_scores
 
@@ -49,8 +55,10 @@ class GoldAndRuns:
         The format of all of them.
     classes : str, optional
         All classes in order, with commas.
-    aspect, rescale, missing, invalid, collection : optional
+    aspect, rescale, missing, invalid, collection, rounding, parts, seed : optional
         As `metaeval.io.read_runs` takes them.
+    columns : str, optional
+        As `parse_columns` takes them.
     """
 
     gold: str
@@ -62,6 +70,10 @@ class GoldAndRuns:
     missing: str = "raise"
     invalid: str = "raise"
     collection: str | None = None
+    columns: str | None = None
+    rounding: str | None = None
+    parts: int | None = None
+    seed: int = 0
 
     def read(self) -> Runs:
         """Return the runs.
@@ -82,7 +94,7 @@ class GoldAndRuns:
             raise MetaevalError(
                 "say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)"
             )
-        if not self.runs and self.layout != "labels":  # whose gold may have a column for every judge
+        if not self.runs and self.layout not in ("labels", "votes"):  # whose gold may have a column for every judge
             raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
         return read_runs(
             self.gold,
@@ -94,6 +106,10 @@ class GoldAndRuns:
             invalid=self.invalid,  # type: ignore[arg-type]
             rescale=self.rescale,
             collection=self.collection,
+            columns=parse_columns(self.columns),
+            rounding=self.rounding,  # type: ignore[arg-type]
+            parts=self.parts,
+            seed=self.seed,
         )
 
 
@@ -115,6 +131,10 @@ def score(
     ] = False,
     missing: Missing = "raise",
     invalid: Invalid = "raise",
+    rounding: Rounding = None,
+    columns: Columns = None,
+    parts: Parts = None,
+    seed: Annotated[int, typer.Option(help="Seed of --parts")] = 0,
     collection: Annotated[
         str | None, typer.Option(help="Name of the collection [default: the gold file's name]")
     ] = None,
@@ -124,25 +144,30 @@ def score(
             "--out", "-o", help="Write every score to a .csv, .tsv or .parquet file, or add them to an existing store"
         ),
     ] = None,
+    lower_is_better: LowerIsBetter = None,
+    higher_is_better: HigherIsBetter = None,
+    all_higher_is_better: AllHigherIsBetter = False,
     time_limit: Annotated[float, typer.Option(help="Seconds that each measure of a file may take")] = 120.0,
     style: Style = "text",
 ) -> None:
     """Score runs against gold: mean scores to stdout, every score to --out.
 
     Layouts: semeval-c and semeval-e (Task 4), dialogue-quality (NTCIR gold and run JSON), judgements
-    (qid 0 docid label), labels (CSV of topic, item, label), probabilities (CSV of topic and one column
-    per class), polarity (RepLab 2013, SemEval-2014 Task 9 and 2015 Task 10).
+    (qid 0 docid label), labels (CSV of topic, item, label, or of item, gold and one column per judge),
+    probabilities (CSV of topic and one column per class), votes (CSV of topic and one column per
+    annotator), polarity (RepLab 2013, SemEval-2014 Task 9 and 2015 Task 10).
 
     \b
     Examples:
       metaeval score stc3-dq-a -m NMD -m RNOD
       metaeval score gold.json runs/ -l dialogue-quality --aspect S --normalise -o scores.csv
       metaeval score qrels.txt run1.txt run2.txt -l judgements --classes 0,1,2,3 --invalid clip
+      metaeval score panel.csv -l labels --classes 0,1,2,3 --rounding nearest --parts 10
       metaeval score stc3-dq-a -m my_measure.py:my_measure
     """
     from metaeval.data.runs import ClassificationRuns
     from metaeval.data.score import score as score_runs
-    from metaeval.data.scores import Scores
+    from metaeval.data.scores import Scores, state_directions
     from metaeval.datasets import load_dataset
     from metaeval.errors import MetaevalError, format_count
     from metaeval.measures.established import established_measures
@@ -159,7 +184,19 @@ def score(
     with working("reading and scoring"):
         if runs or layout is not None:
             data: Runs | Scores = GoldAndRuns(
-                gold, runs, layout, classes, aspect, rescale, missing, invalid, collection
+                gold,
+                runs,
+                layout,
+                classes,
+                aspect,
+                rescale,
+                missing,
+                invalid,
+                collection,
+                columns,
+                rounding,
+                parts,
+                seed,
             ).read()
         elif Path(gold).exists():
             raise MetaevalError(f"{gold} is a file: name the runs after it, and their layout with --layout")
@@ -173,6 +210,8 @@ def score(
             scores = score_runs(
                 data, established_measures(data.kind) if measure is None else wanted, time_limit=time_limit
             )
+    stated = parse_directions(lower_is_better, higher_is_better, all_higher_is_better)
+    (scores,) = state_directions([scores], **stated, missing=missing)  # type: ignore[arg-type]
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
     show(Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4), style)
     if out is not None:
@@ -190,6 +229,12 @@ def convert(
     collection: Collection = None,
     missing: Missing = "raise",
     columns: Columns = None,
+    lower_is_better: LowerIsBetter = None,
+    higher_is_better: HigherIsBetter = None,
+    all_higher_is_better: AllHigherIsBetter = False,
+    defuse_formulas: Annotated[
+        bool, typer.Option("--defuse-formulas", help="Put ' before names that a spreadsheet would run: =cmd()")
+    ] = False,
 ) -> None:
     """Convert scores from one format to another.
 
@@ -201,7 +246,7 @@ def convert(
       metaeval convert scores.csv scores.parquet
       metaeval convert web2013_ndcg20.csv tidy.csv
       metaeval convert scores.csv folder --to sakai
-      metaeval convert mt.csv scores.csv --columns run=system,topic=segment,score=value
+      metaeval convert mt.csv scores.csv --columns run=system,topic=segment,score=value --lower-is-better edits
       zcat scores.csv.gz | metaeval convert - scores.parquet
       metaeval convert scores.csv mystore --to store --collection web2013
     """
@@ -215,6 +260,7 @@ def convert(
             collection=collection,
             missing=missing,  # type: ignore[arg-type]
             columns=parse_columns(columns),
+            **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )
         with option_names({"format": "--to"}):
-            write_scores(scores, target, to_format)
+            write_scores(scores, target, to_format, defuse_formulas=defuse_formulas)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,20 @@ from metaeval.analyses.grades import (
     RULES,
     THRESHOLD,
     grade,
+    grade_power_results,
     group_results,
     rate_consistency_results,
-    rate_power_results,
 )
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import Study, study_collection
 from metaeval.comparison.scoring import Say, check_measure, score_collection, take_from_matrices
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, state_directions
 from metaeval.datasets.open import open_data
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
+from metaeval.measures.directions import Names, turn
 from metaeval.measures.established import established_measures
 from metaeval.measures.isolation import TIME_LIMIT, use_time_limit
 from metaeval.measures.properties import PropertyCheck
@@ -78,7 +79,8 @@ class Comparison:
         Returns
         -------
         DataFrame, shape (measure, …)
-            Columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair, poor).
+            Columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair, poor;
+            for power "cannot tell" where its interval does not carry the word).
         """
         names = [str(one) for one in self.measures]
         columns: dict[str, list[str]] = {
@@ -90,7 +92,7 @@ class Comparison:
         powers = [study.power for study in self.collections if study.power]
         columns["similarity"] = group_results(similarities, self.threshold)
         columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
-        columns["power"] = [grade(net) for net in rate_power_results(powers)]
+        columns["power"] = grade_power_results(powers)
         return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
     def rules(self) -> dict[str, str]:
@@ -132,11 +134,14 @@ def compare(
     n_trials: int = 1000,
     n_permutations: int = 5000,
     alpha: float = 0.05,
+    distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     store: str | Path | None = None,
     time_limit: float = TIME_LIMIT,
     say: Say | None = None,
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
 ) -> Comparison:
     """How does a newly proposed measure behave against the established ones?
 
@@ -154,6 +159,8 @@ def compare(
     n_permutations : int, optional
         B of the randomised Tukey HSD test.
     alpha : float, optional
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
     n_jobs : int, optional
         Threads.
@@ -163,6 +170,10 @@ def compare(
         Seconds that computing a new measure may take, or be expected to take; more is refused.
     say : callable, optional
         Called with a line of progress.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better, whatever their names or files tell;
+        ``higher_is_better=True`` for all that are not named otherwise. A `Measure` that is known by its scores only
+        states its direction itself.
 
     Returns
     -------
@@ -173,7 +184,7 @@ def compare(
     MeasureError
         If a new measure does not satisfy its declaration (see `metaeval.conformance`), or would take too long.
     MetaevalError
-        If the data cannot be had, or do not go together.
+        If the data cannot be had, or do not go together, or a stated direction changes nothing.
 
     Examples
     --------
@@ -191,6 +202,7 @@ def compare(
     """
     tell = say or (lambda _: None)
     wanted = _listed(measures)
+    against = None if against is None else _listed(against)
     sources = _listed(data)
     if not wanted or not sources:
         raise MetaevalError("name at least one measure and at least one collection")
@@ -203,7 +215,9 @@ def compare(
         raise MetaevalError(f"the collections are of different kinds ({', '.join(sorted(kinds))}): compare them apart")
     notes: list[str] = []
     if kinds == {"scores"}:
+        given = [*wanted, *(against or ())]
         new, scored = take_from_matrices(wanted, against, opened)
+        scored = [_take_own_directions(one, given) for one in scored]
     else:
         with use_time_limit(time_limit):
             checked = []
@@ -216,6 +230,7 @@ def compare(
             new_names = {str(one) for one in new}
             rest = [one for one in established if str(one) not in new_names]
             scored = [score_collection(one, new, rest, store, tell) for one in opened]
+    scored = state_directions(scored, higher_is_better, lower_is_better)
     names = [str(one) for one in new]
     studies = []
     for data_set, scores in zip(opened, scored, strict=True):
@@ -226,6 +241,7 @@ def compare(
                 n_trials=n_trials,
                 n_permutations=n_permutations,
                 alpha=alpha,
+                distinct_runs=distinct_runs,
                 seed=seed,
                 n_jobs=n_jobs,
                 say=tell,
@@ -237,14 +253,26 @@ def compare(
         pooled = pooled_discriminative_power([one.power for one in studies if one.power], seed=seed)
     tell("trying properties")
     with use_time_limit(time_limit):
-        tried = properties([*new, *(one for one in scored[0].measures if str(one) not in names)], n_random=100)
+        tried = properties(scored[0].measures, n_random=100)
     found: dict[str, dict[str, PropertyCheck]] = {str(one): {} for one in tried.measures}
     for check in tried.checks:
         found[str(check.measure)][check.property.name] = check
     signature = sign(
-        "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed
-    )
+        "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
+        **studies[0].diagnostics.settings,
+    )  # fmt: skip
     return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), signature)
+
+
+def _take_own_directions(scores: Scores, given: Iterable[Wanted]) -> Scores:
+    """Return scores whose measures have the directions of those that were handed over as measures without a formula."""
+    own = {
+        str(one): one.higher_is_better
+        for one in given
+        if isinstance(one, Measure) and one.formula is None and one.higher_is_better is not None
+    }
+    measures = tuple(turn(one, own[str(one)]) if str(one) in own else one for one in scores.measures)
+    return replace(scores, measures=measures)
 
 
 def _listed(given: Any) -> list[Any]:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.show.style import choose_looks, palette
-from metaeval.show.table import Table, flat_label, format_cell
+from metaeval.show.table import Table, flat_label, format_cell, format_p
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,7 +189,7 @@ def curves_block(power: DiscriminativePower, highlight: Sequence[str] = ()) -> B
                 "dash": dash,
                 "found": found,
                 "strong": name in highlight,
-                "p": [round(float(value), 4) for value in p],
+                "p": [format_p(float(value), power.n_permutations) for value in p],
             }
         )
     lines.sort(key=lambda line: -line["found"])

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,10 +25,11 @@ from metaeval.comparison.page import (
     rules_block,
     table_block,
 )
-from metaeval.files import write_atomically
+from metaeval.files import write_atomically, write_together
 from metaeval.show.drawing import fix_layout, save_figure
 from metaeval.show.style import house_style
-from metaeval.show.table import Table, format_csv
+from metaeval.show.table import Table, to_records
+from metaeval.stats.parallel import run_tasks
 
 if TYPE_CHECKING:
     from metaeval.comparison.new_measure import Comparison
@@ -85,7 +82,7 @@ SECTIONS = {
 
 
 def write_report(comparison: Comparison, folder: Path) -> Path:
-    """Write the report into a folder; ``index.html`` comes last, and is there whole or not at all.
+    """Write the report into a folder: whole, in the place of a former one, or not at all.
 
     Parameters
     ----------
@@ -98,18 +95,17 @@ def write_report(comparison: Comparison, folder: Path) -> Path:
     Path
         Of ``index.html``.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with write_together(folder, instead_of=_find_former(folder)) as where:
+        aside = Path(where)
         _write_files(comparison, aside)
         _summary_table(comparison).write(aside / "tables", "summary")
+        _traits_table(comparison).write(aside / "tables", "traits")
         files = sorted(str(path.relative_to(aside)) for path in aside.rglob("*/*") if path.is_file())
         description = json.dumps(_described(comparison, files), ensure_ascii=False, indent=1, allow_nan=False)
         write_atomically(aside / "report.json", description)
         write_atomically(aside / "index.html", _page(comparison, aside))
-        _move_into_place(aside, folder, [*files, "report.json", "index.html"])
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        for path in aside.glob("page-*.png"):  # a part of the page by now
+            path.unlink()
     return folder / "index.html"
 
 
@@ -124,11 +120,7 @@ def _write_files(comparison: Comparison, aside: Path) -> None:
     ]
     tasks.sort(key=lambda task: not _is_large(task))
     n_jobs = min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1
-    try:
-        joblib.Parallel(n_jobs=n_jobs)(tasks)
-    except BrokenProcessPool:  # a process was killed: everything is computed already, and can be drawn here
-        for function, arguments, options in tasks:
-            function(*arguments, **options)
+    run_tasks(tasks, n_jobs=n_jobs)
 
 
 def _is_large(task: tuple[Any, ...]) -> bool:
@@ -136,24 +128,15 @@ def _is_large(task: tuple[Any, ...]) -> bool:
     return any(isinstance(part, BaselinePreference) for part in task[1]) or task[0] is _write_small_panels
 
 
-def _move_into_place(aside: Path, folder: Path, files: list[str]) -> None:
-    former = _files_of_former(folder)
-    for name in files:
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(aside / name, target)
-    for name in former - set(files):
-        (folder / name).unlink(missing_ok=True)
-
-
-def _files_of_former(folder: Path) -> set[str]:
+def _find_former(folder: Path) -> set[str]:
     """Return what an earlier report in this folder says it wrote, and nothing outside of it."""
     try:
         listed = json.loads((folder / "report.json").read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):
         return set()
     inside = folder.resolve()
-    return {name for name in listed if isinstance(name, str) and inside in (folder / name).resolve().parents}
+    paths = [(folder / name).resolve() for name in listed if isinstance(name, str)]
+    return {str(path.relative_to(inside)) for path in paths if inside in path.parents and path.is_file()}
 
 
 def _results(comparison: Comparison) -> Iterator[tuple[str, Result]]:
@@ -186,8 +169,7 @@ def _write_small_panels(study: Study, new: tuple[str, ...], path: Path) -> None:
 
 
 def _write_result(result: Result, folder: Path, name: str) -> None:
-    result.to_table().write(folder / "tables", name)
-    write_atomically(folder / "tables" / f"{name}.csv", format_csv(result.to_frame()))
+    result.write_tables(folder / "tables", name)
     save_figure(result.plot(), folder / "figures", name)
 
 
@@ -197,28 +179,21 @@ def _described(comparison: Comparison, files: list[str]) -> dict[str, Any]:
         "title": _title(comparison),
         "new": list(comparison.new),
         "signature": str(comparison.signature),
+        "directions": {str(one): one.direction for one in comparison.measures},
         "notes": list(comparison.notes),
+        "diagnostics": [
+            {"notes": one.diagnostics.describe(), **one.diagnostics.to_dict()} for one in comparison.collections
+        ],
         "rules": comparison.rules(),
-        "summary": _plain(comparison.to_frame().reset_index()),
+        "summary": to_records(comparison.to_frame()),
         "traits": {
             measure: {name: {"mark": trait.mark, "evidence": trait.evidence} for name, trait in found.items()}
             for measure, found in comparison.traits.items()
         },
-        "results": {name: _plain_result(result) for name, result in _results(comparison)},
+        "results": {name: result.to_dict() for name, result in _results(comparison)},
+        "skipped": {one.name: one.skipped or {} for one in comparison.collections},
         "files": files,
     }
-
-
-def _plain_result(result: Result) -> dict[str, Any]:
-    if isinstance(result, RankingSimilarity):
-        return {"signature": str(result.signature), "rows": _plain(result.intervals())}
-    return {"signature": str(result.signature), "rows": _plain(result.to_frame())}
-
-
-def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    if frame.index.name is not None:
-        frame = frame.reset_index()
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")  # type: ignore[return-value]
 
 
 def _title(comparison: Comparison) -> str:
@@ -229,7 +204,7 @@ def _page(comparison: Comparison, aside: Path) -> str:
     n_runs = " and ".join(
         f"{len(one.scores.runs)} runs × {len(one.scores.topics)} topics ({one.name})" for one in comparison.collections
     )
-    sections = [_summary(comparison), _traits(comparison)]
+    sections = [_summary(comparison), _runs(comparison), _traits(comparison)]
     sections += [_by_collection(comparison, key, aside) for key in SECTIONS]
     sections.append(_skipped(comparison))
     shown = [section for section in sections if section.blocks or section.parts or section.text]
@@ -248,10 +223,28 @@ def _summary(comparison: Comparison) -> Section:
     links = dict.fromkeys((name for found in comparison.traits.values() for name in found), "traits")
     links |= {"similarity": "similarity", "consistency": "consistency", "power": "power"}
     table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
-    return Section("summary", "Summary", comparison.notes, (table, rules_block(comparison.rules())))
+    text = (*comparison.notes, _tell_directions(comparison))
+    return Section("summary", "Summary", text, (table, rules_block(comparison.rules())))
 
 
-def _traits(comparison: Comparison) -> Section:
+def _runs(comparison: Comparison) -> Section:
+    """Return what is irregular about the runs of each collection, which bears on every result below."""
+    notes = tuple(note for one in comparison.collections for note in one.diagnostics.describe())
+    return Section("runs", "Runs that distort results", notes)
+
+
+def _tell_directions(comparison: Comparison) -> str:
+    """Return in sentences of which measures higher or lower scores are better, and of which that is assumed."""
+    words = {
+        "higher": "Higher is better",
+        "lower": "Lower is better",
+        "assumed: higher": "Assumed, because nobody stated it, that higher is better",
+    }
+    named = {way: [str(one) for one in comparison.measures if one.direction == way] for way in words}
+    return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
+
+
+def _traits_table(comparison: Comparison) -> Table:
     rows = [
         (measure, name, trait.mark, trait.evidence)
         for measure, found in comparison.traits.items()
@@ -259,7 +252,11 @@ def _traits(comparison: Comparison) -> Section:
     ]
     frame = pd.DataFrame(rows, columns=["measure", "trait", "mark", "tried, or found"]).set_index("measure")
     caption = "Each trait is tried on made-up data: how many cases, or the case that speaks against it."
-    block = table_block(Table(frame, caption, comparison.signature), highlight=comparison.new)
+    return Table(frame, caption, comparison.signature)
+
+
+def _traits(comparison: Comparison) -> Section:
+    block = table_block(_traits_table(comparison), highlight=comparison.new)
     return Section("traits", "What kind of measure", (), (block,))
 
 

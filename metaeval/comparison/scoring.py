@@ -93,35 +93,3 @@ def _kept(runs: Runs, rest: Sequence[Measure], store: ScoreStore, tell: Say) -> 
             store.add(score(runs, rest), collection=name, replace=True)
     kept = store.load(name, [str(one) for one in rest])
     return replace(kept, collection=runs.collection, provenance=runs.provenance)
-
-
-def add_new_scores(new: Scores, collection: Scores, *, higher_is_better: bool) -> Scores:
-    """Put a measure that comes only as scores beside those of a collection, in the first place.
-
-    Parameters
-    ----------
-    new : Scores
-        Of the new measure alone; its runs and topics are those of the collection, in any order.
-    collection : Scores
-    higher_is_better : bool
-        Direction of the new measure.
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    DataError
-        If runs or topics are not those of the collection, or it has a measure of that name.
-
-    Examples
-    --------
-    >>> labels = {"runs": ["a", "b"], "topics": ["t"]}
-    >>> new = Scores([[[1.0]], [[2.0]]], measures=["mine"], **labels)
-    >>> old = Scores([[[3.0]], [[4.0]]], measures=["AP"], **labels)
-    >>> [str(one) for one in add_new_scores(new, old, higher_is_better=True).measures]
-    ['mine', 'AP']
-    """
-    (name,) = (str(one) for one in new.measures)
-    return collection.add_measures(replace(new, measures=(Measure(name, higher_is_better),)), first=True)

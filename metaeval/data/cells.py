@@ -13,11 +13,15 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.policies import MissingPolicy, check_policy, drop_sparse, hint_missing, mend_missing, refuse_gap
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_list, format_option
 from metaeval.measures.base import Measure
+from metaeval.measures.directions import turn
 from metaeval.measures.resolve import measure_of_label
 
 COLUMNS = ("run", "topic", "measure", "score")
+
+DIRECTION = "higher_is_better"
+"""An optional fifth column, true or false, written if the direction of a measure is not known from its name."""
 
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
 """Cells that "worst" may fill: so many, or so many for every row there is; more is a mistake in the labels."""
@@ -53,6 +57,37 @@ def number(text: str) -> float:
         return math.nan
 
 
+RUN_COLUMNS = ("run", "system", "model", "team", "method", "submission", "participant")
+"""What a first column of runs is called, in lower case."""
+
+
+def refuse_leaderboard(columns: Sequence[object], file: object = None) -> None:
+    """Refuse a table of runs without topics, one number a run, and say what can be done.
+
+    Parameters
+    ----------
+    columns : sequence
+        Names of its columns.
+    file : path, optional
+        For the message.
+
+    Raises
+    ------
+    DataError
+        If one of them is that of runs, and none that of topics.
+    """
+    names = [str(one).strip().lower() for one in columns]
+    if "topic" not in names and ("run" in names or (names and names[0] in RUN_COLUMNS)):
+        raise DataError(
+            f"it holds one number a run and no topics (columns: {format_list([str(one) for one in columns])}), "
+            "but the analyses look at how scores vary over topics",
+            file=file,
+            hint="give the scores of every topic (segment, query, document), of which such numbers are means, or say "
+            f"which column is the topic with {format_option('columns')}; "
+            "metaeval.stats.rank_correlation.tau compares two lists of such numbers",
+        )
+
+
 def arrange_cells(
     frame: pd.DataFrame,
     *,
@@ -67,7 +102,7 @@ def arrange_cells(
     Parameters
     ----------
     frame : DataFrame
-        Columns run, topic, measure and score.
+        Columns run, topic, measure and score, and maybe higher_is_better.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with a cell that has no row, or whose score is NaN, None or NA.
     measures : sequence of Measure, optional
@@ -89,7 +124,7 @@ def arrange_cells(
     ------
     DataError
         If a label is missing or of another type than the others, a score is not a finite number, a cell is there
-        twice, or one is missing and the policy is to raise.
+        twice, or one is missing and the policy is to raise, or a direction is stated in several ways.
     """
     check_policy(missing, MissingPolicy)
     encoded = [_encode(frame[name], name, file, lines) for name in COLUMNS[:3]]
@@ -108,7 +143,9 @@ def arrange_cells(
     sparse = n_cells > 4 * len(cell) + 1000
     _refuse_second(cell, n_cells, sparse, score, where)
     stated = {str(one): one for one in measures}
+    directions = _read_directions(frame, codes[2], labels[2], file)
     known = [stated.get(name) or measure_of_label(name) for name in labels[2]]
+    known = [turn(one, directions[str(one)]) if str(one) in directions else one for one in known]
     runs, topics = labels[0], labels[1]
     if sparse:  # an array of all cells might not fit into memory
         there = ~gaps
@@ -132,6 +169,24 @@ def arrange_cells(
     values.ravel()[cell] = score
     values, runs, topics = mend_missing(values, runs, topics, known, missing, file=file)
     return values, runs, topics, known
+
+
+def _read_directions(frame: pd.DataFrame, code: np.ndarray, labels: Sequence[str], file: object) -> dict[str, bool]:
+    """Return the directions that a column of the frame states, by measure."""
+    if DIRECTION not in frame.columns:
+        return {}
+    said = frame[DIRECTION].astype(object).where(frame[DIRECTION].notna(), "")
+    words = said.groupby(code).unique()
+    stated = {}
+    for position, found in zip(words.index.tolist(), words, strict=True):
+        name, spelled = labels[position], {str(word).strip().lower() for word in found}
+        if len(spelled) > 1 or not spelled <= {"true", "false", ""}:
+            shown = format_list(sorted(spelled))
+            problem = f"{DIRECTION} is {shown}; it is true or false, the same in every row of a measure"
+            raise DataError(problem, file=file, measure=name)
+        if spelled != {""}:
+            stated[name] = spelled == {"true"}
+    return stated
 
 
 def _encode(column: pd.Series, what: str, file: object, lines: Sequence[int] | None) -> tuple[np.ndarray, list[str]]:

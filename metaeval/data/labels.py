@@ -31,7 +31,10 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     if isinstance(given, str):
         plural = f"{what}es" if what.endswith("s") else f"{what}s"
         raise DataError(f"{plural} are a list of labels, not the single text {given!r}")
-    listed_labels = list(given)
+    try:
+        listed_labels = list(given)
+    except TypeError:
+        raise DataError(f"labels are a list, not {given!r}") from None
     for position, label in enumerate(listed_labels):
         if label is None or (isinstance(label, float) and label != label):
             raise DataError(f"{what} number {position + 1} has no name")

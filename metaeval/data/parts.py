@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from metaeval.data.labels import rank_labels
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
 from metaeval.stats.streams import generator
@@ -27,7 +28,7 @@ def join_topics(runs: ClassificationRuns, n_parts: int = 10, *, seed: int = 0) -
     n_parts : int, optional
         Their numbers of topics differ by one at most.
     seed : int, optional
-        With the collection's name it decides the split.
+        With the collection's name and the topics' it decides the split; their order plays no part.
 
     Returns
     -------
@@ -48,7 +49,8 @@ def join_topics(runs: ClassificationRuns, n_parts: int = 10, *, seed: int = 0) -
     n_topics = len(runs.topics)
     if isinstance(n_parts, bool) or int(n_parts) != n_parts or not 1 <= n_parts <= n_topics:
         raise DataError(f"{n_topics} topics cannot be put together into {n_parts} parts: from 1 to as many as topics")
-    part = generator(seed, runs.collection, "partitioned").permutation(np.arange(n_topics) % n_parts)
+    drawn = generator(seed, runs.collection, "partitioned").permutation(np.arange(n_topics) % n_parts)
+    part = drawn[rank_labels(runs.topics)]
     member = (part == np.arange(n_parts)[:, np.newaxis]).astype(np.int64)  # part × topic
     counts = np.einsum("pt,rtgc->rpgc", member, runs.counts)
     return replace(runs, counts=counts, topics=tuple(f"part-{number + 1}" for number in range(n_parts)))

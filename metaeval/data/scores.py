@@ -14,12 +14,17 @@ import pandas as pd
 from metaeval.data.cells import COLUMNS, arrange_cells
 from metaeval.data.labels import find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy
-from metaeval.errors import DataError, format_count, format_list
+from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
-from metaeval.measures.resolve import Wanted, list_wanted, measure_of_label, resolve_measures
+from metaeval.measures.directions import Names, drop_contradicted, turn_measures
+from metaeval.measures.resolve import Wanted, list_wanted, measure_of_label, resolve_measures, tells_direction
 
 if TYPE_CHECKING:
     import xarray
+
+
+_NO_NUMBERS = {"c": "complex ones", "m": "durations", "M": "dates", "V": "records", "S": "bytes"}
+"""Kinds of arrays that numpy would turn into numbers without a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,19 +38,25 @@ class Scores:
     runs, topics : iterable of str
         Unique labels of the first two axes.
     measures : iterable of str, Measure or function
-        What the last axis holds. A registered name brings its direction and range; another name stands for
-        a measure whose direction is not stated, so that higher is assumed to be better; a `Measure` states it:
-        ``Measure("cost", higher_is_better=False)``.
+        What the last axis holds. A registered or usual name, such as nDCG@10 or TER, brings its direction; of a
+        measure of another name higher is assumed to be better, unless its direction is stated, here or by a
+        `Measure`: ``Measure("cost", higher_is_better=False)``.
     collection : str, optional
         Name of the collection the scores belong to.
     provenance : str, optional
         Where they are from, in one line.
+    higher_is_better : str, iterable of str, or True, optional
+        Measures of which higher scores are better, whatever their names tell; True for all but `lower_is_better`.
+    lower_is_better : str or iterable of str, optional
+        Measures of which lower scores are better.
 
     Raises
     ------
     DataError
         If the shape does not fit the labels, a label is there twice, or a score is NaN or infinite; the
         message names the run, topic and measure.
+    MetaevalError
+        If a direction is stated of a measure that is not there, or that has it already.
 
     Examples
     --------
@@ -75,12 +86,17 @@ class Scores:
         measures: Iterable[Wanted] | Wanted,
         collection: str = "",
         provenance: str = "",
+        higher_is_better: Names | bool = (),
+        lower_is_better: Names = (),
     ) -> None:
         known = tuple(measure_of_label(one) for one in list_wanted(measures))
         unique_labels([str(one) for one in known], "measure")
         try:
-            if np.iscomplexobj(values):
-                raise TypeError("complex ones are not")
+            kind = np.asarray(values).dtype.kind
+            if kind in _NO_NUMBERS:
+                raise TypeError(f"{_NO_NUMBERS[kind]} are none")
+            if np.ma.is_masked(values):
+                raise TypeError("masked ones are none: write NaN into a frame, and see Scores.from_frame")
             array = np.array(values, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
@@ -103,6 +119,7 @@ class Scores:
                 measure=known[m],
                 value=float(array[r, t, m]),
             )
+        (known,) = turn_measures([drop_contradicted(known, array)], higher_is_better, lower_is_better)
         array.flags.writeable = False
         fields = {
             "values": array,
@@ -288,6 +305,8 @@ class Scores:
     def to_xarray(self) -> xarray.DataArray:
         """Return the scores as an `xarray.DataArray` with dimensions run, topic, measure.
 
+        Directions that are stated and not known by name are in its ``attrs``, where `metaeval.io.from_frame` finds them.
+
         Returns
         -------
         xarray.DataArray
@@ -301,7 +320,12 @@ class Scores:
 
         names = [str(one) for one in self.measures]
         coordinates = {"run": list(self.runs), "topic": list(self.topics), "measure": names}
-        return xarray.DataArray(self.values, coords=coordinates, name=self.collection or "score")
+        attrs = {
+            word: names
+            for word, direction in ATTRS.items()
+            if (names := [str(one) for one in self.measures if one.higher_is_better is direction and is_untold(one)])
+        }
+        return xarray.DataArray(self.values, coords=coordinates, name=self.collection or "score", attrs=attrs)
 
     @classmethod
     def from_frame(
@@ -313,13 +337,16 @@ class Scores:
         missing: MissingPolicy = "raise",
         measures: Sequence[Measure] = (),
         file: object = None,
+        higher_is_better: Names | bool = (),
+        lower_is_better: Names = (),
     ) -> Scores:
         """Make scores of a tidy frame with columns run, topic, measure, score, one row per score, in any order.
 
         Parameters
         ----------
         frame : DataFrame
-            Rows are aligned by their labels; runs, topics and measures keep the order in which they appear.
+            Rows are aligned by their labels; runs, topics and measures keep the order in which they appear. A column
+            higher_is_better, true or false, states directions.
         collection, provenance : str, optional
             As for `Scores`.
         missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
@@ -329,6 +356,8 @@ class Scores:
             Directions and ranges for names that are not registered.
         file : path, optional
             Where the frame is from, for messages.
+        higher_is_better, lower_is_better : str or iterable of str, optional
+            As for `Scores`.
 
         Returns
         -------
@@ -357,7 +386,66 @@ class Scores:
         if frame.empty:
             raise DataError("there are no scores in it", file=file)
         values, runs, topics, known = arrange_cells(frame, missing=missing, measures=measures, file=file)
-        return cls(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance)
+        scores = cls(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance)
+        return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
+
+
+ATTRS = {"higher_is_better": True, "lower_is_better": False}
+"""Attributes of an array with names that list measures by their directions."""
+
+
+def is_untold(measure: Measure) -> bool:
+    """Say whether a measure has a direction that its name does not tell to whoever reads it."""
+    if measure.higher_is_better is None or tells_direction(str(measure), measure.higher_is_better):
+        return False
+    return measure.formula is not None or measure != measure_of_label(str(measure))
+
+
+def state_directions(
+    collections: Sequence[Scores],
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
+    missing: MissingPolicy = "raise",
+) -> list[Scores]:
+    """Return scores with directions stated of their measures, which win over what names and files tell.
+
+    Parameters
+    ----------
+    collections : sequence of Scores
+        A measure need not be in all of them.
+    higher_is_better : str, iterable of str, or True
+        Names of measures; True for all but `lower_is_better`.
+    lower_is_better : str or iterable of str
+        Names of measures.
+    missing : str, optional
+        What was done where a score was missing.
+
+    Returns
+    -------
+    list of Scores
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such measure, it has that direction already, or both are stated of one; or if the worst value of
+        the other direction stands for missing scores.
+
+    Examples
+    --------
+    >>> scores = Scores([[[0.4]]], runs=["a"], topics=["t"], measures=["cost"])
+    >>> state_directions([scores], lower_is_better="cost")[0].measures[0].higher_is_better
+    False
+    """
+    turned = turn_measures([one.measures for one in collections], higher_is_better, lower_is_better)
+    for scores, measures in zip(collections, turned, strict=True):
+        for old, new in zip(scores.measures, measures, strict=True):
+            if missing == "worst" and np.isfinite(old.worst) and old.worst != new.worst:
+                problem = f"missing scores would have {old.worst:g}, the worst of the direction that its name tells"
+                raise DataError(problem, measure=old, hint=f"{format_option('missing', 'drop-topic')} leaves them out")
+    return [
+        scores if measures == scores.measures else replace(scores, measures=measures)
+        for scores, measures in zip(collections, turned, strict=True)
+    ]
 
 
 def _others(count: int) -> str:

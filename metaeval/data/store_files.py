@@ -17,11 +17,10 @@ from urllib.parse import quote
 
 import numpy as np
 
-from metaeval.data.scores import COLUMNS, Scores
+from metaeval.data.scores import COLUMNS, Scores, is_untold
 from metaeval.errors import MetaevalError, StoreError
 from metaeval.files import is_remote, open_regular, read_bytes
 from metaeval.measures.base import Measure
-from metaeval.measures.registry import is_shipped
 from metaeval.measures.resolve import measure_of_label
 
 SCHEMA = 2
@@ -202,15 +201,7 @@ def _digest_labels(runs: Sequence[str], topics: Sequence[str]) -> str:
 
 def _direction(measure: Measure) -> str:
     """Return the direction as tidy files state it, empty where the measure's name tells it."""
-    if measure.higher_is_better is None or tells_direction(str(measure), measure.higher_is_better):
-        return ""
-    return "true" if measure.higher_is_better else "false"
-
-
-def tells_direction(name: str, higher_is_better: bool) -> bool:
-    """Say whether whoever reads a measure's name knows its direction, without code of the measure's own."""
-    known = measure_of_label(name)
-    return known.higher_is_better == higher_is_better and (known.formula is None or is_shipped(known))
+    return str(measure.higher_is_better).lower() if is_untold(measure) else ""
 
 
 def describe_measure(measure: Measure) -> dict[str, Any]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from metaeval.errors import DataError, MetaevalError, StoreError
-from metaeval.files import PathLike, is_remote
+from metaeval.files import PathLike, is_remote, postpone_signals
 
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
@@ -94,7 +92,7 @@ def as_store_errors(path: str, done: str) -> Iterator[None]:
 
 @contextmanager
 def hold_lock(folder: Path) -> Iterator[None]:
-    """Let nobody else write the store meanwhile; a SIGTERM waits until the write is done.
+    """Let nobody else write the store meanwhile; SIGTERM and Ctrl-C wait until the write is done.
 
     Parameters
     ----------
@@ -115,30 +113,7 @@ def hold_lock(folder: Path) -> Iterator[None]:
     except NotImplementedError:
         raise StoreError(f"{folder}: files cannot be locked on this disk; use a folder on another one") from None
     try:
-        with _postpone_sigterm():
+        with postpone_signals():
             yield
     finally:
         lock.release()
-
-
-@contextmanager
-def _postpone_sigterm() -> Iterator[None]:
-    """Finish what was begun before obeying a SIGTERM, whose default ends a process without any clearing up.
-
-    Only the main thread may set a handler; elsewhere the next write clears what is left behind.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGTERM)
-    if before is None:  # set by something that is not Python, and could not be put back
-        yield
-        return
-    arrived: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _frame: arrived.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        if arrived:
-            signal.raise_signal(signal.SIGTERM)

@@ -8,9 +8,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from metaeval.data.store_files import SCHEMA, name_file, tells_direction
+from metaeval.data.store_files import SCHEMA, name_file
 from metaeval.data.store_folder import join_name
 from metaeval.errors import StoreError, format_list
+from metaeval.measures.resolve import tells_direction
 
 MANIFEST = "manifest.json"
 LARGEST = 16 * 2**20

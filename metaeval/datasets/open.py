@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, state_directions
 from metaeval.data.store import ScoreStore
-from metaeval.errors import DatasetError, MetaevalError, format_list, format_option
+from metaeval.data.store_folder import find_folder
+from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import is_remote, is_standard_input
 from metaeval.measures.base import Measure
+from metaeval.measures.directions import Names
 from metaeval.measures.resolve import Wanted, resolve_measures
 
 
@@ -28,8 +29,8 @@ def open_scores(
     measure: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
-    higher_is_better: Iterable[str] = (),
-    lower_is_better: Iterable[str] = (),
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
 ) -> Scores:
     """Return the scores that a data set's name, a store, or a score file or folder stands for.
 
@@ -49,8 +50,9 @@ def open_scores(
         What to do where a file has no score for a run and topic.
     columns : mapping of str to str, optional
         What a tidy file calls some of its columns: ``{"run": "system"}``.
-    higher_is_better, lower_is_better : iterable of str, optional
-        Directions of measures that are not registered.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
+        ``higher_is_better=True`` for all that are not named otherwise.
 
     Returns
     -------
@@ -59,7 +61,8 @@ def open_scores(
     Raises
     ------
     MetaevalError
-        If there is no such thing, or it cannot be read.
+        If there is no such thing, or it cannot be read; or if a direction is stated of a measure that is not there, or
+        that has it already.
     """
     from metaeval.datasets import load_dataset
     from metaeval.io import read_scores
@@ -67,14 +70,18 @@ def open_scores(
     if not source.strip():
         raise MetaevalError("the source has an empty name")
     wanted = None if measures is None else resolve_measures(measures, labels=())
-    if format == "store" or (format is None and is_store(source)):
-        scores = _stored(source, collection, wanted)
-    elif (
+    stored = format == "store" or (format is None and is_store(source))
+    file = (
         format is not None
         or is_remote(source)
         or is_standard_input(source)
         or os.path.exists(os.path.expanduser(source))
-    ):
+    )
+    if columns and (stored or not file):
+        raise MetaevalError(f"{source} has no columns that {format_option('columns')} could name")
+    if stored:
+        scores = _stored(source, collection, wanted)
+    elif file:
         scores = read_scores(
             source, format=format, measure=measure, collection=collection, missing=missing, columns=columns
         )
@@ -86,11 +93,13 @@ def open_scores(
                 raise MetaevalError(f"{source}: there is no such file or folder") from None
             raise MetaevalError(f"{error}") from None
         scores = loaded if isinstance(loaded, Scores) else score(loaded, wanted)
-    scores = state_directions(scores, higher_is_better, lower_is_better)
-    return scores if wanted is None else scores.sel(measures=wanted)
+    scores = scores if wanted is None else scores.sel(measures=wanted)
+    return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
 
 
-def open_data(source: object, *, missing: MissingPolicy = "raise") -> Scores | ClassificationRuns | QuantificationRuns:
+def open_data(
+    source: object, *, missing: MissingPolicy = "raise", columns: Mapping[str, str] | None = None
+) -> Scores | ClassificationRuns | QuantificationRuns:
     """Return what a source holds, runs as runs: a data set's name, a store, a file, or such an object itself.
 
     Parameters
@@ -98,6 +107,8 @@ def open_data(source: object, *, missing: MissingPolicy = "raise") -> Scores | C
     source : str, Path, Scores, ClassificationRuns or QuantificationRuns
     missing : str, optional
         What to do where a file has no score for a run and topic.
+    columns : mapping of str to str, optional
+        What a tidy file calls some of its columns.
 
     Returns
     -------
@@ -112,59 +123,21 @@ def open_data(source: object, *, missing: MissingPolicy = "raise") -> Scores | C
         return source
     if not isinstance(source, str | Path):
         raise MetaevalError(f"{source!r} is no data: give a data set's name, a path, Scores, or runs")
-    if isinstance(source, str) and not is_remote(source) and not Path(source).expanduser().exists():
+    if isinstance(source, str) and not columns and not is_remote(source) and not Path(source).expanduser().exists():
         from metaeval.datasets import load_dataset
 
         if not Path(source).suffix and "/" not in source:
             return load_dataset(source)
-    return open_scores(str(source), missing=missing)
+    return open_scores(str(source), missing=missing, columns=columns)
 
 
 def is_store(path: str | Path) -> bool:
     """Say whether a path is the folder of a score store."""
-    return not is_remote(path) and os.path.isfile(Path(path).expanduser() / "manifest.json")
-
-
-def state_directions(scores: Scores, higher_is_better: Iterable[str], lower_is_better: Iterable[str]) -> Scores:
-    """Return the same scores with directions stated for measures that have none of their own.
-
-    Parameters
-    ----------
-    scores : Scores
-    higher_is_better, lower_is_better : iterable of str
-        Names of measures.
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such measure, or both are stated of one, or it has the other direction by itself.
-    """
-    stated: dict[str, bool] = {}
-    for names, direction in ((higher_is_better, True), (lower_is_better, False)):
-        for name in names:
-            if stated.get(name, direction) != direction:
-                raise MetaevalError(f"{name} cannot be both higher-is-better and lower-is-better")
-            stated[name] = direction
-    if not stated:
-        return scores
-    known = {str(one): one for one in scores.measures}
-    for name, direction in stated.items():
-        if name not in known:
-            raise MetaevalError(
-                f"there is no measure {name!r} whose direction could be stated (there are {format_list([*known])})"
-            )
-        if known[name].formula is not None and known[name].higher_is_better != direction:
-            raise MetaevalError(
-                f"{name} is a registered measure, of which {'lower' if direction else 'higher'} is better"
-            )
-    measures = [
-        replace(one, higher_is_better=stated[str(one)]) if str(one) in stated else one for one in scores.measures
-    ]
-    return replace(scores, measures=tuple(measures))
+    try:
+        folder = find_folder(path)
+    except StoreError:
+        return False
+    return not is_remote(folder) and os.path.isfile(os.path.join(folder, "manifest.json"))
 
 
 def _stored(source: str, collection: str | None, measures: Sequence[Measure] | None) -> Scores:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
+from metaeval.data.cells import number
+from metaeval.data.policies import InvalidPolicy, MissingPolicy, report_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.data.scores import Scores
-from metaeval.errors import DataError, MetaevalError, format_option
+from metaeval.data.scores import Scores, is_untold, state_directions
+from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources, file_name, is_folder
 from metaeval.io import (
     dialogue_quality,
@@ -23,11 +27,14 @@ from metaeval.io import (
     sentiment,
     tidy,
     trec_eval,
+    votes,
     wide,
 )
+from metaeval.io.classification import Rounding
 from metaeval.io.detect import score_format
 from metaeval.io.frames import from_frame, is_frame
 from metaeval.io.objects import from_ir_measures, from_pytrec_eval, from_ranx
+from metaeval.measures.directions import Names
 
 SCORE_FORMATS: Mapping[str, ModuleType] = MappingProxyType(
     {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval}
@@ -42,6 +49,7 @@ RUN_FORMATS: Mapping[str, Callable[..., ClassificationRuns | QuantificationRuns]
         "judgements": judgements.read,
         "labels": labels.read,
         "probabilities": probabilities.read,
+        "votes": votes.read,
         "polarity": sentiment.read,
     }
 )
@@ -68,6 +76,8 @@ def read_scores(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
 ) -> Scores:
     r"""Read a score matrix in any of the `SCORE_FORMATS`.
 
@@ -81,11 +91,16 @@ def read_scores(
     measure : str, optional
         The measure that a wide file holds, or the only measure to read from a file or folder with several.
     collection : str, optional
-        By default, the name of the file or folder; for a wide file, the part of its name before the measure.
+        By default, what a tidy file states in its column collection, else the name of the file or folder; for a wide
+        file, the part of its name before the measure.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure; in every format, NaN is no score.
     columns : mapping of str to str, optional
-        What a tidy source calls some of its columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
+        What a tidy source calls some of its columns: ``{"run": "system", "topic": "segment", "score": "value"}``; or
+        what a wide one calls its column of topics.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
+        ``higher_is_better=True`` for all that are not named otherwise.
 
     Returns
     -------
@@ -95,6 +110,8 @@ def read_scores(
     ------
     DataError
         If the format cannot be detected, or the data are wrong; the message says where.
+    MetaevalError
+        If a direction is stated of a measure that is not there, or that has it already.
 
     Examples
     --------
@@ -104,15 +121,27 @@ def read_scores(
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
     """
-    if is_frame(path):
+    scores = _read(path, format, measure, collection, missing, columns)
+    return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
+
+
+def _read(
+    path: Sources | Any,
+    format: str | None,
+    measure: str | None,
+    collection: str | None,
+    missing: MissingPolicy,
+    columns: Mapping[str, str] | None,
+) -> Scores:
+    if is_frame(path) or (isinstance(path, Mapping) and not all(isinstance(one, str | Path) for one in path.values())):
         if format not in (None, "tidy", "wide"):
             raise MetaevalError(f"a frame is not in the format {format}")
         return from_frame(path, measure=measure, collection=collection, missing=missing, columns=columns)
     name = score_format(path, columns) if format is None else _check_format(format, SCORE_FORMATS)
-    if columns and name != "tidy":
+    if columns and name not in ("tidy", "wide"):
         raise MetaevalError(f"the format {name} has no columns that {format_option('columns')} could name")
     if name == "wide":
-        return wide.read(path, measure=measure, collection=collection, missing=missing)
+        return wide.read(path, measure=measure, collection=collection, missing=missing, columns=columns)
     if name == "trec_eval":
         wanted = None if measure is None else [measure]
         return trec_eval.read(path, measures=wanted, collection=collection, missing=missing)
@@ -126,7 +155,7 @@ def read_scores(
     return sakai.read(folder, measures=files, collection=collection, missing=missing)
 
 
-def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -> None:
+def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, defuse_formulas: bool = False) -> None:
     """Write a score matrix without loss of precision.
 
     Parameters
@@ -137,11 +166,19 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
     format : {"tidy", "wide", "sakai", "trec_eval"}, optional
         By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. Any other path is a folder,
         and its format must be stated.
+    defuse_formulas : bool, optional
+        Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
+        the name. By default names are written as they are.
 
     Raises
     ------
     DataError
         If it cannot be written, or the format cannot hold a label.
+
+    Warns
+    -----
+    DirectionWarning
+        If a measure has a direction that neither its name nor the format tells.
 
     Examples
     --------
@@ -160,18 +197,45 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None) -
                 f"{format_option('format', 'wide')}, sakai or trec_eval",
             )
         format = "tidy"
+    scores = _defuse_formulas(scores) if defuse_formulas else scores
     writer = SCORE_FORMATS[_check_format(format, SCORE_FORMATS)]
-    for label in (*scores.runs, *scores.topics, *map(str, scores.measures)):
+    for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
         try:
             label.encode()
         except UnicodeEncodeError:
             raise DataError(f"the label {label!r} is not text that a file can hold", file=path) from None
     writer.write(scores, path)
+    untold = [str(one) for one in scores.measures if is_untold(one)]
+    if untold and format != "tidy":
+        warnings.warn(
+            f"files of the format {format} hold no directions: state that of {format_list(untold)} when you read them",
+            DirectionWarning,
+            stacklevel=2,
+        )
+
+
+def _defuse_formulas(scores: Scores) -> Scores:
+    """Return the scores with an apostrophe before all names that begin like a formula and are no number."""
+
+    def defuse(label: str) -> str:
+        return (
+            f"'{label}" if label.startswith(("=", "+", "-", "@", "\t", "\r")) and math.isnan(number(label)) else label
+        )
+
+    runs, topics = tuple(map(defuse, scores.runs)), tuple(map(defuse, scores.topics))
+    measures = tuple(
+        one if defuse(str(one)) == str(one) else replace(one, name=defuse(one.name)) for one in scores.measures
+    )
+    pairs = zip((*scores.runs, *scores.topics, *scores.measures), (*runs, *topics, *measures), strict=True)
+    changed = [str(now) for before, now in pairs if str(before) != str(now)]
+    if changed:
+        report_policy(f"names that begin like a formula got an apostrophe: {format_list(changed)}")
+    return replace(scores, runs=runs, topics=topics, measures=measures)
 
 
 def read_runs(
-    gold: PathLike,
-    runs: Sources | None = None,
+    gold: PathLike | Any,
+    runs: Sources | Mapping[str, Any] | None = None,
     *,
     format: str,
     classes: Iterable[object] | None = None,
@@ -179,32 +243,43 @@ def read_runs(
     aspect: str | None = None,
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
+    rounding: Rounding | None = None,
     rescale: bool = False,
     collection: str | None = None,
+    parts: int | None = None,
+    seed: int = 0,
 ) -> ClassificationRuns | QuantificationRuns:
     r"""Read gold and runs in one of the `RUN_FORMATS`.
 
     Parameters
     ----------
-    gold : path
-    runs : path, list of paths, mapping of run name to path, or folder
+    gold : path or frame
+        The formats labels, probabilities and votes take frames, as `from_frame` does.
+    runs : path, list of paths, mapping of run name to path or frame, or folder
         A run is named after its file, without suffix, unless a mapping gives its name. The format labels needs no
-        runs if the gold file has a column for every judge: item, gold, judge1, judge2, …
-    format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities"}
+        runs if the gold has a column for every judge: item, gold, judge1, judge2, …; nor does votes.
+    format : {"semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities", "votes", "polarity"}
     classes : iterable of str, optional
-        All classes in order; judgements and labels need them.
+        All classes in order; judgements, labels and votes need them.
     columns : mapping of str to str, optional
-        What files of labels call some of the columns: ``{"item": "sentence"}``.
+        What tables of labels, probabilities or votes call some of the columns: ``{"item": "sentence"}``.
     aspect : {"A", "E", "S"}, optional
         Which aspect of dialogue quality; that format needs it.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no answer.
     invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
         What to do with a label outside the classes.
+    rounding : {"nearest", "down", "up"}, optional
+        Which class a real number between two classes becomes: in judgements, labels and votes.
     rescale : bool, optional
         Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     collection : str, optional
         By default, the name of the gold file without suffix (and the aspect).
+    parts : int, optional
+        Divide the items at random into this many parts, which replace the topics: for a task without topics, in
+        judgements, labels and polarity.
+    seed : int, optional
+        Seed of that split.
 
     Returns
     -------
@@ -229,12 +304,20 @@ def read_runs(
     reader = RUN_FORMATS[_check_format(format, RUN_FORMATS)]
     # Readers state by their signatures which options they use; an option without effect would mislead the user.
     takes = inspect.signature(reader).parameters
-    given: dict[str, Any] = {"classes": classes, "aspect": aspect, "columns": columns}
+    given: dict[str, Any] = {
+        "classes": classes,
+        "aspect": aspect,
+        "columns": columns,
+        "rounding": rounding,
+        "parts": parts,
+    }
     given = {name: value for name, value in given.items() if value is not None}
     if invalid != "raise":
         given["invalid"] = invalid
     if rescale:
         given["rescale"] = rescale
+    if seed != 0 and parts is None:
+        raise MetaevalError(f"{format_option('seed')} is for {format_option('parts')}: nothing else is random here")
     for name in given:
         if name not in takes:
             raise MetaevalError(f"the format {format} has no use for {format_option(name)}")
@@ -243,6 +326,10 @@ def read_runs(
             raise MetaevalError(f"the format {format} needs {format_option(name)}: {_EXAMPLES[name]}")
     if runs is None and takes["runs"].default is inspect.Parameter.empty:
         raise MetaevalError(f"the format {format} needs runs besides the gold")
+    if is_frame(gold) and "columns" not in takes:
+        raise MetaevalError(f"a frame is not in the format {format}: use labels, probabilities or votes")
+    if parts is not None:
+        given["seed"] = seed
     return reader(gold, runs, missing=missing, collection=collection, **given)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import repeat
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from metaeval.data.cells import number
+from metaeval.data.cells import is_missing, number
 from metaeval.data.labels import unique_labels
 from metaeval.data.parts import assign_parts
 from metaeval.data.policies import (
@@ -27,6 +28,9 @@ from metaeval.data.policies import (
 )
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count, format_list, format_option
+
+Rounding = Literal["nearest", "down", "up"]
+"""How a number between two classes becomes a class."""
 
 _NONE = -1
 """Stands in integer arrays where there is no row, or no class."""
@@ -100,6 +104,7 @@ def classification_runs(
     *,
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
+    rounding: Rounding | None = None,
     collection: str = "",
     provenance: str = "",
 ) -> ClassificationRuns:
@@ -113,11 +118,14 @@ def classification_runs(
     classes : iterable of str
         All K classes in order.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no label for an item: raise an error, leave out the topic for all runs, leave out
-        the run, or count the class farthest from the gold class, the last class if both ends are equally far.
+        What to do if a run has no label for an item, or an empty one, NA or NaN: raise an error, leave out the topic
+        for all runs, leave out the run, or count the class farthest from the gold class, the last class if both ends
+        are equally far.
     invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
         What to do with a label outside the classes; "clip" uses the nearest end of the scale if the label and the
         classes are numbers. Runs are left out first, so that a run that is left out does not remove topics too.
+    rounding : {"nearest", "down", "up"}, optional
+        What to do with real-valued labels, of the gold too, as `round_labels` does; by default they are invalid.
     collection, provenance : str, optional
 
     Returns
@@ -145,14 +153,22 @@ def classification_runs(
     check_policy(missing, MissingPolicy)
     check_policy(invalid, InvalidPolicy)
     names = unique_labels(classes, "class")
+    if rounding is not None:
+        gold, *rounded = round_labels([gold, *runs.values()], names, rounding)
+        runs = dict(zip(runs, rounded, strict=True))
     topics = list(dict.fromkeys(gold.topics))
     number_of = {topic: t for t, topic in enumerate(topics)}
     topic_of = np.fromiter((number_of[topic] for topic in gold.topics), dtype=np.intp, count=len(gold.topics))
     truth = _code_labels(gold, names)
     for row in np.flatnonzero(truth == _NONE)[:1]:
-        raise DataError(_not_a_class(gold.labels[row], names), **gold.place(int(row)))
+        said = gold.labels[row]
+        raise DataError(_not_a_class(said, names), **gold.place(int(row)), hint=_hint_rounding(said, names))
     rows = _match_rows(gold, runs)
-    answers = _Answers(list(runs), topics, topic_of, list(runs.values()), rows, _code_answers(runs, rows, names))
+    predicted = _code_answers(runs, rows, names)
+    files, gaps = list(runs.values()), rows == _NONE
+    for r, i in np.argwhere((predicted == _NONE) & ~gaps):
+        gaps[r, i] = is_missing(files[r].labels[rows[r, i]])
+    answers = _Answers(list(runs), topics, topic_of, files, rows, predicted, gaps)
     far = find_farthest_end(truth, len(names))
     answers.apply_invalid(invalid, names, far)
     answers.apply_missing(missing, gold, far)
@@ -165,6 +181,79 @@ def classification_runs(
         collection=collection,
         provenance=provenance,
     )
+
+
+def round_labels(given: Sequence[Labels], classes: Sequence[str], rounding: Rounding) -> list[Labels]:
+    """Put every label that is a number between two classes into one of them; what is outside the scale stays.
+
+    Parameters
+    ----------
+    given : sequence of Labels
+    classes : sequence of str
+        All of them numbers, in any distance of each other.
+    rounding : {"nearest", "down", "up"}
+        Half-way between two classes "nearest" is the upper one. Numbers are compared as they are written, exactly.
+
+    Returns
+    -------
+    list of Labels
+
+    Raises
+    ------
+    DataError
+        If a class is no number, or there is no such rounding.
+
+    Warns
+    -----
+    PolicyWarning
+        How many labels were rounded.
+
+    Examples
+    --------
+    >>> labels = Labels("ann.csv", ["t"] * 3, ["1", "2", "3"], ["0.4", "1", "7"], [2, 3, 4])
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     round_labels([labels], ["0", "1", "2"], "nearest")[0].labels
+    ['0', '1', '7']
+    """
+    check_policy(rounding, Rounding)
+    scale = {name: exact for name in classes if (exact := _read_exactly(name)) is not None}
+    if len(scale) < len(classes):
+        raise DataError(f"labels are rounded to classes that are numbers, not {format_list(classes, most=12)}")
+    found, count = [], 0
+    for one in given:
+        values = {said: exact for said in set(one.labels) - set(scale) if (exact := _read_exactly(said)) is not None}
+        inside = {said: value for said, value in values.items() if min(scale.values()) <= value <= max(scale.values())}
+        become = {said: _round_number(value, scale, rounding) for said, value in inside.items()}
+        # A label such as 1.0 is put into a class too, but no number is changed by that.
+        count += sum(said in become and inside[said] != scale[become[said]] for said in one.labels)
+        found.append(replace(one, labels=[become.get(said, said) for said in one.labels]))
+    if count:
+        report_policy(f"{format_option('rounding', rounding)}: {format_count(count, 'label')} between classes rounded")
+    return found
+
+
+def _read_exactly(text: str) -> Fraction | None:
+    """Return the number as it is written, so that 0.15 is half-way between 0.1 and 0.2; None where there is none."""
+    rough = number(text)
+    if not math.isfinite(rough):
+        return None
+    return Fraction(text) if rough else Fraction(0)  # 1e-999999999 would take all memory
+
+
+def _round_number(value: Fraction, scale: Mapping[str, Fraction], rounding: Rounding) -> str:
+    below = max((name for name in scale if scale[name] <= value), key=scale.__getitem__)
+    above = min((name for name in scale if scale[name] >= value), key=scale.__getitem__)
+    if rounding == "nearest":
+        return below if value - scale[below] < scale[above] - value else above
+    return below if rounding == "down" else above
+
+
+def _hint_rounding(said: str, classes: Sequence[str]) -> str | None:
+    scale, value = [number(name) for name in classes], number(said)
+    if not all(map(math.isfinite, (*scale, value))) or not min(scale) <= value <= max(scale):
+        return None
+    return f"say how real numbers become classes: {format_option('rounding', 'nearest')}, down or up"
 
 
 def _code_labels(given: Labels, classes: Sequence[str]) -> np.ndarray:
@@ -227,8 +316,8 @@ def _count_confusions(answers: _Answers, truth: np.ndarray, K: int) -> np.ndarra
 class _Answers:
     """The answers of runs to gold items: ``predicted[r, i]`` is a class, or −1 if there is none to count.
 
-    ``rows[r, i]`` is the row of the answer in the file of run r, or −1 if the answer is missing, so that a missing
-    answer and a label outside the classes can be told apart.
+    ``rows[r, i]`` is the row of the answer in the file of run r, or −1 if there is none; ``gaps[r, i]`` tells whether
+    the answer is missing, or the row says so, and not a label outside the classes.
     """
 
     runs: list[str]
@@ -237,16 +326,18 @@ class _Answers:
     files: list[Labels]
     rows: np.ndarray
     predicted: np.ndarray
+    gaps: np.ndarray
 
     def apply_invalid(self, policy: InvalidPolicy, classes: Sequence[str], far: np.ndarray) -> None:
-        bad = (self.predicted == _NONE) & (self.rows != _NONE)
+        bad = (self.predicted == _NONE) & ~self.gaps
         if not bad.any() or policy in ("drop-topic", "drop-run"):
             return
         if policy == "raise":
             r = int(np.argmax(bad.any(axis=1)))
             row = int(self.rows[r, bad[r]].min())
             problem = _not_a_class(self.files[r].labels[row], classes) + describe_total(int(bad.sum()))
-            raise DataError(problem, **self.files[r].place(row, self.runs[r]), hint=hint_invalid())
+            hint = _hint_rounding(self.files[r].labels[row], classes) or hint_invalid()
+            raise DataError(problem, **self.files[r].place(row, self.runs[r]), hint=hint)
         if policy == "worst":
             self.predicted[bad] = np.broadcast_to(far, bad.shape)[bad]
         else:
@@ -257,11 +348,15 @@ class _Answers:
         report_policy(f"{format_option('invalid', policy)}: {what}: {self._describe_affected(bad)}")
 
     def apply_missing(self, policy: MissingPolicy, gold: Labels, far: np.ndarray) -> None:
-        gaps = self.rows == _NONE
+        gaps = self.gaps
         if not gaps.any() or policy in ("drop-topic", "drop-run"):
             return
         if policy == "raise":
             r, i = np.argwhere(gaps)[0]
+            row = int(self.rows[r, i])
+            if row != _NONE:
+                problem = f"the label is missing{describe_total(int(gaps.sum()))}"
+                raise DataError(problem, **self.files[r].place(row, self.runs[r]), hint=hint_missing())
             whole = gaps[r, self.topic_of == self.topic_of[i]].all()
             what = "are no labels for this topic" if whole else "is no label for this item"
             raise DataError(
@@ -281,10 +376,9 @@ class _Answers:
 
     def find_remaining(self, missing: MissingPolicy, invalid: InvalidPolicy) -> tuple[np.ndarray, np.ndarray]:
         """Return which runs and which topics remain under the policies; runs are left out first."""
-        gaps = self.rows == _NONE
         policies = (
-            (gaps, format_option("missing", missing)),
-            ((self.predicted == _NONE) & ~gaps, format_option("invalid", invalid)),
+            (self.gaps, format_option("missing", missing)),
+            ((self.predicted == _NONE) & ~self.gaps, format_option("invalid", invalid)),
         )
         runs: np.ndarray = np.ones(len(self.runs), dtype=bool)
         topics: np.ndarray = np.ones(len(self.topics), dtype=bool)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from metaeval.data.cells import COLUMNS, is_missing, number
+from metaeval.data.cells import COLUMNS, is_missing, number, refuse_leaderboard
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -51,23 +51,25 @@ def score_format(sources: Sources, columns: Mapping[str, str] | None = None) -> 
         If the file fits several formats or none; the message says which, and how to state the format.
     """
     if isinstance(sources, Mapping):
-        return _detect_files(list(sources.values()))
+        return _detect_files(list(sources.values()), columns)
     if isinstance(sources, str | Path):
-        return _detect_folder(sources) if is_folder(sources) else _detect_file(sources, columns)
-    return _detect_files(find_paths(sources))
+        return _detect_folder(sources, columns) if is_folder(sources) else _detect_file(sources, columns)
+    return _detect_files(find_paths(sources), columns)
 
 
-def _detect_folder(folder: PathLike) -> str:
+def _detect_folder(folder: PathLike, columns: Mapping[str, str] | None) -> str:
     files = list_files(folder)
     if is_file(join_path(folder, sakai.RUNS)):
         return "sakai"
-    return _detect_files(files, folder)
+    return _detect_files(files, columns, folder)
 
 
-def _detect_files(files: list[PathLike], folder: PathLike | None = None) -> str:
+def _detect_files(
+    files: list[PathLike], columns: Mapping[str, str] | None = None, folder: PathLike | None = None
+) -> str:
     formats: dict[str, PathLike] = {}
     for path in files:
-        formats.setdefault(_detect_file(path), path)
+        formats.setdefault(_detect_file(path, columns), path)
     if list(formats) == ["tidy"]:  # scores of several tidy files could contradict each other
         hint = f"read {file_name(files[0])}" if len(files) == 1 else "join them into one"
         raise DataError("a tidy score matrix is one file, not a folder or a list", file=folder or files[0], hint=hint)
@@ -100,6 +102,7 @@ def _detect_file(path: PathLike, columns: Mapping[str, str] | None = None) -> st
     ]
     if len(could) == 1:
         return could[0]
+    refuse_leaderboard(header, path)
     if could:
         raise DataError(f"it could be {' or '.join(could)}", file=path, hint=_state_format())
     raise DataError(

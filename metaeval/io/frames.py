@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, read_score_column
+from metaeval.data.cells import COLUMNS, read_score_column, refuse_leaderboard
 from metaeval.data.policies import MissingPolicy, mend_missing
-from metaeval.data.scores import Scores
+from metaeval.data.scores import ATTRS, Scores, state_directions
 from metaeval.errors import DataError, format_list
-from metaeval.io.table import rename_columns
+from metaeval.files import describe_files, find_named_files, stem
+from metaeval.io.table import Table, read_table, rename_columns
 from metaeval.measures.base import Measure
+from metaeval.measures.directions import Names, turn
 from metaeval.measures.resolve import measure_of_label
+
+_COLUMN = list | tuple | np.ndarray | pd.Series
+"""What a column may be in a mapping of columns."""
 
 
 def from_frame(
@@ -24,6 +30,8 @@ def from_frame(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
 ) -> Scores:
     """Convert a frame of any library and layout to scores.
 
@@ -33,7 +41,8 @@ def from_frame(
         Tidy: columns (or index levels, or dimensions) run, topic, measure, score. Without measure and score, every
         column besides run and topic is a measure. Wide: one column per run and one row per topic; the index, or a
         column ``topic``, names the topics. A mapping holds columns by name, or wide frames by measure, which are
-        aligned by the names of runs and topics.
+        aligned by the names of runs and topics. Directions that a column higher_is_better states, or the attributes
+        of an xarray object (see `Scores.to_xarray`), are taken from there.
     measure : str or Measure, optional
         The measure that a frame holds, if the frame does not say it.
     collection : str, optional
@@ -42,6 +51,8 @@ def from_frame(
         What to do if a run has no score for a topic and measure, or it is NaN.
     columns : mapping of str to str, optional
         What the frame calls some of the columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better; ``higher_is_better=True`` for all others.
 
     Returns
     -------
@@ -51,6 +62,8 @@ def from_frame(
     ------
     DataError
         If the frame is none of these, a score occurs twice, is not a finite number or is missing.
+    MetaevalError
+        If a direction is stated of a measure that is not there, or that has it already.
 
     Examples
     --------
@@ -60,9 +73,22 @@ def from_frame(
     >>> from_frame([{"system": "a", "topic": 1, "BLEU": 30.5}], columns={"run": "system"})
     Scores: 1 run × 1 topic × 1 measure
     """
+    scores = _convert(frame, measure, collection, missing, columns)
+    return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
+
+
+def _convert(
+    frame: Any,
+    measure: str | Measure | None,
+    collection: str | None,
+    missing: MissingPolicy,
+    columns: Mapping[str, str] | None,
+) -> Scores:
     if isinstance(frame, Mapping) and _library(frame) != "xarray" and not _are_columns(frame, columns):
         if not frame:
             raise DataError("no frames were given")
+        if all(isinstance(one, int | float) for one in frame.values()):
+            refuse_leaderboard(["run", "score"])
         wide = {measure_of_label(name): _check_wide(one, name, columns) for name, one in frame.items()}
         return _stack_frames(wide, collection or "", missing)
     if collection is None:
@@ -74,19 +100,109 @@ def from_frame(
         table = table.melt(["run", "topic"], var_name="measure", value_name="score")
         if table.empty:
             raise DataError("there is no column of scores beside run and topic")
+    if collection == "" and "score" in there and "collection" in there:
+        names = table["collection"].unique()
+        collection = str(names[0]) if len(names) == 1 and isinstance(names[0], str) else ""
     if {"run", "topic", "score"} <= there and "measure" not in there and measure is not None:
         table = table.assign(measure=str(measure_of_label(measure)))
     if set(COLUMNS) <= set(table.columns):
-        stated = [measure] if isinstance(measure, Measure) else []
+        stated = [measure] if isinstance(measure, Measure) else _read_attributes(frame)
         if measure is not None and "measure" in there:
             table = table[[str(one) == str(measure_of_label(measure)) for one in table["measure"]]]
         return Scores.from_frame(table, collection=collection, missing=missing, measures=stated)
+    if measure is None or {"run", "score"} <= there:
+        refuse_leaderboard(list(table.columns))
     if measure is None:
         raise DataError(
             f"the frame has no columns run, topic, measure, score (columns: {format_list(list(map(repr, table.columns)))})",
             hint="name them with columns=; for a frame of topics × runs, say which measure it holds with measure=",
         )
     return _stack_frames({measure_of_label(measure): _check_wide(table, measure)}, collection, missing)
+
+
+def _read_attributes(frame: Any) -> list[Measure]:
+    """Return measures with the directions that the attributes of an xarray object, or of a part of it, state."""
+    if _library(frame) != "xarray":
+        return []
+    parts = [frame, *getattr(frame, "data_vars", {}).values()]
+    found = [(name, ATTRS[word]) for one in parts for word in ATTRS for name in np.atleast_1d(one.attrs.get(word, ()))]
+    return [turn(measure_of_label(str(name)), direction) for name, direction in dict(found).items()]
+
+
+def open_table(source: Any, columns: Mapping[str, str] | None = None, classes: Sequence[str] = ()) -> Table:
+    """Return the cells of a file or a frame as text: of gold, of a run, or of several judges.
+
+    Parameters
+    ----------
+    source : path, or a frame that `is_frame` knows
+        An index level with a name is a column.
+    columns : mapping of str to str, optional
+        What the source calls some of the columns.
+    classes : sequence of str, optional
+        Labels that are read as they are. Otherwise 2.0 is read as 2: pandas makes such numbers of a column of whole
+        numbers in which one is missing.
+
+    Returns
+    -------
+    Table
+        Of a frame, the lines are the numbers of its rows.
+
+    Raises
+    ------
+    DataError
+        If it is not a table, or not one with a name for every column.
+    """
+    if not _is_table(source):
+        return read_table(source, columns)
+    frame = _to_pandas(source)
+    levels = [name for name in frame.index.names if name is not None]
+    if frame.columns.nlevels > 1 or not set(levels).isdisjoint(frame.columns):
+        raise DataError("the columns of the frame have several levels, or the name of an index level")
+    frame = frame.reset_index(levels) if levels else frame
+    header = rename_columns([str(name) for name in frame.columns], columns)
+    if len(set(header)) < len(header):
+        raise DataError(f"a column of the frame occurs twice (columns: {format_list(header)})")
+    if not len(frame):
+        raise DataError("there are no rows in the frame")
+    cells = [tuple(_show_cell(one, classes) for one in frame.iloc[:, j].tolist()) for j in range(frame.shape[1])]
+    return Table(FRAME, header, tuple(cells), tuple(range(1, len(frame) + 1)))
+
+
+FRAME = "frame"
+"""What messages call a frame, which has no name."""
+
+
+def _is_table(given: object) -> bool:
+    """Tell whether an object is a frame, or a mapping of columns of whatever names."""
+    columns = isinstance(given, Mapping) and all(isinstance(one, _COLUMN) for one in given.values())
+    return columns or is_frame(given)
+
+
+def _show_cell(cell: Any, classes: Sequence[str]) -> str:
+    if cell is None or cell is pd.NA or cell is pd.NaT or cell != cell:
+        return ""
+    shown = str(cell)
+    whole = isinstance(cell, float | np.floating) and math.isfinite(cell) and cell == int(cell)
+    return str(int(cell)) if whole and shown not in classes else shown
+
+
+def name_sources(runs: Any, gold: Any) -> dict[str, Any]:
+    """Return run files, or frames, by run name, as `metaeval.files.find_named_files` does for files."""
+    if isinstance(runs, Mapping) and any(_is_table(one) for one in runs.values()):
+        return {str(name): one for name, one in runs.items()}
+    return dict(find_named_files(runs, gold=None if _is_table(gold) else gold))
+
+
+def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
+    """Return the names of files and frames as one short line, for provenance."""
+    return describe_files([FRAME if _is_table(one) else one for one in (gold, *runs.values())])
+
+
+def name_collection(gold: Any, collection: str | None) -> str:
+    """Return the name of a collection: what the user says, or the name of the gold file; a frame has none."""
+    if collection is not None:
+        return collection
+    return "" if _is_table(gold) else stem(gold)
 
 
 def is_frame(given: object) -> bool:
@@ -100,9 +216,8 @@ def is_frame(given: object) -> bool:
 
 def _are_columns(given: Mapping[Any, Any], columns: Mapping[str, str] | None = None) -> bool:
     """Tell whether a mapping holds the columns of one table, not frames by measure or files by name."""
-    kinds = list | tuple | np.ndarray | pd.Series
     named = not {"run", "topic", *(columns or {}).values()}.isdisjoint(given)
-    return named and all(isinstance(one, kinds) for one in given.values())
+    return named and all(isinstance(one, _COLUMN) for one in given.values())
 
 
 def _library(given: object) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
-from metaeval.io.classification import Labels, classification_runs, split_items
+from metaeval.io.classification import Labels, Rounding, classification_runs, split_items
 from metaeval.io.table import read_fields
 
 
@@ -18,6 +18,7 @@ def read(
     classes: Iterable[object],
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
+    rounding: Rounding | None = None,
     collection: str | None = None,
     parts: int | None = None,
     seed: int = 0,
@@ -33,6 +34,8 @@ def read(
         All labels in order: ``["0", "1", "2", "3"]``.
     missing, invalid : str, optional
         What to do if an item has no label, and if a label is outside the classes.
+    rounding : {"nearest", "down", "up"}, optional
+        Which class a real number between two classes becomes; by default it is invalid.
     collection : str, optional
         By default, the name of the gold file without suffix.
     parts : int, optional
@@ -71,6 +74,7 @@ def read(
         classes,
         missing=missing,
         invalid=invalid,
+        rounding=rounding,
         collection=named,
         provenance=describe_files([gold, *files.values()]),
     )

@@ -1,45 +1,58 @@
-"""Labels in CSV or TSV files with a header: one row per item of a topic."""
+"""Labels in CSV or TSV files with a header, or in frames: one row per item of a topic."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from metaeval.data.labels import unique_labels
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns
-from metaeval.errors import DataError
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
-from metaeval.io.classification import Labels, classification_runs
-from metaeval.io.table import Table, read_table
+from metaeval.errors import DataError, format_option
+from metaeval.files import Sources
+from metaeval.io.classification import Labels, Rounding, classification_runs, split_items
+from metaeval.io.frames import describe_sources, name_collection, name_sources, open_table
+from metaeval.io.table import Table
 
 
 def read(
-    gold: PathLike,
-    runs: Sources | None = None,
+    gold: Any,
+    runs: Sources | Mapping[str, Any] | None = None,
     *,
     classes: Iterable[object],
     columns: Mapping[str, str] | None = None,
     missing: MissingPolicy = "raise",
     invalid: InvalidPolicy = "raise",
+    rounding: Rounding | None = None,
     collection: str | None = None,
+    parts: int | None = None,
+    seed: int = 0,
 ) -> ClassificationRuns:
-    r"""Read labels from files with columns topic, item and label.
+    r"""Read labels from files or frames with columns topic, item and label.
 
     Parameters
     ----------
-    gold : path
+    gold : path or frame
         The last column may also be called ``gold``; other columns are ignored, unless there are no `runs`: then every
-        other column holds the labels of a run (a judge, an annotator), which is named after it, and topic may be left
-        out if all items belong to one topic.
-    runs : path, list of paths, mapping of run name to path, or folder
+        other column holds the labels of a run (a judge, an annotator), which is named after it. The topic may be left
+        out if all items belong to one.
+    runs : path, list of paths, mapping of run name to path or frame, or folder
         The last column may also be called ``predicted``. Items are matched by topic and item, in any order.
     classes : iterable of str
         All classes in order.
     columns : mapping of str to str, optional
         What the files call some of the columns: ``{"topic": "document", "item": "sentence"}``.
     missing, invalid : str, optional
-        What to do if an item has no label, and if a label is outside the classes.
+        What to do if an item has no label (it is empty, NA or NaN), and if a label is outside the classes.
+    rounding : {"nearest", "down", "up"}, optional
+        Which class a real number between two classes becomes; by default it is invalid.
     collection : str, optional
         By default, the name of the gold file without suffix.
+    parts : int, optional
+        Divide all items at random into this many parts of equal size, which replace the topics: for a task without
+        topics. All runs are split in the same way.
+    seed : int, optional
+        Seed of that split.
 
     Returns
     -------
@@ -53,71 +66,90 @@ def read(
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "gold.csv").write_text("topic,item,label\nt1,1,no\nt1,2,yes\n")
-    >>> _ = (folder / "team.csv").write_text("topic,item,label\nt1,2,yes\nt1,1,yes\n")
-    >>> read(folder / "gold.csv", folder, classes=["no", "yes"])
-    ClassificationRuns: 1 run × 1 topic, 2 classes, gold
+    >>> judges = {"item": [1, 2], "gold": ["no", "yes"], "ann": ["no", "no"], "bo": ["yes", "yes"]}
+    >>> read(judges, classes=["no", "yes"])
+    ClassificationRuns: 2 runs × 1 topic, 2 classes
     """
-    files = {} if runs is None else find_named_files(runs, gold=gold)
+    named, names = name_collection(gold, collection), unique_labels(classes, "class")
+    files = {} if runs is None else name_sources(runs, gold)
     if runs is None:
-        truth, answers = _read_judges(read_table(gold, columns), gold)
+        truth, answers = _read_judges(open_table(gold, columns, names))
     else:
-        truth = _read_labels(gold, "gold", columns)
-        answers = {run: _read_labels(path, "predicted", columns, run) for run, path in files.items()}
+        truth = _read_labels(open_table(gold, columns, names), "gold")
+        answers = {run: _read_labels(open_table(one, columns, names), "predicted", run) for run, one in files.items()}
+    if parts is not None:
+        truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
         truth,
         answers,
-        classes,
+        names,
         missing=missing,
         invalid=invalid,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
+        rounding=rounding,
+        collection=named,
+        provenance=describe_sources(gold, files),
     )
 
 
 ONE_TOPIC = "all"
 """The topic of all items if a table has no topics."""
 
+TOPIC_NAMES = ("topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid")
+"""Columns that probably hold topics, in lower case: without them items of several topics would become one."""
 
-def _read_judges(table: Table, path: PathLike) -> tuple[Labels, dict[str, Labels]]:
-    """Return the gold, and by name the labels of every other column; an empty cell is no label."""
+
+def read_keys(table: Table, run: str | None = None) -> tuple[Sequence[str], Sequence[str]]:
+    """Return topic and item of every row; without a column of topics all items belong to one.
+
+    Parameters
+    ----------
+    table : Table
+    run : str, optional
+        Whose table it is, for messages.
+
+    Returns
+    -------
+    topics, items : sequence of str
+
+    Raises
+    ------
+    DataError
+        If a topic or an item has no name.
+    """
+    items = table.column("item")
+    for name in table.header:
+        if "topic" not in table.header and name.lower() in TOPIC_NAMES:
+            problem = f"there is no column 'topic', but {name!r}: is it that of the topics?"
+            hint = f"say so: {format_option('columns')} topic={name}"
+            raise DataError(problem, file=table.file, line=1, run=run, hint=hint)
+    topics = table.column("topic") if "topic" in table.header else (ONE_TOPIC,) * len(items)
+    for topic, item, line in zip(topics, items, table.lines, strict=True):
+        if not topic.strip() or not item.strip():
+            what = "item" if topic.strip() else "topic"
+            raise DataError(f"the {what} is missing", file=table.file, line=line, run=run)
+    return topics, items
+
+
+def _read_judges(table: Table) -> tuple[Labels, dict[str, Labels]]:
+    """Return the gold, and by name the labels of every other column."""
     names = [name for name in table.header if name not in ("topic", "item", "gold", "label")]
     if not names:
         hint = "name run files, or a table with columns item, gold and one for every judge"
-        raise DataError("there is no column of a judge beside the gold", file=path, line=1, hint=hint)
-    items = table.column("item")
-    topics = table.column("topic") if "topic" in table.header else (ONE_TOPIC,) * len(items)
-    _check_keys(topics, items, table.lines, path, None)
-    truth = [label.strip() for label in table.column("gold", "label")]
-    answers = {}
-    for name in names:
-        given = [(row, label.strip()) for row, label in enumerate(table.column(name)) if label.strip()]
-        rows = [row for row, _ in given]
-        answers[name] = Labels(
-            str(path),
-            [topics[row] for row in rows],
-            [items[row] for row in rows],
-            [label for _, label in given],
-            [table.lines[row] for row in rows],
-        )
-    return Labels(str(path), topics, items, truth, table.lines), answers
+        raise DataError("there is no column of a judge beside the gold", file=table.file, line=1, hint=hint)
+    topics, items = read_keys(table)
+
+    def read_column(*said: str) -> Labels:
+        labels = [label.strip() for label in table.column(*said)]
+        return Labels(table.file, topics, items, labels, table.lines)
+
+    return read_column("gold", "label"), {name: read_column(name) for name in names}
 
 
-def _check_keys(
-    topics: Sequence[str], items: Sequence[str], lines: Sequence[int], path: PathLike, run: str | None
-) -> None:
-    for topic, item, line in zip(topics, items, lines, strict=True):
-        if not topic.strip() or not item.strip():
-            raise DataError(f"the {'item' if topic.strip() else 'topic'} is missing", file=path, line=line, run=run)
-
-
-def _read_labels(path: PathLike, also: str, columns: Mapping[str, str] | None, run: str | None = None) -> Labels:
-    table = read_table(path, columns)
-    topics, items = table.column("topic"), table.column("item")
+def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
+    topics, items = read_keys(table, run)
     if "label" in table.header and also in table.header:
-        raise DataError(f"it has a column 'label' and a column {also!r}: leave one of them out", file=path, line=1)
+        raise DataError(
+            f"it has a column 'label' and a column {also!r}: leave one of them out", file=table.file, line=1
+        )
     labels = [label.strip() for label in table.column("label", also)]
-    _check_keys(topics, items, table.lines, path, run)
-    return Labels(str(path), topics, items, labels, table.lines)
+    return Labels(table.file, topics, items, labels, table.lines)

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
+from metaeval.files import Sources
+from metaeval.io.frames import describe_sources, name_collection, name_sources, open_table
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
-from metaeval.io.table import Table, read_table
+from metaeval.io.table import Table
 
 
 def read(
-    gold: PathLike,
-    runs: Sources,
+    gold: Any,
+    runs: Sources | Mapping[str, Any],
     *,
     classes: Iterable[object] | None = None,
+    columns: Mapping[str, str] | None = None,
     rescale: bool = False,
     missing: MissingPolicy = "raise",
     collection: str | None = None,
 ) -> QuantificationRuns:
-    r"""Read distributions from files with a column ``topic`` and one column per class.
+    r"""Read distributions from files or frames with a column ``topic`` and one column per class.
 
     Parameters
     ----------
-    gold : path
-    runs : path, list of paths, mapping of run name to path, or folder
+    gold : path or frame
+    runs : path, list of paths, mapping of run name to path or frame, or folder
         All files have the same classes; columns and rows can be in any order.
     classes : iterable of str, optional
         All classes in order; by default the columns of the gold file, in its order.
+    columns : mapping of str to str, optional
+        What the files call some of the columns: ``{"topic": "dialogue"}``.
     rescale : bool, optional
         Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
@@ -57,24 +62,42 @@ def read(
     >>> read(folder / "gold.csv", folder).estimated.tolist()
     [[[0.25, 0.75]]]
     """
-    files = find_named_files(runs, gold=gold)
-    true = read_table(gold)
+    files = name_sources(runs, gold)
+    true = open_table(gold, columns)
     names = [name for name in true.header if name != "topic"] if classes is None else classes
     stated = unique_labels(names, "class")
     if len(stated) < 2:
-        raise DataError(f"there are columns of {len(stated)} classes, at least two are needed", file=gold, line=1)
+        raise DataError(f"there are columns of {len(stated)} classes, at least two are needed", file=true.file, line=1)
     return quantification_runs(
-        _read_shares(true, stated),
-        {run: _read_shares(read_table(path), stated, run) for run, path in files.items()},
+        read_shares(true, stated),
+        {run: read_shares(open_table(one, columns), stated, run) for run, one in files.items()},
         stated,
         rescale=rescale,
         missing=missing,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
+        collection=name_collection(gold, collection),
+        provenance=describe_sources(gold, files),
     )
 
 
-def _read_shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:
+def read_shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:
+    """Return the distributions in a table of topic and one column per class.
+
+    Parameters
+    ----------
+    table : Table
+    classes : tuple of str
+    run : str, optional
+        Whose they are, for messages.
+
+    Returns
+    -------
+    Shares
+
+    Raises
+    ------
+    DataError
+        If the columns are not the topic and the classes, or a cell is no number.
+    """
     topics = table.column("topic")
     for name in classes:
         if name not in table.header:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from metaeval.data.cells import is_missing
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import (
     MissingPolicy,
@@ -121,7 +122,7 @@ def shares_from_text(
     lines: Sequence[int],
     run: str | None = None,
 ) -> Shares:
-    """Convert columns of text, one per class, to `Shares`.
+    """Convert columns of text, one per class, to `Shares`; a run has no answer where all are empty, NA or NaN.
 
     Parameters
     ----------
@@ -140,10 +141,14 @@ def shares_from_text(
     DataError
         If a value is not a finite number, or a topic has no name.
     """
-    shares = Shares(file, topics, np.stack([numbers(column) for column in columns], axis=-1), lines)
     for row, topic in enumerate(topics):
         if not topic.strip():
             raise DataError("the topic is missing", file=file, line=lines[row], run=run)
+    if run is not None:
+        keep = [row for row, cells in enumerate(zip(*columns, strict=True)) if not all(map(is_missing, cells))]
+        topics, lines = [topics[row] for row in keep], [lines[row] for row in keep]
+        columns = [[column[row] for row in keep] for column in columns]
+    shares = Shares(file, topics, np.stack([numbers(column) for column in columns], axis=-1), lines)
     for row, k in np.argwhere(~np.isfinite(shares.values))[:1]:
         given = columns[k][row]
         problem = f"the probability of class {classes[k]} is {given!r}, not a number from 0 to 1"

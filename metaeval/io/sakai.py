@@ -21,9 +21,9 @@ from metaeval.files import (
     is_remote,
     join_path,
     list_files,
-    make_folder,
     read_lines,
     write_file,
+    write_together,
 )
 from metaeval.io.table import check_plain, numbers
 from metaeval.measures.resolve import measure_of_label
@@ -129,13 +129,13 @@ def write(scores: Scores, folder: PathLike) -> None:
     taken = [name for name in files if name in (RUNS, TOPICS)]
     if taken:
         raise DataError(f"the measure {taken[0]!r} has the name of the file that lists the {taken[0]}", file=folder)
-    make_folder(folder)
-    write_file(join_path(folder, RUNS), "".join(f"{run}\n" for run in runs))
-    if topics != [str(number) for number in range(1, len(topics) + 1)]:
-        write_file(join_path(folder, TOPICS), "".join(f"{topic}\n" for topic in topics))
-    for position, name in enumerate(files):
-        rows = scores.values[:, :, position].T.tolist()
-        write_file(join_path(folder, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
+    with write_together(folder) as aside:
+        write_file(join_path(aside, RUNS), "".join(f"{run}\n" for run in runs))
+        if topics != [str(number) for number in range(1, len(topics) + 1)]:
+            write_file(join_path(aside, TOPICS), "".join(f"{topic}\n" for topic in topics))
+        for position, name in enumerate(files):
+            rows = scores.values[:, :, position].T.tolist()
+            write_file(join_path(aside, name), "".join(f"{' '.join(map(repr, row))}\n" for row in rows))
 
 
 def _read_labels(path: PathLike, what: str) -> list[str]:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, arrange_cells
+from metaeval.data.cells import COLUMNS, DIRECTION, arrange_cells, refuse_leaderboard
 from metaeval.data.policies import MissingPolicy
-from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_list
+from metaeval.data.scores import Scores, is_untold
+from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, check_size, describe_files, is_standard_input, read_bytes, stem, write_file
 from metaeval.io.table import numbers, read_table, rename_columns
-from metaeval.measures.base import Measure
-from metaeval.measures.registry import is_shipped
-from metaeval.measures.resolve import measure_of_label
 
-DIRECTION = "higher_is_better"
-"""An optional fifth column, true or false, written if the direction of a measure is not known from its name."""
+COLLECTION = "collection"
+"""An optional column with the name of the collection, which decides random draws; unlike a comment, every program that
+reads tables reads it."""
 
 PARQUET = (".parquet", ".pq")
 PARQUET_MAGIC = b"PAR1"
@@ -44,12 +41,14 @@ def read(
         ``.parquet`` or ``.pq``; otherwise text, separated by tabs in a ``.tsv`` file and in other files by commas,
         tabs, semicolons or vertical bars, which is detected from the header.
         The columns are run, topic, measure and score, and optionally higher_is_better (true or false), which states
-        the direction of a measure; other columns are ignored. Labels are text and are not interpreted: ``007``,
+        the direction of a measure, and collection, which names the collection; others are ignored.
+        Labels are text and are not interpreted: ``007``,
         ``NA`` and ``null`` are read as they are.
     measure : str, optional
         The only measure to read; or the name of the measure, if the file has no column measure.
     collection : str, optional
-        By default, the name of the file without suffix.
+        By default, what the column collection says, or the name of the file without suffix. If the column names
+        several collections, the one whose rows are read.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure, or the cell is empty, NA or NaN.
     columns : mapping of str to str, optional
@@ -74,60 +73,27 @@ def read(
     Scores: 2 runs × 1 topic × 1 measure, pilot
     """
     if is_parquet(path) or (is_standard_input(path) and read_bytes(path).startswith(PARQUET_MAGIC)):
-        frame, given, lines = _from_parquet(path, measure, columns)
+        rows = _from_parquet(path, measure, columns)
     else:
-        frame, given, lines = _from_text(path, measure, columns)
-    values, runs, topics, measures = arrange_cells(
-        frame, missing=missing, measures=_read_directions(frame, path), file=path, lines=lines, given=given
-    )
+        rows = _from_text(path, measure, columns)
+    (frame, given, lines), collection = _take_collection(rows, collection, path)
+    values, runs, topics, measures = arrange_cells(frame, missing=missing, file=path, lines=lines, given=given)
     return Scores(
         values,
         runs=runs,
         topics=topics,
         measures=measures,
-        collection=stem(path) if collection is None else collection,
+        collection=collection,
         provenance=describe_files([path]),
     )
 
 
-def _read_directions(frame: pd.DataFrame, path: PathLike) -> list[Measure]:
-    """Return the measures with the directions that the file states; a contradiction is an error."""
-    if DIRECTION not in frame.columns:
-        return []
-    stated = []
-    for name, said in frame.groupby("measure", sort=False)[DIRECTION]:
-        words = {str(word).strip().lower() for word in said.unique()}
-        if len(words) > 1 or not words <= {"true", "false", ""}:
-            problem = (
-                f"{DIRECTION} is {format_list(sorted(words))}; it is true or false, the same in every row of a measure"
-            )
-            raise DataError(problem, file=path, measure=name)
-        known = measure_of_label(str(name))
-        if words != {""}:
-            direction = words == {"true"}
-            if known.higher_is_better not in (None, direction):
-                better = "higher" if known.higher_is_better else "lower"
-                raise DataError(
-                    f"the file states the wrong direction: for this measure {better} is better", file=path, measure=name
-                )
-            known = known if known.higher_is_better is not None else replace(known, higher_is_better=direction)
-        stated.append(known)
-    return stated
-
-
 def _directions_to_write(scores: Scores) -> np.ndarray | None:
     """Return the column of directions, one entry per measure, or None if all directions are known from the names."""
-    untold = [one.higher_is_better is not None and not _tells_direction(str(one)) for one in scores.measures]
-    if not any(untold):
+    if not any(map(is_untold, scores.measures)):
         return None
     words = {True: "true", False: "false", None: ""}
     return np.array([words[one.higher_is_better] for one in scores.measures], dtype=object)
-
-
-def _tells_direction(name: str) -> bool:
-    """Tell whether a reader of the file knows the direction from the name, without the code of the measure."""
-    known = measure_of_label(name)
-    return is_shipped(known) or (known.formula is None and known.higher_is_better is not None)
 
 
 def write(scores: Scores, path: PathLike) -> None:
@@ -158,17 +124,20 @@ def write(scores: Scores, path: PathLike) -> None:
     stated = _directions_to_write(scores)
     if stated is not None:
         frame[DIRECTION] = np.tile(stated, len(frame) // len(stated))
+    if scores.collection:
+        frame[COLLECTION] = scores.collection
     if is_parquet(path):
         write_file(path, _to_parquet(frame))
         return
-    for what, labels in (("run", scores.runs), ("topic", scores.topics), ("measure", map(str, scores.measures))):
+    by_kind = {"run": scores.runs, "topic": scores.topics, "measure": [str(one) for one in scores.measures]}
+    for what, labels in {**by_kind, COLLECTION: (scores.collection,)}.items():
         for label in labels:
             if "\r" in label or "\0" in label:
                 raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
     text = io.StringIO(newline="")
     table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
     values = [repr(value) for value in scores.values.ravel().tolist()]  # the shortest text that reads back the same
-    more = [name for name in (DIRECTION,) if name in frame]
+    more = [name for name in (DIRECTION, COLLECTION) if name in frame]
     table.writerow([*COLUMNS, *more])
     table.writerows(zip(*(frame[name] for name in COLUMNS[:3]), values, *(frame[name] for name in more), strict=True))
     write_file(path, text.getvalue())
@@ -179,12 +148,13 @@ def is_parquet(path: PathLike) -> bool:
     return str(path).lower().endswith(PARQUET)
 
 
-Read = tuple[pd.DataFrame, list[str] | None, tuple[int, ...] | None]
+Read = tuple[pd.DataFrame, Sequence[str] | None, Sequence[int] | None]
 """A frame with the four columns; and, for text files, the scores as they are written and the line of every row."""
 
 
 def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
     table = read_table(path, columns_there)
+    refuse_leaderboard(table.header, path)
     names = [table.column(name) for name in COLUMNS[:2]]
     if "measure" in table.header or measure is None:
         names.append(table.column("measure"))
@@ -194,16 +164,45 @@ def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, 
     columns: dict[str, Any] = {
         name: np.array(column, dtype=object) for name, column in zip(COLUMNS[:3], names, strict=True)
     }
-    if DIRECTION in table.header:
-        columns[DIRECTION] = np.array(table.column(DIRECTION), dtype=object)
+    for name in (DIRECTION, COLLECTION):
+        if name in table.header:
+            columns[name] = np.array(table.column(name), dtype=object)
     frame = pd.DataFrame({**columns, "score": numbers(given)})
-    if measure is not None:
-        keep = (frame["measure"] == measure).to_numpy()
-        _check_wanted(bool(keep.any()), frame, measure, path)
-        frame = frame[keep]
-        positions = np.flatnonzero(keep)
-        return frame, [given[i] for i in positions], tuple(table.lines[i] for i in positions)
-    return frame, list(given), table.lines
+    return _take_measure((frame, list(given), table.lines), measure, path)
+
+
+def _keep_rows(rows: Read, keep: pd.Series) -> Read:
+    frame, given, lines = rows
+    positions = np.flatnonzero(keep).tolist()
+    given = None if given is None else [given[row] for row in positions]
+    lines = None if lines is None else [lines[row] for row in positions]
+    return frame[keep], given, lines
+
+
+def _take_measure(rows: Read, measure: str | None, path: PathLike) -> Read:
+    """Return the rows of one measure, or of all."""
+    if measure is None:
+        return rows
+    wanted = rows[0]["measure"] == measure
+    if not wanted.any():
+        names = [str(name) for name in rows[0]["measure"].unique()]
+        raise DataError(f"there is no measure {measure!r} (there are {format_list(names)})", file=path)
+    return _keep_rows(rows, wanted)
+
+
+def _take_collection(rows: Read, wanted: str | None, path: PathLike) -> tuple[Read, str]:
+    """Return the name of the collection, and its rows if the file names several."""
+    there = rows[0].get(COLLECTION, pd.Series([""])).fillna("")
+    names = there.unique().tolist()
+    if len(names) > 1 and wanted is None:
+        raise DataError(
+            f"it holds several collections: {format_list(sorted(names))}",
+            file=path,
+            hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
+        )
+    if len(names) > 1 and wanted in names:
+        rows = _keep_rows(rows, there == wanted)
+    return rows, (names[0] or stem(path)) if wanted is None else wanted
 
 
 def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
@@ -214,22 +213,23 @@ def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[st
     try:
         # Only the wanted columns are decoded; metadata of pandas and extension types, which could run code, are ignored.
         # Labels stay in dictionaries, so that a few bytes cannot become millions of texts.
-        theirs = {name: (columns_there or {}).get(name, name) for name in (*COLUMNS, DIRECTION)}
+        theirs = {name: (columns_there or {}).get(name, name) for name in (*COLUMNS, DIRECTION, COLLECTION)}
         schema = pq.read_schema(pa.BufferReader(content))
         names = rename_columns(schema.names, columns_there, path)
         texts = {one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)}
+        labels = [*COLUMNS[:3], DIRECTION, *([COLLECTION] if theirs[COLLECTION] in texts else [])]
         file = pq.ParquetFile(
             pa.BufferReader(content),
             page_checksum_verification=True,
-            read_dictionary=[theirs[name] for name in (*COLUMNS[:3], DIRECTION) if theirs[name] in texts],
+            read_dictionary=[theirs[name] for name in labels if theirs[name] in texts],
         )
         absent = [name for name in COLUMNS if name not in names and not (name == "measure" and measure is not None)]
         if absent:
             raise DataError(f"there is no column {absent[0]!r} (columns: {format_list(names)})", file=path)
         check_size(_BYTES_A_ROW * file.metadata.num_rows, path, "the rows in it would take")
-        table = file.read(columns=[theirs[name] for name in (*COLUMNS, DIRECTION) if name in names], use_threads=False)
+        table = file.read(columns=[theirs[name] for name in (*labels, "score") if name in names], use_threads=False)
         columns: dict[str, Any] = {}
-        for name in (*COLUMNS[:3], DIRECTION):
+        for name in labels:
             if name in names:
                 columns[name] = _label_column(table.column(theirs[name]))
         if "measure" not in names:
@@ -248,11 +248,7 @@ def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[st
     frame = pd.DataFrame(columns)
     if frame.empty:
         raise DataError("there are no scores in it", file=path)
-    if measure is not None:
-        keep = (frame["measure"] == measure).to_numpy()
-        _check_wanted(bool(keep.any()), frame, measure, path)
-        frame = frame[keep]
-    return frame, None, None
+    return _take_measure((frame, None, None), measure, path)
 
 
 _BYTES_A_ROW = 100
@@ -275,20 +271,15 @@ def _label_column(column: Any) -> np.ndarray:
     return labels[codes]
 
 
-def _check_wanted(found: bool, frame: pd.DataFrame, measure: str, path: PathLike) -> None:
-    if not found:
-        names = [str(name) for name in frame["measure"].unique()]
-        raise DataError(f"there is no measure {measure!r} (there are {format_list(names)})", file=path)
-
-
 def _to_parquet(frame: pd.DataFrame) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     columns = {name: pa.array(frame[name].tolist(), pa.string()) for name in COLUMNS[:3]}
     columns["score"] = pa.array(frame["score"].to_numpy(), pa.float64())
-    if DIRECTION in frame:
-        columns[DIRECTION] = pa.array(frame[DIRECTION].tolist(), pa.string())
+    for name in (DIRECTION, COLLECTION):
+        if name in frame:
+            columns[name] = pa.array(frame[name].tolist(), pa.string())
     table = pa.table(columns)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, write_page_checksum=True)

@@ -20,10 +20,10 @@ from metaeval.files import (
     describe_files,
     find_paths,
     join_path,
-    make_folder,
     read_lines,
     stem,
     write_file,
+    write_together,
 )
 from metaeval.io.table import check_plain
 
@@ -142,15 +142,15 @@ def write(scores: Scores, folder: PathLike) -> None:
             )
     taken: set[str] = set()
     files = {check_plain(run, "run"): _find_free_name(run, taken) for run in scores.runs}
-    make_folder(folder)
     means = scores.values.mean(axis=1)
-    for r, (run, file) in enumerate(files.items()):
-        rows = []
-        for topic, row in zip(scores.topics, scores.values[r].tolist(), strict=True):
-            rows += [(measure, topic, repr(value)) for measure, value in zip(measures, row, strict=True)]
-        rows += [("runid", ALL, run), ("num_q", ALL, str(len(scores.topics)))]
-        rows += [(measure, ALL, repr(mean)) for measure, mean in zip(measures, means[r].tolist(), strict=True)]
-        write_file(join_path(folder, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
+    with write_together(folder) as aside:
+        for r, (run, file) in enumerate(files.items()):
+            rows = []
+            for topic, row in zip(scores.topics, scores.values[r].tolist(), strict=True):
+                rows += [(measure, topic, repr(value)) for measure, value in zip(measures, row, strict=True)]
+            rows += [("runid", ALL, run), ("num_q", ALL, str(len(scores.topics)))]
+            rows += [(measure, ALL, repr(mean)) for measure, mean in zip(measures, means[r].tolist(), strict=True)]
+            write_file(join_path(aside, f"{file}.eval"), "".join(f"{m:<22}\t{t}\t{v}\n" for m, t, v in rows))
 
 
 def _read_file(
@@ -171,6 +171,8 @@ def _read_file(
             run = value if measure == "runid" else run
             averages = True
             continue
+        if not measure:
+            raise DataError("the name of the measure is missing", file=path, line=line, topic=topic)
         if not _is_measure(measure) or (wanted is not None and measure not in wanted):
             continue
         where: dict[str, Any] = {"file": path, "line": line, "run": stem(path), "topic": topic, "measure": measure}
@@ -188,7 +190,7 @@ def _read_file(
 
 
 def _is_measure(name: str) -> bool:
-    return bool(name) and name not in COUNTS and not name.startswith(TEXTS)
+    return name not in COUNTS and not name.startswith(TEXTS)
 
 
 def _find_free_name(run: str, taken: set[str]) -> str:

@@ -25,9 +25,9 @@ from metaeval.files import (
     is_folder,
     join_path,
     list_files,
-    make_folder,
     stem,
     write_file,
+    write_together,
 )
 from metaeval.io.table import numbers, read_table
 from metaeval.measures.resolve import measure_of_label
@@ -61,6 +61,7 @@ def read(
     measure: str | None = None,
     collection: str | None = None,
     missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
 ) -> Scores:
     r"""Read topics × runs files, one per measure.
 
@@ -78,6 +79,8 @@ def read(
         The name of the collection; for a folder with several collections, the one to read.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with a cell that is empty, NA or NaN.
+    columns : mapping of str to str, optional
+        What the files call the column of topics, if it is not one of `TOPIC_COLUMNS`: ``{"topic": "segment"}``.
 
     Returns
     -------
@@ -99,7 +102,11 @@ def read(
     (Scores: 2 runs × 2 topics × 1 measure, web2013, 'nDCG@20')
     """
     files, collections = _find_files(paths, measure, collection)
-    matrices = [_read_matrix(path, name) for name, path in files.items()]
+    if columns and set(columns) != {"topic"}:
+        raise DataError(
+            f"of a wide file {format_option('columns')} can name the topic only: its other columns are runs"
+        )
+    matrices = [_read_matrix(path, name, columns) for name, path in files.items()]
     first = matrices[0]
     layers = [first.values, *(_align(other, first) for other in matrices[1:])]
     values = np.stack(layers, axis=-1).transpose(1, 0, 2)
@@ -140,9 +147,9 @@ def write(scores: Scores, path: PathLike) -> None:
         _write_measure(scores, 0, path)
         return
     names = [f"{check_file_name(_make_stem(scores.collection, str(one)), 'measure')}.csv" for one in scores.measures]
-    make_folder(path)
-    for position, name in enumerate(names):
-        _write_measure(scores, position, join_path(path, name))
+    with write_together(path) as aside:
+        for position, name in enumerate(names):
+            _write_measure(scores, position, join_path(aside, name))
 
 
 def split_stem(name: str) -> tuple[str, str, bool]:
@@ -274,8 +281,10 @@ class _Matrix:
     labelled: bool
 
 
-def _read_matrix(path: PathLike, measure: str) -> _Matrix:
-    table = read_table(path)
+def _read_matrix(path: PathLike, measure: str, named: Mapping[str, str] | None) -> _Matrix:
+    table = read_table(path, named)
+    if named and table.header[0] != "topic":
+        raise DataError("the column of the topics is not the first one", file=path, line=1)
     labelled = table.header[0].lower() in TOPIC_COLUMNS
     runs, columns = table.header[labelled:], table.columns[labelled:]
     if not runs:

@@ -117,6 +117,11 @@ class Measure:
         return self.higher_is_better is None
 
     @property
+    def direction(self) -> str:
+        """Which way is better, in a word: ``"higher"``, ``"lower"`` or ``"assumed: higher"``."""
+        return {True: "higher", False: "lower", None: "assumed: higher"}[self.higher_is_better]
+
+    @property
     def worst(self) -> float:
         """The worst score the measure can give; infinite where unbounded."""
         low, high = self.range
@@ -294,9 +299,10 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
     """
     assumed = [str(one) for one in measures if one.direction_is_assumed]
     if assumed:
+        of_one, of_all = format_option("lower_is_better", "NAME"), format_option("higher_is_better=True")
         warnings.warn(
             f"the direction of {format_list(assumed)} is not stated, so higher scores are assumed to be better; state "
-            f'it with Measure("name", higher_is_better=…) or {format_option("lower_is_better", "NAME")}',
+            f'it with Measure("name", higher_is_better=…) or {of_one}, or of all measures with {of_all}',
             DirectionWarning,
             stacklevel=3,
         )

@@ -35,6 +35,10 @@ class StoppedError(MeasureError):
     """A function took too long, or ended its process."""
 
 
+class KilledError(StoppedError):
+    """The process was killed, by whoever needed its memory for instance."""
+
+
 Described = tuple[tuple[str, int, tuple[Any, ...]], ...]
 
 _limit: ContextVar[float] = ContextVar("limit", default=TIME_LIMIT)
@@ -131,7 +135,10 @@ class RemoteFormula:
     def __call__(self, *arrays: np.ndarray, **parameters: Any) -> np.ndarray:
         """Return the scores of arrays."""
         request = {"name": self.name, "parameters": parameters, "each": self.each}
-        _, (scores,) = find_child().ask(self.file, "call", request, arrays)
+        try:
+            _, (scores,) = find_child().ask(self.file, "call", request, arrays)
+        except KilledError:  # once more, in a new process: what was scored before is not lost
+            _, (scores,) = find_child().ask(self.file, "call", request, arrays)
         return scores
 
     def call_each_topic(self, axes: int) -> RemoteFormula:
@@ -260,15 +267,15 @@ class Child:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         status = self._process.poll()
-        self.kill()
-        self._listener.join(0.5)
+        self.close()
         said = " ".join(b"".join(self._said).decode("utf-8", "replace").split())
         said = f"; it printed: {said[-_SHOWN:]}" if said else ""
         if late:
             raise StoppedError(
                 f"{what} takes longer than {_limit.get():g} s and was stopped ({format_option('time_limit')}){said}"
             )
-        raise StoppedError(f"{what} ended its process {_describe_status(status)}{said}")
+        error = KilledError if status == -getattr(signal, "SIGKILL", 0) != 0 else StoppedError
+        raise error(f"{what} ended its process {_describe_status(status)}{said}")
 
     def _listen(self) -> None:
         with suppress(OSError, ValueError):
@@ -287,6 +294,14 @@ class Child:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(5.0)
 
+    def close(self) -> None:
+        """Stop it, and close the pipes to it, which nobody may be using."""
+        self.kill()
+        self._listener.join(0.5)
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with suppress(OSError, ValueError):
+                cast(BinaryIO, stream).close()
+
 
 def _describe_status(status: int | None) -> str:
     if status is None or status >= 0:
@@ -303,6 +318,13 @@ def find_child() -> Child:
     """Return the child process, started if there is none."""
     global _child
     if _child is None or not _child.runs:
+        if _child is not None:
+            _child.close()
         _child = Child()
-        atexit.register(_child.kill)
     return _child
+
+
+@atexit.register
+def _stop_child() -> None:
+    if _child is not None:
+        _child.close()

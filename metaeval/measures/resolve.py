@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Collection, Iterable
 from typing import Any
 
 from metaeval.errors import MeasureError, MetaevalWarning
 from metaeval.measures.base import Formula, Measure
+from metaeval.measures.directions import measure_of_usual_name, turn
 from metaeval.measures.plain_function import measure_of_function
-from metaeval.measures.registry import find_registered, require_registered
+from metaeval.measures.registry import find_registered, is_shipped, require_registered
 from metaeval.measures.user_file import is_reference, load_function
 
 Wanted = str | Measure | Formula
 """What stands for a measure: a name, ``"file.py:function"``, a `Measure`, a decorated or a plain function."""
-
-# The usual names of retrieval measures, as trec_eval, ir_measures and ranx write them: higher is better, 0 to 1.
-_RETRIEVAL = re.compile(
-    r"(ndcg|n?err|ap|map|gm_?map|infap|p|precision|r|recall|rr|mrr|recip_rank|rbp|bpref|rprec|r-prec"
-    r"|success|hit_rate|judged|iprec_at_recall|iprec|set_p|set_recall|set_f|intap|alpha_n?dcg|nrbp)"
-    r"(_cut)?(\([^)]*\))?([@_][0-9.]+)?(\([^)]*\))?$",
-    re.IGNORECASE,
-)
 
 
 def measure(wanted: Wanted) -> Measure:
@@ -95,8 +87,8 @@ def measure_of_label(label: Wanted) -> Measure:
     Returns
     -------
     Measure
-        One that is known by its scores only has no formula; its direction is None unless it has the name of a usual
-        retrieval measure, such as AP, nDCG@20, P_10 or ERR@20, of which higher is better.
+        One that is known by its scores only has no formula; its direction is None unless its name tells it, such as
+        AP, nDCG@20, BLEU or TER (see `metaeval.measures.directions`).
 
     Examples
     --------
@@ -110,11 +102,30 @@ def measure_of_label(label: Wanted) -> Measure:
         found = find_registered(label)
     except MeasureError:  # a label need not have the form of a measure's name
         found = None
-    if found is not None:
-        return found
-    if _RETRIEVAL.match(label):
-        return Measure(label, True, (0, 1), description="a retrieval measure, known by its scores")
-    return Measure(label)
+    return measure_of_usual_name(label) if found is None else found
+
+
+def tells_direction(label: str, higher_is_better: bool) -> bool:
+    """Say whether whoever reads the label of a measure knows this to be its direction, without code of the measure's own.
+
+    Parameters
+    ----------
+    label : str
+    higher_is_better : bool
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> tells_direction("NMD", False), tells_direction("BLEU", False), tells_direction("cost", False)
+    (True, False, False)
+    """
+    known = measure_of_label(label)
+    if known.higher_is_better != higher_is_better or (known.formula is not None and not is_shipped(known)):
+        return False
+    return known == turn(known, higher_is_better)  # unless only scores of some kind have it, as those of MQM
 
 
 def resolve_measures(
@@ -156,7 +167,12 @@ def resolve_measures(
 
 def list_wanted(wanted: Iterable[Wanted] | Wanted) -> list[Wanted]:
     """Return what stands for measures as a list, be it one or many."""
-    return [wanted] if isinstance(wanted, str | Measure) or callable(wanted) else list(wanted)
+    if isinstance(wanted, str | Measure) or callable(wanted):
+        return [wanted]
+    try:
+        return list(wanted)
+    except TypeError:
+        raise MeasureError(f"measures are names, functions or a list of them, not {wanted!r}") from None
 
 
 def _resolve_one(wanted: Wanted, labels: Collection[str] | None) -> Measure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import Locator
 from matplotlib.transforms import Bbox
 
+from metaeval.errors import visible
 from metaeval.show.signature import Signature
 from metaeval.show.style import choose_looks, house_style
 
@@ -45,8 +47,20 @@ def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str]
         for suffix in suffixes:
             path = folder / f"{name}{suffix}"
             figure.savefig(path, metadata=metadata[suffix], bbox_inches=box)
+            if suffix == ".svg":
+                _spell_controls(path)
             written.append(path)
     return written
+
+
+def _spell_controls(path: Path) -> None:
+    """Spell out control characters, which names may hold and XML may not."""
+    text = path.read_text(encoding="utf-8")
+    if _CONTROLS.search(text):
+        path.write_text(_CONTROLS.sub(lambda found: visible(found[0]), text), encoding="utf-8")
+
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def fix_layout(figure: Figure) -> Bbox:

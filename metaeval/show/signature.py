@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 import metaeval
-from metaeval.errors import format_count
+from metaeval.errors import format_count, visible
 
 
 class Signed(Protocol):
@@ -21,7 +21,7 @@ class Signed(Protocol):
 
     @property
     def measures(self) -> Sequence[object]:
-        """What the last axis holds; `str` gives a name, `full_name` says if the direction is assumed."""
+        """What the last axis holds: `str` gives a name, `higher_is_better` a direction, `full_name` says if it is assumed."""
 
     @property
     def collection(self) -> str:
@@ -51,7 +51,7 @@ class Signature:
     --------
     >>> scores = metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=["NMD"], collection="tiny")
     >>> print(sign("ranking_similarity", scores, tau="tau_a"))
-    ranking_similarity | tiny@... 1 run × 1 topic | measures NMD | tau tau_a | metaeval ...
+    ranking_similarity | tiny@... 1 run × 1 topic | measures NMD | lower is better NMD | tau tau_a | metaeval ...
     """
 
     analysis: str
@@ -61,7 +61,7 @@ class Signature:
 
     def __str__(self) -> str:
         settings = [f"{name} {value}" for name, value in self.settings]
-        return " | ".join([self.analysis, "; ".join(self.data), *settings, f"metaeval {self.version}"])
+        return visible(" | ".join([self.analysis, "; ".join(self.data), *settings, f"metaeval {self.version}"]))
 
     def follow(self, analysis: str) -> Signature:
         """Return the signature of an analysis that follows from this one without computing anything anew."""
@@ -83,8 +83,7 @@ def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -
     Signature
     """
     collections: list[Signed] = list(scores) if isinstance(scores, Iterable) else [scores]
-    measures = list(dict.fromkeys(_format_measure(measure) for one in collections for measure in one.measures))
-    shown = {"measures": ", ".join(measures), **settings}
+    shown = {**describe_measures([measure for one in collections for measure in one.measures]), **settings}
     return Signature(
         analysis,
         tuple(_describe(one) for one in collections),
@@ -93,15 +92,30 @@ def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -
     )
 
 
+def describe_measures(measures: Sequence[object]) -> dict[str, str]:
+    """Return what a signature says of measures: their names, which directions are assumed, and of which lower is better.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+
+    Returns
+    -------
+    dict of str to str
+        The setting ``measures``, and ``lower is better`` if there are any of those.
+    """
+    lower = [str(one) for one in measures if getattr(one, "higher_is_better", None) is False]
+    said = {
+        "measures": [str(getattr(one, "full_name", one)) for one in measures],
+        **({"lower is better": lower} if lower else {}),
+    }
+    return {name: ", ".join(dict.fromkeys(names)) for name, names in said.items()}
+
+
 def _describe(scores: Signed) -> str:
     n_runs, n_topics, _ = scores.values.shape
     size = f"{format_count(n_runs, 'run')} × {format_count(n_topics, 'topic')}"
     return f"{scores.collection or 'scores'}@{scores.sha256[:12]} {size}"
-
-
-def _format_measure(measure: object) -> str:
-    """Return the name of a measure, with the word that its direction is assumed where nobody has stated one."""
-    return str(getattr(measure, "full_name", measure))
 
 
 def _format_value(value: object) -> str:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -78,9 +79,7 @@ class Table:
         """Return the table as plain data for JSON: caption, signature, rows."""
         frame = self.frame.copy()
         frame.columns = pd.Index([flat_label(column) for column in frame.columns])
-        frame = frame.reset_index() if frame.index.name or frame.index.nlevels > 1 else frame
-        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-        return {"caption": self.caption, "signature": str(self.signature), "rows": rows}
+        return {"caption": self.caption, "signature": str(self.signature), "rows": to_records(frame)}
 
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown."""
@@ -191,6 +190,24 @@ def format_csv(frame: pd.DataFrame) -> str:
     return stream.getvalue()
 
 
+def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame as plain data for JSON, with its index unless that has no name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    list of dict
+    """
+    if frame.index.name or frame.index.nlevels > 1:
+        frame = frame.reset_index()
+    known = frame.notna() & ~frame.isin([math.inf, -math.inf])  # JSON has no word for what is not a number
+    rows: list[dict[str, Any]] = frame.astype(object).where(known, None).to_dict("records")  # type: ignore[assignment]
+    return rows
+
+
 def format_cell(value: object, digits: int = 3) -> str:
     """Return the text of a cell: integers as they are, floats rounded, a missing value as a dash.
 
@@ -215,6 +232,28 @@ def format_cell(value: object, digits: int = 3) -> str:
         text = f"{value:.{digits}f}"
         return text[1:] if float(text) == 0 and text.startswith("-") else text
     return str(value)
+
+
+def format_p(p: float, n_permutations: int = 0) -> str:
+    """Return how a p-value is written, with its sign: it is never 0, but smaller than can be told.
+
+    Parameters
+    ----------
+    p : float
+    n_permutations : int, optional
+        Number of trials, B, of which p is a share.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> format_p(0.0326), format_p(0, 5000), format_p(3e-7)
+    ('= 0.0326', '< 0.0002', '< 0.0001')
+    """
+    least = 1 / n_permutations if p == 0 and n_permutations else 1e-4
+    return f"< {least:.3g}" if p < least else f"= {p:.4f}"
 
 
 def _one_line(text: str) -> str:

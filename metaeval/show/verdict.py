@@ -14,6 +14,32 @@ OutcomeWord = Literal["holds", "holds in part", "does not hold", "cannot tell"]
 """What a rule can come to."""
 
 
+def judge_differences(intervals: Iterable[tuple[float, float] | None]) -> OutcomeWord:
+    """Return whether all differences are positive, as far as their intervals tell.
+
+    Parameters
+    ----------
+    intervals : iterable of (float, float) or None
+        Both ends for each difference; None where there is no interval.
+
+    Returns
+    -------
+    {"holds", "does not hold", "cannot tell"}
+        It holds if all intervals lie above 0, and does not hold if one lies below.
+
+    Examples
+    --------
+    >>> judge_differences([(0.1, 0.3), (0.05, 0.2)]), judge_differences([(0.1, 0.3), (-0.2, -0.1)])
+    ('holds', 'does not hold')
+    >>> judge_differences([(0.1, 0.3), (-0.1, 0.1)]), judge_differences([None])
+    ('cannot tell', 'cannot tell')
+    """
+    ends = list(intervals)
+    if any(one is not None and one[1] < 0 for one in ends):
+        return "does not hold"
+    return "holds" if all(one is not None and one[0] > 0 for one in ends) else "cannot tell"
+
+
 @dataclass(frozen=True)
 class Evidence:
     """One number that a verdict rests on.

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
+from metaeval.stats.scale import scale_scores
 
 FloatArray = npt.NDArray[np.float64]
 
 
 def check_values(values: npt.ArrayLike) -> FloatArray:
-    """Return the scores as float64 of shape (run, topic, measure), or raise an error if they cannot be tested."""
+    """Return the scores on one scale, float64 of shape (run, topic, measure), or refuse what cannot be tested."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 3:
         raise MetaevalError(
@@ -33,7 +34,7 @@ def check_values(values: npt.ArrayLike) -> FloatArray:
             f"Scores must be finite, but the score of run {run} on topic {topic} by measure {measure} "
             f"is {scores[run, topic, measure]}."
         )
-    return scores
+    return scale_scores(scores)
 
 
 def check_count(number: int, what: str) -> int:

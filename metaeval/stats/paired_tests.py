@@ -18,6 +18,7 @@ from metaeval.stats.max_t import VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.scale import scale_squares
 from metaeval.stats.streams import check_key
 from metaeval.stats.studentised_range import studentised_range_tail
 
@@ -236,10 +237,10 @@ def _unknown_correction(correction: str) -> str:
 
 
 def _differences(scores: FloatArray, measure: int, pairs: slice) -> FloatArray:
-    """Return the differences of some pairs by topic, shape (topic, pair)."""
+    """Return the differences of some pairs by topic, each pair at its own scale, shape (topic, pair)."""
     first, second = np.triu_indices(len(scores), 1)
     by_topic = scores[..., measure].T
-    return by_topic[:, first[pairs]] - by_topic[:, second[pairs]]
+    return scale_squares(by_topic[:, first[pairs]] - by_topic[:, second[pairs]], axis=0)
 
 
 def _pair_blocks(scores: FloatArray) -> list[slice]:
@@ -274,7 +275,7 @@ def _tukey_p_values(scores: FloatArray) -> FloatArray:
     ranges = np.empty((n_measures, first.size))
     for measure in range(n_measures):
         # A separate copy, so that the rounding for one measure does not depend on the other measures.
-        matrix = np.ascontiguousarray(scores[..., measure].T)
+        matrix = scale_squares(np.ascontiguousarray(scores[..., measure].T))
         means = matrix.mean(axis=0)
         ranges[measure] = _studentise(means[first] - means[second], residual_variance(matrix), n_topics)
     return studentised_range_tail(ranges, n_runs, (n_runs - 1) * (n_topics - 1))

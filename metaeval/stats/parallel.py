@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from typing import Any
 
 from metaeval.errors import MetaevalError
+
+
+def run_tasks(tasks: Iterable[Any], *, n_jobs: int, prefer: str | None = None) -> list[Any]:
+    """Return the results of tasks, run in parallel; if a worker process is killed, they are run again in this one.
+
+    Parameters
+    ----------
+    tasks : iterable of joblib.delayed
+        Running one again must do no harm.
+    n_jobs : int
+    prefer : {"threads", "processes"}, optional
+        Where nothing else was asked for.
+
+    Returns
+    -------
+    list
+        In the order of the tasks.
+
+    Examples
+    --------
+    >>> import joblib
+    >>> run_tasks([joblib.delayed(abs)(number) for number in (-1, 2)], n_jobs=1)
+    [1, 2]
+    """
+    import joblib
+
+    tasks = list(tasks)
+    try:
+        results: list[Any] = joblib.Parallel(n_jobs=n_jobs, prefer=prefer)(tasks)
+    except BrokenProcessPool:  # a process was killed, by whoever needed its memory for instance
+        return [function(*arguments, **options) for function, arguments, options in tasks]
+    return results
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray
 
 LARGEST_UNIT = 2**32 - 1
@@ -25,29 +24,20 @@ def quantise(values: FloatArray) -> npt.NDArray[np.uint32]:
     Parameters
     ----------
     values : ndarray of float64, shape (run, topic, measure)
-        Finite scores.
+        Scores on one scale, from `metaeval.stats.scale.scale_scores`.
 
     Returns
     -------
     ndarray of uint32, shape (topic, run, measure)
         All zeros for a measure that gives all runs the same score on every topic.
 
-    Raises
-    ------
-    MetaevalError
-        If the range of a measure overflows.
-
     Examples
     --------
     >>> quantise(np.array([[[0.0], [0.5]], [[1.0], [0.5]]]))[..., 0].tolist()
     [[0, 4294967295], [0, 0]]
     """
-    with np.errstate(over="ignore"):
-        above = values - values.min(axis=0)
+    above = values - values.min(axis=0)
     widest = above.max(axis=(0, 1))
-    if not np.isfinite(widest).all():
-        measure = int(np.flatnonzero(~np.isfinite(widest))[0])
-        raise MetaevalError(f"The scores of measure {measure} span more than a float can hold; rescale them.")
     above /= np.where(widest > 0, widest, 1.0)
     above *= LARGEST_UNIT
     return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))

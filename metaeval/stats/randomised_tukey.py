@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_values
+from metaeval.stats.parallel import run_tasks
 from metaeval.stats.permutations import ROWS_A_CALL, permute_columns
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.streams import check_key, trial_keys
@@ -101,7 +102,7 @@ def randomised_tukey_hsd(
 
         task = _Task(units)
         tasks = (joblib.delayed(task.ranges)(key, block, engine) for block in blocks)
-        ranges = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(tasks)
+        ranges = run_tasks(tasks, n_jobs=n_jobs, prefer="threads")
     return _count_exceedances(units, np.concatenate(ranges))
 
 

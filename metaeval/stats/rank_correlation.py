@@ -1,8 +1,10 @@
 """Kendall's tau for many pairs of rankings at once, with ties decided by a tolerance.
 
 Two runs whose means are mathematically equal often differ in the last bit as floats, because sums of floats
-depend on their order. An exact comparison would turn such a tie into an arbitrary order and change tau, so two
-values are tied if they differ by no more than a tolerance.
+depend on their order. An exact comparison would turn such a tie into an arbitrary order and change tau. So every
+value stands for the interval in which it may lie, and two values are tied if their intervals meet. Each pair is
+decided by itself: a huge score of a third run ties no others. Of three values, the first can be tied with the second
+and the second with the third, but not the first with the third; tau counts pairs, so that this is no contradiction.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 # The error of a mean of n scores is at most about n rounding errors of 1e-16. A difference of a thousand times
 # that is still not a real difference.
-RELATIVE_TOLERANCE = 1e-12
+HALF_TOLERANCE = 1e-12 / 2
 
 # Values per block: enough to make the overhead of a NumPy call negligible, few enough to stay in the cache.
 VALUES_A_BLOCK = 160_000
@@ -30,7 +32,7 @@ def tau(
     second: npt.ArrayLike,
     *,
     variant: TauVariant = "tau_a",
-    tolerance: float | None = None,
+    tolerance: float | tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
 ) -> FloatArray:
     """Do two score vectors rank the runs alike?
 
@@ -44,9 +46,11 @@ def tau(
         Scores of the runs, with the same direction in both; leading axes are broadcast.
     variant : {"tau_a", "tau_b"}
         The denominator.
-    tolerance : float, optional
-        Two values that differ by no more than this are tied. The default is 1e-12 times the largest magnitude in
-        each vector: more than the rounding error of a mean of thousands of scores, less than any real difference.
+    tolerance : float or pair of array_like, optional
+        Two values that differ by no more than this are tied. A pair of arrays of shape (..., run) holds the tolerance
+        of each value of `first` and `second`, whose mean decides. The default is 1e-12 times the magnitude of each
+        value: more than the rounding error of a mean of thousands of scores of one sign, less than any real
+        difference.
 
     Returns
     -------
@@ -67,34 +71,28 @@ def tau(
     """
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
-    one, two = np.broadcast_arrays(_check_scores(first), _check_scores(second))
-    leading, n_runs = one.shape[:-1], one.shape[-1]
-    one, two = one.reshape(-1, n_runs), two.reshape(-1, n_runs)
-    values = np.empty(len(one))
-    size = max(1, VALUES_A_BLOCK // (2 * n_runs))
-    for start in range(0, len(one), size):
-        part = slice(start, start + size)
-        scores = np.stack([one[part].T, two[part].T])
-        limits = np.stack([_tolerance(side, tolerance) for side in scores])
-        values[part] = tau_by_run(scores, limits, variant)
-    return values.reshape(leading)
+    sides = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
+    one, two = np.broadcast_arrays(_place_intervals(first, sides[0]), _place_intervals(second, sides[1]))
+    return _tau_of_places(one, two, variant)
 
 
-def tau_matrix(means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance: float | None = None) -> FloatArray:
+def tau_matrix(
+    means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance: npt.ArrayLike | None = None
+) -> FloatArray:
     """Do the measures rank the runs alike? Tau for every pair of measures.
 
     Parameters
     ----------
-    means : array_like of float, shape (run, measure)
+    means : array_like of float, shape (..., run, measure)
         The mean score of each run, with the same direction for all measures.
     variant : {"tau_a", "tau_b"}
         As in `tau`.
-    tolerance : float, optional
+    tolerance : float or array_like of shape (..., run, measure), optional
         As in `tau`.
 
     Returns
     -------
-    ndarray of float64, shape (measure, measure)
+    ndarray of float64, shape (..., measure, measure)
         Symmetric.
 
     Raises
@@ -109,56 +107,30 @@ def tau_matrix(means: npt.ArrayLike, *, variant: TauVariant = "tau_a", tolerance
            [-1.,  1.]])
     """
     columns = np.asarray(means, dtype=np.float64)
-    if columns.ndim != 2:
+    if columns.ndim < 2:
         raise MetaevalError(f"Means must have two axes (run, measure), not {columns.ndim}.")
-    return tau(columns.T[:, np.newaxis], columns.T[np.newaxis], variant=variant, tolerance=tolerance)
+    if tolerance is not None:
+        tolerance = np.broadcast_to(tolerance, columns.shape).swapaxes(-1, -2)
+    places = _place_intervals(columns.swapaxes(-1, -2), tolerance)
+    n_measures = columns.shape[-1]
+    matrix = np.empty((*columns.shape[:-2], n_measures, n_measures))
+    first, second = np.triu_indices(n_measures)
+    found = _tau_of_places(places[..., first, :, :], places[..., second, :, :], variant)
+    matrix[..., first, second] = matrix[..., second, first] = found
+    return matrix
 
 
-def tied_ranks(values: npt.ArrayLike, *, tolerance: float | None = None) -> npt.NDArray[np.int64]:
-    """Return the rank of each run, where nearly equal values share a rank.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (..., run)
-        Scores of the runs.
-    tolerance : float, optional
-        As in `tau`; neighbours in the sorted order that differ by no more share a rank.
-
-    Returns
-    -------
-    ndarray of int64, shape (..., run)
-        0 for the lowest value, without gaps.
-
-    Raises
-    ------
-    MetaevalError
-        As `tau`.
-
-    Examples
-    --------
-    >>> tied_ranks([0.3, 0.1 + 0.2, 0.1, 0.5])
-    array([1, 1, 0, 2])
-    """
-    scores = _check_scores(values)
-    order = np.argsort(scores, axis=-1, kind="stable")
-    ascending = np.take_along_axis(scores, order, axis=-1)
-    limit = _tolerance(np.moveaxis(scores, -1, 0), tolerance)[..., np.newaxis]
-    places = np.zeros(scores.shape, dtype=np.int64)
-    np.cumsum(np.diff(ascending, axis=-1) > limit, axis=-1, out=places[..., 1:])
-    ranks = np.empty_like(places)
-    np.put_along_axis(ranks, order, places, axis=-1)
-    return ranks
+Ordered: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
 
-def tau_by_run(scores: FloatArray, tolerance: FloatArray, variant: TauVariant) -> FloatArray:
+def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
     """Compute tau for many pairs of rankings, with the pairs on the last axis so that comparisons are vectorised.
 
     Parameters
     ----------
-    scores : ndarray of float64, shape (2, run, pair)
-        `scores[0, :, i]` and `scores[1, :, i]` are the two vectors of pair i.
-    tolerance : ndarray of float64, shape (2, pair) or (2, 1)
-        Two values that differ by no more than this are tied.
+    low, high : ndarray of float or int, shape (2, run, pair)
+        `low[0, :, i]` and `low[1, :, i]` are the two vectors of pair i, each value at its lowest, and `high` the same
+        at its highest. Two runs are tied where their intervals meet.
     variant : {"tau_a", "tau_b"}
         The denominator.
 
@@ -166,15 +138,14 @@ def tau_by_run(scores: FloatArray, tolerance: FloatArray, variant: TauVariant) -
     -------
     ndarray of float64, shape (pair,)
     """
-    _, n_runs, n_pairs = scores.shape
+    _, n_runs, n_pairs = low.shape
     balance = np.zeros(n_pairs, dtype=np.int64)
     untied = np.zeros((2, n_pairs), dtype=np.int64)
     above, below = np.empty((2, 2, n_runs - 1, n_pairs), dtype=np.bool_)
     for run in range(n_runs - 1):
-        later, this = scores[:, run + 1 :], scores[:, run]
         signs = above[:, run:].view(np.int8)
-        np.greater(later, (this + tolerance)[:, np.newaxis], out=above[:, run:])
-        np.less(later, (this - tolerance)[:, np.newaxis], out=below[:, run:])
+        np.greater(low[:, run + 1 :], high[:, run, np.newaxis], out=above[:, run:])
+        np.less(high[:, run + 1 :], low[:, run, np.newaxis], out=below[:, run:])
         np.subtract(signs, below[:, run:].view(np.int8), out=signs)
         if variant == "tau_b":
             untied += [_add_signs(np.abs(side)) for side in signs]
@@ -204,9 +175,35 @@ def _check_scores(values: npt.ArrayLike) -> FloatArray:
     return scores
 
 
-def _tolerance(by_run: FloatArray, tolerance: float | None) -> FloatArray:
+def _place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> Ordered:
+    """Return the places of the lower and the upper end of each value among all ends, shape (..., run, 2).
+
+    Whole numbers of two bytes are compared several times faster than the scores, and each score takes part in as many
+    comparisons as there are runs and measures.
+    """
+    values = _check_scores(scores)
     if tolerance is None:
-        return np.asarray(np.abs(by_run).max(axis=0) * RELATIVE_TOLERANCE)
-    if not tolerance >= 0:
-        raise MetaevalError(f"The tolerance must not be negative, and is {tolerance}.")
-    return np.full(by_run.shape[1:], float(tolerance))
+        reach = np.abs(values) * HALF_TOLERANCE
+    else:
+        reach = np.asarray(tolerance, dtype=np.float64) / 2
+        if not (reach >= 0).all():
+            raise MetaevalError(f"The tolerance must not be negative, and is {2 * reach.min():g}.")
+    with np.errstate(over="ignore"):  # beyond the largest float is above all others
+        # Of equal ends the lower ones come first, so that intervals that touch meet.
+        ends = np.concatenate([values - reach, values + reach], axis=-1)
+    n_ends = ends.shape[-1]
+    places = np.empty(ends.shape, dtype=np.int16 if n_ends < 1 << 15 else np.int32)
+    np.put_along_axis(places, np.argsort(ends, axis=-1, kind="stable"), np.arange(n_ends, dtype=places.dtype), axis=-1)
+    return np.stack(np.split(places, 2, axis=-1), axis=-1)
+
+
+def _tau_of_places(one: Ordered, two: Ordered, variant: TauVariant) -> FloatArray:
+    leading, n_runs = one.shape[:-2], one.shape[-2]
+    sides = one.reshape(-1, n_runs, 2), two.reshape(-1, n_runs, 2)
+    values = np.empty(len(sides[0]))
+    size = max(1, VALUES_A_BLOCK // (2 * n_runs))
+    for start in range(0, len(values), size):
+        part = slice(start, start + size)
+        low, high = np.ascontiguousarray(np.stack([side[part] for side in sides]).transpose(3, 0, 2, 1))
+        values[part] = tau_by_run(low, high, variant)
+    return values.reshape(leading)

@@ -139,12 +139,13 @@ def split_half_tau(
     taus = np.empty((n_trials, n_measures))
     block = max(1, min(n_trials, VALUES_A_BLOCK // (2 * n_runs * n_measures), MASKS_A_BLOCK // n_topics))
     # One buffer for all blocks: fresh memory for each would cost more than the sums.
-    scratch = np.empty(block * (n_topics + 2 * len(units)))
+    scratch = np.empty(block * (n_topics + 4 * len(units)))
     for start in range(0, n_trials, block):
         trials = range(start, min(start + block, n_trials))
         first, second = splits(key, len(trials), n_topics, size, first_trial=start)
         mask = scratch[: len(trials) * n_topics].reshape(len(trials), n_topics)
-        sums = scratch[mask.size :][: 2 * len(units) * len(trials)].reshape(2, len(units), len(trials))
+        bounds = scratch[mask.size :][: 4 * len(units) * len(trials)].reshape(2, 2, len(units), len(trials))
+        sums = bounds[0]
         mask[:] = first
         np.matmul(units, mask.T, out=sums[0])
         if size is None:
@@ -152,8 +153,11 @@ def split_half_tau(
         else:
             mask[:] = second
             np.matmul(units, mask.T, out=sums[1])
-        tolerance = [[tie_tolerance(int(masks[0].sum()))] for masks in (first, second)]
-        pairs = tau_by_run(sums.reshape(2, n_runs, -1), np.array(tolerance, dtype=np.float64), variant)
+        tolerance = [[[tie_tolerance(int(masks[0].sum()))]] for masks in (first, second)]
+        # Whole numbers: the sum with its tolerance is exact too.
+        np.add(sums, tolerance, out=bounds[1])
+        low, high = bounds.reshape(2, 2, n_runs, -1)
+        pairs = tau_by_run(low, high, variant)
         taus[trials.start : trials.stop] = pairs.reshape(n_measures, -1).T
     return taus
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray, check_values
+from metaeval.stats.scale import round_scaled
 
-DIGITS = 9  # decimals to which differences are rounded, so that floating point does not decide which run is better
 _CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 _POPCOUNT = np.array([bin(word).count("1") for word in range(1 << 16)], dtype=np.uint8)
 
@@ -46,7 +46,7 @@ def at_least_as_good(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
     words = -(-n_topics // 16)
     packed = np.zeros((scores.shape[2], 2, len(first), 2 * words), dtype=np.uint8)
     for m, by_run in enumerate(np.moveaxis(scores, 2, 0)):
-        gap = np.round(by_run[first] - by_run[second], DIGITS)
+        gap = round_scaled(by_run[first] - by_run[second])
         for side, better in enumerate((gap >= 0, gap <= 0)):
             packed[m, side, :, : -(-n_topics // 8)] = np.packbits(better, axis=1, bitorder="little")
     return packed.view("<u2").astype(np.uint16)
@@ -159,7 +159,7 @@ def mean_differences(values: npt.ArrayLike) -> FloatArray:
     """Return m(s) − m(s') of the mean scores over topics, rounded, shape (measure, pair)."""
     means = _check_scores(values).mean(axis=1)
     first, second = np.triu_indices(len(means), 1)
-    return np.round(means[first] - means[second], DIGITS).T
+    return round_scaled(means[first] - means[second]).T
 
 
 def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: npt.ArrayLike) -> FloatArray:
@@ -209,7 +209,7 @@ def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights:
     """
     scores, base = _check_scores(values), _check_scores(reference)
     first, second = np.triu_indices(len(scores), 1)
-    gap = np.round(base[first] - base[second], DIGITS)
+    gap = round_scaled(base[first] - base[second])
     verdict = (gap >= 0).all(axis=2).astype(np.float64) - (gap <= 0).all(axis=2)  # pair × topic
     n_topics, n_measures = scores.shape[1:]
     found = np.empty((len(weights), n_measures))
@@ -218,7 +218,7 @@ def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights:
         part = slice(begin, begin + size)
         counted = weights[part].astype(np.float64)
         means = np.einsum("bt,rtm->bmr", counted, scores, optimize=True) / n_topics
-        differences = np.round(means[..., first] - means[..., second], DIGITS)
+        differences = round_scaled(means[..., first] - means[..., second])
         # The counts are whole numbers, so their sums are exact.
         found[part] = spearman_over_pairs((counted @ verdict.T)[:, np.newaxis], differences)[:, 0]
     return found
@@ -228,6 +228,5 @@ def _check_scores(values: npt.ArrayLike) -> FloatArray:
     """Check the scores; unlike in `check_values`, a single topic is enough, on which UIR is then based."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim == 3 and scores.shape[1] == 1:
-        check_values(np.repeat(scores, 2, axis=1))
-        return scores
+        return check_values(np.repeat(scores, 2, axis=1))[:, :1]
     return check_values(scores)

@@ -7,6 +7,7 @@ import pytest
 
 from metaeval.analyses.grades import (
     grade,
+    grade_power_results,
     group_measures,
     group_results,
     rate_consistency,
@@ -77,6 +78,17 @@ def test_nets_count_who_outperforms_whom():
     for row, count in enumerate((50, 49, 20)):
         found[row, :count] = True
     assert rate_power_results([SimpleNamespace(significant=found)]).tolist() == [0.5, 0.5, -1.0]
+
+
+def test_a_word_is_given_only_where_the_interval_of_the_net_carries_it():
+    def found(counts, spread, n_trials=50):
+        shares = np.array(counts) / 100 + np.random.default_rng(0).normal(0, spread, (n_trials, 3))
+        significant = np.arange(100) < np.array(counts)[:, None]
+        return SimpleNamespace(significant=significant, over_topics=SimpleNamespace(shares=shares, n_topics=50))
+
+    assert grade_power_results([found((80, 50, 20), 0.001)]) == ["good", "fair", "poor"]
+    assert set(grade_power_results([found((51, 50, 48), 0.2)])) == {"cannot tell"}
+    assert set(grade_power_results([found((80, 50, 20), 0.001, n_trials=0)])) == {"cannot tell"}
 
 
 def test_nets_are_averaged_over_collections():

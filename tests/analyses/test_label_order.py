@@ -14,7 +14,9 @@ TESTS = ["randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation"
 def two_orders():
     """The same scores twice, the second time with everything in another order."""
     values = np.random.default_rng(1).normal(0.5, 0.3, (6, 13, 4)) + np.linspace(0, 0.4, 6)[:, None, None]
-    scores = me.Scores(values, runs=list("cafebd"), topics=range(13), measures=["AP", "RR", "NMD", "X"], collection="c")
+    scores = me.Scores(
+        values, runs=list("cafebd"), topics=range(13), measures=["AP", "RR", "NMD", "ERR"], collection="c"
+    )
     shuffled = np.random.default_rng(2).permutation
     other = scores.sel(
         runs=shuffled(scores.runs).tolist(),
@@ -38,3 +40,61 @@ def by_pair(power):
 def test_p_values_belong_to_labels_whatever_the_order_of_the_input(two_orders, test):
     one, other = (by_pair(me.discriminative_power(each, n_permutations=100, test=test)) for each in two_orders)
     assert one == other
+
+
+def by_two(result, name):
+    """Numbers by the names of both measures."""
+    names = [str(one) for one in result.measures]
+    table = getattr(result, name)
+    return {(a, b): table[i, j] for i, a in enumerate(names) for j, b in enumerate(names)}
+
+
+def by_name(result, name):
+    """Columns of numbers by the name of the measure."""
+    return {
+        str(one): np.ravel(column).tobytes()
+        for one, column in zip(result.measures, getattr(result, name).T, strict=True)
+    }
+
+
+def test_tau_and_its_intervals_belong_to_labels(two_orders):
+    one, other = (me.ranking_similarity(each, n_bootstrap=50) for each in two_orders)
+    for name in ("tau", "low", "high"):
+        assert by_two(one, name) == by_two(other, name)
+
+
+def test_consistency_and_its_p_values_belong_to_labels(two_orders):
+    one, other = (me.split_half_consistency(each, n_trials=30, n_permutations=100) for each in two_orders)
+    assert by_name(one, "tau") == by_name(other, "tau")
+    assert one.residual_variance == other.residual_variance
+    pairs = [
+        dict(zip(map(frozenset, itertools.combinations(map(str, each.measures), 2)), each.p_values, strict=True))
+        for each in (one, other)
+    ]
+    assert pairs[0] == pairs[1]
+    assert any(0 < p < 1 for p in pairs[0].values())
+
+
+def test_coverage_and_its_intervals_belong_to_labels(two_orders):
+    one, other = (me.coverage(each, reference=["AP", "NMD"], n_bootstrap=50) for each in two_orders)
+    for name in ("coverage", "low", "high"):
+        assert by_name(one, name) == by_name(other, name)
+
+
+def test_numbers_of_topics_belong_to_labels(two_orders):
+    settings = {"sizes": [4, 6, 13], "n_trials": 20, "n_samples": 3, "n_permutations": 50}
+    one, other = (me.sample_size(each, **settings) for each in two_orders)
+    for name in ("tau", "power", "power_sd"):
+        assert by_name(one, name) == by_name(other, name)
+
+
+def test_pooled_intervals_belong_to_labels(two_orders):
+    names = ["AP", "RR", "NMD", "ERR"]
+    one, other = (me.discriminative_power(each.sel(measures=names), n_permutations=50) for each in two_orders)
+    more = me.Scores(
+        np.random.default_rng(5).random((5, 9, 4)), runs=range(5), topics=range(9), measures=names, collection="b"
+    )
+    second = me.discriminative_power(more, n_permutations=50)
+    pooled = [me.pooled_discriminative_power(powers, n_bootstrap=60) for powers in ([one, second], [second, other])]
+    assert pooled[0].low.tolist() == pooled[1].low.tolist()
+    assert pooled[0].high.tolist() == pooled[1].high.tolist()

@@ -128,7 +128,17 @@ def test_options_of_the_pooled_result_are_options_of_power(run, score_file, tmp_
     status, out, err = run("power", score_file, other, "-B", 50, "--bootstrap", 11, "--out", tmp_path / "out")
     assert status == 0, err
     assert "bootstrap 11" in out
-    assert {path.stem for path in (tmp_path / "out").iterdir()} == {"power-tiny", "power-other", "pooled-power"}
+    written = {path.stem for path in (tmp_path / "out").glob("*.json")}
+    assert written == {"power-tiny", "power-other", "pooled-power"}
+    status, _, err = run("power", score_file, "-B", 50, "--bootstrap", 11)
+    assert status == 2
+    assert "--bootstrap does nothing with a single source" in err
+
+
+def test_an_option_that_another_function_does_not_take_is_refused(run, score_file):
+    status, _, err = run("coverage", score_file, "-r", "AP", "--sweep", "--bootstrap", 1000)
+    assert status == 2
+    assert "--bootstrap does nothing with --sweep" in err
 
 
 def test_contradictions_are_followed_by_the_run_pairs(run, tmp_path):

@@ -10,7 +10,6 @@ import pytest
 
 import metaeval as me
 from metaeval.comparison.new_measure import compare
-from metaeval.comparison.scoring import add_new_scores
 from metaeval.errors import MeasureError, MetaevalError, MetaevalWarning
 
 QUICK = {"n_trials": 40, "n_permutations": 100}
@@ -58,7 +57,7 @@ class TestCompare:
         frame = result.to_frame()
         assert frame.loc["NVD", "ordinal"] == "✗ (140 of 140)"
         assert frame.loc["NMD", "ordinal with mixed gold"].startswith("✓ (")
-        assert set(frame["power"]) <= {"good", "fair", "poor"}
+        assert set(frame["power"]) <= {"good", "fair", "poor", "cannot tell"}
         assert list(result.rules()) == list(frame.columns)
 
     def test_classification_runs_get_coverage_and_formal_properties(self):
@@ -110,13 +109,36 @@ class TestCompare:
     def test_a_measure_that_comes_only_as_scores_is_put_beside_the_others(self):
         old = me.score(quantified(), ["NMD", "RNOD"])
         mine = me.Scores(old.values[::-1, :, :1], runs=old.runs[::-1], topics=old.topics, measures=["mine"])
-        together = add_new_scores(mine, old, higher_is_better=False)
+        together = old.add_measures(mine, first=True)
         assert np.array_equal(together.values[..., 0], old.values[..., 0])
-        assert compare("mine", together, **QUICK).new == ("mine",)
+        assert compare("mine", together, lower_is_better="mine", **QUICK).new == ("mine",)
         with pytest.raises(MetaevalError, match="do not have the same runs: BL-popularity is in one of them only"):
-            add_new_scores(mine.sel(runs=[r for r in mine.runs if r != "BL-popularity"]), old, higher_is_better=False)
+            old.add_measures(mine.sel(runs=[r for r in mine.runs if r != "BL-popularity"]))
         with pytest.raises(MetaevalError, match="has a measure NMD already"):
-            add_new_scores(old.sel(measures="NMD"), old, higher_is_better=False)
+            old.add_measures(old.sel(measures="NMD"))
+
+    @pytest.mark.filterwarnings("ignore::metaeval.errors.DirectionWarning")
+    def test_directions_are_those_that_a_user_states(self, tmp_path):
+        good = np.random.default_rng(0).random((5, 20))
+        scores = me.Scores(
+            np.stack([good, 1 - good], axis=-1), runs=list("abcde"), topics=range(20), measures=["AP", "edits"]
+        )
+        for given, options, tau in (
+            ("edits", {}, -1),
+            ("edits", {"lower_is_better": "edits"}, 1),
+            (me.Measure("edits", False), {}, 1),
+            ("edits", {"higher_is_better": True}, -1),
+            ("edits", {"higher_is_better": True, "lower_is_better": ["AP"]}, 1),
+        ):
+            result = compare(given, scores, **options, **QUICK)
+            assert result.collections[0].similarity.tau[0, 1] == tau
+            assert ("assumed" in str(result.signature)) is (given == "edits" and not options)
+        result.write(tmp_path)
+        assert json.loads((tmp_path / "report.json").read_text())["directions"] == {"edits": "higher", "AP": "lower"}
+        assert "Higher is better: edits. Lower is better: AP." in (tmp_path / "index.html").read_text("utf-8")
+        for options in ({"lower_is_better": "TER"}, {"higher_is_better": "AP"}):
+            with pytest.raises(MetaevalError, match="changes nothing|no measure"):
+                compare("edits", scores, **options, **QUICK)
 
     def test_what_cannot_be_compared_is_refused_by_name(self):
         with pytest.raises(MetaevalError, match="different kinds"):
@@ -241,13 +263,23 @@ def test_a_users_measure_becomes_a_report_from_the_command_line(files):
     assert "own" in done.stdout
     assert (files / "report" / "index.html").exists()
     assert "writing the report" in done.stderr
+    (files / "report" / "mine.txt").write_text("mine")
+    again = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
+    assert again.returncode == 2
+    assert "something already (figures, index.html, mine.txt and 2 more)" in again.stderr
+    assert "--overwrite" in again.stderr
+    assert len(again.stderr.splitlines()) == 1, "it has computed something before it looked"
+    again = command("-m", f"{files}/own.py:own", *given, "-o", files / "report", "--overwrite")
+    assert again.returncode == 0, again.stderr
+    assert (files / "report" / "mine.txt").read_text() == "mine"
+    assert (files / "report" / "scores" / "manifest.json").exists()
 
 
 def test_scores_alone_can_be_compared_from_the_command_line(files):
     frame = pd.read_csv(files / "scores.csv").query("measure == 'JSD'")[["run", "topic", "score"]]
     frame.sample(frac=1, random_state=0).to_csv(files / "mine.csv", index=False)
     done = command(
-        "-m", "mine", "--new-scores", files / "mine.csv", "--lower-is-better", "--data", files / "scores.csv",
+        "-m", "mine", "--new-scores", files / "mine.csv", "--lower-is-better", "mine", "--data", files / "scores.csv",
         "-B", 100, "--trials", 40, "-o", files / "report",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

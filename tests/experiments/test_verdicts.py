@@ -20,7 +20,7 @@ def study(values, measures=SIX, runs=None, **options):
     return study_collection(
         scores, questions=["similarity", "consistency", "small_consistency", "power", "overlap", "contradictions",
                            "preference"],
-        n_trials=30, n_permutations=200, n_bootstrap=0, **options,
+        n_trials=30, n_permutations=200, n_bootstrap=100, **options,
     )  # fmt: skip
 
 
@@ -51,6 +51,11 @@ def test_the_more_consistent_measure_is_said_to_be_so_and_the_less_consistent_no
 def test_the_noisiest_measure_is_the_least_discriminative():
     assert lq.judge_least_power(study(graded(noise=(0.9, *(0.05,) * 5))))[0] == "holds"
     assert lq.judge_least_power(study(graded(noise=(0.01, *(0.9,) * 5))))[0] == "does not hold"
+
+
+def test_a_difference_of_power_that_its_interval_does_not_carry_cannot_be_told():
+    assert lq.judge_least_power(study(graded(noise=(0.2,) * 6)))[0] == "cannot tell"
+    assert lq.judge_least_power(study(graded(n_topics=24, noise=(0.9, *(0.05,) * 5))))[0] == "cannot tell"
 
 
 def test_where_no_measure_finds_more_than_nmd_subsets_cannot_be_told():

@@ -25,7 +25,9 @@ def compare_scores(found, said, readings, policy, mutation):
         raise Finding("what cannot be read is accepted", f"{mutation}, missing={policy}")
     cells = cells_of(found)
     for reading in expected:
-        known = {key: value for key, value in cells.items() if key in reading.cells} if reading.partial else cells
+        # The name of a known measure is itself with blanks around it too.
+        there = {_strip(key) for key in reading.cells}
+        known = {key: value for key, value in cells.items() if _strip(key) in there} if reading.partial else cells
         if same_cells(known, reading.cells):
             if reading.reported and not said:
                 raise Finding("scores are left out or filled in without a word", f"{mutation}, missing={policy}")
@@ -49,10 +51,12 @@ def cells_of(scores):
 def same_cells(cells, expected):
     if cells == expected:
         return True
-    stripped = [
-        {tuple(label.strip() for label in key): value for key, value in one.items()} for one in (cells, expected)
-    ]
+    stripped = [{_strip(key): value for key, value in one.items()} for one in (cells, expected)]
     return len(stripped[0]) == len(cells) and len(stripped[1]) == len(expected) and stripped[0] == stripped[1]
+
+
+def _strip(key):
+    return tuple(label.strip() for label in key)
 
 
 def check_directions(scores, directions, mutation):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.hostile.campaign import MEMORY, Finding, Outcome
+from tests.hostile.campaign import MEMORY, Finding, Outcome, patience
 
 LIMIT = 15.0
 
@@ -79,7 +79,7 @@ def run_command(folder, *words, encoding="utf-8", limit=LIMIT, stop_after=None, 
         Path(folder, name).unlink(missing_ok=True)
     process = start("run_command", [str(word) for word in words], str(folder), encoding, environment)
     try:
-        process.join(limit if stop_after is None else stop_after)
+        process.join(limit * patience() if stop_after is None else stop_after)
         ended = process.exitcode is not None
         if not ended and stop_after is not None:
             stop(process, how)

@@ -19,6 +19,12 @@ def real(name):
     return path.read_bytes() if path.is_file() else b""
 
 
+def cut(rng, rows, most):
+    """Some neighbouring rows, at least one."""
+    start = rng.randrange(len(rows))
+    return rows[start : start + rng.randint(1, most)]
+
+
 def pick_labels(rng, least, most, names=NAMES):
     return rng.sample(names, rng.randint(least, most))
 
@@ -119,8 +125,7 @@ def make_labels(rng, classes, one_topic=False):
 def make_semeval_c(rng):
     whole = real("semeval2016/twitter-2016test-CE.txt")
     if whole and rng.random() < 0.4:
-        start = rng.randrange(10_000)
-        rows = [line.split("\t") for line in whole.decode().splitlines()[start : start + rng.randint(4, 20)]]
+        rows = [line.split("\t") for line in cut(rng, whole.decode().splitlines(), 20)]
         gold = [(row[1], row[0], row[2]) for row in rows]
         runs = {"real": [(topic, item, rng.choice(FIVE)) for topic, item, _ in gold]}
     else:
@@ -137,8 +142,7 @@ def make_judgements(rng):
     classes = ("0", "1", "2", "3")
     whole = real("llmjudge/qrels.txt")
     if whole and rng.random() < 0.4:
-        start = rng.randrange(3000)
-        rows = [line.split() for line in whole.decode().splitlines()[start : start + rng.randint(4, 20)]]
+        rows = [line.split() for line in cut(rng, whole.decode().splitlines(), 20)]
         gold = [(row[0], row[2], row[3]) for row in rows]
         runs = {"real": _answers(rng, gold, classes)}
     else:
@@ -220,8 +224,7 @@ def _real_json(name):
 
 
 def _real_dialogues(rng):
-    start = rng.randrange(300)
-    gold = _real_json("stc3/gold.json")[start : start + rng.randint(1, 4)]
+    gold = cut(rng, _real_json("stc3/gold.json"), 4)
     wanted = {one["id"] for one in gold}
     run = [one for one in _real_json("stc3/runs/181108-0.json") if one["id"] in wanted]
     return json.dumps(gold).encode(), {"181108-0": json.dumps(run).encode()}

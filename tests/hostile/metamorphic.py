@@ -45,7 +45,9 @@ def ask(rng, question):
     import metaeval as me
 
     test = rng.choice(TESTS)
-    power = lambda scores, **more: me.discriminative_power(scores, n_permutations=60, test=test, engine="numpy", **more)  # noqa: E731
+    power = lambda scores, **more: me.discriminative_power(  # noqa: E731
+        scores, n_permutations=300, test=test, engine="numpy", **more
+    )
     tau = rng.choice(["tau_a", "tau_b"])
     calls = {
         "similarity": lambda scores: me.ranking_similarity(scores, n_bootstrap=0, tau=tau),

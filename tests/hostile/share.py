@@ -15,8 +15,21 @@ SECONDS = 70
 """When to stop at the latest."""
 
 CLEAN = (
+    "files/tidy",
     "files/parquet",
+    "files/wide",
+    "files/sakai",
+    "files/trec_eval",
+    "files/semeval-c",
+    "files/semeval-e",
     "files/dialogue-quality",
+    "files/judgements",
+    "files/labels",
+    "files/probabilities",
+    "files/polarity",
+    "api/frames",
+    "api/scores",
+    "api/options",
     "cli/options",
     "store/kills",
     "metamorphic/subset",
@@ -28,20 +41,7 @@ CLEAN = (
 """Parts of the campaign that find nothing."""
 
 PARTS_NOT_YET = (
-    "files/tidy",
-    "files/wide",
-    "files/sakai",
-    "files/trec_eval",
-    "files/semeval-c",
-    "files/semeval-e",
-    "files/judgements",
-    "files/labels",
-    "files/probabilities",
-    "files/polarity",
-    "api/frames",
-    "api/scores",
     "api/analyses",
-    "api/options",
     "cli/names",
     "cli/figures",
     "cli/paths",
@@ -56,6 +56,10 @@ PARTS_NOT_YET = (
 """Parts that find something today."""
 
 MENDED = (
+    "1 compare ignores --lower-is-better with -s",
+    "1 compare takes a flag that does nothing",
+    "1 commands without --lower-is-better",
+    "1 directions not known by name",
     "1 a statement does not win",
     "2 in Python: changes numpy's errors",
     "2 in Python: writes to its inputs",
@@ -119,14 +123,6 @@ MENDED = (
     "10 dollars in names",
     "10 raw exceptions",
     "10 raw PermissionError",
-)
-"""Checks of defects that are not there."""
-
-DEFECTS_NOT_YET = (
-    "1 compare ignores --lower-is-better with -s",
-    "1 compare takes a flag that does nothing",
-    "1 commands without --lower-is-better",
-    "1 directions not known by name",
     "4 tau ties by the largest value",
     "4 scale changes power tukey-hsd",
     "4 scale changes power paired-t",
@@ -137,16 +133,22 @@ DEFECTS_NOT_YET = (
     "5 order of rows moves p-values",
     "5 a file loses its collection",
     "10 a full disk leaves --out half written",
-    "10 SIGTERM leaves --out half written",
-    "10 SIGKILL leaves --out half written",
     "10 compare -o does not ask for --overwrite",
     "10 compare -o computes before it looks",
+)
+"""Checks of defects that are not there."""
+
+DEFECTS_NOT_YET = (
+    "10 SIGTERM leaves --out half written",
+    "10 SIGKILL leaves --out half written",
     "10 SIGTERM leaves stray folders",
     "10 a killed worker",
 )
 """Checks of defects that are there today."""
 
 SLOW = (
+    "1 compare ignores --lower-is-better with -s",
+    "1 compare takes a flag that does nothing",
     "2 by command: loops",
     "9 many columns take long",
     "9 many keys take long",

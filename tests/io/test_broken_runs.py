@@ -26,6 +26,7 @@ RIGHT = {
     "judgements": ("q1 0 d1 0\nq2 0 d1 3\n", "q2 0 d1 1\nq1 0 d1 0\n", {"classes": range(4)}),
     "labels": ("topic,item,label\nt,1,no\nt,2,yes\n", "topic,item,label\nt,2,no\nt,1,no\n", {"classes": ["no", "yes"]}),
     "probabilities": ("topic,lo,hi\nt,0.5,0.5\n", "topic,hi,lo\nt,1,0\n", {}),
+    "votes": ("topic,ann,bo\nt,lo,hi\n", "topic,hi,lo\nt,1,0\n", {"classes": ["lo", "hi"]}),
     "polarity": ("11\tT1\tpositive\n12\tT2\tneutral\n", "NA\tT2\tneutral\ttext\nNA\tT1\tnegative\n", {}),
     "dialogue-quality": (json.dumps([{"id": "d1", "annotations": VOTES}]), dialogues(("d1", EVEN)), {"aspect": "A"}),
 }
@@ -38,7 +39,7 @@ RUNS = [
         "run7.txt:1: run run7, topic #x, item 11: the label '3' is not one of the clas",
     ),
     ("semeval-c", "11\t#x\t\n12\ty\t2\n", "run7.txt:1: run run7, topic #x, item 11: the label is missing"),
-    ("semeval-c", "11\t#x\tnan\n12\ty\t2\n", "the label 'nan' is not one of the classes -2, -1, 0, 1, 2"),
+    ("semeval-c", "11\t#x\tnan\n12\ty\t2\n", "run7.txt:1: run run7, topic #x, item 11: the label is missing (choose"),
     (
         "judgements",
         "q1 0 d1 0\nq2 0 d1 5\n",

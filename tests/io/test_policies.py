@@ -109,7 +109,7 @@ def test_a_policy_that_would_leave_nothing_is_an_error(policy, tmp_path):
         judged(tmp_path, {"gaps": "q1 0 a 0\n"}, gold="q1 0 a 0\nq1 0 b 0\n", missing=policy)
 
 
-@pytest.mark.parametrize("label", ["high", "1.5", "nan", "inf"])
+@pytest.mark.parametrize("label", ["high", "1.5", "inf"])
 def test_clip_takes_finite_numbers_beyond_an_end_only(label, tmp_path):
     run = FULL.replace("q2 0 b 2", f"q2 0 b {label}")
     with pytest.raises(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from metaeval import Measure, Scores
-from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.errors import DataError, DirectionWarning, MetaevalError, MetaevalWarning, PolicyWarning
 from metaeval.io import SCORE_FORMATS, read_scores, sakai, tidy, trec_eval, wide, write_scores
 
 TIDY = "run,topic,measure,score\na,t1,AP,0.5\nb,t1,AP,0.25\n"
@@ -115,9 +115,41 @@ def test_a_direction_that_a_name_does_not_tell_survives_a_tidy_file(suffix, tmp_
     assert [one.higher_is_better for one in read_scores(path).measures] == [False, True, None, True]
 
 
+def test_a_direction_that_differs_from_that_of_the_name_survives_a_tidy_file(tmp_path):
+    for name, higher in (("BLEU", False), ("NMD", True)):
+        with pytest.warns(DirectionWarning, match=f"{name} is known as"):
+            scores = Scores(
+                [[[0.5]]],
+                runs=["a"],
+                topics=["t"],
+                measures=[name],
+                lower_is_better=[name] * (not higher),
+                higher_is_better=[name] * higher,
+            )
+        write_scores(scores, tmp_path / "s.csv")
+        with pytest.warns(DirectionWarning, match=f"{name} is known as"):
+            assert read_scores(tmp_path / "s.csv").measures[0].higher_is_better is higher
+
+
+def test_formats_without_directions_say_so(tmp_path):
+    scores = Scores([[[3, 0.5]]], runs=["a"], topics=["t"], measures=[Measure("cost", False), "AP"])
+    with pytest.warns(DirectionWarning, match="of the format wide hold no directions: state that of cost when"):
+        write_scores(scores, tmp_path / "c", format="wide")
+    again = read_scores(tmp_path / "c", lower_is_better="cost")
+    assert {str(one): one.higher_is_better for one in again.measures} == {"cost": False, "AP": True}
+
+
+def test_the_worst_score_is_that_of_the_direction_that_was_stated(tmp_path):
+    (tmp_path / "s.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0.2\nb,t,AP,1\n")
+    with (
+        pytest.warns(MetaevalWarning),
+        pytest.raises(DataError, match="measure AP: missing scores would have 0, the worst of the direction that"),
+    ):
+        read_scores(tmp_path / "s.csv", missing="worst", lower_is_better="AP")
+
+
 def test_a_direction_stated_wrongly_or_twice_is_refused(tmp_path):
     for rows, message in (
-        ("a,t,NMD,1,true\n", "lower is better"),
         ("a,t,X,1,yes\n", "is yes; it is true or false"),
         ("a,t,X,1,true\na,u,X,1,false\n", "false, true"),
     ):

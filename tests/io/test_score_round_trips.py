@@ -4,12 +4,13 @@ import itertools
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from metaeval import Scores
 from metaeval.errors import DataError
-from metaeval.io import read_scores, sakai, tidy, trec_eval, wide, write_scores
+from metaeval.io import from_frame, read_scores, sakai, tidy, trec_eval, wide, write_scores
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -204,3 +205,28 @@ def test_a_run_called_after_a_path_gets_a_safe_trec_eval_file(tmp_path):
     trec_eval.write(scores, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["org_model-2.eval", "org_model.eval"]
     assert trec_eval.read(tmp_path).sel(runs=scores.runs).values.ravel().tolist() == [0.5, 0.25]
+
+
+def test_a_tidy_file_names_its_collection_for_every_reader(tmp_path):
+    scores = Scores([[[0.25]], [[0.5]]], runs=["a", "b"], topics=["007"], measures=["AP"], collection="web, 2013")
+    for name in ("renamed.csv", "renamed.tsv", "renamed.parquet"):
+        write_scores(scores, tmp_path / name)
+        assert read_scores(tmp_path / name) == scores
+        assert read_scores(tmp_path / name, collection="mine").collection == "mine"
+    frame = pd.read_csv(tmp_path / "renamed.csv")
+    assert frame["collection"].tolist() == ["web, 2013"] * 2
+    assert from_frame(frame).collection == "web, 2013"
+
+
+def test_of_several_collections_in_a_file_one_is_chosen(tmp_path):
+    path = tmp_path / "both.csv"
+    path.write_text("run,topic,measure,score,collection\na,1,AP,0.5,x\nb,1,AP,0.25,x\na,2,AP,0.125,y\nb,2,AP,1,y\n")
+    with pytest.raises(DataError, match="several collections: 'x', 'y'|several collections: x, y"):
+        read_scores(path)
+    assert read_scores(path, collection="y").values[:, :, 0].tolist() == [[0.125], [1.0]]
+    assert read_scores(path, collection="together").topics == ("1", "2")
+    parquet = tmp_path / "both.parquet"
+    pd.read_csv(path, dtype={"topic": str}).to_parquet(parquet)
+    assert read_scores(parquet, collection="y").topics == ("2",)
+    path.write_text("run,topic,measure,score,collection\na,1,AP,0.5,\nb,1,AP,0.25,\n")
+    assert read_scores(path).collection == "both"

@@ -1,11 +1,16 @@
 """A direction has one sense: nobody stated it means that higher is assumed to be better, everywhere, and it is shown."""
 
+import copy
+import dataclasses
+
 import numpy as np
 import pytest
 
 import metaeval
-from metaeval.errors import DirectionWarning
+from metaeval.data.scores import state_directions
+from metaeval.errors import DirectionWarning, MetaevalError
 from metaeval.measures.base import Measure, find_signs
+from metaeval.measures.resolve import measure_of_label
 
 
 def closeness(estimated, gold):
@@ -65,6 +70,106 @@ def test_a_stated_direction_changes_what_analyses_say(scores):
     assert "assumed" not in str(similarity.signature)
     power = metaeval.discriminative_power(stated, n_permutations=200)
     assert metaeval.significance_contradictions(power).run_pairs().empty
+
+
+KNOWN = {
+    True: "BLEU sacreBLEU BLEU-4 spBLEU chrF chrF++ chrF2 COMET COMET-22 wmt22-comet-da CometKiwi XCOMET-XL BLEURT BLEURT-20 "
+    "ROUGE-L METEOR BERTScore AP MAP nDCG@10 ERR ERR@20 err@20 RBP P@5 P_10 Recall MRR bpref MQM",
+    False: "TER ter HTER WER CER RMSE NRMSE MAE MAPE perplexity PPL",
+    None: "err p r P X cost comet-hter 1-TER TER_inverted -TER neg_BLEU score MQM-penalty mqm_errors DCG@10 error",
+}
+
+
+@pytest.mark.parametrize(("direction", "name"), [(way, name) for way, names in KNOWN.items() for name in names.split()])
+def test_directions_of_usual_names_are_known_and_ambiguous_ones_are_not(direction, name):
+    assert measure_of_label(name).higher_is_better is direction
+
+
+def test_scores_of_mqm_tell_whether_they_are_negated_error_points():
+    def known(score, **stated):
+        return metaeval.Scores([[[score]]], runs=["a"], topics=["t"], measures="MQM", **stated).measures[0]
+
+    assert [known(score).higher_is_better for score in (-3, 0, 3)] == [True, True, None]
+    assert [known(score, lower_is_better="MQM").higher_is_better for score in (-3, 3)] == [False, False]
+    assert known(3, higher_is_better="MQM") == Measure("MQM", True)
+
+
+def of(names, **stated):
+    return {
+        str(one): one.higher_is_better
+        for one in metaeval.Scores([[[0.5] * len(names)]], runs=["a"], topics=["t"], measures=names, **stated).measures
+    }
+
+
+def test_directions_can_be_stated_of_one_or_of_all():
+    assert of(["cost", "AP"]) == {"cost": None, "AP": True}
+    assert of(["cost", "AP"], lower_is_better="cost") == {"cost": False, "AP": True}
+    plain = metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=["cost"])
+    assert dataclasses.replace(plain, lower_is_better="cost").measures == (Measure("cost", False),)
+    assert of(["gain", "AP"], higher_is_better=["gain"]) == {"gain": True, "AP": True}
+    assert of(["cost", "gain"], higher_is_better=True, lower_is_better=["cost"]) == {"cost": False, "gain": True}
+    with pytest.warns(DirectionWarning, match="TER is known as a measure of which lower is better"):
+        assert of(["TER", "gain"], higher_is_better=True) == {"TER": True, "gain": True}
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ({"lower_is_better": "nothing"}, "there is no measure 'nothing' whose direction"),
+        ({"lower_is_better": ["TER"]}, "lower_is_better=TER changes nothing: it is known that lower is better"),
+        ({"higher_is_better": ["cost", "AP"]}, "higher_is_better=AP changes nothing"),
+        ({"higher_is_better": "cost", "lower_is_better": "cost"}, "cost cannot be both"),
+        ({"lower_is_better": True}, "lower_is_better is True: give names of measures"),
+    ],
+)
+def test_a_direction_that_changes_nothing_is_refused(stated, message):
+    with pytest.raises(MetaevalError, match=message):
+        of(["cost", "AP", "TER"], **stated)
+    with pytest.raises(MetaevalError, match="higher_is_better=True changes nothing"):
+        of(["AP", "BLEU"], higher_is_better=True)
+
+
+def test_a_direction_stated_of_several_collections_changes_one_of_them_at_least():
+    one, two = (metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=[name]) for name in ("cost", "gain"))
+    assert [s.measures[0].direction for s in state_directions([one, two], (), "cost")] == ["lower", "assumed: higher"]
+
+
+def test_what_contradicts_a_registered_measure_is_no_longer_computed_by_it():
+    with pytest.warns(DirectionWarning, match="NMD is known"):
+        scores = metaeval.Scores([[[0.5]]], runs=["a"], topics=["t"], measures="NMD", higher_is_better="NMD")
+    assert scores.measures[0].formula is None
+    assert copy.deepcopy(scores) == scores, "worker processes get what was stated"
+
+
+def test_arrays_with_names_and_frames_carry_directions():
+    values = [[[0.5, 0.1, 0.2]], [[0.4, 0.2, 0.2]]]
+    scores = metaeval.Scores(
+        values,
+        runs=list("ab"),
+        topics=["t"],
+        measures=["cost", "AP", "gain"],
+        lower_is_better="cost",
+        higher_is_better="gain",
+    )
+    array = scores.to_xarray()
+    assert array.attrs == {"higher_is_better": ["gain"], "lower_is_better": ["cost"]}
+    for given in (array, array.to_dataset("measure"), array.sel(topic="t", drop=False).expand_dims("topic")):
+        directions = {str(one): one.higher_is_better for one in metaeval.io.from_frame(given).measures}
+        assert directions == {"cost": False, "AP": True, "gain": True}
+    frame = scores.to_frame().assign(higher_is_better=[False, np.nan, True] * 2)
+    for read in (metaeval.Scores.from_frame, metaeval.io.from_frame, metaeval.io.read_scores):
+        assert read(frame).measures == scores.measures
+        with pytest.warns(DirectionWarning, match="cost is known as"):
+            assert read(frame, higher_is_better="cost").measures[0].higher_is_better is True
+
+
+def test_directions_stand_in_signature_and_json(scores):
+    stated = metaeval.Scores(scores.values, runs=scores.runs, topics=scores.topics, measures=["AP", "TER"])
+    similarity = metaeval.ranking_similarity(stated, n_bootstrap=0)
+    assert "| measures AP, TER | lower is better TER |" in str(similarity.signature)
+    assert similarity.to_dict()["directions"] == {"AP": "higher", "TER": "lower"}
+    with pytest.warns(DirectionWarning):
+        assert metaeval.ranking_similarity(scores, n_bootstrap=0).to_dict()["directions"]["turned"] == "assumed: higher"
 
 
 def test_coverage_warns_once(scores):

@@ -130,6 +130,23 @@ def test_what_takes_too_long_is_stopped(body, write, runs):
         pass
 
 
+def test_a_call_whose_process_is_killed_is_made_once_more(write, runs, tmp_path):
+    once = f"os.path.exists({str(tmp_path / 'killed')!r}) or open({str(tmp_path / 'killed')!r}, 'w').close()"
+    killed = f"first = not os.path.exists({str(tmp_path / 'killed')!r}); {once}; first and os.kill(os.getpid(), 9)"
+    scores = me.score(runs, write(killed))
+    assert (tmp_path / "killed").exists()
+    np.testing.assert_array_equal(scores.values[..., 0], largest_gap(runs))
+    with pytest.raises(MeasureError, match="by SIGKILL"):
+        me.score(runs, write("os.kill(os.getpid(), 9)"))
+
+
+def test_a_process_that_is_stopped_leaves_no_pipe_open(write, runs):
+    me.score(runs, write())
+    child = find_child()
+    child.close()
+    assert all(pipe.closed for pipe in (child._process.stdin, child._process.stdout, child._process.stderr))
+
+
 def test_a_measure_goes_on_after_its_process_was_killed(write, runs):
     measure = me.measure(write())
     os.kill(find_child()._process.pid, signal.SIGKILL)

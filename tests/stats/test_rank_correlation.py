@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import kendalltau
 
-from metaeval.stats.rank_correlation import tau, tau_matrix, tied_ranks
+from metaeval.stats.rank_correlation import tau, tau_matrix
 
 vectors = st.integers(2, 9).flatmap(
     lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n) for _ in range(2)])
@@ -62,8 +62,28 @@ def test_means_that_are_equal_on_paper_are_tied():
     assert means[0] != means[1]
     assert tau(means, [1, 2, 3]) == pytest.approx(2 / 3)
     assert tau(means, [1, 2, 3], tolerance=0) == pytest.approx(1 / 3)
-    assert tied_ranks(means).tolist() == [0, 0, 1]
-    assert tied_ranks(means, tolerance=0).tolist() == [1, 0, 2]
+
+
+def test_each_pair_is_tied_by_its_own_values():
+    assert tau([1, 2, 3, 4, 1e13], [1, 2, 3, 4, 5]) == 1
+    assert tau([1e-200, 2e-200, -1e300], [2, 3, 1]) == 1
+    near = 1 + np.array([0, 0.7e-12, 1.4e-12])
+    assert tau(near, [1, 2, 3]) == pytest.approx(1 / 3)  # only the first and the last differ
+
+
+@given(vectors, st.integers(-900, 900))
+@settings(max_examples=40, deadline=None)
+def test_a_power_of_two_changes_no_tau(pair, power):
+    first, second = np.array(pair) / 3
+    assert tau(np.ldexp(first, power), second) == tau(first, second)
+
+
+def test_every_value_can_have_its_own_tolerance():
+    first, second = np.array([1.0, 1.1, 5.0]), np.array([1, 2, 3])
+    assert tau(first, second, tolerance=([0.1, 0.2, 0], [0, 0, 0])) == pytest.approx(2 / 3)
+    assert tau(first, second, tolerance=([0.1, 0, 9], [0, 0, 0])) == pytest.approx(1 / 3)
+    square = tau_matrix(np.stack([first, second], axis=1), tolerance=[[0.1, 0], [0.2, 0], [0, 0]])
+    assert square[0, 1] == square[1, 0] == pytest.approx(2 / 3)
 
 
 def test_the_square_of_all_measures_is_symmetric_with_a_diagonal_of_one():

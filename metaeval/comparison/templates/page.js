@@ -40,7 +40,7 @@
       at = Math.max(0, Math.min(last, position));
       const x = data.left + at * data.across;
       cursor.setAttribute("x1", x); cursor.setAttribute("x2", x); cursor.setAttribute("visibility", "visible");
-      tip.textContent = [`pair ${data.first + at}`, ...data.lines.map(line => `${line.label}: p = ${line.p[at]}`)].join("\n");
+      tip.textContent = [`pair ${data.first + at}`, ...data.lines.map(line => `${line.label}: p ${line.p[at]}`)].join("\n");
       tip.hidden = false;
       const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
       const right = x * scale > box.width / 2;

@@ -10,6 +10,9 @@ from tests.hostile.forks import run_command
 HIGHER = ["BLEU", "chrF", "COMET", "BLEURT", "AP", "nDCG@10"]
 LOWER = ["TER", "WER", "CER", "RMSE", "MAE", "perplexity"]
 
+COMPARE = ("compare", "-m", "edits", "-s", "mt.csv", "--trials", "10", "-B", "20")
+SIMILARITY = ("similarity", "mt.csv", "--bootstrap", "0")
+
 
 def write_two(folder, name="edits"):
     """A file of AP and of a measure that says the opposite with high scores."""
@@ -23,7 +26,8 @@ def write_two(folder, name="edits"):
                 table.writerow([f"r{r}", f"t{t}", name, 1 - good])
 
 
-def _tau(case, *words):
+def _run(case, *words):
+    """Return what a command did, or None and why it did not work."""
     done = run_command(case.folder, *words, limit=120)
     if done.status != 0:
         return None, f"status {done.status}: {done.err.decode('utf-8', 'replace').strip()[-200:]}"
@@ -33,22 +37,7 @@ def _tau(case, *words):
 def compare_states_directions(case):
     """``compare -s --lower-is-better NAME`` turns the measure round."""
     write_two(case.folder)
-    done, why = _tau(
-        case,
-        "compare",
-        "-m",
-        "edits",
-        "-s",
-        "mt.csv",
-        "--lower-is-better",
-        "edits",
-        "-o",
-        "rep",
-        "--trials",
-        "10",
-        "-B",
-        "20",
-    )
+    done, why = _run(case, *COMPARE, "--lower-is-better", "edits", "-o", "rep")
     if done is None:
         return f"compare does not take --lower-is-better NAME: {why}"
     found = json.loads((case.folder / "rep" / "report.json").read_text(encoding="utf-8"))["results"]
@@ -57,59 +46,29 @@ def compare_states_directions(case):
     return None if tau == 1 else f"τ of a measure turned round is {tau}, not 1"
 
 
-def compare_refuses_flags_without_effect(case):
-    """A direction for a measure that is not there is refused."""
+def flags_without_effect_are_refused(case):
+    """A direction of a measure that is not there, or that has it already, is refused; and so is one without a name."""
     write_two(case.folder)
-    done, _ = _tau(
-        case,
-        "compare",
-        "-m",
-        "edits",
-        "-s",
-        "mt.csv",
-        "--lower-is-better",
-        "nothing",
-        "-o",
-        "rep",
-        "--trials",
-        "10",
-        "-B",
-        "20",
-    )
-    bare, _ = _tau(
-        case,
-        "compare",
-        "-m",
-        "edits",
-        "-s",
-        "mt.csv",
-        "--lower-is-better",
-        "edits",
-        "-o",
-        "rep2",
-        "--trials",
-        "10",
-        "-B",
-        "20",
-    )
-    return (
-        None if done is None and bare is not None else "--lower-is-better of an unknown measure is taken, or no name is"
-    )
+    for command in ((*COMPARE, "-o", "rep"), SIMILARITY, ("convert", "mt.csv", "out.csv")):
+        for words in (
+            ["--lower-is-better", "nothing"],
+            ["--higher-is-better", "AP"],
+            ["--lower-is-better", "edits", "--higher-is-better", "AP"],
+            ["--lower-is-better", "edits", "--higher-is-better", "edits"],
+            ["--lower-is-better"],
+        ):
+            if _run(case, *command, *words)[0] is not None:
+                return f"{command[0]} takes {' '.join(words)}"
+    return None
 
 
 def every_command_takes_directions(case):
     """Analyses, score and convert take ``--lower-is-better NAME``."""
     write_two(case.folder)
-    (case.folder / "gold.csv").write_text("topic,item,label\nt,1,a\nt,2,b\nu,1,a\nu,2,b\n")
-    (case.folder / "run.csv").write_text("topic,item,label\nt,1,a\nt,2,a\nu,1,b\nu,2,b\n")
-    commands = {
-        "similarity": ["similarity", "mt.csv", "--bootstrap", "0", "--lower-is-better", "edits"],
-        "convert": ["convert", "mt.csv", "out.csv", "--lower-is-better", "edits"],
-    }
-    for name, words in commands.items():
-        done, why = _tau(case, *words)
+    for command in (SIMILARITY, ("convert", "mt.csv", "out.csv")):
+        done, why = _run(case, *command, "--lower-is-better", "edits")
         if done is None:
-            return f"{name} does not take --lower-is-better: {why}"
+            return f"{command[0]} does not take --lower-is-better: {why}"
     with open(case.folder / "out.csv", newline="", encoding="utf-8") as stream:
         stated = {row["measure"]: row.get("higher_is_better") for row in csv.DictReader(stream)}
     if (stated["edits"] or "").lower() != "false":
@@ -122,41 +81,47 @@ def every_command_takes_directions(case):
 def assumed_directions_are_said(case):
     """A direction that nobody stated is called assumed in JSON, and a stated one changes the signature."""
     write_two(case.folder)
-    plain, why = _tau(case, "similarity", "mt.csv", "--bootstrap", "0", "-f", "json")
-    turned, _ = _tau(case, "similarity", "mt.csv", "--bootstrap", "0", "-f", "json", "--lower-is-better", "edits")
-    if plain is None or turned is None:
-        return why
-    if "assumed" not in plain.out.decode():
-        return "JSON does not say that a direction is assumed"
-    signatures = [json.loads(one.out)["signature"].split("@")[1].partition(" ")[2] for one in (plain, turned)]
-    return None if signatures[0] != signatures[1] else "the signature is the same whatever the direction"
+    plain, why = _run(case, *SIMILARITY, "-f", "json")
+    turned, _ = _run(case, *SIMILARITY, "-f", "json", "--lower-is-better", "edits")
+    every, _ = _run(case, *SIMILARITY, "-f", "json", "--all-higher-is-better")
+    if plain is None or turned is None or every is None:
+        return why or "a statement is refused"
+    if [("assumed" in one.out.decode()) for one in (plain, turned, every)] != [True, False, False]:
+        return "JSON does not say which direction is assumed"
+    signatures = [json.loads(one.out)["signature"].split("@")[1].partition(" ")[2] for one in (plain, turned, every)]
+    return None if len({*signatures}) == 3 else "the signature is the same whatever the direction"
 
 
 def directions_are_known_by_name(case):
-    """The usual measures of translation and regression have their direction."""
+    """The usual measures of translation and regression have their direction; MQM has one where its scores tell it."""
     import metaeval as me
 
-    for name in (*HIGHER, *LOWER, "MQM"):
-        scores = me.Scores([[[0.5]]], runs=["a"], topics=["t"], measures=[name])
-        higher = scores.measures[0].higher_is_better
-        if higher is None or (name != "MQM" and higher is not (name in HIGHER)):
-            return f"higher {name} is better: {higher}"
+    known = dict.fromkeys(HIGHER, (0.5, True)) | dict.fromkeys(LOWER, (0.5, False))
+    # Error points, which may be published as they are, are ambiguous; negated ones are not.
+    for name, (score, expected) in {**known, "MQM": (-0.5, True), "mqm": (0.5, None), "err": (0.5, None)}.items():
+        scores = me.Scores([[[score]]], runs=["a"], topics=["t"], measures=[name])
+        if scores.measures[0].higher_is_better is not expected:
+            return f"higher {name} is better: {scores.measures[0].higher_is_better}"
     return None
 
 
 def a_statement_wins(case):
     """What a user states of a name that is known stands."""
-    write_two(case.folder, "BLEU")
-    done, why = _tau(case, "similarity", "mt.csv", "--bootstrap", "0", "-f", "json", "--lower-is-better", "BLEU")
-    if done is None:
-        return why
-    row = next(row for row in json.loads(done.out)["rows"] if row["measure"] == "AP")
-    return None if row["BLEU"] == 1 else f"τ is {row['BLEU']}, not 1"
+    for name in ("BLEU", "NMD"):
+        write_two(case.folder, name)
+        stated = "--lower-is-better" if name == "BLEU" else "--higher-is-better"
+        done, why = _run(case, *SIMILARITY, "-f", "json", stated, name)
+        if done is None:
+            return why
+        row = next(row for row in json.loads(done.out)["rows"] if row["measure"] == "AP")
+        if row[name] != (1 if name == "BLEU" else -1):
+            return f"τ is {row[name]}, whatever is stated of {name}"
+    return None
 
 
 CHECKS = {
     "1 compare ignores --lower-is-better with -s": compare_states_directions,
-    "1 compare takes a flag that does nothing": compare_refuses_flags_without_effect,
+    "1 compare takes a flag that does nothing": flags_without_effect_are_refused,
     "1 commands without --lower-is-better": every_command_takes_directions,
     "1 assumed directions are not said": assumed_directions_are_said,
     "1 directions not known by name": directions_are_known_by_name,

@@ -159,7 +159,8 @@ def interrupted_out(how, case):
 
 
 def half_written(case):
-    """Where the third file of --out cannot be written, the two before it are those of the former result."""
+    """Where a file of --out cannot be written, or not be moved into its place, all are those of the former result."""
+    import os
     from unittest import mock
 
     import metaeval as me
@@ -168,28 +169,36 @@ def half_written(case):
     write_two(case.folder)
     scores = me.io.read_scores(case.folder / "mt.csv")
     out = case.folder / "out"
-    out.mkdir()
     result = lambda tau: me.ranking_similarity(scores, n_bootstrap=0, tau=tau)  # noqa: E731
-    output.write_result(result("tau_a"), out, "similarity")
+    output.write_results({"similarity": result("tau_a")}, out)
     before = commands._set_of(out)
-    import os
+    failed = []
 
-    real, left = os.replace, [2]
+    def full(*_, **__):
+        failed.append("fsync")
+        raise OSError(28, "No space left on device")
 
-    def fail(*arguments, **options):
-        left[0] -= 1
-        if left[0] < 0:
-            raise OSError(28, "No space left on device")
-        return real(*arguments, **options)
+    def held(source, target, real=os.replace, **options):
+        if str(target) == str(out / "similarity.md"):
+            failed.append("replace")
+            raise PermissionError(13, "it is open in another program")
+        return real(source, target, **options)
 
-    try:
-        with mock.patch("os.replace", fail):
-            output.write_result(result("tau_b"), out, "similarity")
-    except Exception:  # noqa: S110  (what it raises is not asked here)
-        pass
-    now = commands._set_of(out)
-    changed = [name for name in before if now.get(name) != before[name]]
-    return f"{sorted(changed)} are new, the others old" if changed and left[0] < 0 else None
+    for name, function in (("os.fsync", full), ("os.replace", held)):
+        with mock.patch(name, function):
+            try:
+                output.write_results({"similarity": result("tau_b")}, out)
+            except me.errors.MetaevalError:
+                pass
+            else:
+                return f"{name} fails, and nobody says so"
+        now = commands._set_of(out)
+        changed = [name for name in before if now.get(name) != before[name]]
+        if changed or len(now) > len(before):
+            return f"{name}: {sorted(changed) or sorted(now)} are new, the others old"
+        if stray := [path.name for path in out.iterdir() if path.is_dir()]:
+            return f"{name}: it leaves {stray} behind"
+    return None if {"fsync", "replace"} <= set(failed) else "nothing has failed"
 
 
 def report_in_the_way(case):
@@ -206,6 +215,8 @@ def report_in_the_way(case):
     done = run_command(case.folder, *words, "--overwrite", limit=120)
     if done.status != 0 or not (case.folder / "rep" / "index.html").exists():
         return f"--overwrite ends with status {done.status}"
+    if (case.folder / "rep" / "mine.txt").read_text() != "precious":
+        return "--overwrite takes more than the report"
     return None
 
 
@@ -255,6 +266,8 @@ def killed_workers(case):
     done = run_command(case.folder, *words, limit=140, HOSTILE_KILL_WORKER="1")
     if done.status != 0:
         return f"status {done.status}: {done.err.decode('utf-8', 'replace').strip()[-200:]}"
+    if not (case.folder / ".killed").exists():
+        return "no worker was killed: this check checks nothing"
     found = json.loads((case.folder / "rep" / "report.json").read_text(encoding="utf-8"))
     lacking = [name for name in found["files"] if not (case.folder / "rep" / name).exists()]
     return f"the report lacks {lacking[:3]}" if lacking else None

@@ -3,9 +3,10 @@
 import json
 import math
 
-from tests.hostile.truth.tables import DELIMITERS, Unreadable, label, lines_of, number, table_of, text_of
+from tests.hostile.truth.tables import DELIMITERS, Unreadable, is_missing, label, lines_of, number, table_of, text_of
 
 FIVE = ("-2", "-1", "0", "1", "2")
+TOPICS = {"topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid"}
 POLARITY = {"negative": "-1", "neutral": "0", "objective": "0", "positive": "1"}
 
 
@@ -34,9 +35,15 @@ def table_labels(content, also):
         except Unreadable:
             continue
         last = [name for name in ("label", also) if name in header]
-        if {"topic", "item"} <= set(header) and len(last) == 1:
-            at = [header.index(name) for name in ("topic", "item", last[0])]
-            return [(label(row[at[0]]), label(row[at[1]]), row[at[2]].strip()) for row in rows]
+        if "item" in header and len(last) == 1:
+            item, said = header.index("item"), header.index(last[0])
+            if "topic" in header:
+                topics = [label(row[header.index("topic")]) for row in rows]
+            elif TOPICS & {name.lower() for name in header}:
+                continue
+            else:
+                topics = ["all"] * len(rows)
+            return [(topic, label(row[item]), row[said].strip()) for topic, row in zip(topics, rows, strict=True)]
     raise Unreadable("columns")
 
 
@@ -102,7 +109,7 @@ def confusion(gold, runs, classes, missing="raise", invalid="raise"):
             if said in code:
                 answers[run, key] = code[said]
                 continue
-            policy = missing if said is None else invalid
+            policy = missing if said is None or is_missing(said) else invalid
             reported = True
             if policy == "raise":
                 raise Unreadable("missing or invalid")
@@ -248,7 +255,7 @@ def dialogue_run(content, aspect):
 def distributions(gold, runs, K, missing="raise", rescale=False):
     """Shares by (run, topic), with those of the gold under the run None, and whether something has to be said."""
     truth = shares(gold, rescale)
-    given = {run: shares(rows, rescale) for run, rows in runs.items()}
+    given = {run: shares([row for row in rows if set(row[1]) != {None}], rescale) for run, rows in runs.items()}
     if any(not set(one) <= set(truth) for one in given.values()):
         raise Unreadable("a topic that the gold does not have")
     gaps = [(run, topic) for run, one in given.items() for topic in truth if topic not in one]

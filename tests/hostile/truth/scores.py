@@ -47,12 +47,13 @@ def _tidy(content, delimiter, measure):
     reading = Reading({})
     for row in rows:
         name = row[at["measure"]] if "measure" in at else measure
+        if measure is not None and name != measure:
+            continue
         if "higher_is_better" in at:
             word = row[at["higher_is_better"]].strip().lower()
             if word not in ("", "true", "false") or reading.directions.setdefault(name, word) != word:
                 raise Unreadable("directions")
-        if measure is None or name == measure:
-            reading.add(row[at["run"]], row[at["topic"]], name, number(row[at["score"]]))
+        reading.add(row[at["run"]], row[at["topic"]], name, number(row[at["score"]]))
     return reading
 
 

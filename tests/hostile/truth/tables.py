@@ -47,10 +47,14 @@ def table_of(content, delimiter):
     return header, rows[1:]
 
 
+def is_missing(text):
+    return text.lower().lstrip("+-") in ("", "na", "nan")
+
+
 def number(text):
     """A finite number, None where it is missing."""
     text = text.strip()
-    if text.lower().lstrip("+-") in ("", "na", "nan"):
+    if is_missing(text):
         return None
     try:
         value = float(text) if "_" not in text else math.nan

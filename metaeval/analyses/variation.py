@@ -1,0 +1,126 @@
+"""How far discriminative power and the differences between runs vary over topics: what their intervals rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.analyses.label_order import LabelOrder
+from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
+from metaeval.stats.paired_tests import MAX_T, PairedTest, PairedTestResult
+from metaeval.stats.resampled_power import resample_power
+from metaeval.stats.resampling import resampled_topics
+
+_OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
+"""Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class TopicVariation:
+    """How far the results of a test of all pairs vary over topics.
+
+    Parameters
+    ----------
+    n_topics : int
+    deviations : ndarray, shape (measure, pair)
+        Standard deviation over topics of the differences of two runs.
+    shares : ndarray, shape (trial, measure)
+        Discriminative power on resampled topics, the same topics for all measures; no trial if there is no interval.
+    steps : ndarray, shape (measure,)
+        The share of pairs that turns when two different runs do.
+    confidence : float
+    no_interval : str
+        Why there is no interval for discriminative power, if one was asked for.
+    """
+
+    n_topics: int
+    deviations: np.ndarray
+    shares: np.ndarray
+    steps: np.ndarray
+    confidence: float
+    no_interval: str
+
+    def find_power_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return both ends of the interval for the power of every measure, each of shape (measure,)."""
+        return centre_interval(
+            power, self.shares, self.n_topics, confidence=self.confidence, scale="share", step=self.steps,
+            least=self.steps, student=False,
+        )  # fmt: skip
+
+    def find_difference_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return both ends for the first less the second measure's power, each of shape (pair of measures,)."""
+        first, second = np.triu_indices(len(power), 1)
+        step = np.maximum(self.steps[first], self.steps[second])
+        return centre_interval(
+            power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n_topics,
+            confidence=self.confidence, step=step, least=step, student=False,
+        )  # fmt: skip
+
+    def describe_effects(self, differences: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the differences of runs, standardised ones, and both with intervals, by name of the column.
+
+        Parameters
+        ----------
+        differences : ndarray, shape (measure, pair)
+
+        Returns
+        -------
+        dict of str to ndarray, shape (measure, pair)
+            Intervals are NaN with fewer than 25 topics, and d where the differences do not vary.
+        """
+        names = ("low", "high", "d", "d_low", "d_high")
+        found = interval_of_differences(differences, self.deviations, self.n_topics, confidence=self.confidence)
+        columns = dict(zip(names, found, strict=True))
+        if self.n_topics < FEWEST_TOPICS:
+            columns |= {name: np.full(differences.shape, np.nan) for name in names if name != "d"}
+        return {"difference": differences, **columns}
+
+
+def measure_variation(
+    order: LabelOrder,
+    result: PairedTestResult,
+    *,
+    test: PairedTest,
+    alpha: float,
+    variance_offset: float,
+    n_bootstrap: int,
+    confidence: float,
+    key: int,
+) -> TopicVariation:
+    """Resample topics after a test of all pairs of runs.
+
+    Parameters
+    ----------
+    order : LabelOrder
+        What was tested.
+    result : PairedTestResult
+        Of the sorted runs and measures.
+    test, alpha, variance_offset
+        As for the test.
+    n_bootstrap : int
+        Resamples; 0 for no interval.
+    confidence : float
+    key : int
+        Of the random stream.
+
+    Returns
+    -------
+    TopicVariation
+        Measures and pairs of runs are as in the scores, not sorted.
+    """
+    values = order.values
+    n_runs, n_topics, n_measures = values.shape
+    no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
+    shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
+    if n_bootstrap and not no_interval:
+        shares, steps = resample_power(
+            values, result.p, resampled_topics(key, range(n_bootstrap), n_topics), alpha=alpha,
+            smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
+            variance_offset=variance_offset if test == "bootstrap-t" else 0.0,
+        )  # fmt: skip
+        shares, steps = shares[:, order.measures], steps[order.measures]
+    gaps = [values[run + 1 :] - values[run] for run in range(n_runs - 1)]
+    deviations = np.concatenate([gap.std(axis=1, ddof=1) for gap in gaps]).T
+    given = np.ix_(order.measures, order.run_pairs)
+    return TopicVariation(n_topics, deviations[given], shares, steps, confidence, no_interval)

@@ -1,0 +1,223 @@
+"""Which files are meant: local and remote paths, folders, standard input, and names of files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from metaeval.errors import DataError, format_list
+
+PathLike = str | Path
+
+Sources = PathLike | Sequence[PathLike] | Mapping[str, PathLike]
+"""A file, a folder, several files, or files by name."""
+
+STANDARD_INPUT = "-"
+"""The path that stands for what is piped into the command."""
+
+_LONGEST_NAME = 200
+
+
+def is_remote(path: PathLike) -> bool:
+    """Say whether a path is for fsspec: ``scheme://…``."""
+    return "://" in str(path)
+
+
+def find_filesystem(path: PathLike) -> tuple[Any, str]:
+    """Return fsspec's file system for a path, and the path inside it."""
+    try:
+        from fsspec.core import url_to_fs
+    except ModuleNotFoundError:
+        raise DataError("a remote file needs fsspec", file=path, hint='pip install "metaeval[remote]"') from None
+    try:
+        filesystem, inner = url_to_fs(str(path))
+    except (ValueError, ImportError) as error:
+        raise DataError(f"it cannot be opened: {error}", file=path) from None
+    return filesystem, str(inner)
+
+
+def is_standard_input(path: PathLike) -> bool:
+    """Say whether a path stands for standard input."""
+    return path == STANDARD_INPUT
+
+
+def check_file_name(name: str, what: str) -> str:
+    """Return a label that is to be the name of a file, or say why it cannot be one.
+
+    Parameters
+    ----------
+    name : str
+    what : str
+        What it names, for the message: ``"measure"``.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    DataError
+        If a file cannot have this name everywhere.
+    """
+    unfit = name.startswith(".") or name != name.strip() or len(name.encode()) > _LONGEST_NAME
+    if unfit or not name.isprintable() or any(letter in name for letter in '/\\:*?"<>|'):
+        raise DataError(f"the {what} {name!r} cannot be the name of a file", hint="write a tidy CSV or Parquet file")
+    return name
+
+
+def stem(path: PathLike) -> str:
+    """Return a file's name without folder and last suffix.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> stem("runs/PotTS.SubtaskC.txt")
+    'PotTS.SubtaskC'
+    """
+    return "stdin" if is_standard_input(path) else Path(str(path)).stem
+
+
+def file_name(path: PathLike) -> str:
+    """Return a file's name without its folder."""
+    return "stdin" if is_standard_input(path) else Path(str(path)).name
+
+
+def is_folder(path: PathLike) -> bool:
+    """Say whether a path is a folder."""
+    if not is_remote(path):
+        return os.path.isdir(path)  # also of a name that no file can have, of which Path.is_dir complains
+    filesystem, inner = find_filesystem(path)
+    return bool(filesystem.isdir(inner))
+
+
+def is_file(path: PathLike) -> bool:
+    """Say whether there is a file of that name."""
+    if not is_remote(path):
+        return os.path.isfile(path)
+    filesystem, inner = find_filesystem(path)
+    return bool(filesystem.isfile(inner))
+
+
+def join_path(folder: PathLike, name: str) -> PathLike:
+    """Return the path of a file in a folder."""
+    return f"{str(folder).rstrip('/')}/{name}" if is_remote(folder) else Path(folder) / name
+
+
+def list_files(folder: PathLike) -> list[PathLike]:
+    """Return the files of a folder in the order of their names, without hidden ones and without folders.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    list of path
+
+    Raises
+    ------
+    DataError
+        If there is no such folder, or no file in it.
+    """
+    found: list[PathLike]
+    if is_remote(folder):
+        filesystem, inner = find_filesystem(folder)
+        entries = filesystem.ls(inner, detail=True)
+        found = [str(filesystem.unstrip_protocol(one["name"])) for one in entries if one["type"] == "file"]
+    else:
+        try:
+            if not Path(folder).is_dir():
+                raise DataError("there is no such folder", file=folder)
+            found = [path for path in Path(folder).iterdir() if path.is_file()]
+        except OSError as error:
+            raise DataError(f"it cannot be read: {error.strerror or error}", file=folder) from None
+    found = sorted((path for path in found if not file_name(path).startswith(".")), key=file_name)
+    if not found:
+        raise DataError("there are no files in this folder", file=folder)
+    return found
+
+
+def find_paths(sources: PathLike | Sequence[PathLike]) -> list[PathLike]:
+    """Return the files meant by a path, a list of paths or a folder.
+
+    Parameters
+    ----------
+    sources : path, list of paths, or folder
+
+    Returns
+    -------
+    list of path
+
+    Raises
+    ------
+    DataError
+        If the list or the folder is empty.
+    """
+    if isinstance(sources, str | Path):
+        return list_files(sources) if is_folder(sources) else [sources]
+    if not sources:
+        raise DataError("no files were named")
+    return list(sources)
+
+
+def find_named_files(sources: Sources, *, gold: PathLike | None = None) -> dict[str, PathLike]:
+    """Return run files by run name.
+
+    Parameters
+    ----------
+    sources : path, list of paths, mapping of run name to path, or folder
+        Of a folder every file is a run, hidden ones excepted. Unless a mapping names it, a run is called
+        after its file, without the suffix.
+    gold : path, optional
+        The gold file; when it lies in the same folder it is not taken for a run.
+
+    Returns
+    -------
+    dict of str to path
+
+    Raises
+    ------
+    DataError
+        If there are no files, or two files give the same run name.
+    """
+    if isinstance(sources, Mapping):
+        if not sources:
+            raise DataError("no run files were named")
+        return {str(name): path for name, path in sources.items()}
+    paths = find_paths(sources)
+    if isinstance(sources, str | Path) and gold is not None and is_folder(sources):
+        paths = [path for path in paths if not _same(path, gold)]
+        if not paths:
+            raise DataError("there is no file in this folder but the gold", file=sources)
+    named: dict[str, PathLike] = {}
+    for path in paths:
+        name = stem(path)
+        if name in named:
+            raise DataError(
+                f"it gives the same run name as {file_name(named[name])}",
+                file=path,
+                run=name,
+                hint="a run is named after its file; rename one",
+            )
+        named[name] = path
+    return named
+
+
+def describe_files(paths: Sequence[PathLike]) -> str:
+    """Return the names of files as one short line, for provenance: the same whichever folder they lie in."""
+    return format_list([file_name(path) for path in paths], most=3)
+
+
+def _same(path: PathLike, other: PathLike) -> bool:
+    if is_remote(path) or is_remote(other):
+        return str(path) == str(other)
+    return Path(path).resolve() == Path(other).resolve()

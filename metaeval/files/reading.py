@@ -1,0 +1,256 @@
+"""Opening and reading local and remote files, within bounds."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NoReturn
+from weakref import WeakKeyDictionary
+
+from metaeval.errors import DataError, MetaevalError
+from metaeval.files.paths import STANDARD_INPUT, PathLike, find_filesystem, is_remote, is_standard_input
+
+LARGEST_FILE = 2 << 30
+"""Bytes that a file may have, and its content when it is unpacked, unless `LARGEST_FILE_OPTION` says another number."""
+
+LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
+"""The environment variable that raises, or lowers, the bound."""
+
+_PIPED: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()
+"""What standard input held: its format is told before it is read, and it can be read only once."""
+
+
+def find_largest() -> int:
+    """Return how many bytes a file may have, which `LARGEST_FILE_OPTION` in the environment may say.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    MetaevalError
+        If the environment holds something else than a number.
+    """
+    said = os.environ.get(LARGEST_FILE_OPTION, "").strip()
+    if not said:
+        return LARGEST_FILE
+    if not (said.isascii() and said.isdigit()) or len(said) > 18:
+        raise MetaevalError(f"{LARGEST_FILE_OPTION}={said} is not a number of bytes")
+    return int(said)
+
+
+def check_size(size: int, path: PathLike, what: str = "the file has") -> None:
+    """Refuse a file, or what is inside it, that is larger than the bound.
+
+    Parameters
+    ----------
+    size : int
+        In bytes.
+    path : path
+    what : str, optional
+        What is so large, with its verb, for the message.
+
+    Raises
+    ------
+    DataError
+    """
+    most = find_largest()
+    if size > most:
+        hint = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
+        raise DataError(f"{what} {size:,} bytes, more than the {most:,} that are read", file=path, hint=hint)
+
+
+@contextmanager
+def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a regular local file: a FIFO would never begin, a device would never end.
+
+    Parameters
+    ----------
+    path : path
+
+    Yields
+    ------
+    stream : binary file
+    size : int
+        In bytes.
+
+    Raises
+    ------
+    DataError
+        If it is something else.
+    OSError
+        If it cannot be opened.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)
+    try:
+        state = os.fstat(handle)
+        if stat.S_ISDIR(state.st_mode):
+            raise DataError("this is a folder, not a regular file", file=path)
+        if not stat.S_ISREG(state.st_mode):
+            hint = f"to read a pipe, name {STANDARD_INPUT} and send it to standard input"
+            raise DataError("this is not a regular file", file=path, hint=hint)
+        with open(handle, "rb", closefd=False) as stream:
+            yield stream, state.st_size
+    finally:
+        os.close(handle)
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """Return the content of a local file, of any path that fsspec knows (``s3://…``), or of standard input (``-``).
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    DataError
+        If there is no such file, it cannot be read, is no regular file, is empty or larger than the bound.
+    """
+    try:
+        return read_bounded(
+            path, find_largest(), hint=f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
+        )
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=path) from None
+    except IsADirectoryError:
+        raise DataError("this is a folder, a file is needed", file=path) from None
+    except OSError as error:
+        raise DataError(f"it cannot be read: {error.strerror or error}", file=path) from None
+    except MemoryError:
+        raise DataError("there is not enough memory to read it", file=path) from None
+    except MetaevalError:
+        raise
+    except ValueError as error:  # a NUL or half a character in the path
+        raise DataError(f"no file can have this name: {error}", file=path) from None
+
+
+def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes:
+    """Return the content of a file that has so many bytes at most, and at least one.
+
+    Parameters
+    ----------
+    path : path
+    most : int
+    hint : str, optional
+        What to do about a file that is larger, for the message.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    DataError
+        If it is empty, larger, or no regular file.
+    OSError
+        If it cannot be read.
+    """
+    if is_standard_input(path):
+        content = _read_standard_input(most)
+    elif is_remote(path):
+        content = _read_remote(path, most)
+    else:
+        with open_regular(path) as (stream, size):
+            # Some files of the system say that they have no bytes, and hold some.
+            content = stream.read(min(size or most, most) + 1)
+    if not content:
+        raise DataError("the file is empty", file=path)
+    if len(content) > most:
+        raise DataError(f"the file is larger than {most:,} bytes", file=path, hint=hint)
+    return content
+
+
+def _read_standard_input(most: int) -> bytes:
+    stream = sys.stdin
+    if stream is None or stream.isatty():
+        raise DataError("nothing is piped into standard input", file=STANDARD_INPUT)
+    if stream not in _PIPED:
+        _PIPED[stream] = stream.buffer.read(most + 1)
+    return _PIPED[stream]
+
+
+def _read_remote(path: PathLike, most: int) -> bytes:
+    filesystem, inner = find_filesystem(path)
+    try:
+        with filesystem.open(inner, "rb") as stream:
+            content: bytes = stream.read(most + 1)
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=path) from None
+    return content
+
+
+def read_text(path: PathLike) -> str:
+    """Return the text of a UTF-8 file, without byte order mark and with line ends as line feeds.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    DataError
+        If the file is missing, empty, or not UTF-8; the message names the first line that is not.
+    """
+    content = read_bytes(path)
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError("the file is UTF-16, not UTF-8", file=path, hint="save it as UTF-8")
+    if b"\0" in content:
+        raise DataError(
+            "the file is binary, not text", file=path, line=content.count(b"\n", 0, content.index(b"\0")) + 1
+        )
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        _not_utf8(path, content, error)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        raise DataError("the file is empty", file=path)
+    return text
+
+
+def _not_utf8(path: PathLike, content: bytes, error: UnicodeDecodeError) -> NoReturn:
+    line = content.count(b"\n", 0, error.start) + 1
+    raise DataError(
+        f"byte 0x{content[error.start]:02x} is not UTF-8, while the text before it is",
+        file=path,
+        line=line,
+        hint="the file mixes encodings or is in another one; save it as UTF-8",
+    ) from None
+
+
+def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
+    """Go through the lines of a text file that are not blank.
+
+    Parameters
+    ----------
+    path : path
+
+    Yields
+    ------
+    number : int
+        From 1.
+    text : str
+        Without its line end.
+
+    Raises
+    ------
+    DataError
+        As `read_text`.
+    """
+    for number, text in enumerate(read_text(path).split("\n"), start=1):
+        if text.strip():
+            yield number, text

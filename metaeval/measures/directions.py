@@ -1,0 +1,197 @@
+"""Which way is better: what the usual names of measures tell, and what users state."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from metaeval.errors import DirectionWarning, MetaevalError, format_list, format_option
+from metaeval.measures.base import Measure
+
+Names = str | Iterable[str]
+"""The names of one measure or of several."""
+
+# Spellings that mean several things are in none of the lists, so that their direction is assumed, and said to be:
+# "err" may be an error rate, "p" a p-value, "r" a correlation, "MQM penalty" may be negated or not.
+
+# As trec_eval, ir_measures and ranx write them; between 0 and 1.
+_RETRIEVAL = re.compile(
+    r"(((ndcg|nerr|ap|map|gm_?map|infap|precision|recall|rr|mrr|recip_rank|rbp|bpref|rprec|r-prec"
+    r"|success|hit_rate|judged|iprec_at_recall|iprec|set_p|set_recall|set_f|intap|alpha_n?dcg|nrbp)"
+    r"(_cut)?(\([^)]*\))?([@_][0-9.]+)?(\([^)]*\))?)"
+    r"|(?-i:ERR)|(p|r|err)(\([^)]*\))?[@_][0-9.]+(\([^)]*\))?)$",
+    re.IGNORECASE,
+)
+# Of translation and other generated text; some are between 0 and 1 and others between 0 and 100, by habit.
+_HIGHER = re.compile(
+    r"((sacre|sp|(sent|sentence|corpus)[-_ ]?)?(bleu([-_@]?[1-4])?|chrf[1-3]?\+{0,2})"
+    r"|(unbabel/)?(wmt\d\d-)?x?comet(kiwi)?([-_ ]?(\d\d|20\d\d|da|qe|kiwi|mqm|xl|xxl))*"
+    r"|bleurt(-20(-d\d+)?)?|meteor|rouge([-_]?([1-4]|l|lsum))?|bert[-_ ]?score([-_](p|r|f1?))?)([-_ ]score)?$",
+    re.IGNORECASE,
+)
+_LOWER = re.compile(
+    r"((sacre|h)?ter|wer|cer|(word|character)[-_ ]error[-_ ]rate|n?rmse|n?mae|mape|perplexity|ppl)$", re.IGNORECASE
+)
+
+_NEGATED_ERRORS = "error points of MQM as WMT publishes them: negated"
+"""MQM counts error points, and some files hold the points and others the points negated, or 100 minus the points.
+
+Points are never above 0 when negated and never below 0 otherwise. So `MQM` is known to be better the higher where no
+score is above 0, as in the files of WMT's metrics tasks; anything else is ambiguous, and stays assumed.
+"""
+
+
+def measure_of_usual_name(label: str) -> Measure:
+    """Return the measure of which only scores are known, with the direction that its name tells, if any.
+
+    Parameters
+    ----------
+    label : str
+
+    Returns
+    -------
+    Measure
+
+    Examples
+    --------
+    >>> [measure_of_usual_name(name).higher_is_better for name in ("nDCG@20", "BLEU", "TER", "cost")]
+    [True, True, False, None]
+    """
+    if _RETRIEVAL.match(label):
+        return Measure(label, True, (0, 1), description="a retrieval measure, known by its scores")
+    if label.lower() == "mqm":
+        return Measure(label, True, description=_NEGATED_ERRORS)
+    return Measure(label, True if _HIGHER.match(label) else False if _LOWER.match(label) else None)
+
+
+def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[Measure, ...]:
+    """Return the measures without directions that their names seemed to tell and their scores contradict: MQM above 0.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+    values : ndarray, shape (..., measure)
+
+    Returns
+    -------
+    tuple of Measure
+    """
+    return tuple(
+        Measure(str(one)) if one.description == _NEGATED_ERRORS and values[..., m].max() > 0 else one
+        for m, one in enumerate(measures)
+    )
+
+
+def turn(measure: Measure, higher_is_better: bool) -> Measure:
+    """Return the measure of the same name of which higher scores, or lower ones, are stated to be better.
+
+    Parameters
+    ----------
+    measure : Measure
+    higher_is_better : bool
+
+    Returns
+    -------
+    Measure
+        Without a formula where that has the other direction: the scores are then not what it computes.
+
+    Warns
+    -----
+    DirectionWarning
+        If the name tells the other direction.
+
+    Examples
+    --------
+    >>> turn(Measure("cost"), False).higher_is_better
+    False
+    """
+    known = measure.higher_is_better
+    if measure.description == _NEGATED_ERRORS:
+        return Measure(str(measure), higher_is_better)
+    if known is None or known == higher_is_better:
+        return replace(measure, higher_is_better=higher_is_better)
+    words = ("lower", "higher")
+    warnings.warn(
+        f"{measure} is known as a measure of which {words[known]} is better; it was stated that "
+        f"{words[higher_is_better]} is, and that is followed",
+        DirectionWarning,
+        stacklevel=3,
+    )
+    return replace(measure, higher_is_better=higher_is_better, description="", kind=None, formula=None)
+
+
+def turn_measures(
+    groups: Sequence[Sequence[Measure]], higher_is_better: Names | bool = (), lower_is_better: Names = ()
+) -> list[tuple[Measure, ...]]:
+    """Return the measures of some collections with the directions that a user states, which always win.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of Measure
+        The measures of each collection.
+    higher_is_better : str, iterable of str, or True
+        Names of measures; True for all that are not in `lower_is_better`.
+    lower_is_better : str or iterable of str
+        Names of measures.
+
+    Returns
+    -------
+    list of tuples of Measure
+
+    Raises
+    ------
+    MetaevalError
+        If what is stated changes nothing: there is no measure of a name, or it has that direction already; or if both
+        directions are stated of one.
+
+    Examples
+    --------
+    >>> [[known, lost]] = turn_measures([[Measure("gain"), Measure("loss")]], True, "loss")
+    >>> known.higher_is_better, lost.higher_is_better
+    (True, False)
+    """
+    every = higher_is_better is True
+    higher, lower = _list_names(() if every else higher_is_better, True), _list_names(lower_is_better, False)
+    if not (every or higher or lower):
+        return [tuple(group) for group in groups]
+    both = sorted({*higher} & {*lower})
+    if both:
+        raise MetaevalError(f"{both[0]} cannot be both higher-is-better and lower-is-better")
+    there = {str(one): one for group in groups for one in group}
+    for name in (*higher, *lower):
+        if name not in there:
+            raise MetaevalError(
+                f"there is no measure {name!r} whose direction could be stated (there are {format_list([*there])})"
+            )
+    stated = {**dict.fromkeys(there if every else higher, True), **dict.fromkeys(lower, False)}
+    found = [_turn_some(group, stated) for group in groups]
+    changed = {
+        str(old)
+        for olds, news in zip(groups, found, strict=True)
+        for old, new in zip(olds, news, strict=True)
+        if old != new
+    }
+    if every and not changed:
+        option = format_option("higher_is_better=True")
+        raise MetaevalError(f"{option} changes nothing: no direction is assumed, and none is lower")
+    for name in () if every else stated:
+        if name not in changed:
+            option = format_option(f"{'higher' if stated[name] else 'lower'}_is_better", name)
+            word = "higher" if stated[name] else "lower"
+            raise MetaevalError(f"{option} changes nothing: it is known that {word} is better; leave it out")
+    return found
+
+
+def _turn_some(measures: Sequence[Measure], stated: Mapping[str, bool]) -> tuple[Measure, ...]:
+    return tuple(turn(one, stated[str(one)]) if str(one) in stated else one for one in measures)
+
+
+def _list_names(names: Names | bool, direction: bool) -> list[str]:
+    if isinstance(names, bool):
+        argument = "higher_is_better" if direction else "lower_is_better"
+        raise MetaevalError(f"{argument} is {names}: give names of measures, or higher_is_better=True for all")
+    return [names] if isinstance(names, str) else list(dict.fromkeys(map(str, names)))

@@ -1,0 +1,194 @@
+"""Discriminative power on resampled topics, without repeating the test: the critical value is held.
+
+The share of significant pairs on a resample of topics is too large: a resample draws the noise of run means a second
+time, so that the means lie farther apart than on new topics. Here the observed means are first moved together so
+that with the noise they spread as they did. With F the ratio of the variance of run means to the part of it that is
+noise, they are multiplied by √(1 − 1/F).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats._check import FloatArray, check_values
+from metaeval.stats.anova import residual_variance
+
+SMALLEST_VARIANCE = 0.25
+"""Share of a pair's observed variance below which its variance in a resample does not count."""
+
+NUMBERS_A_BLOCK = 2**21
+_NEVER = 1e-12  # a p-value of 0 has an infinite quantile
+
+
+class ResampledPower(NamedTuple):
+    """The share of significant pairs on resampled topics.
+
+    Attributes
+    ----------
+    shares : ndarray of float64, shape (trial, measure)
+    steps : ndarray of float64, shape (measure,)
+        The share that turns when two different runs do: more than one pair where runs are identical.
+    """
+
+    shares: FloatArray
+    steps: FloatArray
+
+
+def resample_power(
+    values: npt.ArrayLike,
+    p: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    *,
+    alpha: float = 0.05,
+    smallest_p: float = _NEVER,
+    studentised: bool = False,
+    variance_offset: float = 0.0,
+) -> ResampledPower:
+    """Which share of pairs of runs would be significant on resampled topics?
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+    p : array_like of float, shape (measure, pair)
+        Of the test, after any correction, in the order of ``np.triu_indices(n_runs, 1)``. It says where the test's
+        critical value lies: between the statistics of the last significant pair and the first that is not.
+    weights : array_like of int, shape (trial, topic)
+        How often each topic occurs in each resample.
+    alpha : float, optional
+    smallest_p : float, optional
+        What a p-value of 0 counts as: half a trial of a resampling test.
+    studentised : bool, optional
+        Whether the test divides a pair's difference by its own standard error, and not by that of all runs.
+    variance_offset : float, optional
+        Of ``bootstrap-t``: added to all variances, as a share of the median one.
+
+    Returns
+    -------
+    ResampledPower
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).normal(np.array([0, 0, 2]).reshape(3, 1, 1), 1, (3, 40, 1))
+    >>> found = resample_power(values, [[0.6, 0.0, 0.0]], np.ones((1, 40)))
+    >>> found.shares.round(2).tolist()
+    [[0.67]]
+    """
+    scores, given = check_values(values), np.asarray(p, dtype=np.float64)
+    drawn = np.asarray(weights, dtype=np.float64)
+    shares, steps = np.empty((len(drawn), scores.shape[2])), np.empty(scores.shape[2])
+    for measure in range(scores.shape[2]):
+        by_run = np.ascontiguousarray(scores[..., measure])
+        statistics = _studentise if studentised else _scale
+        shares[:, measure] = statistics(by_run, np.maximum(given[measure], smallest_p), drawn, alpha, variance_offset)
+        steps[measure] = _find_step(by_run)
+    return ResampledPower(shares, steps)
+
+
+def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> float:
+    """Find the value from which on a statistic is significant, as far as the p-values of all pairs tell it.
+
+    Between two statistics it is interpolated, and beyond the largest it is extrapolated, in proportion to the
+    quantiles that their p-values have as p-values of the largest of as many absolute normal numbers.
+
+    Parameters
+    ----------
+    statistics : ndarray of float64, shape (pair,)
+        Not negative.
+    p : ndarray of float64, shape (pair,)
+        Above 0.
+    alpha : float
+
+    Returns
+    -------
+    float
+        As many statistics are at least this large as p-values are at most alpha.
+
+    Examples
+    --------
+    >>> round(find_critical_value(np.array([1.0, 2.0, 4.0]), np.array([0.9, 0.3, 0.001]), 0.05), 2)
+    2.8
+    """
+    from scipy.stats import norm
+
+    size, chance = -np.sort(-statistics), np.sort(p)
+    found, n_pairs = int(np.count_nonzero(p <= alpha)), len(p)
+
+    def quantile(level: float) -> float:
+        return float(norm.isf(-np.expm1(np.log1p(-min(level, 1 - 1e-9)) / n_pairs) / 2))
+
+    aim = quantile(alpha)
+    if found == 0:
+        return float(size[0] * max(aim / max(quantile(chance[0]), 1e-3), 1.0)) if size[0] > 0 else np.inf
+    if found == n_pairs:
+        return float(size[-1] * aim / quantile(chance[-1]))
+    inner, outer = quantile(chance[found]), quantile(chance[found - 1])
+    share = (aim - inner) / (outer - inner)
+    return float(size[found] + (size[found - 1] - size[found]) * np.clip(share, 1e-6, 1.0))
+
+
+def _scale(by_run: FloatArray, p: FloatArray, weights: FloatArray, alpha: float, _: float) -> FloatArray:
+    """Return the shares for a test that compares differences of means with the residual variance of all runs."""
+    n_runs, n_topics = by_run.shape
+    first, second = np.triu_indices(n_runs, 1)
+    means = by_run.mean(axis=1)
+    limit = find_critical_value(np.abs(means[first] - means[second]), p, alpha)
+    centred = by_run - by_run.mean(axis=0)
+    resampled = weights @ centred.T / n_topics
+    observed = np.mean(centred**2, axis=1).sum() - np.square(means - means.mean()).sum()
+    spread = weights @ np.square(centred).sum(axis=0) / n_topics - np.square(resampled).sum(axis=1)
+    if observed <= 0:
+        return np.full(len(weights), np.mean(p <= alpha))
+    limits = limit * np.sqrt(np.maximum(spread, 0.0) / observed * (n_topics / (n_topics - 1)))
+    resampled += (_shrinkage(by_run) - 1) * (means - means.mean())
+    shares = np.empty(len(weights))
+    size = max(1, NUMBERS_A_BLOCK // len(first))
+    for start in range(0, len(weights), size):
+        part = slice(start, start + size)
+        gaps = np.abs(resampled[part, first] - resampled[part, second])
+        shares[part] = np.count_nonzero(gaps >= limits[part, np.newaxis], axis=1) / len(first)
+    return shares
+
+
+def _studentise(by_run: FloatArray, p: FloatArray, weights: FloatArray, alpha: float, offset: float) -> FloatArray:
+    """Return the shares for a test that divides the difference of each pair by its own standard error."""
+    n_runs, n_topics = by_run.shape
+    first, second = np.triu_indices(n_runs, 1)
+    variances = np.concatenate([(by_run[run + 1 :] - by_run[run]).var(axis=1) for run in range(n_runs - 1)])
+    means = by_run.mean(axis=1)
+    gaps = means[first] - means[second]
+    different = variances > 0
+    if not different.any():
+        return np.full(len(weights), np.mean(p <= alpha))
+    added = offset * float(np.median(variances[different]))
+    root = np.sqrt(variances + added)
+    sizes = np.divide(np.abs(gaps), root, out=np.zeros(len(gaps)), where=different)
+    limit = find_critical_value(sizes, p, alpha)
+    counts = np.zeros(len(weights))
+    size = max(1, NUMBERS_A_BLOCK // max(n_topics, len(weights)))
+    shift = _shrinkage(by_run) - 1
+    pairs = np.flatnonzero(different)
+    for part in (pairs[start : start + size] for start in range(0, len(pairs), size)):
+        differences = (by_run[first[part]] - by_run[second[part]]).T - gaps[part]
+        moved = weights @ differences / n_topics
+        spread = weights @ np.square(differences) / n_topics - np.square(moved)
+        spread = np.maximum(spread * (n_topics / (n_topics - 1)), SMALLEST_VARIANCE * variances[part])
+        statistics = np.abs(moved + gaps[part] * (1 + shift)) / np.sqrt(spread + added)
+        counts += np.count_nonzero(statistics >= limit, axis=1)
+    return counts / len(first)
+
+
+def _shrinkage(by_run: FloatArray) -> float:
+    """Return √(1 − 1/F) of one measure: 0 where the means of runs differ by no more than noise."""
+    noise = float(residual_variance(by_run.T)) / by_run.shape[1]
+    between = by_run.mean(axis=1).var(ddof=1)
+    return float(np.sqrt(max(0.0, 1 - noise / between))) if between > 0 else 0.0
+
+
+def _find_step(by_run: FloatArray) -> float:
+    """Return the share of pairs between the two largest groups of identical runs: one pair where none are."""
+    groups = np.sort(np.unique(by_run, axis=0, return_counts=True)[1])[::-1]
+    n_runs = len(by_run)
+    return float(groups[0] * (groups[1] if len(groups) > 1 else 0) / (n_runs * (n_runs - 1) / 2))

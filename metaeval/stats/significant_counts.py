@@ -1,0 +1,137 @@
+"""How much does the number of significant pairs depend on the random trials of a test?
+
+In a test with B trials a pair is significant if at most c of them are as extreme as its difference. With other trials
+its count is binomial: Bin(B, p) with p estimated by count/B. The pairs' counts come from the same trials. Where all
+pairs are compared with the same B maxima (randomised Tukey HSD, max-T), they move together: each count says how many
+maxima lie above a threshold, so that with thresholds in order s pairs are significant if and only if the one with the
+s-th smallest p is, and
+
+    P(S ≥ s) = P(Bin(B, p_(s)) ≤ c).
+
+This is the bootstrap over trials with infinitely many resamples, without drawing any.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.errors import MetaevalError
+from metaeval.stats._check import FloatArray, check_count
+
+
+def significance_chances(
+    counts: npt.ArrayLike, n_permutations: int, alpha: float, *, correction: str = "none", add_one: bool = False
+) -> FloatArray:
+    """How likely are at least 1, 2, 3, … significant pairs, if the test is repeated with other trials?
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (..., pair)
+        How many trials are at least as extreme as each pair's difference.
+    n_permutations : int
+        Number of trials, B.
+    alpha : float
+    correction : {"none", "bonferroni", "holm", "benjamini-hochberg"}
+        Correction of the p-values. It belongs to tests in which every pair has trials of its own. For those the
+        counts of all pairs are taken to move together too.
+    add_one : bool
+        Whether p is (count + 1)/(B + 1) in place of count/B.
+
+    Returns
+    -------
+    ndarray of float64, shape (..., pair)
+        ``chances[..., s - 1]`` is P(S ≥ s).
+
+    Examples
+    --------
+    >>> significance_chances([0, 45, 200], 1000, 0.05).round(2)
+    array([1. , 0.8, 0. ])
+    """
+    from scipy.special import bdtr
+
+    ordered = np.sort(np.asarray(counts), axis=-1)
+    most = _most_extreme(ordered.shape[-1], n_permutations, alpha, correction, add_one)
+    p = ordered / n_permutations
+    # bdtr(c, B, p) is P(Bin(B, p) ≤ c); no count is small enough where c is -1.
+    chances = np.where(most >= 0, bdtr(np.maximum(most, 0).astype(float), n_permutations, p), 0.0)
+    if correction == "benjamini-hochberg":  # a step-up test: a later pair carries the earlier ones
+        return np.flip(np.maximum.accumulate(np.flip(chances, axis=-1), axis=-1), axis=-1)
+    return np.minimum.accumulate(chances, axis=-1)
+
+
+def significant_count_error(
+    counts: npt.ArrayLike, n_permutations: int, alpha: float, *, correction: str = "none", add_one: bool = False
+) -> FloatArray:
+    """What is the Monte Carlo standard error of the number of significant pairs?
+
+    Parameters
+    ----------
+    counts, n_permutations, alpha, correction, add_one
+        As in `significance_chances`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        The standard deviation of S over repetitions of the test with other trials. Exact, but for the estimated p,
+        where all pairs share their trials' maxima. An approximation where each pair has trials of its own: in a trial
+        of 45 pairs it was 0.7 to 1.6 times the observed one, and less where a correction leaves a handful of trials
+        to decide.
+
+    Examples
+    --------
+    >>> significant_count_error([0, 45, 200], 1000, 0.05).round(2)
+    np.float64(0.4)
+    """
+    chances = significance_chances(counts, n_permutations, alpha, correction=correction, add_one=add_one)
+    mean = chances.sum(axis=-1)
+    weights = 2 * np.arange(1, chances.shape[-1] + 1) - 1
+    return np.sqrt(np.maximum((chances * weights).sum(axis=-1) - np.square(mean), 0.0))
+
+
+def trials_needed(n_pairs: int, alpha: float) -> int:
+    """How many trials does a single significant pair need, if (count + 1)/(B + 1) is corrected for all pairs?
+
+    With fewer even a count of 0 gives a corrected p above α, by Holm's and by Bonferroni's correction; by Benjamini
+    and Hochberg's too, unless several pairs are significant together.
+
+    Parameters
+    ----------
+    n_pairs : int
+    alpha : float
+
+    Returns
+    -------
+    int
+        The smallest B with n_pairs/(B + 1) ≤ α.
+
+    Examples
+    --------
+    >>> trials_needed(3160, 0.05)
+    63199
+    """
+    trials = max(1, math.ceil(n_pairs / alpha) - 1)
+    while n_pairs / (trials + 1) > alpha:  # rounding
+        trials += 1
+    return trials
+
+
+def _most_extreme(
+    n_pairs: int, n_permutations: int, alpha: float, correction: str, add_one: bool
+) -> npt.NDArray[np.int64]:
+    """Return the largest count with which the pair of the j-th smallest p is significant, shape (pair,); -1 for none."""
+    check_count(n_permutations, "permutations")
+    rank = np.arange(1, n_pairs + 1)
+    factors = {
+        "none": np.ones(n_pairs),
+        "bonferroni": np.full(n_pairs, float(n_pairs)),
+        "holm": n_pairs + 1.0 - rank,
+        "benjamini-hochberg": n_pairs / rank,
+    }
+    if correction not in factors:
+        raise MetaevalError(f"The correction must be one of {', '.join(factors)}, not {correction!r}.")
+    # As p-values are compared: rounding must not decide whether count/B is at most α.
+    possible = (np.arange(n_permutations + 1) + add_one) / (n_permutations + add_one)
+    return np.searchsorted(possible, alpha / factors[correction], side="right") - 1

@@ -1,0 +1,178 @@
+"""What is irregular about runs is said beside every result, and one of several equal runs can be kept."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.analyses.diagnostics import diagnose
+from metaeval.cli.analyses import ANALYSES
+from metaeval.data.distinct import distinct_runs, find_identical_runs
+from metaeval.errors import MetaevalError
+
+MEASURES = ["Accuracy", "NMD"]
+
+
+def make(values, runs, collection="tiny"):
+    return me.Scores(values, runs=runs, topics=range(values.shape[1]), measures=MEASURES, collection=collection)
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """Nine runs: c, e and z are the same, w varies four times as much, h is far behind."""
+    rng = np.random.default_rng(11)
+    values = rng.normal(0, 0.05, (9, 60, 2))
+    values += np.array([0.5, 0.51, 0.52, 0.53, 0.54, 0.55, 0.56, 0.57, -0.5])[:, None, None] * [1, -1]
+    values[3] = values[1]
+    values[6] = values[1]
+    values[4] = (values[4] - values[4].mean(axis=0)) * 4 + values[4].mean(axis=0)
+    return make(values, ["a", "z", "b", "e", "w", "d", "c", "f", "h"])
+
+
+def test_what_is_irregular_is_said_in_a_sentence_each(scores):
+    found = diagnose(scores)
+    spread, hopeless, identical = found.describe()
+    assert "w varies" in spread
+    assert "max-t" in spread
+    assert "bootstrap-t" in spread
+    assert "not in 5 %" in spread
+    assert "h is far behind" in hopeless
+    assert "3 runs (c, e, z)" in identical
+    assert found.largest_tau_a == pytest.approx(1 - 3 / 36)
+    assert found.never_significant == 3
+    assert "3 of 36 run pairs" in identical
+
+
+def test_nothing_is_said_of_regular_runs():
+    rng = np.random.default_rng(12)
+    values = np.linspace(0.2, 0.4, 9)[:, None, None] + rng.normal(0, 0.1, (9, 60, 2))
+    assert diagnose(make(values, list("abcdefghi"))).describe() == []
+
+
+def test_the_largest_tau_is_reached(scores):
+    found = diagnose(scores)
+    means = me.ranking_similarity(scores.sel(measures=["Accuracy"]).add_measures(
+        me.Scores(scores.values[..., :1], runs=scores.runs, topics=scores.topics, measures=["F1_M"])
+    ), n_bootstrap=0)  # fmt: skip
+    assert means.tau[0, 1] == pytest.approx(found.largest_tau_a)
+
+
+def test_equal_runs_do_not_make_the_others_seem_unusual():
+    rng = np.random.default_rng(13)
+    values = np.linspace(0.2, 0.4, 6)[:, None, None] * [1, -1] + rng.normal(0, 0.1, (6, 80, 2))
+    many = make(np.concatenate([values, np.repeat(values[2:3], 7, axis=0)]), [f"r{i:02}" for i in range(13)])
+    alone = diagnose(make(values, [f"r{i:02}" for i in range(6)]))
+    assert diagnose(many).spread_ratio[:, :6] == pytest.approx(alone.spread_ratio)
+    assert (diagnose(many).hopeless[:, :6] == alone.hopeless).all()
+
+
+def test_of_equal_runs_the_first_label_stays_in_whatever_order_they_come(scores):
+    assert distinct_runs(scores).runs == ("a", "b", "w", "d", "c", "f", "h")
+    turned = scores.sel(runs=scores.runs[::-1])
+    assert set(distinct_runs(turned).runs) == set(distinct_runs(scores).runs)
+    once = distinct_runs(scores)
+    assert distinct_runs(once) is once
+
+
+def test_runs_that_differ_under_one_measure_are_not_identical(scores):
+    values = scores.values.copy()
+    values[3, 0, 1] += 1e-9
+    assert find_identical_runs(make(values, scores.runs)) == (("c", "z"),)
+
+
+def arguments(name):
+    return {
+        "coverage": {"reference": ["NMD"], "n_bootstrap": 0},
+        "coverage_sweep": {"candidates": MEASURES},
+        "uir": {"reference": ["NMD"]},
+        "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
+        "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
+        "discriminative_power": {"n_permutations": 50},
+        "ranking_similarity": {"n_bootstrap": 0},
+    }.get(name, {})
+
+
+OF_SCORES = [
+    "ranking_similarity", "split_half_consistency", "discriminative_power", "robustness", "sample_size", "coverage",
+    "coverage_sweep", "uir",
+]  # fmt: skip
+
+
+def test_every_analysis_of_scores_is_tried_here():
+    others = {"significance_overlap", "significance_contradictions", "baseline_preference", "properties"}
+    functions = {one.function.partition(":")[2] for one in ANALYSES.values()}
+    assert functions <= {*OF_SCORES, *others}
+
+
+@pytest.mark.parametrize("name", OF_SCORES)
+def test_every_analysis_carries_the_diagnostics_and_can_keep_distinct_runs(scores, name):
+    analysis = getattr(me, name, None) or getattr(me.analyses.coverage, name)
+    assert "distinct_runs" in inspect.signature(analysis).parameters
+    result = analysis(scores, **arguments(name))
+    assert len(result.notes()) == 3
+    data = json.loads(json.dumps(result.to_dict(), allow_nan=True))
+    assert data["notes"] == result.notes()
+    assert data["diagnostics"][0]["identical"] == [["c", "e", "z"]]
+    found = analysis(scores, **arguments(name), distinct_runs=True)
+    assert ("runs", "distinct") in found.signature.settings
+    assert "2 runs with the scores of another run left out: e, z" in found.notes()[-1]
+    alone = analysis(distinct_runs(scores), **arguments(name))
+    frame = found.to_frame()
+    assert frame.equals(alone.to_frame())
+
+
+def test_what_follows_from_power_carries_its_diagnostics(scores):
+    power = me.discriminative_power(scores, n_permutations=50, distinct_runs=True)
+    other = me.discriminative_power(make(scores.values + 1, scores.runs, "other"), n_permutations=50)
+    for result in (me.significance_overlap(power), me.significance_contradictions(power)):
+        assert result.notes() == power.notes()
+        assert ("runs", "distinct") in result.signature.settings
+    pooled = me.pooled_discriminative_power([power, other], n_bootstrap=10)
+    assert pooled.notes() == [*power.notes(), *other.notes()]
+    assert pooled.to_frame()["mc_se"].tolist() == pytest.approx(np.hypot(power.mc_se, other.mc_se))
+    assert "±" in pooled.to_table().frame
+    assert "±" in power.to_text()
+
+
+def test_over_several_collections_only_runs_equal_in_all_are_left_out(scores):
+    values = scores.values.copy()
+    values[1, 0] += 0.25  # z differs here, e and c are the same in both
+    result = me.robustness([scores, make(values, scores.runs, "other")], distinct_runs=True)
+    assert [one.left_out for one in result.diagnostics] == [("e",), ("e",)]
+
+
+def test_when_only_equal_runs_are_left_that_is_said():
+    values = np.repeat(np.random.default_rng(14).random((1, 9, 2)), 3, axis=0)
+    with pytest.raises(MetaevalError, match="holds 1 run; at least 2"):
+        me.discriminative_power(make(values, list("abc")), distinct_runs=True)
+
+
+@pytest.mark.parametrize("test", ["paired-randomisation", "paired-bootstrap"])
+def test_too_few_trials_for_a_correction_are_refused_with_the_number_that_would_do(scores, test):
+    with pytest.raises(MetaevalError, match="719 trials are the least.*n_permutations=7190 would do"):
+        me.discriminative_power(scores, test=test, n_permutations=718)
+    few = me.discriminative_power(scores, test=test, n_permutations=719)
+    assert "719 trials are few" in few.remarks[0]
+    assert ("p", "(count + 1)/(B + 1)") in few.signature.settings
+    assert few.p_values.min() > 0
+    assert me.discriminative_power(scores, test=test, n_permutations=718, correction="none").remarks == ()
+    assert me.discriminative_power(scores, test=test, n_permutations=7190).remarks == ()
+
+
+def test_benjamini_and_hochberg_are_not_refused_since_pairs_can_be_significant_together(scores):
+    power = me.discriminative_power(
+        scores, test="paired-randomisation", correction="benjamini-hochberg", n_permutations=400
+    )
+    assert power.significant.any()
+    assert power.remarks
+
+
+def test_tests_without_trials_have_no_monte_carlo_error(scores):
+    power = me.discriminative_power(scores, test="paired-t")
+    few = scores.sel(topics=scores.topics[:10])
+    assert (me.discriminative_power(few, test="max-t").mc_se == 0).all()  # all sign vectors are tried
+    assert np.isnan(power.mc_se).all()
+    assert "±" not in power.to_table().frame
+    assert power.to_dict()["details"]["summary"][0]["mc_se"] is None

@@ -1,0 +1,54 @@
+"""Power on resampled topics: the held critical value is the test's own, and noise is counted once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats.resampled_power import find_critical_value, resample_power
+
+
+def graded(n_runs=12, n_topics=40, noise=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.linspace(0, 1, n_runs)[:, None, None] + noise * rng.normal(size=(n_runs, n_topics, 2))
+
+
+@pytest.mark.parametrize("test", ["randomised-tukey-hsd", "tukey-hsd"])
+def test_the_critical_value_is_tukeys(test):
+    from scipy.stats import studentized_range
+
+    values = graded()
+    p = all_pairs_test(values, test=test, n_permutations=4000, key=1).p[0]
+    means = values[..., 0].mean(axis=1)
+    first, second = np.triu_indices(12, 1)
+    found = find_critical_value(np.abs(means[first] - means[second]), np.maximum(p, 1 / 8000), 0.05)
+    centred = values[..., 0] - values[..., 0].mean(axis=0)
+    residual = ((centred - centred.mean(axis=1, keepdims=True)) ** 2).sum() / (11 * 39)
+    assert found == pytest.approx(studentized_range.ppf(0.95, 12, 11 * 39) * np.sqrt(residual / 40), rel=0.1)
+
+
+def test_as_many_statistics_reach_the_critical_value_as_pairs_are_significant():
+    rng = np.random.default_rng(0)
+    for found in (1, 4, 10):
+        statistics = np.sort(rng.random(10))[::-1] + 0.1
+        p = np.sort(np.concatenate([rng.uniform(0, 0.05, found), rng.uniform(0.06, 1, 10 - found)]))
+        assert np.count_nonzero(statistics >= find_critical_value(statistics, p, 0.05)) == found
+    assert find_critical_value(np.array([1.0, 2.0]), np.array([0.9, 0.5]), 0.05) > 2.0
+
+
+@pytest.mark.parametrize("studentised", [False, True])
+def test_the_mean_over_resamples_is_near_the_power_itself(studentised):
+    values = graded(n_runs=20, noise=1.5)
+    p = all_pairs_test(values, test="paired-t" if studentised else "tukey-hsd").p
+    weights = np.random.default_rng(1).multinomial(40, np.full(40, 1 / 40), size=400)
+    found = resample_power(values, p, weights, studentised=studentised)
+    np.testing.assert_allclose(found.shares.mean(axis=0), (p <= 0.05).mean(axis=1), atol=0.06)
+    assert (found.shares.std(axis=0) > 0).all()
+
+
+def test_identical_runs_turn_together():
+    values = graded()
+    assert resample_power(values, np.ones((2, 66)), np.ones((1, 40))).steps.tolist() == [1 / 66] * 2
+    values[1:4] = values[0]
+    assert resample_power(values, np.ones((2, 66)), np.ones((1, 40))).steps.tolist() == [4 / 66] * 2

@@ -1,0 +1,144 @@
+"""Files are written whole or not at all, alone and together, whatever stops the writer."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from metaeval.errors import DataError
+from metaeval.files import TEMPORARY, check_folder, write_atomically, write_together
+
+OLD = {"a.csv": "old a", "b.csv": "old b", "c/d.csv": "old d"}
+
+
+def write(folder, content, *, instead_of=()):
+    with write_together(folder, instead_of=instead_of) as aside:
+        for name, text in content.items():
+            (aside / name).parent.mkdir(exist_ok=True)
+            (aside / name).write_text(text)
+
+
+def content_of(folder):
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_files_written_together_replace_their_namesakes_and_leave_others_alone(tmp_path):
+    write(tmp_path / "x" / "out", OLD)
+    (tmp_path / "x" / "out" / "mine.txt").write_text("mine")
+    write(tmp_path / "x" / "out", {"a.csv": "new a"}, instead_of=["b.csv", "a.csv", "never.csv"])
+    assert content_of(tmp_path) == {"x/out/a.csv": "new a", "x/out/c/d.csv": "old d", "x/out/mine.txt": "mine"}
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, ValueError, OSError(28, "No space left on device")])
+def test_a_writer_that_is_stopped_leaves_what_was_there_and_nothing_else(tmp_path, stop):
+    write(tmp_path / "out", OLD)
+    for folder in (tmp_path / "out", tmp_path / "new" / "one"):
+        with pytest.raises((KeyboardInterrupt, ValueError)), write_together(folder) as aside:
+            (aside / "a.csv").write_text("half")
+            raise stop
+    assert content_of(tmp_path / "out") == OLD
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("last", ["a.csv", "b.csv", "c/d.csv", "z.csv"])
+def test_where_one_file_cannot_be_moved_all_are_put_back(tmp_path, monkeypatch, last):
+    write(tmp_path, {**OLD, "gone.csv": "old"})
+    before, real = content_of(tmp_path), os.replace
+
+    def held(source, target):
+        if str(target) == str(tmp_path / last):
+            raise PermissionError(13, "it is open in another program")
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", held)
+    with pytest.raises(DataError, match="it cannot be written: it is open in another program"):
+        write(tmp_path, {**dict.fromkeys(OLD, "new"), "z.csv": "new"}, instead_of=["gone.csv"])
+    assert content_of(tmp_path) == before
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from metaeval.files import write_together
+real, left = os.replace, int(sys.argv[2])
+def replace(*arguments):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(*arguments)
+os.replace = replace
+with write_together(sys.argv[1], instead_of=["b.csv"]) as aside:
+    for name in ("a.csv", "x.csv", "y.csv"):
+        (aside / name).write_text("new")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL and locks")
+@pytest.mark.parametrize("moved", [0, 1, 2])
+def test_what_a_writer_was_moving_when_it_was_killed_is_moved_by_the_next(tmp_path, moved):
+    write(tmp_path, OLD)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(moved)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    write_atomically(tmp_path / "other.txt", "")
+    new = dict.fromkeys(("a.csv", "x.csv", "y.csv"), "new")
+    assert content_of(tmp_path) == {**new, "c/d.csv": "old d", "other.txt": ""}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs locks")
+def test_leftovers_of_the_dead_are_cleared_and_what_the_living_write_is_not(tmp_path):
+    (tmp_path / f"{TEMPORARY}0").write_text("half")
+    (tmp_path / f"{TEMPORARY}1").mkdir()
+    with write_together(tmp_path) as aside:
+        (aside / "a.csv").write_text("new")
+        write_atomically(tmp_path / "b.csv", "b")
+        with write_together(tmp_path) as other:
+            (other / "c.csv").write_text("c")
+    assert content_of(tmp_path) == {"a.csv": "new", "b.csv": "b", "c.csv": "c"}
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_sigterm_while_files_are_moved_waits(tmp_path):
+    code = (
+        "import os, signal\nfrom metaeval.files import write_together\n"
+        "real = os.replace\n"
+        "def replace(*a):\n    os.kill(os.getpid(), signal.SIGTERM)\n    real(*a)\n"
+        "os.replace = replace\n"
+        f"with write_together({str(tmp_path)!r}) as aside:\n"
+        "    for name in 'abc':\n        (aside / name).write_text('new')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == -signal.SIGTERM
+    assert content_of(tmp_path) == dict.fromkeys("abc", "new")
+
+
+def test_a_folder_that_cannot_be_is_refused_beforehand_and_none_is_made(tmp_path):
+    check_folder(tmp_path / "a" / "b")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="this is a file, not a folder"):
+        check_folder(tmp_path / "file")
+    with pytest.raises(DataError, match="is a file"):
+        check_folder(tmp_path / "file" / "out")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_sigterm_stops_a_command_as_ctrl_c_does(tmp_path):
+    rows = [f"r{r},t{t},{m},{(r * 7 + t * 3) % 11 / 10}" for r in range(40) for t in range(40) for m in ("AP", "RR")]
+    (tmp_path / "s.csv").write_text("\n".join(["run,topic,measure,score", *rows]))
+    words = ["power", "s.csv", "-B", "10000000", "--engine", "numpy", "--out", "out"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "metaeval", *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    said = b""
+    while "discriminative power" not in said.decode():  # it says so after two seconds
+        said += os.read(process.stderr.fileno(), 1000)
+    time.sleep(0.1)
+    process.terminate()
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert err.decode().splitlines()[-1] == "metaeval: stopped"
+    assert [path.name for path in tmp_path.iterdir()] == ["s.csv"]
