@@ -22,11 +22,11 @@ def simulate(
     collect: Annotated[bool, typer.Option("--collect", help="Only put what is done together, here")] = False,
     out: Annotated[Path, typer.Option(help="Where the counts are put together")] = KEPT,
     intervals: Annotated[bool, typer.Option("--intervals", help="Judge intervals instead; takes half an hour")] = False,
-    docs: Annotated[bool, typer.Option("--docs", help="Only renew the sentences in docs/ from the counts")] = False,
+    docs: Annotated[bool, typer.Option("--docs", help="Only renew the sentences in docs/ from the results")] = False,
 ) -> None:
     """Simulate what is not done yet, and put the counts together."""
     if docs:
-        _renew_docs(out)
+        _renew_docs()
         return
     if intervals:
         _judge_intervals()
@@ -48,12 +48,10 @@ def simulate(
     typer.echo(f"{done} of {len(tasks)} are done; counts in {out}")
 
 
-def _renew_docs(counts: Path) -> None:
-    from experiments.calibration.docs import list_pages, renew_page
-    from experiments.calibration.rates import compute_rates, read_counts
-    from experiments.calibration.steps import describe_tests
+def _renew_docs() -> None:
+    from experiments.calibration.docs import RESULTS, list_pages, read_sentences, renew_page
 
-    sentences = describe_tests(compute_rates(read_counts(counts)))
+    sentences = read_sentences(RESULTS)
     for page in list_pages():
         write_atomically(page, renew_page(page.read_text(encoding="utf-8"), sentences))
         typer.echo(f"renewed {page}")

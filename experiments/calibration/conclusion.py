@@ -16,7 +16,7 @@ STEPS_DOWN = ", step-down"
 
 RULE = (
     f"A test *holds* if its family-wise error, the share of studies with at least one false difference, is in no cell "
-    f"above {ALPHA:g} by more than chance (lower limit of a {CONFIDENCE:.0%} interval for all cells of the test "
+    f"above {ALPHA:g} by more than chance (lower limit of a {100 * CONFIDENCE:.0f} % interval for all cells of the test "
     f"together) and nowhere estimated above {TOO_MUCH:g}. Of the tests that hold, the one that finds the largest share of "
     "true differences, on average over the cells that have some, is recommended. Benjamini–Hochberg's correction bounds "
     "another error, the share of false ones among the differences found, and is no candidate; nor are variants and tests "
@@ -108,7 +108,8 @@ def conclude(rates: pd.DataFrame) -> Conclusion:
     kinds = list(dict.fromkeys(whole["kind"]))
     sizes = {size: whole[whole["size"] == size] for size in SIZES if (whole["size"] == size).any()}
     table = {
-        size: [_recommend(_find_holding(own[own["kind"] == kind], power)) for kind in kinds] for size, own in sizes.items()
+        size: [_recommend(_find_holding(own[own["kind"] == kind], power)) for kind in kinds]
+        for size, own in sizes.items()
     }
     return Conclusion(
         n_cells=len(whole[CELL].drop_duplicates()),
@@ -135,6 +136,31 @@ def _recommend(holding: tuple[str, ...] | None) -> str:
     return "" if holding is None else holding[0] if holding else "none"
 
 
+def describe_tests(rates: pd.DataFrame) -> dict[str, list[str]]:
+    """Return all sentences about the tests, by the names with which pages ask for them.
+
+    Parameters
+    ----------
+    rates : DataFrame
+
+    Returns
+    -------
+    dict of str to list of str
+        "rule"; "conclusion"; "progress", empty once the study is done; "tests", one sentence each; and that sentence
+        under the name of each test.
+    """
+    found = conclude(rates)
+    sentences = {str(test): [describe_test(rates, str(test))] for test in rates["test"].unique()}
+    progress = describe_progress(rates)
+    return {
+        "rule": [RULE],
+        "conclusion": [*describe_conclusion(found), *describe_recommended(rates, found)],
+        "progress": [progress] if progress else [],
+        "tests": [line for lines in sentences.values() for line in lines],
+        **sentences,
+    }
+
+
 def describe_conclusion(found: Conclusion) -> list[str]:
     """Say which test to use.
 
@@ -151,11 +177,13 @@ def describe_conclusion(found: Conclusion) -> list[str]:
     if found.holding:
         best, *others = found.holding
         said = [
-            f"**Use {best}.** It holds in all {found.n_cells} cells, and finds {found.power[best]:.1%} of the true "
+            f"**Use {best}.** It holds in all {found.n_cells} cells, and finds {_percent(found.power[best])} of the true "
             f"differences on average over {format_count(found.n_power, 'cell')} that have some."
         ]
-        also = [f"{name} ({found.power[name]:.1%})" for name in others]
-        return said + [f"{_join(also)} {'hold' if len(also) > 1 else 'holds'} everywhere, too, with less power."] * bool(also)
+        also = [f"{name} ({_percent(found.power[name])})" for name in others]
+        return said + [
+            f"{_join(also)} {'hold' if len(also) > 1 else 'holds'} everywhere, too, with less power."
+        ] * bool(also)
     said = [f"**No test holds in all {found.n_cells} cells**; what to use depends on the number of topics."]
     groups: dict[str, list[int]] = {}
     for size, holding in found.by_size.items():
@@ -218,7 +246,7 @@ def describe_recommended(rates: pd.DataFrame, found: Conclusion) -> list[str]:
     best, hsd = found.power[found.holding[0]], found.power[papers]
     return [
         describe_test(rates, found.holding[0]),
-        f"The papers' test, {papers}, finds {hsd:.1%} of the true differences on average, "
+        f"The papers' test, {papers}, finds {_percent(hsd)} of the true differences on average, "
         f"{abs(best - hsd) * 100:.1f} points {'less' if hsd < best else 'more'}"
         f"{', at the price of its errors' * (hsd > best)}.",
     ]
@@ -238,7 +266,9 @@ def describe_progress(rates: pd.DataFrame) -> str:
     short = rates[rates["studies"] < rates["planned"]]
     if short.empty:
         return ""
-    return f"{len(short)} of {len(rates)} tests on cells have fewer studies than planned: the simulation was not finished."
+    return (
+        f"{len(short)} of {len(rates)} tests on cells have fewer studies than planned: the simulation was not finished."
+    )
 
 
 def name_cell(row: pd.Series) -> str:
@@ -263,11 +293,11 @@ def describe_reliability(means: pd.DataFrame) -> list[str]:
     for changed, group in means.groupby(level="changed", sort=False):
         parts = [
             f"{row['τ_b']:.2f}{_plus_minus(row['its error'], 2)} by {test}, with another measure at the top in "
-            f"{row['other top']:.0%}{_plus_minus(100 * row['error of that'], 0)} of cases"
+            f"{_percent(row['other top'], 0)}{_plus_minus(100 * row['error of that'], 0)} of cases"
             for (_, test), row in group.iterrows()
         ]
         n = int(group["collections"].max())
-        said.append(f"Another choice of {changed}: mean τ_b {'; '.join(parts)} ({format_count(n, 'collection')}).")
+        said.append(f"{str(changed).capitalize()}: mean τ_b {'; '.join(parts)} ({format_count(n, 'collection')}).")
     return said
 
 
@@ -284,17 +314,22 @@ def describe_intervals(coverage: pd.DataFrame) -> list[str]:
     list of str
     """
     low, high = STUDY["coverage"]["limits"]
-    said = [f"An interval does what it claims if in every cell between {low:.0%} and {high:.0%} of them hold the true value."]
+    limits = f"{_percent(low, 0)} and {_percent(high, 0)}"
+    said = [f"An interval does what it claims if in every cell between {limits} of them hold the true value."]
     for kind, own in coverage.groupby("interval", sort=False):
         outside = own[(own["coverage"] < low) | (own["coverage"] > high)]
-        figures = f"{own['coverage'].min():.1%} to {own['coverage'].max():.1%} in {format_count(len(own), 'cell')}"
+        figures = f"{_percent(own['coverage'].min())} to {_percent(own['coverage'].max())} in {format_count(len(own), 'cell')}"
         cells = [
-            f"{row['population']}, {row['n_runs']} runs, {row['n_topics']} topics ({row['coverage']:.1%})"
+            f"{row['population']}, {row['n_runs']} runs, {row['n_topics']} topics ({_percent(row['coverage'])})"
             for _, row in outside.iterrows()
         ]
         verdict = f"does not in {len(cells)}: {_join(cells)}" if cells else "does"
         said.append(f"{kind}: {verdict}; {figures}.")
     return said
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f} %"
 
 
 def _plus_minus(error: float, digits: int) -> str:

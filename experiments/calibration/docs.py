@@ -6,22 +6,44 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
+
+from experiments.calibration.conclusion import describe_reliability, describe_tests
+from experiments.calibration.rates import compute_rates, read_counts
 from experiments.page import format_list
 
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "concepts"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS, RESULTS = ROOT / "docs" / "concepts", ROOT / "results" / "calibration"
 
 MARKED = re.compile(r"(<!-- calibration: (?P<name>[^>]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 """What is written by hand is outside of the marks."""
 
 
+def read_sentences(folder: Path) -> dict[str, list[str]]:
+    """Return all sentences that pages may ask for, by name, from the tables that are kept.
+
+    Parameters
+    ----------
+    folder : Path
+        ``results/calibration``.
+
+    Returns
+    -------
+    dict of str to list of str
+    """
+    means = pd.read_csv(folder / "reliability" / "means.csv", index_col=["changed", "test"])
+    rates = compute_rates(read_counts(folder / "tests" / "counts.csv"))
+    return describe_tests(rates) | {"reliability": describe_reliability(means)}
+
+
 def renew_page(text: str, sentences: Mapping[str, Sequence[str]]) -> str:
-    """Return a page with sentences as they come out now between its marks.
+    r"""Return a page with sentences as they come out now between its marks.
 
     Parameters
     ----------
     text : str
     sentences : mapping of str to sequence of str
-        As `experiments.calibration.steps.describe_tests` returns them.
+        As `read_sentences` returns them.
 
     Returns
     -------
@@ -29,7 +51,7 @@ def renew_page(text: str, sentences: Mapping[str, Sequence[str]]) -> str:
 
     Examples
     --------
-    >>> print(renew_page("A\\n<!-- calibration: rule -->\\nold\\n<!-- end -->\\nB", {"rule": ["New."]}))
+    >>> print(renew_page("A\n<!-- calibration: rule -->\nold\n<!-- end -->\nB", {"rule": ["New."]}))
     A
     <!-- calibration: rule -->
     New.

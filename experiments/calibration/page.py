@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from experiments.calibration.steps import SOURCES
 from experiments.calibration.study import STUDY
 from experiments.outcome import Outcome
 from experiments.page import format_list, join_parts, show_command, show_notes, show_picture, show_table, show_tables
@@ -23,8 +24,8 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
     str
         Markdown.
     """
-    by_source = {one.source: one for one in outcomes}
-    tests, rankings, intervals = (by_source.get(name, Outcome("calibration", name)) for name in ("tests", "reliability", "intervals"))
+    by_source = {name: Outcome("calibration", name) for name in SOURCES} | {one.source: one for one in outcomes}
+    tests, rankings, intervals = (by_source[name] for name in SOURCES)
     return join_parts(
         "calibration",
         "# Which test of all pairs of runs, and how reliable is what it says?",
@@ -34,8 +35,10 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         "Gaussian copula between the runs, each with its own distribution of scores, after Urbano and Nagler, SIGIR 2018). "
         "B = 1,000 where a test resamples; designs, numbers of studies and seeds were fixed beforehand "
         "(experiments/calibration/study.toml).",
-        show_command("calibration", "that repeats a few batches of studies. All of them, in about an hour: "
-        "`python -m experiments.calibration`"),
+        show_command(
+            "calibration",
+            "that repeats a few batches of studies. All of them, in about an hour: `python -m experiments.calibration`",
+        ),
         show_notes(outcomes),
         tests.texts.get("progress", ""),
         "## Which test?",

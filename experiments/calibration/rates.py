@@ -39,7 +39,7 @@ CELL = ["group", "design", "runs", "topics", "effects"]
 
 
 def read_counts(path: Path) -> pd.DataFrame:
-    """Read the counts, numbers as they were written.
+    """Read the counts.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def read_counts(path: Path) -> pd.DataFrame:
     DataFrame
         As `experiments.calibration.simulation.collect_counts` returns it.
     """
-    return pd.read_csv(path, float_precision="round_trip")
+    return pd.read_csv(path)
 
 
 def compute_rates(counts: pd.DataFrame) -> pd.DataFrame:

@@ -123,14 +123,14 @@ def _seeds(test: str) -> range:
 def _list_changes(scores: metaeval.Scores, seeds: Mapping[str, list[Power]]) -> Iterator[Change]:
     size = len(scores.runs), len(scores.topics)
     for test in RESAMPLING:
-        yield Change("the seed", test, *size, list(itertools.combinations(seeds[test], 2)))
+        yield Change("another seed", test, *size, list(itertools.combinations(seeds[test], 2)))
     reference, *others = TESTS
     for test in others:
         pairs = list(zip(seeds[reference], itertools.cycle(seeds[test]), strict=False))
-        yield Change(f"the test, from {reference}", test, *size, pairs)
+        yield Change(f"another test than {reference}", test, *size, pairs)
     for what, runs in {
-        "runs, without baselines": [run for run in scores.runs if not is_baseline(run)],
-        "runs, distinct ones only": find_distinct(scores),
+        "without baselines": [run for run in scores.runs if not is_baseline(run)],
+        "distinct runs only": find_distinct(scores),
     }.items():
         if len(runs) < len(scores.runs):
             fewer = scores.sel(runs=runs)
@@ -139,8 +139,10 @@ def _list_changes(scores: metaeval.Scores, seeds: Mapping[str, list[Power]]) -> 
                 yield Change(what, test, len(runs), size[1], list(zip(seeds[test], again, strict=True)))
     halves = [split_topics(scores, split) for split in range(SETTINGS["splits"])]
     for test in SETTINGS["main_tests"]:
-        pairs = [(find_power(one, test, split), find_power(other, test, split)) for split, (one, other) in enumerate(halves)]
-        yield Change("topics, one half and the other", test, size[0], size[1] // 2, pairs)
+        pairs = [
+            (find_power(one, test, split), find_power(other, test, split)) for split, (one, other) in enumerate(halves)
+        ]
+        yield Change("the other half of the topics", test, size[0], size[1] // 2, pairs)
 
 
 def split_topics(scores: metaeval.Scores, split: int) -> tuple[metaeval.Scores, metaeval.Scores]:
@@ -167,10 +169,12 @@ def split_topics(scores: metaeval.Scores, split: int) -> tuple[metaeval.Scores, 
 def _summarise(change: Change) -> dict[str, object]:
     first, second = (np.array(side) for side in zip(*change.pairs, strict=True))
     similar = tau(first, second, variant="tau_b")
+    known = similar[np.isfinite(similar)]  # no ranking where all measures find as much
     tops = [(one == one.max()) & (other == other.max()) for one, other in zip(first, second, strict=True)]
     return {
         "runs": change.runs, "topics": change.topics, "measures": first.shape[1], "pairs": len(first),
-        "tau": float(np.nanmean(similar)), "sd": float(np.nanstd(similar, ddof=1)), "smallest": float(np.nanmin(similar)),
+        "tau": known.mean() if len(known) else np.nan, "sd": known.std(ddof=1) if len(known) > 1 else np.nan,
+        "smallest": known.min(initial=1.0),
         "other top": 1 - float(np.mean([one.any() for one in tops])),
     }  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 
@@ -86,7 +85,9 @@ def study_tests(counts: pd.DataFrame) -> Outcome:
     rates = compute_rates(counts)
     found = conclusion.conclude(rates)
     outcome = Outcome("calibration", "tests")
-    signed = f"calibration | seed {STUDY['seed']} | α {ALPHA:g} | {counts['studies'].sum():,} tests of a simulated study"
+    signed = (
+        f"calibration | seed {STUDY['seed']} | α {ALPHA:g} | {counts['studies'].sum():,} tests of a simulated study"
+    )
     outcome.tables["counts"] = metaeval.Table(counts, "What was counted, test by test and cell by cell.", signed)
     caption = (
         "Family-wise error, false discovery rate and power of every test on every cell, with intervals that hold for all "
@@ -108,7 +109,7 @@ def study_tests(counts: pd.DataFrame) -> Outcome:
                 name = f"{column}-{group.replace(',', '').replace(' ', '-')}"
                 outcome.tables[name] = tabulate_rates(own, column, f"{group.capitalize()}. {caption}", signed)
     outcome.figures = {"error": partial(draw_errors, rates, signed), "power": partial(draw_power, rates, signed)}
-    outcome.texts = {name: format_list(lines) for name, lines in describe_tests(rates).items()}
+    outcome.texts = {name: format_list(lines) for name, lines in conclusion.describe_tests(rates).items()}
     return outcome
 
 
@@ -116,31 +117,6 @@ _SUMMARY = (
     "Every test over its cells: those where it does not hold, its largest family-wise error with its interval, its largest "
     "false discovery rate, and its power on average over its own cells with true differences (not the same for all tests)."
 )
-
-
-def describe_tests(rates: pd.DataFrame) -> dict[str, list[str]]:
-    """Return all sentences about the tests, by the names with which pages ask for them.
-
-    Parameters
-    ----------
-    rates : DataFrame
-
-    Returns
-    -------
-    dict of str to list of str
-        "rule"; "conclusion"; "progress", empty once the study is done; "tests", one sentence each; and that sentence
-        under the name of each test.
-    """
-    found = conclusion.conclude(rates)
-    sentences = {str(test): [conclusion.describe_test(rates, str(test))] for test in rates["test"].unique()}
-    progress = conclusion.describe_progress(rates)
-    return {
-        "rule": [conclusion.RULE],
-        "conclusion": [*conclusion.describe_conclusion(found), *conclusion.describe_recommended(rates, found)],
-        "progress": [progress] if progress else [],
-        "tests": [line for lines in sentences.values() for line in lines],
-        **sentences,
-    }
 
 
 def summarise_tests(rates: pd.DataFrame) -> pd.DataFrame:
@@ -189,7 +165,9 @@ def tabulate_rates(rates: pd.DataFrame, column: str, caption: str, signature: st
     wide = rates.set_index([*place, "test"])[[column, "holds"]]
     cells = pd.MultiIndex.from_frame(rates[place].drop_duplicates())
     frame = wide[column].unstack("test").reindex(index=cells, columns=tests)
-    words = wide["holds"].unstack("test").reindex(index=cells, columns=tests).eq(False).replace({True: "bold", False: ""})
+    words = (
+        wide["holds"].unstack("test").reindex(index=cells, columns=tests).eq(False).replace({True: "bold", False: ""})
+    )
     frame = frame.rename_axis(columns=None)
     return metaeval.Table(frame, caption, signature, marks=(lambda _: words) if column == "error" else None)
 
@@ -215,7 +193,11 @@ def study_reliability(settings: Settings) -> Outcome:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", MetaevalWarning)  # what loading does with odd labels is said elsewhere
                 found = settings.load(name)
-                one = found.sel(measures=measures) if isinstance(found, metaeval.Scores) else metaeval.score(found, measures)
+                one = (
+                    found.sel(measures=measures)
+                    if isinstance(found, metaeval.Scores)
+                    else metaeval.score(found, measures)
+                )
         except MetaevalError as error:
             outcome.lacks.append(f"{name} ({error})")
         else:
@@ -223,7 +205,8 @@ def study_reliability(settings: Settings) -> Outcome:
     if not collections:
         return outcome
     changes, powers = measure_reliability(collections, settings.say)
-    signed = f"reliability | B {STUDY['reliability']['permutations']:,} | seed {STUDY['seed']}, and seeds from 0 | {', '.join(collections)}"
+    trials = f"B {STUDY['reliability']['permutations']:,} | seed {STUDY['seed']}, and seeds from 0"
+    signed = f"reliability | {trials} | {', '.join(collections)}"
     caption = "Discriminative power by each test, with seed 0, and its standard deviation over seeds."
     outcome.tables["powers"] = metaeval.Table(powers, caption, signed)
     caption = "Rankings of measures by discriminative power, before and after something was changed, by collection."
@@ -257,7 +240,9 @@ def study_intervals(coverage: pd.DataFrame) -> Outcome:
         coverage, "Share of intervals that hold the true value, with its own 95 % interval over studies.", signed
     )
     groups = coverage.groupby("interval", sort=False)["coverage"]
-    summary = pd.DataFrame({"cells": groups.size(), "mean": groups.mean(), "smallest": groups.min(), "largest": groups.max()})
+    summary = pd.DataFrame(
+        {"cells": groups.size(), "mean": groups.mean(), "smallest": groups.min(), "largest": groups.max()}
+    )
     outcome.tables["summary"] = metaeval.Table(
         summary, "The same by kind of interval: over its cells, the mean, smallest and largest share.", signed
     )

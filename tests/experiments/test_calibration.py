@@ -1,17 +1,36 @@
 """The study of error rates: its simulated scores have the truth that it says, and its counts are right."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
-from experiments.calibration import copula, simulation
+from experiments.calibration import copula, reliability, simulation
 from experiments.calibration.cells import Cell, Task, list_tasks
+from experiments.calibration.conclusion import (
+    STEPS_DOWN,
+    conclude,
+    describe_conclusion,
+    describe_intervals,
+    describe_recommended,
+    describe_test,
+)
 from experiments.calibration.decisions import count_permutations, find_significant
 from experiments.calibration.designs import DESIGNS, simulate_design
+from experiments.calibration.docs import RESULTS, list_pages, read_sentences, renew_page
+from experiments.calibration.rates import compute_rates, read_counts
+from experiments.calibration.simulation import KEPT
+from experiments.calibration.steps import repeat_first_batches
 from experiments.calibration.study import STUDY
+from experiments.outcome import Settings
 from metaeval import Scores
+from metaeval.analyses.diagnostics import HSD_ERROR
+from metaeval.analyses.study import ROBUST_TEST
+from metaeval.stats.max_t import VARIANCE_OFFSET
 from metaeval.stats.paired_tests import all_pairs_test
 
 CELL = Cell("equal means", "normal, two 3x", 5, 12, True, 100)
@@ -99,3 +118,171 @@ def test_stepping_down_is_only_tried_where_it_can_differ():
     cells = {task.cell for task in list_tasks() if task.test == "max-t, step-down"}
     assert all(cell.effects or cell.design == "one hopeless run" for cell in cells)
     assert replace(CELL, effects=False).name != CELL.name
+
+
+def make_rates(errors, studies=2000, batch=50):
+    """Counts of made-up tests, {test: {(topics, effects): (share with a false difference, power)}}, as rates."""
+    rows = []
+    for test, cells in errors.items():
+        for (topics, effects), (error, power) in cells.items():
+            row = {"group": "made", "design": "normal", "runs": 22, "topics": topics, "effects": effects, "test": test}
+            row |= {"studies": studies, "planned": studies, "with_false": error * studies, "dispersion": 1.0}
+            row |= {"fdp": error * studies, "fdp_se": 0.001, "power": power * studies, "power_se": 0.001}
+            rows.append(row)
+    return compute_rates(pd.DataFrame(rows))
+
+
+def same_everywhere(error, power, sizes=(25, 100, 400)):
+    return {(n, effects): (error, power * effects) for n in sizes for effects in (False, True)}
+
+
+def test_intervals_of_rates_are_those_of_clopper_and_pearson_for_all_cells_together():
+    rates = make_rates({"max-t": same_everywhere(0.06, 0.5)})
+    exact = binomtest(120, 2000).proportion_ci(0.95 ** (1 / 6))
+    np.testing.assert_allclose(rates[["error_low", "error_high"]], [[exact.low, exact.high]] * 6)
+
+
+def test_studies_that_share_their_trials_count_for_fewer():
+    row = {"group": "made", "design": "normal", "runs": 22, "topics": 25, "effects": False, "test": "max-t"}
+    row |= {"studies": 2000, "planned": 2000, "with_false": 200, "fdp": 1, "fdp_se": 0, "power": 0, "power_se": 0}
+    rates = compute_rates(pd.DataFrame([row | {"dispersion": 2.0}]))
+    exact = binomtest(100, 1000).proportion_ci()
+    assert rates["error_low"].tolist() == [pytest.approx(exact.low)]
+
+
+def test_the_most_powerful_of_the_tests_that_hold_everywhere_is_recommended():
+    rates = make_rates(
+        {
+            "randomised-tukey-hsd": same_everywhere(0.25, 0.9),
+            "max-t": same_everywhere(0.05, 0.4),
+            "bootstrap-t": same_everywhere(0.05, 0.6),
+        }
+    )
+    found = conclude(rates)
+    assert found.holding == ("bootstrap-t", "max-t")
+    said = describe_conclusion(found)
+    assert said[0].startswith("**Use bootstrap-t.** It holds in all 6 cells, and finds 60.0 % of the true differences")
+    assert said[1] == "max-t (40.0 %) holds everywhere, too, with less power."
+    assert "finds 90.0 % of the true differences" in describe_recommended(rates, found)[1]
+    assert "at the price of its errors" in describe_recommended(rates, found)[1]
+
+
+def test_a_test_that_holds_with_many_topics_only_is_recommended_there():
+    large = same_everywhere(0.2, 0.8, [25]) | same_everywhere(0.05, 0.8, [100, 400])
+    rates = make_rates({"randomised-tukey-hsd": same_everywhere(0.25, 0.9), "max-t": large})
+    assert describe_conclusion(conclude(rates)) == [
+        "**No test holds in all 6 cells**; what to use depends on the number of topics.",
+        "With 25 topics no test holds on all kinds of scores.",
+        "With 100 and 400 topics use **max-t**.",
+    ]
+
+
+def test_where_no_test_holds_none_is_recommended():
+    rates = make_rates({"randomised-tukey-hsd": same_everywhere(0.25, 0.9), "max-t": same_everywhere(0.2, 0.5)})
+    found = conclude(rates)
+    assert describe_conclusion(found)[1:] == ["With 25; 100 and 400 topics no test holds on all kinds of scores."]
+    assert set(found.by_kind.to_numpy().ravel()) == {"none"}
+    assert describe_recommended(rates, found) == []
+
+
+def test_an_estimate_that_is_too_large_fails_however_few_the_studies():
+    rates = make_rates({"max-t": same_everywhere(0.08, 0.5)}, studies=50)
+    assert (rates["error_low"] < 0.05).all()
+    assert not rates["holds"].any()
+
+
+def test_stepping_down_fails_where_its_single_step_does():
+    cells = same_everywhere(0.05, 0.5)
+    failing = cells | {(25, False): (0.2, 0.0)}
+    down = {cell: rate for cell, rate in cells.items() if cell[1]}
+    rates = make_rates({"max-t": failing, "max-t, step-down": down})
+    assert conclude(rates).holding == ()
+    assert "does not hold in 1 of 6 cells; the largest family-wise error is 0.200" in describe_test(
+        rates, "max-t, step-down"
+    )
+
+
+def test_a_correction_that_bounds_the_false_discovery_rate_is_not_recommended_and_has_its_own_figure():
+    rates = make_rates(
+        {"max-t": same_everywhere(0.05, 0.3), "paired-t, Benjamini-Hochberg": same_everywhere(0.05, 0.9)}
+    )
+    assert conclude(rates).holding == ("max-t",)
+    assert "false discovery rate" in describe_test(rates, "paired-t, Benjamini-Hochberg")
+
+
+@pytest.fixture(scope="module")
+def committed():
+    if not KEPT.exists():
+        pytest.skip("the committed counts are not here")
+    return compute_rates(read_counts(KEPT))
+
+
+def test_what_comparisons_report_beside_the_papers_test_is_what_the_study_recommends(committed):
+    found = conclude(committed)
+    assert found.holding, "no test holds everywhere: advice must depend on the number of topics"
+    assert found.holding[0].removesuffix(STEPS_DOWN) == ROBUST_TEST
+    assert ROBUST_TEST in found.holding
+    assert STUDY["tests"][ROBUST_TEST]["options"] == {"test": ROBUST_TEST, "variance_offset": VARIANCE_OFFSET}
+
+
+def test_what_diagnostics_say_of_unequal_spread_is_what_the_study_measured(committed):
+    said = re.search(r"1\.5, 2 or 3 times .* in [\d, ]+and (\d+) % of studies, not in 5 %", HSD_ERROR)
+    cell = (committed["design"] == "normal, two 3x") & (committed["topics"] == 50) & ~committed["effects"]
+    (row,) = committed[cell & (committed["runs"] == 22) & (committed["test"] == "randomised-tukey-hsd")].to_dict(
+        "records"
+    )
+    assert row["error_low"] <= int(said[1]) / 100 <= row["error_high"]
+
+
+def test_the_documentation_says_what_the_committed_results_say(committed):
+    sentences = read_sentences(RESULTS)
+    pages = list_pages()
+    assert {"which-test.md", "discriminative-power.md"} <= {page.name for page in pages}
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert renew_page(text, sentences) == text, f"python -m experiments.calibration --docs renews {page.name}"
+
+
+def test_a_first_batch_that_comes_out_otherwise_is_found(committed, monkeypatch):
+    name = STUDY["quick"]["cells"][0]
+    monkeypatch.setitem(STUDY, "quick", {"cells": [name], "tests": ["paired-t, Holm"]})
+    counts = read_counts(KEPT)
+    again = repeat_first_batches(counts, Settings(say=lambda _: None))
+    pd.testing.assert_frame_equal(again, counts)
+    changed = counts.assign(first_false=counts["first_false"] + 1)
+    assert (
+        repeat_first_batches(changed, Settings(say=lambda _: None))["first_false"] != changed["first_false"]
+    ).sum() == 1
+
+
+def test_rankings_of_measures_are_compared_between_seeds_tests_topics_and_runs(monkeypatch):
+    monkeypatch.setitem(reliability.SETTINGS, "permutations", 100)
+    monkeypatch.setitem(reliability.SETTINGS, "seeds", 2)
+    monkeypatch.setitem(reliability.SETTINGS, "splits", 2)
+    rng = np.random.default_rng(4)
+    noise = rng.normal(0, [0.1, 1.0, 10.0], (6, 20, 3))
+    values = np.linspace(0, 1, 6)[:, None, None] + noise
+    values[5] = values[4]
+    runs = ["BL-one", "b", "c", "d", "e", "f"]
+    scores = Scores(values, runs=runs, topics=range(20), measures=["AP", "RR", "ERR@20"], collection="made")
+    changes, powers = reliability.measure_reliability({"made": scores})
+    sizes = changes.set_index(["changed", "test"])[["runs", "topics"]]
+    assert sizes.loc[("without baselines", "bootstrap-t")].tolist() == [5, 20]
+    assert sizes.loc[("distinct runs only", "bootstrap-t")].tolist() == [5, 20]
+    assert sizes.loc[("the other half of the topics", "bootstrap-t")].tolist() == [6, 10]
+    assert (changes["other top"] == 0).all()  # the measure with least noise always finds most
+    assert powers.loc[0, "max-t"] == 14 / 15  # all but the pair of identical runs
+
+
+def test_two_rankings_without_a_common_measure_at_the_top_are_counted():
+    change = reliability.Change("another seed", "max-t", 3, 9, [(np.array([1.0, 0.5]), np.array([0.5, 1.0]))] * 2)
+    found = reliability._summarise(change)
+    assert found["tau"] == -1.0
+    assert found["other top"] == 1.0
+
+
+def test_intervals_outside_of_their_limits_are_named():
+    rows = [("τ", "normal", 22, 100, 0.95, share, 0.9, 1.0, 150) for share in (0.95, 0.85)]
+    columns = ["interval", "population", "n_runs", "n_topics", "nominal", "coverage", "low", "high", "studies"]
+    said = describe_intervals(pd.DataFrame(rows, columns=columns))[1]
+    assert said == "τ: does not in 1: normal, 22 runs, 100 topics (85.0 %); 85.0 % to 95.0 % in 2 cells."
