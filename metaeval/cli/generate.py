@@ -107,6 +107,10 @@ def make_command(name: str, analysis: Analysis) -> Any:
     return typer.main.get_command(app)
 
 
+_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95}
+"""Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
+
+
 @dataclass(frozen=True)
 class _Plan:
     """What a command calls. `before` makes what `main` takes of scores; a switch calls another function in its place."""
@@ -126,9 +130,13 @@ class _Plan:
         """Return the parameters of all functions; those that are spelled alike are one."""
         found: dict[tuple[str, ...], Parameter] = {}
         for function in (self.before, self.main, *self.switches.values(), self.pool):
-            for one in read_parameters(function) if function else ():
+            for one in self._read(function) if function else ():
                 found.setdefault(one.spelling, one)
         return found
+
+    def _read(self, function: Function) -> list[Parameter]:
+        """Return the parameters of a function, without those that only matter for the result that is not shown."""
+        return [one for one in read_parameters(function) if function is not self.before or one.name not in _UNSEEN]
 
     def declare(self) -> dict[str, tuple[Any, Any]]:
         """Return annotation and default of everything that the command takes, in the order of its help."""
@@ -157,7 +165,7 @@ class _Plan:
         """Refuse an option that stands on the command line although no function that is called takes it."""
         from metaeval.errors import MetaevalError
 
-        used = {one.spelling for function in (self.before, *called) if function for one in read_parameters(function)}
+        used = {one.spelling for function in (self.before, *called) if function for one in self._read(function)}
         for spelling, one in self.parameters().items():
             if one.name in stated and spelling not in used:
                 raise MetaevalError(f"{spelling[0]} does nothing {when}")
@@ -165,7 +173,9 @@ class _Plan:
     def call(self, function: Function, subject: object, values: dict[str, Any]) -> Any:
         """Call a function with what the command line says of its parameters."""
         known = self.parameters()
-        arguments = {one.name: values[known[one.spelling].name] for one in read_parameters(function)}
+        arguments = {one.name: values[known[one.spelling].name] for one in self._read(function)}
+        if function is self.before:
+            arguments |= _UNSEEN
         with working(function.__name__.replace("_", " ")), _spread(arguments, values.get("cluster")) as arguments:
             return function(subject, **arguments)
 

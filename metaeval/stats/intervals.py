@@ -114,6 +114,9 @@ def centre_interval(
     with np.errstate(invalid="ignore"):
         ends = [np.tanh(z + sign * widen * reach / slack) for sign in (-1, 1)]
     low, high = ((end + 1) / widen + bottom for end in ends)
+    if scale == "share":
+        # Next to 0 and 1 the logit is so steep that the interval would reach across the whole scale.
+        low, high = np.maximum(low, middle - 2 * reach), np.minimum(high, middle + 2 * reach)
     still, undefined = squares == 0, ~np.isfinite(middle) | (count < 2)
     low, high = np.where(still, middle, low), np.where(still, middle, high)
     low = np.maximum(np.fmin(low, middle - shift), bottom)
