@@ -11,6 +11,9 @@ from experiments.calibration.rates import ALPHA, CELL, CONFIDENCE, SIZES, TOO_MU
 from experiments.calibration.study import STUDY
 from metaeval.errors import format_count
 
+FEW_RUNS = 10
+"""With fewer runs there are other conclusions: what a test borrows from other pairs is then from few of them."""
+
 STEPS_DOWN = ", step-down"
 """What the name of a test that steps down has more than the name of its single step."""
 
@@ -36,11 +39,17 @@ class Conclusion:
         Those with true differences.
     holding : tuple of str
         Tests that hold in all of them.
+    closest : str
+        The test that fails in the fewest cells; the more powerful one of several.
+    failed : DataFrame
+        The rates of those cells.
+    few_runs : tuple of str, or None
+        Tests that hold in all cells with fewer than `FEW_RUNS` runs; None where none were tried.
     by_size : dict of int to tuple of str
-        Tests that hold in all cells with so many topics.
+        Tests that hold in all cells of more runs with so many topics.
     by_kind : DataFrame
-        One row a kind of scores, one column a number of topics: the test that is recommended there, "none", or nothing
-        where no cell was tried.
+        One row a kind of scores, one column a number of topics: the test that is recommended there for more runs, "none",
+        or nothing where no cell was tried.
     power : dict of str to float
         Mean share of true differences found, by candidate.
     """
@@ -48,6 +57,9 @@ class Conclusion:
     n_cells: int
     n_power: int
     holding: tuple[str, ...]
+    closest: str
+    failed: pd.DataFrame
+    few_runs: tuple[str, ...] | None
     by_size: dict[int, tuple[str, ...]]
     by_kind: pd.DataFrame
     power: dict[str, float]
@@ -106,7 +118,10 @@ def conclude(rates: pd.DataFrame) -> Conclusion:
     whole = whole[tried]
     power = whole[whole["effects"]].groupby("test")["power"].mean().reindex(candidates)
     kinds = list(dict.fromkeys(whole["kind"]))
-    sizes = {size: whole[whole["size"] == size] for size in SIZES if (whole["size"] == size).any()}
+    few = whole["runs"] < FEW_RUNS
+    sizes = {size: own for size in SIZES if not (own := whole[(whole["size"] == size) & ~few]).empty}
+    failures = (~whole["holds"]).groupby(whole["test"]).sum().reindex(power.sort_values(ascending=False).index)
+    closest = str(failures.idxmin())
     table = {
         size: [_recommend(_find_holding(own[own["kind"] == kind], power)) for kind in kinds]
         for size, own in sizes.items()
@@ -115,6 +130,9 @@ def conclude(rates: pd.DataFrame) -> Conclusion:
         n_cells=len(whole[CELL].drop_duplicates()),
         n_power=len(whole.loc[whole["effects"], CELL].drop_duplicates()),
         holding=_find_holding(whole, power) or (),
+        closest=closest,
+        failed=whole[(whole["test"] == closest) & ~whole["holds"]],
+        few_runs=_find_holding(whole[few], power),
         by_size={size: _find_holding(own, power) or () for size, own in sizes.items()},
         by_kind=pd.DataFrame(table, index=pd.Index(kinds, name="scores")),
         power={str(test): float(value) for test, value in power.items()},
@@ -184,14 +202,26 @@ def describe_conclusion(found: Conclusion) -> list[str]:
         return said + [
             f"{_join(also)} {'hold' if len(also) > 1 else 'holds'} everywhere, too, with less power."
         ] * bool(also)
-    said = [f"**No test holds in all {found.n_cells} cells**; what to use depends on the number of topics."]
-    groups: dict[str, list[int]] = {}
+    cells = [
+        f"{name_cell(row)} ({row['error']:.3f} [{row['error_low']:.3f}, {row['error_high']:.3f}])"
+        for _, row in found.failed.iterrows()
+    ]
+    closest = f"{found.closest} comes closest; it fails in {len(cells)}: {_join(cells)}."
+    said = [f"**No test holds in all {found.n_cells} cells.** {closest}"]
+    groups: dict[tuple[str, ...], list[str]] = {}
     for size, holding in found.by_size.items():
-        groups.setdefault(_recommend(holding), []).append(size)
-    for test, sizes in groups.items():
-        topics = f"{_join([f'{size:,}' for size in sizes])} topics"
-        said.append(f"With {topics} {'no test holds on all kinds of scores' if test == 'none' else f'use **{test}**'}.")
-    return said
+        groups.setdefault(holding, []).append(f"{size:,}")
+    for holding, sizes in groups.items():
+        said.append(f"With {_join(sizes)} topics and {FEW_RUNS} runs or more {_advise(holding)}.")
+    return said + [f"With fewer than {FEW_RUNS} runs {_advise(found.few_runs or ())}."] * (found.few_runs is not None)
+
+
+def _advise(holding: Sequence[str]) -> str:
+    if not holding:
+        return "no test holds on all kinds of scores"
+    best, *others = holding
+    also = f"; {_join(others)} {'hold' if len(others) > 1 else 'holds'}, too, with less power" if others else ""
+    return f"use **{best}**{also}"
 
 
 def describe_test(rates: pd.DataFrame, test: str) -> str:
@@ -241,14 +271,13 @@ def describe_recommended(rates: pd.DataFrame, found: Conclusion) -> list[str]:
     list of str
     """
     papers = "randomised-tukey-hsd"
-    if not found.holding or found.holding[0] == papers or papers not in found.power:
+    if found.closest == papers or papers not in found.power:
         return []
-    best, hsd = found.power[found.holding[0]], found.power[papers]
+    best, hsd = found.power[found.closest], found.power[papers]
     return [
-        describe_test(rates, found.holding[0]),
-        f"The papers' test, {papers}, finds {_percent(hsd)} of the true differences on average, "
-        f"{abs(best - hsd) * 100:.1f} points {'less' if hsd < best else 'more'}"
-        f"{', at the price of its errors' * (hsd > best)}.",
+        describe_test(rates, found.closest),
+        f"The papers' test, {papers}, finds {_percent(hsd)} of the true differences on average, {found.closest} "
+        f"{_percent(best)}{'; it does so at the price of its errors' * (hsd > best)}.",
     ]
 
 
@@ -339,4 +368,5 @@ def _plus_minus(error: float, digits: int) -> str:
 def _join(names: Sequence[str]) -> str:
     """Return names as part of a sentence, all of them."""
     *others, last = names
-    return f"{'; '.join(others)} and {last}" if others else last
+    between = "; " if any("," in name for name in names) else ", "
+    return f"{between.join(others)} and {last}" if others else last

@@ -91,7 +91,7 @@ def find_power(scores: metaeval.Scores, test: str, seed: int) -> Power:
     ndarray, shape (measure,)
     """
     found = metaeval.discriminative_power(
-        scores, n_permutations=SETTINGS["permutations"], alpha=STUDY["alpha"], seed=seed, **TESTS[test]
+        scores, n_permutations=SETTINGS["permutations"], n_bootstrap=0, alpha=STUDY["alpha"], seed=seed, **TESTS[test]
     )
     return np.asarray(found.significant.mean(axis=1))
 
