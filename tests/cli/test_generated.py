@@ -128,9 +128,6 @@ def test_options_of_the_pooled_result_are_options_of_power(run, score_file, othe
     assert "bootstrap 11" in out
     written = {path.stem for path in (tmp_path / "out").glob("*.json")}
     assert written == {"power-tiny", "power-other", "pooled-power"}
-    status, _, err = run("power", score_file, "-B", 50, "--bootstrap", 11)
-    assert status == 2
-    assert "--bootstrap does nothing with a single source" in err
 
 
 def test_an_option_that_another_function_does_not_take_is_refused(run, score_file):
