@@ -36,6 +36,9 @@ LEAST_TOPICS = 10
 ROBUST_TEST: PairedTest = "bootstrap-t"
 """The all-pairs test that advice rests on beside the papers' own: it allows runs to differ in spread and skewness."""
 
+ROBUST_POWER = f"power by {ROBUST_TEST}"
+"""What tables call what rests on that test."""
+
 QUESTIONS = (
     "similarity",
     "consistency",

@@ -11,6 +11,7 @@ from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_
 from metaeval.stats.paired_tests import MAX_T, PairedTest, PairedTestResult
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.scale import scale_squares
 
 _OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
 """Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
@@ -119,7 +120,7 @@ def measure_variation(
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
         shares, steps = resample_power(
-            values, result.p, resampled_topics(key, range(n_bootstrap), n_topics), alpha=alpha,
+            scale_squares(values, axis=(0, 1)), result.p, resampled_topics(key, range(n_bootstrap), n_topics), alpha=alpha,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
             variance_offset=variance_offset if test == "bootstrap-t" else 0.0,
         )  # fmt: skip
@@ -127,7 +128,12 @@ def measure_variation(
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
-    gaps = [values[run + 1 :] - values[run] for run in range(n_runs - 1)]
-    deviations = np.concatenate([gap.std(axis=1, ddof=1) for gap in gaps]).T
+    deviations = np.concatenate([_deviate(values[run + 1 :] - values[run]) for run in range(n_runs - 1)]).T
     given = np.ix_(order.measures, order.run_pairs)
     return TopicVariation(n_topics, deviations[given], shares, steps, confidence, no_interval)
+
+
+def _deviate(gaps: np.ndarray) -> np.ndarray:
+    """Return standard deviations over topics, shape (run, measure); squares of huge gaps are more than a float holds."""
+    _, exponents = np.frexp(np.abs(gaps).max(axis=1))
+    return np.ldexp(np.ldexp(gaps, -exponents[:, np.newaxis]).std(axis=1, ddof=1), exponents)

@@ -19,7 +19,7 @@ from metaeval.analyses.grades import (
 )
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
-from metaeval.analyses.study import Study, study_collection
+from metaeval.analyses.study import ROBUST_POWER, ROBUST_TEST, Study, study_collection
 from metaeval.comparison.scoring import Say, check_measure, score_collection, take_from_matrices
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.scores import Scores, state_directions
@@ -90,9 +90,11 @@ class Comparison:
         splits = [one for study in self.collections for one in (study.consistency, study.small_consistency) if one]
         similarities = [study.similarity for study in self.collections if study.similarity]
         powers = [study.power for study in self.collections if study.power]
+        robust_powers = [study.robust_power for study in self.collections if study.robust_power]
         columns["similarity"] = group_results(similarities, self.threshold)
         columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
         columns["power"] = grade_power_results(powers)
+        columns[ROBUST_POWER] = grade_power_results(robust_powers)
         return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
     def rules(self) -> dict[str, str]:
@@ -103,7 +105,9 @@ class Comparison:
             "brackets: how many cases were tried; ✗: in how many of them it is not so."
             for name in self._trait_names()
         }
-        return {**shown, **{name: rule.format(threshold=self.threshold) for name, rule in RULES.items()}}
+        rules = {name: rule.format(threshold=self.threshold) for name, rule in RULES.items()}
+        robust = f"As power, with pairs of runs tested by {ROBUST_TEST}, which lets runs differ in spread."
+        return {**shown, **rules, ROBUST_POWER: robust}
 
     def _trait_names(self) -> list[str]:
         return list(dict.fromkeys(name for found in self.traits.values() for name in found))
@@ -258,8 +262,8 @@ def compare(
     for check in tried.checks:
         found[str(check.measure)][check.property.name] = check
     signature = sign(
-        "compare", scored, trials=n_trials, test="randomised Tukey HSD", B=n_permutations, alpha=alpha, seed=seed,
-        **studies[0].diagnostics.settings,
+        "compare", scored, trials=n_trials, tests=f"randomised-tukey-hsd, {ROBUST_TEST}", B=n_permutations,
+        alpha=alpha, seed=seed, **studies[0].diagnostics.settings,
     )  # fmt: skip
     return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), signature)
 

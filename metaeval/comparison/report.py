@@ -14,7 +14,7 @@ import pandas as pd
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.result import Result
-from metaeval.analyses.study import ROBUST_TEST, SMALL, Study
+from metaeval.analyses.study import ROBUST_POWER, ROBUST_TEST, SMALL, Study
 from metaeval.comparison.page import (
     Block,
     Section,
@@ -221,7 +221,7 @@ def _summary_table(comparison: Comparison) -> Table:
 
 def _summary(comparison: Comparison) -> Section:
     links = dict.fromkeys((name for found in comparison.traits.values() for name in found), "traits")
-    links |= {"similarity": "similarity", "consistency": "consistency", "power": "power"}
+    links |= {"similarity": "similarity", "consistency": "consistency", "power": "power", ROBUST_POWER: "power"}
     table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
     text = (*comparison.notes, _tell_directions(comparison))
     return Section("summary", "Summary", text, (table, rules_block(comparison.rules())))

@@ -47,14 +47,16 @@ def round_scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.round(values, DIGITS)
 
 
-def scale_squares(values: npt.NDArray[np.float64], axis: int | None = None) -> npt.NDArray[np.float64]:
+def scale_squares(
+    values: npt.NDArray[np.float64], axis: int | tuple[int, ...] | None = None
+) -> npt.NDArray[np.float64]:
     """Multiply numbers by a power of two so that the largest magnitude lies between 1/2 and 1, before they are squared.
 
     Parameters
     ----------
     values : ndarray of float64
         Finite.
-    axis : int, optional
+    axis : int or tuple of int, optional
         Along which axis the largest is sought; by default, over all numbers.
 
     Returns

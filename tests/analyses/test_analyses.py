@@ -400,8 +400,10 @@ class TestSampleSize:
 
 def results(scores):
     power = me.discriminative_power(scores, n_permutations=100)
+    more = np.concatenate([scores.values, 0.9 * scores.values[:4]])
+    enough_runs = replace(scores, values=more, runs=[*scores.runs, "s0", "s1", "s2", "s3"])
     return [
-        me.ranking_similarity(scores, n_bootstrap=50),
+        me.ranking_similarity(enough_runs, n_bootstrap=50),
         me.split_half_consistency(scores, n_trials=50, n_permutations=100),
         power,
         me.pooled_discriminative_power([power], n_bootstrap=50),
@@ -438,7 +440,10 @@ EXPORTED = {
         "comparisons": ["measure_1", "measure_2", "difference", "effect_size", "p_value", "significant"],
         "trials": ["trial"],
     },
-    "DiscriminativePower": {"summary": ["measure", "significant", "pairs", "power"]},
+    "DiscriminativePower": {
+        "summary": ["measure", "significant", "pairs", "power"],
+        "differences": ["measure_1", "measure_2", "difference", "low", "high", "finds_more"],
+    },
     "PooledDiscriminativePower": {"by_collection": ["collection", "measure", "significant", "pairs", "power"]},
     "SignificanceContradictions": {"run_pairs": ["measure_1", "measure_2", "run_1", "run_2"]},
     "BaselinePreference": {"deltas": ["topic"], "quadrants": ["measure_1", "measure_2", "second", "fourth"]},

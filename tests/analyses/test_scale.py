@@ -29,8 +29,16 @@ ANALYSES = {
     ).to_frame(),
     "baselines": lambda scores: me.baseline_preference(scores, "a", "b").to_frame(),
     **{
-        test: lambda scores, test=test: me.discriminative_power(scores, test=test, n_permutations=50).p_values
-        for test in ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap")
+        test: lambda scores, test=test: me.discriminative_power(scores, test=test, n_permutations=250).p_values
+        for test in (
+            "randomised-tukey-hsd",
+            "tukey-hsd",
+            "paired-t",
+            "paired-randomisation",
+            "paired-bootstrap",
+            "max-t",
+            "bootstrap-t",
+        )
     },
 }
 

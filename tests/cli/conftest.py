@@ -36,3 +36,15 @@ def score_file(tmp_path):
     path = tmp_path / "tiny.csv"
     me.io.write_scores(scores, path)
     return path
+
+
+@pytest.fixture
+def other_file(score_file):
+    """A second collection: the same runs with other scores and another name."""
+    scores = me.io.read_scores(score_file)
+    path = score_file.with_name("other.csv")
+    squared = me.Scores(
+        scores.values**2, runs=scores.runs, topics=scores.topics, measures=scores.measures, collection="other"
+    )
+    me.io.write_scores(squared, path)
+    return path

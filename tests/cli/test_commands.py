@@ -48,14 +48,15 @@ def test_an_analysis_writes_table_rows_and_figure(run, score_file, tmp_path):
     status, _, err = run("power", score_file, "-B", 200, "--out", tmp_path / "out")
     assert status == 0, err
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {f"power.{suffix}" for suffix in ("csv", "md", "tex", "json", "png", "svg")} | {"power-summary.csv"}
+    assert names == {f"power.{suffix}" for suffix in ("csv", "md", "tex", "json", "png", "svg")} | {
+        "power-summary.csv",
+        "power-differences.csv",
+    }
     assert len(pd.read_csv(tmp_path / "out" / "power.csv")) == 20
 
 
-def test_several_collections_are_pooled(run, score_file, tmp_path):
-    other = tmp_path / "other.csv"
-    other.write_bytes(score_file.read_bytes())
-    status, out, _ = run("power", score_file, other, "-B", 200)
+def test_several_collections_are_pooled(run, score_file, other_file):
+    status, out, _ = run("power", score_file, other_file, "-B", 200)
     assert status == 0
     assert "pooled over 2 collections (tiny, other)" in out
 

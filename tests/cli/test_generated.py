@@ -122,17 +122,12 @@ def test_the_flag_of_another_function_says_what_that_answers(run, score_file, tm
     assert "How much does coverage depend on the choice of the reference measures?" in help_text
 
 
-def test_options_of_the_pooled_result_are_options_of_power(run, score_file, tmp_path):
-    other = tmp_path / "other.csv"
-    other.write_bytes(score_file.read_bytes())
-    status, out, err = run("power", score_file, other, "-B", 50, "--bootstrap", 11, "--out", tmp_path / "out")
+def test_options_of_the_pooled_result_are_options_of_power(run, score_file, other_file, tmp_path):
+    status, out, err = run("power", score_file, other_file, "-B", 50, "--bootstrap", 11, "--out", tmp_path / "out")
     assert status == 0, err
     assert "bootstrap 11" in out
     written = {path.stem for path in (tmp_path / "out").glob("*.json")}
     assert written == {"power-tiny", "power-other", "pooled-power"}
-    status, _, err = run("power", score_file, "-B", 50, "--bootstrap", 11)
-    assert status == 2
-    assert "--bootstrap does nothing with a single source" in err
 
 
 def test_an_option_that_another_function_does_not_take_is_refused(run, score_file):

@@ -245,7 +245,7 @@ def test_columns_that_a_file_calls_otherwise_are_named_on_the_command_line(run, 
     given.write_text("system;segment;measure;value\na;1;AP;0.5\nb;1;AP;0.25\n")
     status, _, err = run("convert", given, made, "--columns", "run=system,topic=segment,score=value")
     assert status == 0, err
-    assert made.read_text() == "run,topic,measure,score\na,1,AP,0.5\nb,1,AP,0.25\n"
+    assert made.read_text() == "run,topic,measure,score,collection\na,1,AP,0.5,mt\nb,1,AP,0.25,mt\n"
     status, _, err = run("convert", given, made, "--columns", "run:system")
     assert status == 2
     assert "--columns run:system: say what is called how" in err
