@@ -237,7 +237,9 @@ def study_intervals(coverage: pd.DataFrame) -> Outcome:
     outcome = Outcome("calibration", "intervals")
     signed = f"coverage of intervals | nominal {coverage['nominal'].iloc[0]:g}"
     outcome.tables["coverage"] = metaeval.Table(
-        coverage, "Share of intervals that hold the true value, with its own 95 % interval over studies.", signed
+        coverage.set_index("interval"),
+        "Share of intervals that hold the true value, with its own 95 % interval over studies.",
+        signed,
     )
     groups = coverage.groupby("interval", sort=False)["coverage"]
     summary = pd.DataFrame(
