@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from functools import partial
 
 import pandas as pd
@@ -22,6 +23,9 @@ from metaeval.errors import MetaevalError, MetaevalWarning
 INTERVALS = KEPT.parents[1] / "intervals" / "coverage.csv"
 """How often each interval holds the true value: kept like the counts, since it takes as long."""
 
+PARTS = ("changes", "powers")
+"""What is kept of how reliable rankings are."""
+
 SOURCES = ["tests", "reliability", "intervals"]
 FIRST = {"with_false": 1, "false": 2, "found": 3}
 """Columns about the first batch, without "first_", and their places in `experiments.calibration.cells.COUNTS`."""
@@ -33,8 +37,8 @@ def run(settings: Settings) -> list[Outcome]:
     Parameters
     ----------
     settings : Settings
-        The hour of simulation is never repeated here: the first batches of a few cells are. ``quick`` ranks the measures
-        of one collection only.
+        The hour of simulation is never repeated here: the first batches of a few cells are. Unless ``full``, the measures
+        of one collection only are ranked again.
 
     Returns
     -------
@@ -178,16 +182,21 @@ def study_reliability(settings: Settings) -> Outcome:
     Parameters
     ----------
     settings : Settings
+        ``full`` measures it on all collections; otherwise those that take long, and those whose data cannot be had, come
+        from what is kept.
 
     Returns
     -------
     Outcome
     """
     outcome = Outcome("calibration", "reliability", tolerance=STUDY["reliability"]["tolerance"])
+    kept = [
+        pd.read_csv(KEPT.parents[1] / "reliability" / f"{name}.csv", float_precision="round_trip") for name in PARTS
+    ]
+    there = set(kept[0]["collection"])
     collections = {}
     for name, measures in STUDY["reliability"]["measures"].items():
-        if settings.quick and name not in STUDY["reliability"]["quick"]:
-            outcome.lacks.append(name)
+        if name in there and not settings.full and name not in STUDY["reliability"]["quick"]:
             continue
         try:
             with warnings.catch_warnings():
@@ -202,24 +211,33 @@ def study_reliability(settings: Settings) -> Outcome:
             outcome.lacks.append(f"{name} ({error})")
         else:
             collections[name] = one
-    if not collections:
-        return outcome
-    changes, powers = measure_reliability(collections, settings.say)
+    changes, powers = (
+        _replace_collections(frame, now, collections)
+        for frame, now in zip(
+            kept, measure_reliability(collections, settings.say) if collections else kept, strict=True
+        )
+    )
     trials = f"B {STUDY['reliability']['permutations']:,} | seed {STUDY['seed']}, and seeds from 0"
-    signed = f"reliability | {trials} | {', '.join(collections)}"
+    signed = f"reliability | {trials} | {', '.join(STUDY['reliability']['measures'])}"
     caption = "Discriminative power by each test, with seed 0, and its standard deviation over seeds."
     outcome.tables["powers"] = metaeval.Table(powers, caption, signed)
     caption = "Rankings of measures by discriminative power, before and after something was changed, by collection."
     outcome.tables["changes"] = metaeval.Table(changes, caption, signed)
-    if not outcome.lacks:
-        means = average_collections(changes)
-        caption = (
-            "The same, averaged over the collections to which it applies, with standard errors from the spread between them: "
-            "τ_b between the two rankings of measures, and the share of pairs of rankings with another measure at the top."
-        )
-        outcome.tables["means"] = metaeval.Table(means, caption, signed)
-        outcome.texts["reliability"] = format_list(conclusion.describe_reliability(means))
+    means = average_collections(changes)
+    caption = (
+        "The same, averaged over the collections to which it applies, with standard errors from the spread between them: "
+        "τ_b between the two rankings of measures, and the share of pairs of rankings with another measure at the top."
+    )
+    outcome.tables["means"] = metaeval.Table(means, caption, signed)
+    outcome.texts["reliability"] = format_list(conclusion.describe_reliability(means))
     return outcome
+
+
+def _replace_collections(kept: pd.DataFrame, now: pd.DataFrame, computed: Collection[str]) -> pd.DataFrame:
+    """Return what is kept with the rows of some collections as they come out now, in the study's order."""
+    rows = pd.concat([kept[~kept["collection"].isin(computed)], now[now["collection"].isin(computed)]])
+    order = list(STUDY["reliability"]["measures"])
+    return rows.sort_values("collection", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
 
 
 def study_intervals(coverage: pd.DataFrame) -> Outcome:
