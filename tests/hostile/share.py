@@ -41,10 +41,6 @@ CLEAN = (
     "metamorphic/threads",
     "metamorphic/batch",
     "metamorphic/formats",
-)
-"""Parts of the campaign that find nothing."""
-
-PARTS_NOT_YET = (
     "api/analyses",
     "cli/names",
     "cli/figures",
@@ -53,6 +49,9 @@ PARTS_NOT_YET = (
     "metamorphic/scale",
     "metamorphic/shuffle",
 )
+"""Parts of the campaign that find nothing."""
+
+PARTS_NOT_YET: tuple[str, ...] = ()
 """Parts that find something today."""
 
 MENDED = (
@@ -135,15 +134,14 @@ MENDED = (
     "10 a full disk leaves --out half written",
     "10 compare -o does not ask for --overwrite",
     "10 compare -o computes before it looks",
-)
-"""Checks of defects that are not there."""
-
-DEFECTS_NOT_YET = (
     "10 SIGTERM leaves --out half written",
     "10 SIGKILL leaves --out half written",
     "10 SIGTERM leaves stray folders",
     "10 a killed worker",
 )
+"""Checks of defects that are not there."""
+
+DEFECTS_NOT_YET: tuple[str, ...] = ()
 """Checks of defects that are there today."""
 
 SLOW = (
