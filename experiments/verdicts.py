@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.study import ROBUST_TEST, Study
-from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
+from metaeval.show.verdict import Evidence, OutcomeWord, Verdict, judge_differences
 
 FEWEST_RUNS = 10
 """With fewer runs than this, rankings and significant pairs of runs say too little."""
@@ -79,3 +80,46 @@ def apply_rules(rules: list[Rule], studies: Mapping[str, Study], seed: int) -> l
     list of Verdict
     """
     return [one for rule in rules for study in studies.values() if (one := rule.apply(study, seed)) is not None]
+
+
+def judge_symmetry(study: Study) -> Found | None:
+    """Does RSNOD, which is RNOD made symmetric, find fewer significant run pairs? Both papers claim so.
+
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    (outcome, evidence) or None
+    """
+    if study.power is None or not {"RNOD", "RSNOD"} <= {str(one) for one in study.power.measures}:
+        return None
+    found = study.power.summary().set_index("measure")["significant"]
+    gap = find_gap(study.power, "RNOD", "RSNOD")
+    evidence = (
+        Evidence("significant pairs of RNOD", int(found["RNOD"])),
+        Evidence("of RSNOD", int(found["RSNOD"])),
+        gap,
+    )
+    return judge_differences([gap.interval]), evidence
+
+
+def find_gap(power: DiscriminativePower, first: str, second: str) -> Evidence:
+    """Return the power of one measure less that of another, with its interval over topics where there is one.
+
+    Parameters
+    ----------
+    power : DiscriminativePower
+    first, second : str
+
+    Returns
+    -------
+    Evidence
+    """
+    frame = power.compare_power()
+    row = frame[frame["measure_1"].isin((first, second)) & frame["measure_2"].isin((first, second))].iloc[0]
+    turn = 1 if row["measure_1"] == first else -1
+    low, high = sorted((float(turn * row["low"]), float(turn * row["high"])))
+    interval = (low, high) if low <= high else None
+    return Evidence(f"power of {first} less that of {second}", float(turn * row["difference"]), interval)

@@ -11,7 +11,7 @@ import pandas as pd
 import metaeval
 from experiments.acl2021 import audit
 from experiments.acl2021.words import name_groups
-from metaeval.analyses.grades import grade, rate_consistency_results, rate_power_results
+from metaeval.analyses.grades import grade, grade_power_results, rate_consistency_results
 from metaeval.analyses.study import Study
 
 STUDY, PRINTED = audit.STUDY, audit.PRINTED
@@ -113,7 +113,7 @@ def _describe_measures(table: str, kind: str, studies: Sequence[Study]) -> pd.Da
         **describe_properties(table, order),
         "group": name_groups(tau, order, STUDY["group_tau"], STUDY["group_names"][kind]),
         "consistency": _grade(splits[0].measures, rate_consistency_results(splits)),
-        "power": _grade(powers[0].measures, rate_power_results(powers)),
+        "power": dict(zip(map(str, powers[0].measures), grade_power_results(powers), strict=True)),
     }
     rows = {
         name: [

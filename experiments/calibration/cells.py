@@ -115,19 +115,23 @@ class Task:
         return [*(float(one) for one in counts), float(proportions.sum()), float(powers.sum())]
 
 
-def list_tasks(missing: list[str] | None = None) -> list[Task]:
+def list_tasks(
+    missing: list[str] | None = None, groups: Sequence[Mapping[str, Any]] = tuple(STUDY["groups"])
+) -> list[Task]:
     """Return every test on every cell, in the order in which they are computed.
 
     Parameters
     ----------
     missing : list of str, optional
         Takes the collections that could not be had, and why.
+    groups : sequence of mapping, optional
+        Of the study; all by default.
 
     Returns
     -------
     list of Task
     """
-    cells = list(list_cells(missing if missing is not None else []))
+    cells = list(list_cells(missing if missing is not None else [], groups))
     tasks = [Task(cell, test) for cell in cells for test in STUDY["tests"] if _applies(test, cell)]
     return sorted(tasks, key=lambda task: STUDY["tests"][task.test].get("slow", False))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binomtest
 
-from experiments.verdicts import Found, Rule
-from metaeval.analyses.discriminative_power import DiscriminativePower
+from experiments.verdicts import Found, Rule, find_gap, judge_symmetry
 from metaeval.analyses.study import Study
 from metaeval.show.verdict import Evidence, judge_differences
 
@@ -25,19 +24,9 @@ def judge_least_power(study: Study) -> Found | None:
         Evidence("fewest of the others", min(found.values())),
         Evidence("most of the others", max(found.values())),
     )
-    gaps = [_find_gap(study.power, name, "NMD") for name in found]
+    gaps = [find_gap(study.power, name, "NMD") for name in found]
     nearest = min(gaps, key=lambda gap: gap.value)
     return judge_differences(gap.interval for gap in gaps), (*evidence, nearest)
-
-
-def judge_symmetry(study: Study) -> Found | None:
-    """Does RSNOD find fewer significant run pairs than RNOD?"""
-    found = _count_significant(study)
-    if found is None or study.power is None:
-        return None
-    gap = _find_gap(study.power, "RNOD", "RSNOD")
-    evidence = (Evidence("significant pairs of RNOD", found["RNOD"]), Evidence("of RSNOD", found["RSNOD"]), gap)
-    return judge_differences([gap.interval]), evidence
 
 
 def judge_subsets(study: Study) -> Found | None:
@@ -98,16 +87,6 @@ def _count_significant(study: Study) -> dict[str, int] | None:
         return None
     names = [str(one) for one in study.power.measures]
     return dict(zip(names, study.power.significant.sum(axis=1).tolist(), strict=True))
-
-
-def _find_gap(power: DiscriminativePower, first: str, second: str) -> Evidence:
-    """Return the power of one measure less that of another, with its interval over topics where there is one."""
-    frame = power.compare_power()
-    row = frame[frame["measure_1"].isin((first, second)) & frame["measure_2"].isin((first, second))].iloc[0]
-    turn = 1 if row["measure_1"] == first else -1
-    low, high = sorted((float(turn * row["low"]), float(turn * row["high"])))
-    interval = (low, high) if low <= high else None
-    return Evidence(f"power of {first} less that of {second}", float(turn * row["difference"]), interval)
 
 
 RULES = [

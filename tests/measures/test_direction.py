@@ -142,6 +142,7 @@ def test_what_contradicts_a_registered_measure_is_no_longer_computed_by_it():
 
 
 def test_arrays_with_names_and_frames_carry_directions():
+    pytest.importorskip("xarray")
     values = [[[0.5, 0.1, 0.2]], [[0.4, 0.2, 0.2]]]
     scores = metaeval.Scores(
         values,

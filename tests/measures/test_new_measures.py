@@ -7,6 +7,7 @@ import metaeval as me
 from metaeval.errors import DirectionWarning, MeasureError
 from metaeval.measures.conformance import conformance
 from metaeval.measures.plain_function import measure_of_function
+from metaeval.measures.registry import is_shipped
 
 
 def measure_of(formula, kind="quantification", better=False, span=(0, 1)):
@@ -19,7 +20,7 @@ def chebyshev(estimated, gold):
 
 class TestConformance:
     def test_every_registered_measure_passes(self):
-        for measure in me.measures.measures():
+        for measure in filter(is_shipped, me.measures.measures()):  # other tests register their own
             if measure.name != "MI":  # how much there is to know depends on the gold
                 assert conformance(measure).measure is measure
 
