@@ -168,7 +168,6 @@ class TestCompare:
 def shorten(result):
     """Leave the answers out that the summary does not need: writing them takes seconds."""
     left_out = (
-        "robust_power",
         "overlap",
         "contradictions",
         "coverage",
