@@ -61,7 +61,8 @@ def study_scores(scores: dict[str, metaeval.Scores], settings: Settings) -> dict
     return {
         name: study_collection(
             one, questions=QUESTIONS, n_trials=STUDY["n_trials"], n_permutations=STUDY["n_permutations"],
-            alpha=STUDY["alpha"], small=STUDY["size"], seed=settings.seed, n_jobs=settings.n_jobs,
+            n_bootstrap=STUDY["n_bootstrap"], alpha=STUDY["alpha"], small=STUDY["size"], seed=settings.seed,
+            n_jobs=settings.n_jobs,
         )
         for name, one in scores.items()
     }  # fmt: skip

@@ -275,19 +275,18 @@ LAYOUT = ("--layout", "probabilities", "-B", 100, "--trials", 40)
 
 def test_a_users_measure_becomes_a_report_from_the_command_line(files):
     given = ("--gold", files / "gold.csv", "--runs", files / "runs", *LAYOUT)
-    done = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
+    shorten(compare("RNADW", quantified(), **QUICK)).write(files / "report")
+    (files / "report" / "mine.txt").write_text("mine")
+    refused = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
+    assert refused.returncode == 2
+    assert "something already (figures, index.html, mine.txt and 2 more)" in refused.stderr
+    assert "--overwrite" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1, "it has computed something before it looked"
+    done = command("-m", f"{files}/own.py:own", *given, "-o", files / "report", "--overwrite")
     assert done.returncode == 0, done.stderr
     assert "own" in done.stdout
     assert (files / "report" / "index.html").exists()
     assert "writing the report" in done.stderr
-    (files / "report" / "mine.txt").write_text("mine")
-    again = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
-    assert again.returncode == 2
-    assert "something already (figures, index.html, mine.txt and 2 more)" in again.stderr
-    assert "--overwrite" in again.stderr
-    assert len(again.stderr.splitlines()) == 1, "it has computed something before it looked"
-    again = command("-m", f"{files}/own.py:own", *given, "-o", files / "report", "--overwrite")
-    assert again.returncode == 0, again.stderr
     assert (files / "report" / "mine.txt").read_text() == "mine"
     assert (files / "report" / "scores" / "manifest.json").exists()
 

@@ -92,6 +92,7 @@ def published(tmp_path_factory):
 
 def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published, monkeypatch):
     monkeypatch.setitem(audit.STUDY, "n_trials", 50)
+    monkeypatch.setitem(audit.STUDY, "n_bootstrap", 50)
     found = compute_source("original", quiet(data=published))
     direct = {}
     for name in SIMULATED:
