@@ -11,7 +11,7 @@ INPUTS = 1500
 
 SEED = 11
 
-SECONDS = 70
+SECONDS = 50
 """When to stop at the latest."""
 
 CLEAN = (
