@@ -166,6 +166,25 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
+def one_line(text: str) -> str:
+    r"""Return text as `visible` does, with line breaks spelled out too.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(one_line("reading a" + chr(10) + "b.csv"))
+    reading a\nb.csv
+    """
+    return visible(text).replace("\n", "\\n")
+
+
 def format_count(number: int, what: str) -> str:
     """Return a number with what it counts: ``"1 run"``, ``"22 runs"``."""
     return f"{number:,} {what}{'s' * (number != 1)}"

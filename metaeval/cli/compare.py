@@ -149,9 +149,11 @@ def _report_progress() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.status import Status
 
+    from metaeval.errors import one_line
+
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield lambda line: print(f"metaeval: {line}", file=sys.stderr)
+        yield lambda line: print(f"metaeval: {one_line(line)}", file=sys.stderr)
         return
     with Status("starting", console=console) as status:
-        yield lambda line: status.update(line.replace("[", r"\["))
+        yield lambda line: status.update(one_line(line).replace("[", r"\["))

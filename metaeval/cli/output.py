@@ -167,7 +167,9 @@ def write_scores(scores: Scores, target: Path, to_format: str | None = None, *, 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on stderr, after two seconds, what is going on and for how long; nothing where nobody watches."""
-    done = threading.Event()
+    from metaeval.errors import one_line
+
+    done, what = threading.Event(), one_line(what)
 
     def watch() -> None:
         began = time.monotonic()

@@ -249,3 +249,9 @@ def test_columns_that_a_file_calls_otherwise_are_named_on_the_command_line(run, 
     status, _, err = run("convert", given, made, "--columns", "run:system")
     assert status == 2
     assert "--columns run:system: say what is called how" in err
+
+
+def test_a_line_break_in_a_files_name_makes_no_second_line(run, tmp_path):
+    status, _, err = run("compare", "-m", "NMD", "-d", "a\nb.csv", "-o", tmp_path / "report")
+    assert status == 2
+    assert all(line.startswith("metaeval: ") for line in err.splitlines()), err
