@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -44,19 +44,14 @@ def draw_errors(rates: pd.DataFrame, signature: str) -> Figure:
     shown = rates[~rates["effects"] & ~rates["group"].isin(["three runs", "130 runs"]) & rates["test"].isin(LOOKS)]
     # Tests that step down are tried where some pair differs only, and err as their single step elsewhere.
     shown = shown[~shown["test"].str.endswith("step-down")]
-    tests = [one for one in LOOKS if one in set(shown["test"])]
-    with house_style():
-        figure, panels = _make_panels(list(dict.fromkeys(shown["design"])), tests)
-        for design, axes in panels.items():
-            for place, test in enumerate(tests):
-                one = shown[(shown["design"] == design) & (shown["test"] == test)].sort_values("topics")
-                _draw_line(axes, one, "error", SHIFT ** (place - len(tests) / 2), test)
-            axes.axhline(ALPHA, color="#555555", linewidth=0.9, linestyle=":")
-            axes.set_yscale("function", functions=(np.sqrt, np.square))
-            axes.set_ylim(0, 0.65)
-            axes.set_yticks([0.01, 0.05, 0.1, 0.2, 0.4, 0.6], labels=["1 %", "5 %", "10 %", "20 %", "40 %", "60 %"])
-        figure.supylabel("studies with a false difference, runs of equal means", fontsize=9)
-        return sign_figure(figure, signature)
+
+    def finish(axes: Axes) -> None:
+        axes.axhline(ALPHA, color="#555555", linewidth=0.9, linestyle=":")
+        axes.set_yscale("function", functions=(np.sqrt, np.square))
+        axes.set_ylim(0, 0.65)
+        axes.set_yticks([0.01, 0.05, 0.1, 0.2, 0.4, 0.6], labels=["1 %", "5 %", "10 %", "20 %", "40 %", "60 %"])
+
+    return _draw_panels(shown, "error", "studies with a false difference, runs of equal means", signature, finish)
 
 
 def draw_power(rates: pd.DataFrame, signature: str) -> Figure:
@@ -77,18 +72,30 @@ def draw_power(rates: pd.DataFrame, signature: str) -> Figure:
     shown = shown.join(reference, on=cell)
     for column in ("power", "power_low", "power_high"):
         shown[column] = shown[column] / shown["reference"]
-    tests = [one for one in LOOKS if one in set(shown["test"]) and one != REFERENCE]
+
+    def finish(axes: Axes) -> None:
+        axes.axhline(1, color=LOOKS[REFERENCE][0], linewidth=0.9)
+        axes.set_yscale("log", base=2)
+        axes.set_ylim(1 / 8, 8)
+        axes.set_yticks([0.25, 0.5, 1, 2, 4], labels=["¼", "½", "1", "2", "4"])
+
+    label = "share of true differences found, over that of the randomised Tukey HSD test"
+    return _draw_panels(shown[shown["test"] != REFERENCE], "power", label, signature, finish)
+
+
+def _draw_panels(
+    shown: pd.DataFrame, column: str, label: str, signature: str, finish: Callable[[Axes], None]
+) -> Figure:
+    """Draw a column of rates against the number of topics, one panel a design, one line a test."""
+    tests = [one for one in LOOKS if one in set(shown["test"])]
     with house_style():
         figure, panels = _make_panels(list(dict.fromkeys(shown["design"])), tests)
         for design, axes in panels.items():
             for place, test in enumerate(tests):
                 one = shown[(shown["design"] == design) & (shown["test"] == test)].sort_values("topics")
-                _draw_line(axes, one, "power", SHIFT ** (place - len(tests) / 2), test)
-            axes.axhline(1, color=LOOKS[REFERENCE][0], linewidth=0.9)
-            axes.set_yscale("log", base=2)
-            axes.set_ylim(1 / 8, 8)
-            axes.set_yticks([0.25, 0.5, 1, 2, 4], labels=["¼", "½", "1", "2", "4"])
-        figure.supylabel("share of true differences found, over that of the randomised Tukey HSD test", fontsize=9)
+                _draw_line(axes, one, column, SHIFT ** (place - len(tests) / 2), test)
+            finish(axes)
+        figure.supylabel(label, fontsize=9)
         return sign_figure(figure, signature)
 
 

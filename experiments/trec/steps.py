@@ -94,7 +94,7 @@ def _add_together(together: Outcome, studies: dict[str, Study], settings: Settin
         powers = [
             metaeval.discriminative_power(
                 studies[name].scores.sel(measures=chosen["measures"]), n_permutations=STUDY["permutations"],
-                alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
+                n_bootstrap=0, alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
             )
             for name in names
         ]  # fmt: skip

@@ -14,6 +14,7 @@ from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import LabelOrder, sort_labels
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, MetaevalWarning, format_list
 from metaeval.measures.base import Measure, find_signs
@@ -206,14 +207,10 @@ class Coverage(Result):
             covers_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(one) for one in self.measures], dtype=object)
         # A difference of two numbers from −1 to 1, halved to be one of them.
         gap, gaps = ((values[..., first] - values[..., second]) / 2 for values in (self.coverage, self.resampled))
-        ends = centre_interval(gap, gaps, self.n_topics, confidence=self.confidence)
-        low, high = (2 * end for end in ends)
-        more = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
-        columns = {"difference": 2 * gap, "low": low, "high": high, "covers_more": more}
-        return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **columns})
+        low, high = centre_interval(gap, gaps, self.n_topics, confidence=self.confidence)
+        return tabulate_differences(self.measures, 2 * gap, 2 * low, 2 * high, "covers_more")
 
     def to_table(self) -> Table:
         """Return the coverage of every measure with its interval; the best one in bold (Amigó et al. 2020, Table 3)."""

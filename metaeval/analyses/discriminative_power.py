@@ -20,7 +20,7 @@ from metaeval.analyses.checks import (
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
-from metaeval.analyses.variation import TopicVariation, measure_variation
+from metaeval.analyses.variation import TopicVariation, measure_variation, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
@@ -33,7 +33,6 @@ from metaeval.stats.paired_tests import (
     Correction,
     PairedTest,
     all_pairs_test,
-    check_max_t_options,
 )
 from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.significant_counts import significant_count_error
@@ -173,20 +172,9 @@ class DiscriminativePower(Result):
             finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(one) for one in self.measures], dtype=object)
         power = self.significant.mean(axis=1)
         low, high = self.over_topics.find_difference_ends(power)
-        more = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
-        return pd.DataFrame(
-            {
-                "measure_1": names[first],
-                "measure_2": names[second],
-                "difference": power[first] - power[second],
-                "low": low,
-                "high": high,
-                "finds_more": more,
-            }
-        )
+        return tabulate_differences(self.measures, power[first] - power[second], low, high, "finds_more")
 
     def curve(self) -> pd.DataFrame:
         """Return the p-values of every measure in descending order: the discriminative power curve.
@@ -319,7 +307,6 @@ def discriminative_power(
             raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(get_args(known))}")
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} allows for all pairs by itself; a correction is for the paired tests")
-    check_max_t_options(test, step_down, variance_floor, variance_offset)
     if not isinstance(p_add_one, bool | np.bool_):
         raise MetaevalError(f"{format_option('p_add_one')} is {p_add_one!r}; it is True or False")
     if correction == "auto":

@@ -215,7 +215,7 @@ def pooled_discriminative_power(
     signature = Signature(
         "pooled_discriminative_power",
         tuple(part for one in powers for part in one.signature.data),
-        (*(s for s in first.signature.settings if s[0] != "seed"), *resampling),
+        (*(s for s in first.signature.settings if s[0] not in ("seed", "bootstrap")), *resampling),
         first.signature.version,
     )
     return PooledDiscriminativePower(

@@ -215,8 +215,9 @@ def study_collection(
     _, diagnostics = choose_runs(scores, distinct_runs)
     study = Study(scores, diagnostics, skipped=_find_inapplicable(scores, runs, small, baselines))
     name, asked = study.name, set(questions) - set(study.skipped or {})
-    split = {"n_trials": n_trials, "n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
-    split |= {"distinct_runs": distinct_runs}
+    common = {"n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
+    common |= {"distinct_runs": distinct_runs}
+    split, tested = common | {"n_trials": n_trials}, common | {"n_bootstrap": n_bootstrap}
     if "similarity" in asked:
         tell(f"{name}: ranking similarity")
         similarity = ranking_similarity(scores, n_bootstrap=n_bootstrap, distinct_runs=distinct_runs, seed=seed)
@@ -230,15 +231,7 @@ def study_collection(
         study = replace(study, small_consistency=found)
     if asked & {"power", "overlap", "contradictions"}:
         tell(f"{name}: discriminative power")
-        power = discriminative_power(
-            scores,
-            n_permutations=n_permutations,
-            alpha=alpha,
-            distinct_runs=distinct_runs,
-            seed=seed,
-            n_bootstrap=n_bootstrap,
-            n_jobs=n_jobs,
-        )
+        power = discriminative_power(scores, **tested)  # type: ignore[arg-type]
         study = replace(study, power=power)
         if "overlap" in asked:
             study = replace(study, overlap=significance_overlap(power))
@@ -246,10 +239,7 @@ def study_collection(
             study = replace(study, contradictions=significance_contradictions(power))
     if "robust_power" in asked:
         tell(f"{name}: discriminative power by {ROBUST_TEST}")
-        robust = discriminative_power(
-            scores, test=ROBUST_TEST, n_permutations=n_permutations, alpha=alpha, distinct_runs=distinct_runs, seed=seed,
-            n_bootstrap=n_bootstrap, n_jobs=n_jobs,
-        )  # fmt: skip
+        robust = discriminative_power(scores, test=ROBUST_TEST, **tested)  # type: ignore[arg-type]
         study = replace(study, robust_power=robust)
     if "coverage" in asked:
         tell(f"{name}: coverage")

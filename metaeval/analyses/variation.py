@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from metaeval.analyses.label_order import LabelOrder
+from metaeval.measures.base import Measure
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.paired_tests import MAX_T, PairedTest, PairedTestResult
 from metaeval.stats.resampled_power import resample_power
@@ -131,6 +134,31 @@ def measure_variation(
     deviations = np.concatenate([_deviate(values[run + 1 :] - values[run]) for run in range(n_runs - 1)]).T
     given = np.ix_(order.measures, order.run_pairs)
     return TopicVariation(n_topics, deviations[given], shares, steps, confidence, no_interval)
+
+
+def tabulate_differences(
+    measures: Sequence[Measure], difference: np.ndarray, low: np.ndarray, high: np.ndarray, more: str
+) -> pd.DataFrame:
+    """Return the difference of every two measures, and which has more if the interval leaves 0 out.
+
+    Parameters
+    ----------
+    measures : sequence of Measure
+    difference, low, high : ndarray, shape (pair of measures,)
+        The first measure's number less the second's, and the ends of its interval; NaN where there is none.
+    more : str
+        What the last column is called.
+
+    Returns
+    -------
+    DataFrame, shape (pair of measures, 6)
+        Columns measure_1, measure_2, difference, low, high, and `more`: a measure's name or "cannot tell".
+    """
+    first, second = np.triu_indices(len(measures), 1)
+    names = np.array([str(one) for one in measures], dtype=object)
+    larger = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
+    columns = {"difference": difference, "low": low, "high": high, more: larger}
+    return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **columns})
 
 
 def _deviate(gaps: np.ndarray) -> np.ndarray:

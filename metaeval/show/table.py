@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.errors import MetaevalError, visible
+from metaeval.errors import MetaevalError, one_line
 from metaeval.files import write_atomically
 from metaeval.show.signature import Signature
 
@@ -58,8 +58,8 @@ class Table:
     def to_text(self) -> str:
         """Return the table as text for a terminal: aligned columns, caption above, signature below."""
         shown = _with_index(self._format_frame())
-        head = [_one_line(label) for label in shown.columns]
-        rows = [[_one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
+        head = [one_line(str(label)) for label in shown.columns]
+        rows = [[one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
         left = _text_columns(self.frame)
 
@@ -68,7 +68,7 @@ class Table:
             return "  ".join(padded).rstrip()
 
         ruler = "  ".join("─" * width for width in widths)
-        caption, signature = _one_line(self.caption), _one_line(str(self.signature))
+        caption, signature = one_line(self.caption), one_line(str(self.signature))
         return "\n".join([caption, "", line(head), ruler, *map(line, rows), "", signature]) + "\n"
 
     def to_csv(self) -> str:
@@ -254,11 +254,6 @@ def format_p(p: float, n_permutations: int = 0) -> str:
     """
     least = 1 / n_permutations if p == 0 and n_permutations else 1e-4
     return f"< {least:.3g}" if p < least else f"= {p:.4f}"
-
-
-def _one_line(text: str) -> str:
-    """Spell out line breaks and control characters, which would break the table or control the terminal."""
-    return visible(str(text).replace("\n", "\\n"))
 
 
 def _with_index(frame: pd.DataFrame, escape: Callable[[str], str] = str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats._check import FloatArray
+from metaeval.stats.scale import scale_squares
 
 WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide. With 22 runs, of which 1 to 5 are wider than the
@@ -57,8 +58,7 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     ratio = np.full((n_measures, n_runs), np.nan)
     if n_runs < 3 or n_topics < 3:
         return ratio, np.zeros(ratio.shape, dtype=bool)
-    # A power of two changes no digit, and keeps squares of very large or small scores finite.
-    residuals = np.ldexp(values, -np.frexp(np.abs(values).max(axis=(0, 1)))[1])
+    residuals = scale_squares(values, axis=(0, 1))
     residuals -= residuals.mean(axis=0)
     residuals -= residuals.mean(axis=1, keepdims=True)
     residuals[np.abs(residuals) < n_topics * np.finfo(np.float64).eps] = 0.0  # rounding

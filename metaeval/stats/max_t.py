@@ -23,6 +23,7 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray, check_count, check_values
 from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.scale import scale_squares
 from metaeval.stats.streams import check_key
 
 IntArray = npt.NDArray[np.int64]
@@ -226,15 +227,8 @@ def _rows(n_runs: int) -> list[tuple[int, slice]]:
 
 
 def _from_lowest(scores: FloatArray) -> FloatArray:
-    """Return how far each score is above the lowest one on its topic, as a share of a power of two.
-
-    Multiplying by a power of two changes no digit, and keeps squares within what a float can hold.
-    """
-    _, exponent = np.frexp(np.abs(scores).max())
-    above = np.ldexp(scores, -1 - exponent)
-    above -= above.min(axis=0)
-    _, exponent = np.frexp(above.max())
-    return np.asarray(np.ldexp(above, -exponent))
+    """Return how far each score is above the lowest one on its topic, as a share of a power of two."""
+    return scale_squares(scores - scores.min(axis=0))
 
 
 def _whole_numbers(rows: FloatArray, bits: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:

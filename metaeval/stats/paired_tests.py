@@ -140,7 +140,7 @@ def all_pairs_test(
         raise MetaevalError(_unknown_correction(correction))
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
-    check_max_t_options(test, step_down, variance_floor, variance_offset)
+    _check_max_t_options(test, step_down, variance_floor, variance_offset)
     n_permutations = check_count(n_permutations, "permutations")
     if test not in RESAMPLING:
         p = _tukey_p_values(scores) if test == "tukey-hsd" else _t_p_values(scores)
@@ -172,22 +172,10 @@ def all_pairs_test(
     return PairedTestResult(p if test in FAMILYWISE else correct(p, correction), counts, n_permutations, False)
 
 
-def check_max_t_options(
+def _check_max_t_options(
     test: str, step_down: bool, variance_floor: float | None, variance_offset: float | None
 ) -> None:
-    """Raise an error if an option of the max-T tests is given to another test.
-
-    Parameters
-    ----------
-    test : str
-    step_down : bool
-    variance_floor, variance_offset : float or None
-
-    Raises
-    ------
-    MetaevalError
-        Such an option would be ignored in silence.
-    """
+    """Refuse an option of the max-T tests that is given to another test, where it would do nothing."""
     if step_down and test not in MAX_T:
         raise MetaevalError(f"{format_option('step_down')} is for {' and '.join(MAX_T)}, not {test}")
     for name, value in (("variance_floor", variance_floor), ("variance_offset", variance_offset)):
