@@ -1,0 +1,438 @@
+"""What came of the paper's conclusions by the rules of claims.toml: on its matrices, on all small ones, on trained classifiers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from experiments.bounds import BOUNDS
+from experiments.cardoso2011 import enumeration
+from experiments.cardoso2011.expectations import (
+    COEFFICIENTS,
+    MATRICES,
+    MET,
+    SHARES,
+    find_limit,
+    find_lost,
+    find_margin,
+    find_turned,
+    format_gamma,
+    score_matrix,
+)
+from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, make_tridiagonal
+from experiments.comparison import Cell
+from experiments.outcome import read_toml
+from metaeval.measures.ordinal_index import OCI, OC_prime
+from metaeval.show.table import Table
+from metaeval.show.verdict import Evidence, OutcomeWord, Verdict, judge_differences
+
+CLAIMS = read_toml(Path(__file__).parent / "claims.toml")
+IN_PRINT = "matrices in print"
+PRINTED_TABLE = "Table 6 as printed"
+ORDER_ONLY = ("R_s", "τ_b", "r_int")
+INDICES = ("OC β₁", "OC β₂")
+
+
+def judge(
+    name: str,
+    data: str,
+    outcome: OutcomeWord,
+    *evidence: Evidence,
+    conditions: Sequence[tuple[str, str]] = (("seeds", "nothing is random"),),
+    reason: str = "",
+) -> Verdict:
+    """Return the verdict on a claim of claims.toml."""
+    claim = CLAIMS[name]
+    return Verdict(claim["claim"], claim["where"], claim["rule"], data, outcome, evidence, tuple(conditions), reason)
+
+
+def grade(done: Iterable[bool]) -> OutcomeWord:
+    """Return whether all of what a rule asks for is so, some of it, or none.
+
+    Examples
+    --------
+    >>> grade([True, True]), grade([True, False]), grade([False])
+    ('holds', 'holds in part', 'does not hold')
+    """
+    met = list(done)
+    return "holds" if all(met) else "holds in part" if any(met) else "does not hold"
+
+
+def decide(met: bool) -> OutcomeWord:
+    """Return "holds" or "does not hold"."""
+    return "holds" if met else "does not hold"
+
+
+def sort_claims(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return verdicts in the order of the paper."""
+    order = [one["claim"] for one in CLAIMS.values()]
+    return sorted(verdicts, key=lambda one: order.index(one.claim))
+
+
+def judge_print(tables: Mapping[str, Table], cells: Sequence[Cell]) -> list[Verdict]:
+    """Return the verdicts on all that needs no trained classifier.
+
+    Parameters
+    ----------
+    tables : mapping of str to Table
+        With "expectations", "properties" and "triples".
+    cells : sequence of Cell
+        With the limits of §4.1.
+
+    Returns
+    -------
+    list of Verdict
+        In the order of the paper.
+    """
+    return sort_claims(
+        [
+            *_judge_expectations(tables["expectations"].frame),
+            *_judge_table1(),
+            *_judge_examples(),
+            *_judge_tridiagonal(cells),
+            *_judge_gammas(),
+            *_judge_properties(tables["properties"].frame),
+            *_judge_small_matrices(),
+            *_judge_single_items(),
+            *_judge_appendix(tables["triples"].frame),
+            *_judge_printed_table6(),
+            judge("figure_2", IN_PRINT, "cannot tell", reason="it needs the matrices of Figure 2"),
+            judge("complexity", IN_PRINT, "cannot tell", reason="it needs timings of the authors' implementations"),
+            judge("fair", IN_PRINT, "cannot tell", reason="it needs Algorithm 1 with other measures in its line 7"),
+        ]
+    )
+
+
+def _judge_expectations(frame: pd.DataFrame) -> list[Verdict]:
+    failed = {str(name): int((frame[name] != MET).sum()) for name in frame}
+    known = [name for name in failed if name not in INDICES]
+
+    def count(name: str) -> Evidence:
+        return Evidence(f"of {len(frame)} expectations {name} fails", failed[name])
+
+    return [
+        judge("shortcomings", IN_PRINT, grade(failed[name] > 0 for name in known), *map(count, known)),
+        judge("usefulness", IN_PRINT, grade(failed[name] == 0 for name in INDICES), *map(count, INDICES)),
+    ]
+
+
+def _score(name: str, matrix: str) -> Evidence:
+    return Evidence(f"{name} of {matrix}", score_matrix(COEFFICIENTS[name], matrix))
+
+
+def _ties(names: Sequence[str], one: str, two: str) -> tuple[OutcomeWord, list[Evidence]]:
+    """Tell whether coefficients are the same for two matrices."""
+    return (
+        grade(find_margin(COEFFICIENTS[name], one, two) == 0 for name in names),
+        [_score(name, matrix) for name in names for matrix in (one, two)],
+    )
+
+
+def _judge_table1() -> list[Verdict]:
+    ties = {
+        "blind_to_B": _ties(ORDER_ONLY, "A", "B"),
+        "MER_blind": _ties(["MER"], "B", "C"),
+        "MAE_blind": _ties(["MAE", "MSE"], "B", "D"),
+    }
+    valid = [score_matrix(COEFFICIENTS[name], "A") == 0 and _falls(name, "ABC") for name in INDICES]
+    turned = [
+        "".join(pair)
+        for pair in itertools.combinations("ABCD", 2)
+        if len({np.sign(find_margin(COEFFICIENTS[name], *pair)) for name in INDICES}) > 1
+    ]
+    low, high = (find_margin(COEFFICIENTS[name], "C", "D") for name in INDICES)
+    as_said = low > 0 > high
+    return [
+        *(judge(name, IN_PRINT, word, *evidence) for name, (word, evidence) in ties.items()),
+        judge("valid_measure", IN_PRINT, grade(valid), *(_score(name, m) for name in INDICES for m in "ABC")),
+        judge(
+            "only_difference",
+            IN_PRINT,
+            decide(as_said) if turned == ["CD"] else "holds in part" if as_said else "does not hold",
+            Evidence("pairs that β₁ and β₂ order differently", len(turned)),
+            *(_score(name, m) for name in INDICES for m in "CD"),
+        ),
+    ]
+
+
+def _falls(name: str, matrices: Iterable[str]) -> bool:
+    """Tell whether matrices come from the best to the worst by a coefficient."""
+    return all(find_margin(COEFFICIENTS[name], one, two) > 0 for one, two in itertools.pairwise(matrices))
+
+
+def _judge_examples() -> list[Verdict]:
+    found = []
+    for name, better, worse, but in (
+        ("pair_1", "CM2", "CM1", ("R_s", "τ_b")),
+        ("pair_2", "CM4", "CM3", ("r_int",)),
+    ):
+        agree = {one: find_margin(COEFFICIENTS[one], better, worse) > 0 for one in COEFFICIENTS if one != "MSE"}
+        evidence = [Evidence(f"{better} better than {worse} by {one}", find_margin(COEFFICIENTS[one], better, worse))
+                    for one in agree]  # fmt: skip
+        found.append(judge(name, IN_PRINT, grade(yes != (one in but) for one, yes in agree.items()), *evidence))
+    for reading in ("CM5", *STUDY["other_readings"]):
+        data = "the matrix as printed" if reading == "CM5" else reading
+        margins = {one: find_margin(COEFFICIENTS[one], reading, "CM6") for one in ("MER", "MAE")}
+        evidence = [Evidence(f"{one}: CM6 worse by", margin) for one, margin in margins.items()]
+        found.append(judge("pair_3", data, grade(margin <= 0 for margin in margins.values()), *evidence))
+    counts = MATRICES["CM6"]
+    chance = float((counts.sum(axis=0) * counts.sum(axis=1)).sum() / counts.sum())
+    right = int(np.trace(counts))
+    evidence = [Evidence("items on the diagonal", right), Evidence("by chance", chance)]
+    found.append(judge("random", "CM6", decide(right <= chance + 1), *evidence))
+    ranked = [_falls(one, ["CM10", "CM12", "CM11"]) for one in COEFFICIENTS]
+    gaps = {one: find_margin(COEFFICIENTS[one], "CM12", "CM11") for one in (*ORDER_ONLY, *INDICES)}
+    alike, apart = BOUNDS["almost alike"].value, BOUNDS["clearly apart"].value
+    return [
+        *found,
+        judge("best_and_bottom", IN_PRINT, grade(ranked),
+              Evidence(f"of {len(ranked)} coefficients, with MSE, so many do", sum(ranked))),
+        judge("almost_alike", IN_PRINT,
+              grade([all(gaps[one] < alike for one in ORDER_ONLY), all(gaps[one] >= apart for one in INDICES)]),
+              *(Evidence(f"{one}: CM12 better by", gap) for one, gap in gaps.items())),
+    ]  # fmt: skip
+
+
+def _judge_tridiagonal(cells: Sequence[Cell]) -> list[Verdict]:
+    limits = [one for one in cells if one.item == "§4.1"]
+    largest = STUDY["figure5"]["largest"]
+    matrices = [make_tridiagonal(k) for k in range(2, largest + 1)]
+    better = {}
+    for name, measure in COEFFICIENTS.items():
+        gains = np.diff([float(enumeration.score_quietly(measure, counts)) for counts in matrices])
+        better[name] = bool((gains > 0).all() if name in ORDER_ONLY else (gains < 0).all())
+    also = ", ".join(name for name, yes in better.items() if yes and name != INDICES[1])
+    return [
+        judge(
+            "limits",
+            f"tridiagonal matrices of 2 to {largest} classes",
+            grade(one.verdict == "exact" for one in limits),
+            *(Evidence(f"limit of {SHOWN.get(one.column, one.column)}", float(one.reproduced or 0)) for one in limits),
+        ),
+        judge(
+            "gets_better",
+            f"tridiagonal matrices of 2 to {largest} classes",
+            decide(better[INDICES[1]]),
+            Evidence("other coefficients that improve with every class", sum(better.values()) - better[INDICES[1]]),
+            reason=f"these are {also}" if also else "",
+        ),
+    ]
+
+
+def _judge_gammas() -> list[Verdict]:
+    evidence, lost, turned = [], [], []
+    for (name, share), gamma in itertools.product(SHARES.items(), STUDY["gamma"]["named"]):
+        if gamma != 1:
+            here, gone = find_turned(share, gamma), find_lost(share, gamma)
+            evidence.append(Evidence(f"pairs turned with γ = {format_gamma(gamma)}, {name}", len(here)))
+            turned += here
+            lost += gone
+    outcome: OutcomeWord = "does not hold" if lost else "holds in part" if turned else "holds"
+    reasons = [
+        f"{what}: {', '.join(dict.fromkeys(names))}"
+        for what, names in (("turned", turned), ("expectations lost", lost))
+        if names
+    ]
+    return [judge("gamma", IN_PRINT, outcome, *evidence, reason="; ".join(reasons))]
+
+
+def _judge_properties(frame: pd.DataFrame) -> list[Verdict]:
+    found = []
+    for name, row in (
+        ("range", "range"), ("identity", "identity"), ("symmetry", "symmetry"), ("prime_range", "prime_range"),
+        ("prime_MER", "prime_MER"), ("diagonal", "diagonal"), ("every_entry", "every_entry"),
+        ("monotone", "all_paths"), ("reverts", "all_paths"),
+    ):  # fmt: skip
+        tried, exceptions = int(frame.loc[row, "tried"]), int(frame.loc[row, "exceptions"])  # type: ignore[arg-type]
+        evidence = Evidence("tried", tried), Evidence("exceptions", exceptions)
+        found.append(judge(name, enumeration.describe_sizes(), decide(exceptions == 0), *evidence))
+    return found
+
+
+def _judge_small_matrices() -> list[Verdict]:
+    every = enumeration.describe_sizes()
+    score = enumeration.score_quietly
+    r_int = np.concatenate([score("r_int", counts) for counts in enumeration.iterate_matrices()])
+    ends = [abs(r_int.min() + 1) < 1e-9, abs(r_int.max() - 1) < 1e-9]
+    inside = bool((np.abs(r_int) <= 1 + 1e-9).all())
+    perfect = {}
+    for name in ORDER_ONLY:
+        hits = [
+            (score(COEFFICIENTS[name], counts) >= 1 - 1e-9) & ~enumeration.is_diagonal(counts)
+            for counts in enumeration.iterate_matrices()
+        ]
+        perfect[name] = int(sum(one.sum() for one in hits))
+    sizes = [k for k, _ in enumeration.SIZES["largest"]]
+    largest = {k: float(score("MAE_mu", enumeration.list_matrices(k, 1)).max()) for k in sizes}
+    moved = {"MER": 0, "MAE": 0, "MSE": 0}
+    same = larger = n_pairs = 0
+    for near, far in enumeration.move_items():
+        for name in moved:
+            moved[name] += int((score(COEFFICIENTS[name], far) - score(COEFFICIENTS[name], near) > 1e-9).sum())
+        alike = np.abs(OC_prime(near) - OC_prime(far)) <= enumeration.CLOSE
+        same += int(alike.sum())
+        larger += int((OCI(far)[alike] > OCI(near)[alike] + enumeration.CLOSE).sum())
+        n_pairs += len(near)
+    trade = enumeration.correlate_betas()
+    low, high = trade["β₁"], trade["β₂"]
+    as_said = [low[name] > high[name] if name in ("r_int", "tau_b") else low[name] < high[name] for name in trade.index]
+    k, n = enumeration.SIZES["trade"]
+    return [
+        judge("r_int_range", every, grade(ends) if inside else "does not hold",
+              Evidence("smallest", float(r_int.min())), Evidence("largest", float(r_int.max()))),
+        judge("not_metrics", every, grade(n > 0 for n in perfect.values()),
+              *(Evidence(f"matrices with errors and {name} = 1", n) for name, n in perfect.items())),
+        judge("unbounded", every, decide(all(largest[a] < largest[b] for a, b in itertools.pairwise(sizes))),
+              *(Evidence(f"largest MAE of {k} classes", value) for k, value in largest.items())),
+        judge("farther", every,
+              grade([moved["MAE"] == n_pairs, moved["MSE"] == n_pairs, moved["MER"] == 0]),
+              Evidence("pairs of matrices", n_pairs), *(Evidence(f"{m} rises", n) for m, n in moved.items())),
+        judge("leftover", every, "does not hold" if not larger else decide(True) if larger == same else "holds in part",
+              Evidence("pairs with the same OC′ (β₂)", same), Evidence("of these with a larger OC", larger)),
+        judge("beta_trade", f"all matrices of {k} classes and {n} items", grade(as_said),
+              *(Evidence(f"τ_b with {SHOWN.get(m, m.removesuffix('_mu'))}, {b}", float(trade.loc[m, b]))  # type: ignore[arg-type]
+                for m in trade.index for b in trade)),
+    ]  # fmt: skip
+
+
+def _judge_single_items() -> list[Verdict]:
+    sizes = [k for k, _ in enumeration.SIZES["largest"]]
+    singles = [one for k in sizes for one in enumeration.list_matrices(k, 1)]
+    undefined = {
+        name: sum(enumeration.is_undefined(COEFFICIENTS[name], one) for one in singles) for name in ORDER_ONLY
+    }
+    farthest, betas = STUDY["figure4"]["farthest"], STUDY["figure4"]["betas"]
+    distance = np.arange(farthest + 1)
+    items = np.zeros((farthest + 1, farthest + 1, farthest + 1))
+    items[distance, 0, distance] = 1
+    gaps = {}
+    for gamma in (1.0, 2.0):
+        values = np.array([OCI(items, beta=beta, gamma=gamma, absolute=True) for beta in betas])
+        wanted = np.minimum(1, 1 - 1 / (1 + distance) + np.array(betas)[:, None] * distance)
+        shape = bool((np.diff(values, axis=1) >= -1e-12).all() and np.allclose(values[:, 0], 0) and values.max() <= 1)
+        gaps[gamma] = float(np.abs(values - wanted).max()) if shape else math.inf
+    fits = [gap < 1e-12 for gap in gaps.values()]
+    curves = {beta: OCI(items, beta=beta, absolute=True) for beta in betas}
+    wrong = {beta: float(np.abs(curve - (distance > 0)).max()) for beta, curve in curves.items()}
+    return [
+        judge("single_undefined", f"all matrices of one item, {', '.join(map(str, sizes))} classes",
+              grade(n == len(singles) for n in undefined.values()),
+              Evidence("matrices", len(singles)), *(Evidence(f"{m} is 0/0", n) for m, n in undefined.items())),
+        judge("single_formula", f"one item, up to {farthest} classes off",
+              "does not hold" if not fits[0] else grade(fits),
+              *(Evidence(f"largest deviation, γ = {g:g}", gap) for g, gap in gaps.items())),
+        judge("single_MER", f"one item, up to {farthest} classes off",
+              decide(wrong[0.5] < 1e-12 and all(gap > 1e-12 for beta, gap in wrong.items() if beta < 0.5)),
+              *(Evidence(f"largest deviation from MER, β = {beta:g}", gap) for beta, gap in wrong.items())),
+    ]  # fmt: skip
+
+
+def _judge_appendix(triples: pd.DataFrame) -> list[Verdict]:
+    sizes = ", ".join(f"{n} items of {k} classes" for k, n in enumeration.SIZES["triples"])
+    data = f"all triples of label vectors of {sizes}"
+    frame = triples.reset_index()
+    broken = {name: int(frame[name].sum()) for name in ("1/(N + 1)", "β₁", "β₂")}
+    at_one = {name: int(frame.loc[frame["γ"] == "1", name].sum()) for name in ("β₁", "β₂")}
+    evidence = [Evidence("triples by γ", int(frame["triples"].sum()))]
+    example = enumeration.find_lemma_counterexample()
+    largest = enumeration.SIZES["largest_N"]
+    bounds = [enumeration.check_appendix_bound(n) for n in range(2, largest + 1)]
+    return [
+        judge("triangle", data, decide(broken["1/(N + 1)"] == 0), *evidence,
+              Evidence("that break the inequality", broken["1/(N + 1)"])),
+        judge("study_betas", data, grade(broken[name] == 0 for name in at_one), *evidence,
+              *(Evidence(f"that break the inequality with {name}", broken[name]) for name in at_one),
+              *(Evidence(f"with {name} and γ = 1", n) for name, n in at_one.items())),
+        judge("lemma", f"metrics on three points with distances up to {enumeration.SIZES['largest_distance']}",
+              decide(example is None), reason=describe_lemma(example)),
+        judge("small_beta", f"N from 2 to {largest}", grade(one == (True, False) for one in bounds),
+              Evidence("values of N", len(bounds)), Evidence("broken below", sum(one for one, _ in bounds)),
+              Evidence("broken above", sum(two for _, two in bounds))),
+    ]  # fmt: skip
+
+
+def describe_lemma(example: tuple[tuple[int, int, int], tuple[int, int, int]] | None) -> str:
+    """Say what the smallest counterexample to lemma (2) is."""
+    if example is None:
+        return "no counterexample"
+    one, two = example
+    shares = [f"{x}/{1 + y}" for x, y in zip(one, two, strict=True)]
+    return f"d1 = {one} and d2 = {two} for (ab, bc, ac): {shares[0]} + {shares[1]} < {shares[2]}"
+
+
+def _judge_printed_table6() -> list[Verdict]:
+    table = {name: [[float(text) for text in cell] for cell in row] for name, row in PRINTED["table6"].items()}
+    means = {name: [cell[0] for cell in row] for name, row in table.items()}
+    spreads = {name: [cell[1] for cell in row] for name, row in table.items()}
+    worse = sum(max(osvm, frank_hall) > other for osvm, frank_hall, other in means.values())
+    better = sum(max(osvm, frank_hall) < other for osvm, frank_hall, other in means.values())
+    lost = [STUDY["table6"]["shown"][name] for name, (osvm, other, _) in means.items() if osvm > other]
+    wider = [STUDY["table6"]["shown"][name] for name, (osvm, other, _) in spreads.items() if osvm > other]
+    robust = [(other > frank_hall) - (other < frank_hall) for _, frank_hall, other in spreads.values()]
+    sets = Evidence("sets", len(table))
+    return [
+        judge("superiority", PRINTED_TABLE,
+              decide(True) if better == len(table) else "holds in part" if not worse else "does not hold",
+              sets, Evidence("both means lower", better), Evidence("a mean higher", worse)),
+        judge("never_losing", PRINTED_TABLE, decide(not lost and not wider), sets,
+              Evidence("mean of oSVM larger", len(lost)), Evidence("its standard deviation larger", len(wider)),
+              reason=f"larger on {', '.join(dict.fromkeys(lost + wider))}" if lost + wider else ""),
+        judge("robust", PRINTED_TABLE, decide(min(robust) >= 0 < max(robust)), sets,
+              Evidence("smaller", sum(one > 0 for one in robust)), Evidence("larger", sum(one < 0 for one in robust))),
+    ]  # fmt: skip
+
+
+def judge_trained(tables: Mapping[str, Table], *, seed: int, n_splits: int) -> list[Verdict]:
+    """Return the verdicts on trained classifiers, from tables alone.
+
+    Parameters
+    ----------
+    tables : mapping of str to Table
+        With "table6-differences" and "model-sizes"; "synthetic-differences" where the synthetic set was done.
+    seed, n_splits : int
+        What the tables were made with.
+
+    Returns
+    -------
+    list of Verdict
+    """
+    once = (f"seed {seed}", f"{n_splits} splits, other seeds not tried")
+    frame = tables["table6-differences"].frame.reset_index()
+    chosen, *others = sorted(frame["β"].unique(), reverse=True)
+    found = []
+    for name in frame["set"].unique():
+        for claim, pairs in (
+            ("superiority", (("oSVM", "Conventional"), ("Frank and Hall", "Conventional"))),
+            ("never_losing", (("oSVM", "Frank and Hall"),)),
+        ):
+            word, evidence = _judge_rows(frame, name, chosen, pairs)
+            other = [(f"β {beta}", _judge_rows(frame, name, beta, pairs)[0]) for beta in others]
+            found.append(judge(claim, f"{name}, β {chosen}", word, *evidence, conditions=[once, *other]))
+    if "synthetic-differences" in tables:
+        synthetic = tables["synthetic-differences"].frame.reset_index()
+        (name,) = synthetic["set"].unique()
+        pairs = ("oSVM", "Frank and Hall"), ("Frank and Hall", "oNN")
+        word, evidence = _judge_rows(synthetic, name, chosen, pairs)
+        found.append(judge("methods_synthetic", "points drawn here", word, *evidence, conditions=[once]))
+    sizes = tables["model-sizes"].frame
+    ordered = (sizes["oSVM"] < sizes["Frank and Hall"]) & (sizes["Frank and Hall"] < sizes["Conventional"])
+    evidence = [Evidence("sets", len(sizes)), Evidence("in this order", int(ordered.sum()))]
+    return sort_claims([*found, judge("simpler", "sets of skordinal", decide(bool(ordered.all())), *evidence)])
+
+
+def _judge_rows(
+    frame: pd.DataFrame, name: str, beta: str, pairs: Iterable[tuple[str, str]]
+) -> tuple[OutcomeWord, list[Evidence]]:
+    """Tell whether the first method of each pair has a lower OCI than the second, by the interval of the difference."""
+    evidence = []
+    for one, two in pairs:
+        row = frame[(frame["set"] == name) & (frame["β"] == beta) & (frame["method"] == one) & (frame["less"] == two)]
+        value, low, high = row[["difference", "low", "high"]].to_numpy(dtype=float)[0]
+        evidence.append(Evidence(f"OCI of {one} less that of {two}", float(value), (float(low), float(high))))
+    ends = [one.interval for one in evidence if one.interval is not None]
+    return judge_differences((-high, -low) for low, high in ends), evidence
