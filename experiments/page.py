@@ -225,11 +225,18 @@ def show_verdicts(verdicts: Sequence[Verdict]) -> str:
         by_claim.setdefault((one.claim, one.where, one.rule), []).append(one)
     parts = []
     for (claim, where, rule), tried in by_claim.items():
-        rows = [f"| {one.data} | **{one.outcome}** | {one.describe_evidence()} |" for one in tried]
-        conditions = dict.fromkeys(one.describe_conditions() for one in tried)
-        head = f"**“{claim}”** ({where}). *Rule:* {rule} *Tried:* {' / '.join(conditions)}."
-        parts.append("\n".join([head, "", "| data | outcome | figures |", "| :-- | :-- | :-- |", *rows]))
+        rows = [
+            f"| {one.data} | **{one.outcome}** | {one.describe_evidence()} | {_shorten_conditions(one)} |"
+            for one in tried
+        ]
+        head = f"**“{claim}”** ({where}). *Rule:* {rule}"
+        parts.append("\n".join([head, "", "| data | outcome | figures | also |", "| :-- | :-- | :-- | :-- |", *rows]))
     return "\n\n".join(parts)
+
+
+def _shorten_conditions(verdict: Verdict) -> str:
+    """Say what came out in other ways of looking, without the figures, which verdicts.csv has."""
+    return "; ".join(f"{name}: {value.partition(' (')[0]}" for name, value in verdict.conditions)
 
 
 def show_audit(outcome: Outcome, checks: Iterable[Check], implications: Iterable[str], title: str) -> list[str]:
