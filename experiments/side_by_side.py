@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +10,7 @@ import numpy as np
 
 from experiments.comparison import VERDICTS, Cell
 from experiments.outcome import Outcome
+from experiments.page import fold
 
 FEWEST = 5
 """Numbers below which no correlation is given."""
@@ -45,21 +45,6 @@ def show_item(outcomes: Sequence[Outcome], item: str, kinds: Mapping[str, str] |
     if sources:
         parts.append(fold("Every printed number beside what came out", _tabulate_numbers(by_source, sources)))
     return parts
-
-
-def fold(summary: str, *parts: str) -> str:
-    """Return parts of a page that open with a click.
-
-    Examples
-    --------
-    >>> print(fold("More", "text"))
-    <details><summary>More</summary>
-    <BLANKLINE>
-    text
-    <BLANKLINE>
-    </details>
-    """
-    return "\n\n".join([f"<details><summary>{html.escape(summary, quote=False)}</summary>", *parts, "</details>"])
 
 
 def compare_numbers(cells: Iterable[Cell]) -> tuple[int, float, float]:

@@ -10,6 +10,7 @@ from experiments.audits import Check
 from experiments.licences import show_data
 from experiments.outcome import Outcome
 from experiments.page import (
+    fold,
     format_list,
     join_parts,
     show_audit,
@@ -21,7 +22,7 @@ from experiments.page import (
     show_table,
     show_verdicts,
 )
-from experiments.side_by_side import fold, show_item
+from experiments.side_by_side import show_item
 from experiments.sources import SOURCES_ARE
 
 
@@ -109,9 +110,11 @@ def _show_one(
     """Return one table or figure of the paper: how near each source comes, then what each source has."""
     label = f"{item[:-1].capitalize()} {item[-1]}"
     parts = show_item(sources, label, layout.kinds.get(item))
+    seen: set[str] = set()  # what does not hang on the source is shown once
     for one in sources:
         names = [name for name in one.tables if name.partition("_")[0] == item]
-        shown = [show_table(one, name) for name in names]
+        shown = [show_table(one, name) for name in names if one.tables[name].to_csv() not in seen]
+        seen |= {one.tables[name].to_csv() for name in names}
         if shown:
             parts.append(fold(f"{label} from {one.source}", *shown))
         parts += [
