@@ -185,7 +185,9 @@ def compare_methods(
                 difference = indices(done, one, beta) - indices(done, two, beta)
                 error = math.sqrt((1 / len(done) + (1 - share) / share) * difference.var(ddof=1))
                 mean, half = float(difference.mean()), float(student.ppf(0.975, len(done) - 1)) * error
-                rows.append((f"{beta:g}", SETTINGS["shown"].get(name, name), one, two, mean, error, mean - half, mean + half))
+                rows.append(
+                    (f"{beta:g}", SETTINGS["shown"].get(name, name), one, two, mean, error, mean - half, mean + half)
+                )
     head = ["β", "set", "method", "less", "difference", "standard error", "low", "high"]
     frame = pd.DataFrame(rows, columns=head).set_index(head[:4])
     caption = (
@@ -225,12 +227,14 @@ def tabulate_sizes(sizes: Mapping[str, tuple[int, int]]) -> metaeval.Table:
     ]  # fmt: skip
     index = pd.Index([SETTINGS["shown"][name] for name in sizes], name="set")
     frame = pd.DataFrame(rows, index=index, columns=["features", "classes", *METHODS])
-    caption = "Weights and thresholds of linear models: one direction, one for each border, one for each pair of classes."
+    caption = (
+        "Weights and thresholds of linear models: one direction, one for each border, one for each pair of classes."
+    )
     return metaeval.Table(frame, caption, f"cardoso2011 | sets as in skordinal | metaeval {metaeval.__version__}")
 
 
 def tabulate_synthetic(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell]]:
-    """Return the mean coefficients of the classifiers of §4.3 on the synthetic set, and Table 5 beside them in kind."""
+    """Return the mean coefficients of the classifiers of §4.3 on the synthetic set, and Table 5 beside them."""
     beta = max(SETTINGS["betas"])
     rows, cells = {}, []
     for method, matrix in SYNTHETIC_METHODS.items():
@@ -247,7 +251,7 @@ def tabulate_synthetic(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell
                 float(text),
                 means[name],
                 data="synthetic",
-                relation="in kind",
+                relation="stand-in",
             )
             for name, text in zip(means, PRINTED["table5"][matrix], strict=True)
         ]

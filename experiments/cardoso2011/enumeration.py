@@ -1,4 +1,4 @@
-"""What the paper says of all matrices, tried on all small ones: ranges, identity, symmetry, paths, the triangular inequality."""
+"""What the paper says of all matrices, on all small ones: ranges, identity, symmetry, paths, triangular inequality."""
 
 from __future__ import annotations
 
@@ -124,8 +124,10 @@ PROPERTIES: dict[str, tuple[str, Exceptions]] = {
     "prime_range": ("OC′ is within 0 and 1", lambda c, b, g: _outside(OC_prime(c, beta=b, gamma=g))),
     "prime_MER": (
         "OC′ with absolute β of 1 and 2 is MER",
-        lambda c, b, g: _differ(OC_prime(c, beta=1, gamma=g, absolute=True), score_quietly("MER", c))
-        | _differ(OC_prime(c, beta=2, gamma=g, absolute=True), score_quietly("MER", c)),
+        lambda c, b, g: (
+            _differ(OC_prime(c, beta=1, gamma=g, absolute=True), score_quietly("MER", c))
+            | _differ(OC_prime(c, beta=2, gamma=g, absolute=True), score_quietly("MER", c))
+        ),
     ),
     "diagonal": ("with β = 1/(N + 1) the best path is the diagonal", lambda c, b, g: _misses_diagonal(c, g)),
     "every_entry": ("OC_{0;0} is MAE / (1 + MAE)", lambda c, b, g: _is_no_normalised_error(c)),
@@ -192,8 +194,13 @@ def tabulate_triples() -> metaeval.Table:
     """Return how many triples of label vectors break the triangular inequality, by size, β and γ."""
     named = {"1/(N + 1)": None, "β₁": SHARES[0], "β₂": SHARES[1]}
     rows = [
-        (n_classes, n_items, f"{gamma:g}".replace("inf", "∞"), n_classes ** (3 * n_items))
-        + tuple(count_broken(find_distances(n_classes, n_items, beta, gamma)) for beta in named.values())
+        (
+            n_classes,
+            n_items,
+            f"{gamma:g}".replace("inf", "∞"),
+            n_classes ** (3 * n_items),
+            *(count_broken(find_distances(n_classes, n_items, beta, gamma)) for beta in named.values()),
+        )
         for n_classes, n_items in SIZES["triples"]
         for gamma in GAMMAS
     ]

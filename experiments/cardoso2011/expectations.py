@@ -82,7 +82,9 @@ def tabulate_expectations() -> metaeval.Table:
     """Return the paper's expectations, and which coefficient meets them."""
     frame = pd.DataFrame({name: check_expectations(measure) for name, measure in COEFFICIENTS.items()})
     frame.index.name = "expectation"
-    caption = "The paper's expectations of a coefficient, and which coefficient meets them; equal: it cannot tell them apart."
+    caption = (
+        "The paper's expectations of a coefficient, and which coefficient meets them; equal: it cannot tell them apart."
+    )
     return metaeval.Table(frame, caption, sign("matrices as printed, and CM5 in another reading"))
 
 
@@ -162,9 +164,7 @@ def tabulate_general_index() -> metaeval.Table:
         rows[name] = {
             "β₁ = β₂ = 0": float(general_index(counts, beta1=0, beta2=0)),
             "MAE / (1 + MAE)": errors["MAE"] / (1 + errors["MAE"]),
-            "absolute β₁ = 1/(N + 1), β₂ = 1": float(
-                general_index(counts, beta1=1 / (n + 1), beta2=1, absolute=True)
-            ),
+            "absolute β₁ = 1/(N + 1), β₂ = 1": float(general_index(counts, beta1=1 / (n + 1), beta2=1, absolute=True)),
             "(MAE + MER) / (1 + MAE)": (errors["MAE"] + errors["MER"]) / (1 + errors["MAE"]),
             "β₁ = 0.75, β₂ = 0.05": float(general_index(counts, beta1=0.75, beta2=0.05)) if len(counts) < 5 else np.nan,
             "β₁ = 0.75, β₂ = 1": float(general_index(counts, beta1=0.75, beta2=1)),

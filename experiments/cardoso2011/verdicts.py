@@ -1,11 +1,9 @@
-"""What came of the paper's conclusions by the rules of claims.toml: on its matrices, on all small ones, on trained classifiers."""
+"""What came of the paper's conclusions by the rules of claims.toml: on its matrices, and on trained classifiers."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,61 +15,23 @@ from experiments.cardoso2011.expectations import (
     MATRICES,
     MET,
     SHARES,
-    find_limit,
     find_lost,
     find_margin,
     find_turned,
     format_gamma,
     score_matrix,
 )
+from experiments.cardoso2011.judging import INDICES, ORDER_ONLY, decide, grade, judge, sort_claims
 from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, make_tridiagonal
+from experiments.cardoso2011.theory import judge_theory
 from experiments.comparison import Cell
-from experiments.outcome import read_toml
-from metaeval.measures.ordinal_index import OCI, OC_prime
+from experiments.verdicts import PRINT
 from metaeval.show.table import Table
 from metaeval.show.verdict import Evidence, OutcomeWord, Verdict, judge_differences
 
-CLAIMS = read_toml(Path(__file__).parent / "claims.toml")
 IN_PRINT = "matrices in print"
-PRINTED_TABLE = "Table 6 as printed"
-ORDER_ONLY = ("R_s", "τ_b", "r_int")
-INDICES = ("OC β₁", "OC β₂")
-
-
-def judge(
-    name: str,
-    data: str,
-    outcome: OutcomeWord,
-    *evidence: Evidence,
-    conditions: Sequence[tuple[str, str]] = (("seeds", "nothing is random"),),
-    reason: str = "",
-) -> Verdict:
-    """Return the verdict on a claim of claims.toml."""
-    claim = CLAIMS[name]
-    return Verdict(claim["claim"], claim["where"], claim["rule"], data, outcome, evidence, tuple(conditions), reason)
-
-
-def grade(done: Iterable[bool]) -> OutcomeWord:
-    """Return whether all of what a rule asks for is so, some of it, or none.
-
-    Examples
-    --------
-    >>> grade([True, True]), grade([True, False]), grade([False])
-    ('holds', 'holds in part', 'does not hold')
-    """
-    met = list(done)
-    return "holds" if all(met) else "holds in part" if any(met) else "does not hold"
-
-
-def decide(met: bool) -> OutcomeWord:
-    """Return "holds" or "does not hold"."""
-    return "holds" if met else "does not hold"
-
-
-def sort_claims(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """Return verdicts in the order of the paper."""
-    order = [one["claim"] for one in CLAIMS.values()]
-    return sorted(verdicts, key=lambda one: order.index(one.claim))
+PRINTED_TABLE = f"{PRINT}: Table 6"
+NOT_IN_PAPER = {STUDY["table6"]["shown"][name] for name in STUDY["table6"]["sets"] if name not in PRINTED["table6"]}
 
 
 def judge_print(tables: Mapping[str, Table], cells: Sequence[Cell]) -> list[Verdict]:
@@ -96,14 +56,13 @@ def judge_print(tables: Mapping[str, Table], cells: Sequence[Cell]) -> list[Verd
             *_judge_examples(),
             *_judge_tridiagonal(cells),
             *_judge_gammas(),
-            *_judge_properties(tables["properties"].frame),
-            *_judge_small_matrices(),
-            *_judge_single_items(),
-            *_judge_appendix(tables["triples"].frame),
+            *judge_theory(tables),
             *_judge_printed_table6(),
             judge("figure_2", IN_PRINT, "cannot tell", reason="it needs the matrices of Figure 2"),
             judge("complexity", IN_PRINT, "cannot tell", reason="it needs timings of the authors' implementations"),
-            judge("fair", IN_PRINT, "cannot tell", reason="it needs Algorithm 1 with other measures in its line 7"),
+            judge(
+                "fair", IN_PRINT, "cannot tell", reason="it needs Algorithm 1 with other measures in its lines 7 and 16"
+            ),
         ]
     )
 
@@ -184,7 +143,7 @@ def _judge_examples() -> list[Verdict]:
     chance = float((counts.sum(axis=0) * counts.sum(axis=1)).sum() / counts.sum())
     right = int(np.trace(counts))
     evidence = [Evidence("items on the diagonal", right), Evidence("by chance", chance)]
-    found.append(judge("random", "CM6", decide(right <= chance + 1), *evidence))
+    found.append(judge("random", "CM6", decide(right <= chance + BOUNDS["almost random"].value), *evidence))
     ranked = [_falls(one, ["CM10", "CM12", "CM11"]) for one in COEFFICIENTS]
     gaps = {one: find_margin(COEFFICIENTS[one], "CM12", "CM11") for one in (*ORDER_ONLY, *INDICES)}
     alike, apart = BOUNDS["almost alike"].value, BOUNDS["clearly apart"].value
@@ -229,7 +188,7 @@ def _judge_gammas() -> list[Verdict]:
     for (name, share), gamma in itertools.product(SHARES.items(), STUDY["gamma"]["named"]):
         if gamma != 1:
             here, gone = find_turned(share, gamma), find_lost(share, gamma)
-            evidence.append(Evidence(f"pairs turned with γ = {format_gamma(gamma)}, {name}", len(here)))
+            evidence.append(Evidence(f"pairs turned by γ of {format_gamma(gamma)} with {name}", len(here)))
             turned += here
             lost += gone
     outcome: OutcomeWord = "does not hold" if lost else "holds in part" if turned else "holds"
@@ -239,130 +198,6 @@ def _judge_gammas() -> list[Verdict]:
         if names
     ]
     return [judge("gamma", IN_PRINT, outcome, *evidence, reason="; ".join(reasons))]
-
-
-def _judge_properties(frame: pd.DataFrame) -> list[Verdict]:
-    found = []
-    for name, row in (
-        ("range", "range"), ("identity", "identity"), ("symmetry", "symmetry"), ("prime_range", "prime_range"),
-        ("prime_MER", "prime_MER"), ("diagonal", "diagonal"), ("every_entry", "every_entry"),
-        ("monotone", "all_paths"), ("reverts", "all_paths"),
-    ):  # fmt: skip
-        tried, exceptions = int(frame.loc[row, "tried"]), int(frame.loc[row, "exceptions"])  # type: ignore[arg-type]
-        evidence = Evidence("tried", tried), Evidence("exceptions", exceptions)
-        found.append(judge(name, enumeration.describe_sizes(), decide(exceptions == 0), *evidence))
-    return found
-
-
-def _judge_small_matrices() -> list[Verdict]:
-    every = enumeration.describe_sizes()
-    score = enumeration.score_quietly
-    r_int = np.concatenate([score("r_int", counts) for counts in enumeration.iterate_matrices()])
-    ends = [abs(r_int.min() + 1) < 1e-9, abs(r_int.max() - 1) < 1e-9]
-    inside = bool((np.abs(r_int) <= 1 + 1e-9).all())
-    perfect = {}
-    for name in ORDER_ONLY:
-        hits = [
-            (score(COEFFICIENTS[name], counts) >= 1 - 1e-9) & ~enumeration.is_diagonal(counts)
-            for counts in enumeration.iterate_matrices()
-        ]
-        perfect[name] = int(sum(one.sum() for one in hits))
-    sizes = [k for k, _ in enumeration.SIZES["largest"]]
-    largest = {k: float(score("MAE_mu", enumeration.list_matrices(k, 1)).max()) for k in sizes}
-    moved = {"MER": 0, "MAE": 0, "MSE": 0}
-    same = larger = n_pairs = 0
-    for near, far in enumeration.move_items():
-        for name in moved:
-            moved[name] += int((score(COEFFICIENTS[name], far) - score(COEFFICIENTS[name], near) > 1e-9).sum())
-        alike = np.abs(OC_prime(near) - OC_prime(far)) <= enumeration.CLOSE
-        same += int(alike.sum())
-        larger += int((OCI(far)[alike] > OCI(near)[alike] + enumeration.CLOSE).sum())
-        n_pairs += len(near)
-    trade = enumeration.correlate_betas()
-    low, high = trade["β₁"], trade["β₂"]
-    as_said = [low[name] > high[name] if name in ("r_int", "tau_b") else low[name] < high[name] for name in trade.index]
-    k, n = enumeration.SIZES["trade"]
-    return [
-        judge("r_int_range", every, grade(ends) if inside else "does not hold",
-              Evidence("smallest", float(r_int.min())), Evidence("largest", float(r_int.max()))),
-        judge("not_metrics", every, grade(n > 0 for n in perfect.values()),
-              *(Evidence(f"matrices with errors and {name} = 1", n) for name, n in perfect.items())),
-        judge("unbounded", every, decide(all(largest[a] < largest[b] for a, b in itertools.pairwise(sizes))),
-              *(Evidence(f"largest MAE of {k} classes", value) for k, value in largest.items())),
-        judge("farther", every,
-              grade([moved["MAE"] == n_pairs, moved["MSE"] == n_pairs, moved["MER"] == 0]),
-              Evidence("pairs of matrices", n_pairs), *(Evidence(f"{m} rises", n) for m, n in moved.items())),
-        judge("leftover", every, "does not hold" if not larger else decide(True) if larger == same else "holds in part",
-              Evidence("pairs with the same OC′ (β₂)", same), Evidence("of these with a larger OC", larger)),
-        judge("beta_trade", f"all matrices of {k} classes and {n} items", grade(as_said),
-              *(Evidence(f"τ_b with {SHOWN.get(m, m.removesuffix('_mu'))}, {b}", float(trade.loc[m, b]))  # type: ignore[arg-type]
-                for m in trade.index for b in trade)),
-    ]  # fmt: skip
-
-
-def _judge_single_items() -> list[Verdict]:
-    sizes = [k for k, _ in enumeration.SIZES["largest"]]
-    singles = [one for k in sizes for one in enumeration.list_matrices(k, 1)]
-    undefined = {
-        name: sum(enumeration.is_undefined(COEFFICIENTS[name], one) for one in singles) for name in ORDER_ONLY
-    }
-    farthest, betas = STUDY["figure4"]["farthest"], STUDY["figure4"]["betas"]
-    distance = np.arange(farthest + 1)
-    items = np.zeros((farthest + 1, farthest + 1, farthest + 1))
-    items[distance, 0, distance] = 1
-    gaps = {}
-    for gamma in (1.0, 2.0):
-        values = np.array([OCI(items, beta=beta, gamma=gamma, absolute=True) for beta in betas])
-        wanted = np.minimum(1, 1 - 1 / (1 + distance) + np.array(betas)[:, None] * distance)
-        shape = bool((np.diff(values, axis=1) >= -1e-12).all() and np.allclose(values[:, 0], 0) and values.max() <= 1)
-        gaps[gamma] = float(np.abs(values - wanted).max()) if shape else math.inf
-    fits = [gap < 1e-12 for gap in gaps.values()]
-    curves = {beta: OCI(items, beta=beta, absolute=True) for beta in betas}
-    wrong = {beta: float(np.abs(curve - (distance > 0)).max()) for beta, curve in curves.items()}
-    return [
-        judge("single_undefined", f"all matrices of one item, {', '.join(map(str, sizes))} classes",
-              grade(n == len(singles) for n in undefined.values()),
-              Evidence("matrices", len(singles)), *(Evidence(f"{m} is 0/0", n) for m, n in undefined.items())),
-        judge("single_formula", f"one item, up to {farthest} classes off",
-              "does not hold" if not fits[0] else grade(fits),
-              *(Evidence(f"largest deviation, γ = {g:g}", gap) for g, gap in gaps.items())),
-        judge("single_MER", f"one item, up to {farthest} classes off",
-              decide(wrong[0.5] < 1e-12 and all(gap > 1e-12 for beta, gap in wrong.items() if beta < 0.5)),
-              *(Evidence(f"largest deviation from MER, β = {beta:g}", gap) for beta, gap in wrong.items())),
-    ]  # fmt: skip
-
-
-def _judge_appendix(triples: pd.DataFrame) -> list[Verdict]:
-    sizes = ", ".join(f"{n} items of {k} classes" for k, n in enumeration.SIZES["triples"])
-    data = f"all triples of label vectors of {sizes}"
-    frame = triples.reset_index()
-    broken = {name: int(frame[name].sum()) for name in ("1/(N + 1)", "β₁", "β₂")}
-    at_one = {name: int(frame.loc[frame["γ"] == "1", name].sum()) for name in ("β₁", "β₂")}
-    evidence = [Evidence("triples by γ", int(frame["triples"].sum()))]
-    example = enumeration.find_lemma_counterexample()
-    largest = enumeration.SIZES["largest_N"]
-    bounds = [enumeration.check_appendix_bound(n) for n in range(2, largest + 1)]
-    return [
-        judge("triangle", data, decide(broken["1/(N + 1)"] == 0), *evidence,
-              Evidence("that break the inequality", broken["1/(N + 1)"])),
-        judge("study_betas", data, grade(broken[name] == 0 for name in at_one), *evidence,
-              *(Evidence(f"that break the inequality with {name}", broken[name]) for name in at_one),
-              *(Evidence(f"with {name} and γ = 1", n) for name, n in at_one.items())),
-        judge("lemma", f"metrics on three points with distances up to {enumeration.SIZES['largest_distance']}",
-              decide(example is None), reason=describe_lemma(example)),
-        judge("small_beta", f"N from 2 to {largest}", grade(one == (True, False) for one in bounds),
-              Evidence("values of N", len(bounds)), Evidence("broken below", sum(one for one, _ in bounds)),
-              Evidence("broken above", sum(two for _, two in bounds))),
-    ]  # fmt: skip
-
-
-def describe_lemma(example: tuple[tuple[int, int, int], tuple[int, int, int]] | None) -> str:
-    """Say what the smallest counterexample to lemma (2) is."""
-    if example is None:
-        return "no counterexample"
-    one, two = example
-    shares = [f"{x}/{1 + y}" for x, y in zip(one, two, strict=True)]
-    return f"d1 = {one} and d2 = {two} for (ab, bc, ac): {shares[0]} + {shares[1]} < {shares[2]}"
 
 
 def _judge_printed_table6() -> list[Verdict]:
@@ -412,13 +247,14 @@ def judge_trained(tables: Mapping[str, Table], *, seed: int, n_splits: int) -> l
         ):
             word, evidence = _judge_rows(frame, name, chosen, pairs)
             other = [(f"β {beta}", _judge_rows(frame, name, beta, pairs)[0]) for beta in others]
-            found.append(judge(claim, f"{name}, β {chosen}", word, *evidence, conditions=[once, *other]))
+            title = f"{name}{' (not in the paper)' * (name in NOT_IN_PAPER)}, β {chosen}"
+            found.append(judge(claim, title, word, *evidence, conditions=[once, *other]))
     if "synthetic-differences" in tables:
         synthetic = tables["synthetic-differences"].frame.reset_index()
         (name,) = synthetic["set"].unique()
         pairs = ("oSVM", "Frank and Hall"), ("Frank and Hall", "oNN")
         word, evidence = _judge_rows(synthetic, name, chosen, pairs)
-        found.append(judge("methods_synthetic", "points drawn here", word, *evidence, conditions=[once]))
+        found.append(judge("methods_synthetic", "the synthetic set, drawn here", word, *evidence, conditions=[once]))
     sizes = tables["model-sizes"].frame
     ordered = (sizes["oSVM"] < sizes["Frank and Hall"]) & (sizes["Frank and Hall"] < sizes["Conventional"])
     evidence = [Evidence("sets", len(sizes)), Evidence("in this order", int(ordered.sum()))]
