@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,7 @@ def make_tridiagonal(n_classes: int) -> np.ndarray:
     return sum(np.eye(n_classes, k=k) for k in (-1, 0, 1))  # type: ignore[return-value]
 
 
+@cache
 def compute_tridiagonal_curves(largest: int) -> pd.DataFrame:
     """Return the coefficients of the tridiagonal matrices of 2 to `largest` classes (Figure 5).
 

@@ -60,7 +60,7 @@ def list_slips() -> list[Slip]:
 def tabulate_slips(slips: Sequence[Slip]) -> metaeval.Table:
     """Return slips with what shows them."""
     rows = [(one.where, one.text, one.found, "shown" if one.shown else "not shown") for one in slips]
-    frame = pd.DataFrame(rows, columns=["where", "printed, and how it is read", "computed", ""]).set_index("where")
+    frame = pd.DataFrame(rows, columns=["where", "printed, and how it is read", "computed", "check"]).set_index("where")
     caption = "Slips in print, each with the computation that shows it."
     return metaeval.Table(frame, caption, f"cardoso2011 | print against itself | metaeval {metaeval.__version__}")
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from experiments.bounds import BOUNDS
-from experiments.cardoso2011 import enumeration
 from experiments.cardoso2011.expectations import (
     COEFFICIENTS,
     MATRICES,
@@ -22,7 +21,7 @@ from experiments.cardoso2011.expectations import (
     score_matrix,
 )
 from experiments.cardoso2011.judging import INDICES, ORDER_ONLY, decide, grade, judge, sort_claims
-from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, make_tridiagonal
+from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, compute_tridiagonal_curves
 from experiments.cardoso2011.theory import judge_theory
 from experiments.comparison import Cell
 from experiments.verdicts import PRINT
@@ -160,11 +159,9 @@ def _judge_examples() -> list[Verdict]:
 def _judge_tridiagonal(cells: Sequence[Cell]) -> list[Verdict]:
     limits = [one for one in cells if one.item == "§4.1"]
     largest = STUDY["figure5"]["largest"]
-    matrices = [make_tridiagonal(k) for k in range(2, largest + 1)]
-    better = {}
-    for name, measure in COEFFICIENTS.items():
-        gains = np.diff([float(enumeration.score_quietly(measure, counts)) for counts in matrices])
-        better[name] = bool((gains > 0).all() if name in ORDER_ONLY else (gains < 0).all())
+    curves = compute_tridiagonal_curves(largest).rename(columns=SHOWN)
+    gains = curves.diff().iloc[1:]
+    better = {str(name): bool((gain > 0).all() if name in ORDER_ONLY else (gain < 0).all()) for name, gain in gains.items()}
     also = ", ".join(name for name, yes in better.items() if yes and name != INDICES[1])
     return [
         judge(
