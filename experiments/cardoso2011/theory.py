@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from experiments.cardoso2011 import enumeration
-from experiments.cardoso2011.expectations import CLOSE, COEFFICIENTS
+from experiments.cardoso2011.expectations import CLOSE, COEFFICIENTS, format_gamma
 from experiments.cardoso2011.judging import ORDER_ONLY, decide, grade, judge
 from experiments.cardoso2011.matrices import SHOWN, STUDY
 from metaeval.measures.ordinal_index import OCI, OC_prime, dispersion
@@ -35,6 +36,8 @@ def judge_theory(tables: Mapping[str, Table]) -> list[Verdict]:
     """
     return [
         *_judge_properties(tables["properties"].frame),
+        _judge_tau_b(),
+        _judge_size(),
         _judge_r_int(),
         _judge_perfect(),
         *_judge_growth(),
@@ -56,6 +59,40 @@ def _judge_properties(frame: pd.DataFrame) -> list[Verdict]:
         evidence = Evidence("tried", tried), Evidence("exceptions", exceptions)
         found.append(judge(name, SMALL, decide(exceptions == 0), *evidence, conditions=[SIZES]))
     return found
+
+
+def _judge_tau_b() -> Verdict:
+    tried, met = Counter[str](), Counter[str]()
+    for counts in enumeration.iterate_matrices():
+        values = enumeration.score_quietly("tau_b", counts)
+        defined = (counts.sum(axis=-1) > 0).sum(axis=-1) > 1
+        for name, flipped, end in (("agree", counts, 1), ("disagree", counts[..., ::-1], -1)):
+            chosen = enumeration.is_diagonal(flipped) & defined
+            tried[name] += int(chosen.sum())
+            met[name] += int((np.abs(values[chosen] - end) <= CLOSE).sum())
+        tried["within"] += len(values)
+        met["within"] += int((np.abs(values) <= 1 + CLOSE).sum())
+    evidence = [
+        Evidence("matrices that agree completely", tried["agree"]),
+        Evidence("of these with 1", met["agree"]),
+        Evidence("that totally disagree", tried["disagree"]),
+        Evidence("of these with -1", met["disagree"]),
+    ]
+    return judge("tau_b_ends", SMALL, grade(met[name] == tried[name] for name in tried), *evidence, conditions=[SIZES])
+
+
+def _judge_size() -> Verdict:
+    tried, changed, by_gamma = 0, 0, Counter[float]()
+    for counts in enumeration.iterate_matrices():
+        tried += len(counts)
+        one, two = (enumeration.score_quietly("MAE_mu", times * counts) for times in (1, 2))
+        changed += int((np.abs(one - two) > CLOSE).sum())
+        for gamma in enumeration.GAMMAS:
+            gap = OCI(2 * counts, gamma=gamma) - OCI(counts, gamma=gamma)
+            by_gamma[gamma] += int((np.abs(gap) > CLOSE).sum())
+    evidence = [Evidence("matrices", tried), Evidence("MAE changes in", changed)]
+    evidence += [Evidence(f"OC for γ of {format_gamma(gamma)} in", n) for gamma, n in by_gamma.items()]
+    return judge("fair_size", SMALL, decide(changed == 0), *evidence, conditions=[SIZES])
 
 
 def _judge_r_int() -> Verdict:

@@ -161,7 +161,9 @@ def _judge_tridiagonal(cells: Sequence[Cell]) -> list[Verdict]:
     largest = STUDY["figure5"]["largest"]
     curves = compute_tridiagonal_curves(largest).rename(columns=SHOWN)
     gains = curves.diff().iloc[1:]
-    better = {str(name): bool((gain > 0).all() if name in ORDER_ONLY else (gain < 0).all()) for name, gain in gains.items()}
+    better = {
+        str(name): bool((gain > 0).all() if name in ORDER_ONLY else (gain < 0).all()) for name, gain in gains.items()
+    }
     also = ", ".join(name for name, yes in better.items() if yes and name != INDICES[1])
     return [
         judge(

@@ -164,7 +164,7 @@ def test_what_cannot_be_tried_says_what_it_needs(in_print):
         ("pair_2", "holds"), ("best_and_bottom", "holds"),
         # by proofs: lemma (2) is false, the bound of Appendix A is right, OC of one item has |r − c|^γ
         ("lemma", "does not hold"), ("small_beta", "holds"), ("single_formula", "holds in part"), ("range", "holds"),
-        ("symmetry", "holds"), ("every_entry", "holds"), ("reverts", "holds"), ("diagonal", "holds"),
+        ("symmetry", "holds"), ("tau_b_ends", "holds"), ("fair_size", "holds"), ("every_entry", "holds"), ("reverts", "holds"), ("diagonal", "holds"),
         # SWD in Table 6: 0.49 (0.02) against 0.47 (0.01)
         ("never_losing", "does not hold"),
         # CM4 before CM3 is lost with γ = 2
@@ -178,6 +178,23 @@ def test_conclusions_that_can_be_checked_by_hand_come_out_as_they_must(in_print,
 def test_the_third_pair_is_as_the_paper_says_in_the_other_reading_only(in_print):
     assert outcome_of(in_print.verdicts, "pair_3", "the matrix as printed") == "holds in part"
     assert outcome_of(in_print.verdicts, "pair_3", *STUDY["other_readings"]) == "holds"
+
+
+def test_conclusions_turn_with_the_numbers_that_they_rest_on(in_print):
+    tables = dict(in_print.tables)
+    met = tables["expectations"].frame.copy()
+    met.loc[:, :] = expectations.MET
+    met.iloc[0, met.columns.get_loc("OC β₁")] = expectations.EQUAL
+    broken = tables["properties"].frame.assign(exceptions=1)
+    triples = tables["triples"].frame.assign(**{"1/(N + 1)": 1})
+    for name, frame in (("expectations", met), ("properties", broken), ("triples", triples)):
+        tables[name] = replace(tables[name], frame=frame)
+    cells = [replace(one, verdict="differs") if one.item == "§4.1" else one for one in in_print.cells]
+    found = verdicts.judge_print(tables, cells)
+    assert outcome_of(found, "shortcomings") == "does not hold"
+    assert outcome_of(found, "usefulness") == "holds in part"
+    for name in ("range", "identity", "monotone", "triangle", "limits"):
+        assert outcome_of(found, name) == "does not hold"
 
 
 def test_a_rule_of_several_parts_says_how_many_are_met():
