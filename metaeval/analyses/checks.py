@@ -12,6 +12,7 @@ from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format
 from metaeval.measures.base import Measure
 from metaeval.stats.paired_tests import RESAMPLING
 from metaeval.stats.significant_counts import trials_needed
+from metaeval.stats.weighted_correlation import RankCorrelation
 
 
 def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
@@ -84,6 +85,15 @@ def check_tau(variant: str) -> None:
     """Refuse what is no variant of τ."""
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f"there is no τ {variant!r}: use tau_a or tau_b")
+
+
+def check_depth(which: RankCorrelation, scores: Scores) -> None:
+    """Refuse a rank correlation over more runs than there are."""
+    if which.depth is not None and which.depth > len(scores.runs):
+        raise MetaevalError(
+            f"{format_option('tau', which)}: {scores.collection or 'the collection'} holds "
+            f"{format_count(len(scores.runs), 'run')}; use at most {which.name}@{len(scores.runs)}"
+        )
 
 
 def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:

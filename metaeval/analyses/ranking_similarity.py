@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_seed, check_share, check_tau
+from metaeval.analyses.checks import check_count, check_depth, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
@@ -17,9 +17,10 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, band_marks, take_upper_triangle
 from metaeval.stats.intervals import centre_interval, explain_no_interval
-from metaeval.stats.rank_correlation import TauVariant, tau_matrix
+from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import generator
+from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,16 +33,18 @@ _CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
 @dataclass(frozen=True, eq=False)
 class RankingSimilarity(Result):
-    """Kendall's τ between the run rankings of every pair of measures.
+    """The rank correlation between the run rankings of every pair of measures.
 
     Parameters
     ----------
     measures : tuple of Measure
     tau : ndarray, shape (measure, measure)
-        ``tau[i, j]`` compares the rankings by mean score of measures i and j.
+        ``tau[i, j]`` compares the rankings by mean score of measures i and j. If it is not the same both ways round,
+        measure i is the reference.
     low, high : ndarray, shape (measure, measure)
         Ends of the interval for τ on as many new topics; NaN when it was not asked for, or `no_interval` says why.
-    variant : {"tau_a", "tau_b"}
+    variant : str
+        Which rank correlation: ``"tau_a"``, ``"tau_b@15"``, …
     confidence : float
     signature : Signature
     no_interval : str
@@ -52,7 +55,7 @@ class RankingSimilarity(Result):
     tau: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    variant: TauVariant
+    variant: str
     confidence: float
     signature: Signature
     no_interval: str = ""
@@ -76,9 +79,10 @@ class RankingSimilarity(Result):
         Returns
         -------
         DataFrame
-            Columns measure_1, measure_2, tau, low, high.
+            Columns measure_1, measure_2, tau, low, high. If it matters which is the reference, that is measure_1, and
+            every pair has two rows.
         """
-        first, second = np.triu_indices(len(self.measures), 1)
+        first, second = _pair_measures(len(self.measures), parse_rank_correlation(self.variant))
         names = np.array([str(one) for one in self.measures], dtype=object)
         numbers = {name: getattr(self, name)[first, second] for name in ("tau", "low", "high")}
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
@@ -89,25 +93,36 @@ class RankingSimilarity(Result):
 
     @property
     def symbol(self) -> str:
-        """How the variant of τ is written."""
-        return "τ_a" if self.variant == "tau_a" else "τ_b"
+        """How the rank correlation is written."""
+        return parse_rank_correlation(self.variant).symbol
+
+    @property
+    def _label(self) -> str:
+        symmetric = parse_rank_correlation(self.variant).symmetric
+        return self.symbol if symmetric else f"{self.symbol}; rows are the reference"
 
     def to_table(self) -> Table:
-        """Return τ above the diagonal, in the papers' colour bands (ACL 2021, Tables 2 and 5)."""
+        """Return τ above the diagonal, in the papers' colour bands (ACL 2021, Tables 2 and 5); all of it if not symmetric."""
         kinds = {one.kind for one in self.measures}
         bands = QUANTIFICATION_BANDS if kinds == {"quantification"} else CLASSIFICATION_BANDS
+        frame, which = self.to_frame(), parse_rank_correlation(self.variant)
+        if which.symmetric:
+            frame, rows = take_upper_triangle(frame), ""
+        else:
+            rows = "; rows are the reference"
+        of = "Kendall's " if which.name in ("tau_a", "tau_b") else ""
         caption = (
-            f"Ranking similarity: Kendall's {self.symbol} between the rankings of runs by every two measures; "
+            f"Ranking similarity: {of}{self.symbol} between the rankings of runs by every two measures{rows}; "
             f"bands begin at {bands[0]:g} and {bands[1]:g}. {self.no_interval}"
         ).strip()
-        return Table(take_upper_triangle(self.to_frame()), caption, self.signature, marks=band_marks(*bands))
+        return Table(frame, caption, self.signature, marks=band_marks(*bands))
 
     def plot(self) -> Figure:
         """Draw τ between all pairs of measures as a heat map with its numbers."""
         from metaeval.show.drawing import draw_heatmap
 
         return draw_heatmap(
-            self.tau, [one.title for one in self.measures], self.symbol, self.signature,
+            self.tau, [one.title for one in self.measures], self._label, self.signature,
             limits=(-1, 1), colours="PuOr_r", write=lambda tau: f"{tau:.2f}", is_dark=lambda tau: abs(tau) > 0.6,
             diagonal=False,
         )  # fmt: skip
@@ -116,7 +131,7 @@ class RankingSimilarity(Result):
 def ranking_similarity(
     scores: Scores,
     *,
-    tau: TauVariant = "tau_a",
+    tau: str = "tau_a",
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
     distinct_runs: bool = False,
@@ -130,9 +145,12 @@ def ranking_similarity(
     ----------
     scores : Scores
         At least two runs, two topics and two measures.
-    tau : {"tau_a", "tau_b"}, optional
-        τ_a counts ties as neither agreement nor disagreement, as the papers' printed values imply; τ_b corrects
-        for ties. Where runs are tied, even a measure and itself (the diagonal) have a τ_a below 1.
+    tau : str, optional
+        Which rank correlation: tau_a, tau_b, tau_ap, tau_ap_sym, tau_ap_b, tau_h, tau_gap, tau_gap_sym or spearman;
+        with @k, such as tau_b@15, over the k runs that the reference ranks first. τ_a counts ties as neither agreement
+        nor disagreement, as the papers' printed values imply; τ_b corrects for ties. Where runs are tied, even a
+        measure and itself (the diagonal) have a τ_a below 1. For tau_ap, tau_gap and @k it matters which measure is
+        the reference: the first of a pair, a row of the table. See `metaeval.stats.weighted_correlation.correlate`.
     n_bootstrap : int, optional
         Resamples of the topics for the interval; 0 for none. With fewer than 10 runs or 25 topics there is none.
     confidence : float, optional
@@ -161,29 +179,45 @@ def ranking_similarity(
     check_share("confidence", confidence)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
-    check_tau(tau)
+    which = parse_rank_correlation(tau)
+    check_depth(which, scores)
     order = sort_labels(scores, signs=find_signs(scores.measures))
     oriented = scale_scores(order.values)
-    similarity = tau_matrix(oriented.mean(axis=1), variant=tau, tolerance=_rounding(np.abs(oriented).mean(axis=1)))
+    similarity = _compare_rankings(oriented.mean(axis=1), np.abs(oriented).mean(axis=1), which)
     low = high = np.full((len(scores.measures),) * 2, np.nan)
-    no_interval = explain_no_interval(len(scores.runs), len(scores.topics)) if n_bootstrap else ""
+    n_ranked = which.depth or len(scores.runs)
+    no_interval = explain_no_interval(n_ranked, len(scores.topics)) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
         rng = generator(seed, scores.collection, "ranking_similarity")
-        drawn = _resample(oriented, tau, n_bootstrap, rng)
-        low, high = _find_ends(similarity, drawn, oriented.shape[:2], confidence)
+        drawn = _resample(oriented, which, n_bootstrap, rng)
+        low, high = _find_ends(similarity, drawn, (n_ranked, len(scores.topics)), confidence, which)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    signature = sign("ranking_similarity", scores, tau=tau, **resampling, **diagnostics.settings)
+    signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
     given = np.ix_(order.measures, order.measures)
     return RankingSimilarity(
-        scores.measures, similarity[given], low[given], high[given], tau, confidence, signature, no_interval,
+        scores.measures, similarity[given], low[given], high[given], str(which), confidence, signature, no_interval,
         diagnostics=(diagnostics,),
     )  # fmt: skip
 
 
-def _resample(oriented: np.ndarray, variant: TauVariant, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
+def _pair_measures(n_measures: int, which: RankCorrelation) -> tuple[np.ndarray, np.ndarray]:
+    """Return both measures of every pair, or every pair both ways round if it matters which is the reference."""
+    first, second = np.triu_indices(n_measures, 1) if which.symmetric else np.nonzero(~np.eye(n_measures, dtype=bool))
+    return first, second
+
+
+def _compare_rankings(means: np.ndarray, sizes: np.ndarray, which: RankCorrelation) -> np.ndarray:
+    """Return the rank correlation of every pair of measures, shape (..., measure, measure)."""
+    tolerance = _rounding(sizes)
+    if which.name in ("tau_a", "tau_b") and which.depth is None:
+        return tau_matrix(means, variant=which.name, tolerance=tolerance)  # type: ignore[arg-type]
+    return correlation_matrix(means, which, tolerance=tolerance)
+
+
+def _resample(oriented: np.ndarray, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
     """Resample topics and rank anew: τ of every pair of measures, shape (trial, pair); all see the same topics."""
     n_runs, n_topics, n_measures = oriented.shape
-    first, second = np.triu_indices(n_measures, 1)
+    first, second = _pair_measures(n_measures, which)
     by_topic = oriented.transpose(1, 0, 2).reshape(n_topics, -1)
     mixed = bool(((oriented < 0).any(axis=(0, 1)) & (oriented > 0).any(axis=(0, 1))).any())
     block = max(1, _CELLS // max(1, len(first) * n_runs))
@@ -194,21 +228,23 @@ def _resample(oriented: np.ndarray, variant: TauVariant, n_bootstrap: int, rng: 
         means = (weights @ by_topic).reshape(size, n_runs, n_measures)
         # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
         sizes = (weights @ np.abs(by_topic)).reshape(means.shape) if mixed else np.abs(means)
-        drawn.append(tau_matrix(means, variant=variant, tolerance=_rounding(sizes))[:, first, second])
+        drawn.append(_compare_rankings(means, sizes, which)[:, first, second])
     return np.concatenate(drawn)
 
 
 def _find_ends(
-    similarity: np.ndarray, drawn: np.ndarray, size: tuple[int, ...], confidence: float
+    similarity: np.ndarray, drawn: np.ndarray, size: tuple[int, int], confidence: float, which: RankCorrelation
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return both ends as square arrays; the diagonal is certain."""
     n_runs, n_topics = size
-    first, second = np.triu_indices(len(similarity), 1)
+    first, second = _pair_measures(len(similarity), which)
     step = 4 / (n_runs * (n_runs - 1))  # one pair of runs the other way round
     ends = centre_interval(similarity[first, second], drawn, n_topics, confidence=confidence, step=step)
     low, high = np.ones((2, *similarity.shape))
     for square, values in zip((low, high), ends, strict=True):
-        square[first, second] = square[second, first] = values
+        square[first, second] = values
+        if which.symmetric:
+            square[second, first] = values
     return low, high
 
 

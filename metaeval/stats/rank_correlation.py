@@ -72,7 +72,7 @@ def tau(
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
     sides = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
-    one, two = np.broadcast_arrays(_place_intervals(first, sides[0]), _place_intervals(second, sides[1]))
+    one, two = np.broadcast_arrays(place_intervals(first, sides[0]), place_intervals(second, sides[1]))
     return _tau_of_places(one, two, variant)
 
 
@@ -111,7 +111,7 @@ def tau_matrix(
         raise MetaevalError(f"Means must have two axes (run, measure), not {columns.ndim}.")
     if tolerance is not None:
         tolerance = np.broadcast_to(tolerance, columns.shape).swapaxes(-1, -2)
-    places = _place_intervals(columns.swapaxes(-1, -2), tolerance)
+    places = place_intervals(columns.swapaxes(-1, -2), tolerance)
     n_measures = columns.shape[-1]
     matrix = np.empty((*columns.shape[:-2], n_measures, n_measures))
     first, second = np.triu_indices(n_measures)
@@ -175,7 +175,7 @@ def _check_scores(values: npt.ArrayLike) -> FloatArray:
     return scores
 
 
-def _place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> Ordered:
+def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> Ordered:
     """Return the places of the lower and the upper end of each value among all ends, shape (..., run, 2).
 
     Whole numbers of two bytes are compared several times faster than the scores, and each score takes part in as many

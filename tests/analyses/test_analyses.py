@@ -49,7 +49,7 @@ class TestRankingSimilarity:
         ("options", "message"),
         [
             ({"n_bootstrap": -1}, "n_bootstrap is -1"),
-            ({"tau": "tau_c"}, "no τ 'tau_c'"),
+            ({"tau": "tau_c"}, "no rank correlation 'tau_c'"),
             ({"seed": None}, "seed is None"),
         ],
     )

@@ -1,0 +1,333 @@
+"""Rank correlations by name: those that weigh the head of a ranking, and any of them over the first k runs.
+
+``tau_b@15`` is τ_b over the 15 runs that the reference ranks first. All are computed from which of two runs each side
+puts above the other; runs are tied where their intervals meet, as in `metaeval.stats.rank_correlation`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.errors import MetaevalError
+from metaeval.stats.rank_correlation import FloatArray, Ordered, place_intervals
+
+SYMBOLS = {
+    "tau_a": "τ_a", "tau_b": "τ_b", "tau_ap": "τ_AP", "tau_ap_sym": "symmetric τ_AP", "tau_ap_b": "τ_AP,b",
+    "tau_h": "τ_h", "tau_gap": "τ_GAP", "tau_gap_sym": "symmetric τ_GAP", "spearman": "Spearman's ρ",
+}  # fmt: skip
+"""Every rank correlation, and how it is written."""
+
+_ONE_SIDED = ("tau_ap", "tau_gap")
+_CELLS = 400_000  # cells of squares of runs held at once: they stay in the cache
+
+
+@dataclass(frozen=True)
+class RankCorrelation:
+    """Which rank correlation, and over how many runs.
+
+    Parameters
+    ----------
+    name : str
+        One of `SYMBOLS`.
+    depth : int, optional
+        Only the runs count that the reference ranks first, so many and those tied with the last of them; by default
+        all do.
+    """
+
+    name: str
+    depth: int | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.depth is None else f"{self.name}@{self.depth}"
+
+    @property
+    def symbol(self) -> str:
+        """How it is written."""
+        return SYMBOLS[self.name] + ("" if self.depth is None else f"@{self.depth}")
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it does not matter which side is the reference."""
+        return self.depth is None and self.name not in _ONE_SIDED
+
+
+def parse_rank_correlation(text: str) -> RankCorrelation:
+    """Read the name of a rank correlation, such as ``tau_ap`` or ``tau_b@15``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    RankCorrelation
+
+    Raises
+    ------
+    MetaevalError
+        If there is none of this name, or what follows ``@`` is no whole number of at least 2.
+
+    Examples
+    --------
+    >>> parse_rank_correlation("tau_b@15")
+    RankCorrelation(name='tau_b', depth=15)
+    """
+    name, at, depth = str(text).partition("@")
+    if name not in SYMBOLS:
+        near = difflib.get_close_matches(name.lower().replace("-", "_"), SYMBOLS, n=3, cutoff=0.6)
+        hint = f"did you mean {', '.join(near)}?" if near else f"use {', '.join(SYMBOLS)}"
+        raise MetaevalError(f"there is no rank correlation {name!r}: {hint}")
+    if not at:
+        return RankCorrelation(name)
+    if not depth.isdecimal() or int(depth) < 2:
+        raise MetaevalError(f"{text!r}: behind @ stands how many runs count, a whole number of at least 2: {name}@15")
+    return RankCorrelation(name, int(depth))
+
+
+def correlate(
+    reference: npt.ArrayLike,
+    other: npt.ArrayLike,
+    which: RankCorrelation | str,
+    *,
+    tolerance: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+) -> FloatArray:
+    """How alike does another score vector rank the runs as the reference does?
+
+    Parameters
+    ----------
+    reference, other : array_like of float, shape (..., run)
+        Scores of the runs, higher is better in both; leading axes are broadcast.
+    which : RankCorrelation or str
+        - ``tau_a``, ``tau_b``: Kendall's.
+        - ``tau_ap``: AP correlation (Yilmaz, Aslam and Robertson 2008). For every run but the first of `other`, the
+          share of the runs above it that the reference puts above it too; twice their mean, less 1. With ties it is
+          the mean over all ways to break them, which is τ_AP,a of Urbano and Marrero (2017) if the reference has none.
+        - ``tau_ap_sym``: the mean of ``tau_ap`` both ways round.
+        - ``tau_ap_b``: τ_AP,b of Urbano and Marrero (2017), for two rankings with ties.
+        - ``tau_h``: Vigna's (2015) additive hyperbolic τ: a pair of runs weighs the sum of the reciprocals of their
+          ranks; ties count as in τ_b, and weights by the ranks of either side are averaged.
+        - ``tau_gap``: ``tau_ap`` in which every run above weighs as much as the reference's gap between the two (after
+          Gao and Oard 2015); of ties in `other`, the mean over the best and the worst way to break them.
+        - ``tau_gap_sym``: the mean of ``tau_gap`` both ways round.
+        - ``spearman``: Spearman's ρ, tied runs at their average rank.
+
+        With ``@k``, the same over the k runs that the reference ranks first, and those tied with the last of them.
+    tolerance : pair of array_like of float, shape (..., run), optional
+        As in `metaeval.stats.rank_correlation.tau`.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        From -1 to 1; NaN where all runs are tied in a vector, but for ``tau_a``, ``tau_ap`` and ``tau_gap``.
+
+    Raises
+    ------
+    MetaevalError
+        If there are fewer than two runs, or fewer than k, or a score is not finite.
+
+    Examples
+    --------
+    >>> reference, other = [4, 3, 2, 1], [3, 4, 2, 1]
+    >>> [round(float(correlate(reference, other, which)), 3) for which in ("tau_a", "tau_ap", "tau_h", "tau_a@2")]
+    [0.667, 0.333, 0.52, -1.0]
+    """
+    chosen = parse_rank_correlation(which) if isinstance(which, str) else which
+    scores = np.broadcast_arrays(np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64))
+    one, two = (
+        np.broadcast_to(place_intervals(side, reach), (*scores[0].shape, 2))
+        for side, reach in zip(scores, tolerance or (None, None), strict=True)
+    )
+    n_runs = scores[0].shape[-1]
+    if chosen.depth is not None and chosen.depth > n_runs:
+        raise MetaevalError(f"{chosen}: there are only {n_runs} runs")
+    found = _compute_blocks(
+        chosen, *(side.reshape(-1, n_runs) for side in scores), *(side.reshape(-1, n_runs, 2) for side in (one, two))
+    )
+    return found.reshape(scores[0].shape[:-1])
+
+
+def correlation_matrix(
+    means: npt.ArrayLike, which: RankCorrelation | str, *, tolerance: npt.ArrayLike | None = None
+) -> FloatArray:
+    """How alike does every measure rank the runs as every other does?
+
+    Parameters
+    ----------
+    means : array_like of float, shape (..., run, measure)
+        The mean score of each run, higher is better for all measures.
+    which : RankCorrelation or str
+        As in `correlate`.
+    tolerance : array_like of float, shape (..., run, measure), optional
+
+    Returns
+    -------
+    ndarray of float64, shape (..., measure, measure)
+        ``[i, j]``: measure i is the reference.
+
+    Examples
+    --------
+    >>> correlation_matrix([[1, 3], [2, 2], [3, 4]], "tau_ap")
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+    columns = np.asarray(means, dtype=np.float64).swapaxes(-1, -2)
+    n_measures = columns.shape[-2]
+    chosen = parse_rank_correlation(which) if isinstance(which, str) else which
+    first, second = np.triu_indices(n_measures) if chosen.symmetric else np.indices((n_measures,) * 2).reshape(2, -1)
+    sides = None
+    if tolerance is not None:
+        reach = np.broadcast_to(tolerance, np.shape(means)).swapaxes(-1, -2)
+        sides = reach[..., first, :], reach[..., second, :]
+    found = correlate(columns[..., first, :], columns[..., second, :], chosen, tolerance=sides)
+    matrix = np.empty((*columns.shape[:-2], n_measures, n_measures))
+    if chosen.symmetric:
+        matrix[..., second, first] = found
+    matrix[..., first, second] = found
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two rankings, and many such pairs of them on the first axis.
+
+    ``above[0][b, i, j]``: the reference puts run j above run i; ``above[1]``: the other does. ``scores[0]`` and
+    ``scores[1]`` are theirs, and ``inside[b, i]`` says whether run i counts.
+    """
+
+    above: tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
+    scores: tuple[FloatArray, FloatArray]
+    inside: npt.NDArray[np.bool_]
+
+    @property
+    def count(self) -> FloatArray:
+        """How many runs count, shape (pair of rankings,)."""
+        return self.inside.sum(axis=1).astype(np.float64)
+
+    def swap(self) -> _Pair:
+        """The same with the other as the reference."""
+        return _Pair(self.above[::-1], self.scores[::-1], self.inside)
+
+    def signs(self, side: int) -> npt.NDArray[np.int8]:
+        """1 where run j is above run i, -1 where it is below, 0 where they are tied."""
+        one = self.above[side].view(np.int8)
+        return one - one.swapaxes(1, 2)
+
+
+def _compute_blocks(
+    which: RankCorrelation, reference: FloatArray, other: FloatArray, low_high: Ordered, low_high_too: Ordered
+) -> FloatArray:
+    formula = _FORMULAS[which.name]
+    found = np.empty(len(reference))
+    size = max(1, _CELLS // reference.shape[1] ** 2)
+    for start in range(0, len(found), size):
+        part = slice(start, start + size)
+        above = [one[part, np.newaxis, :, 0] > one[part, :, np.newaxis, 1] for one in (low_high, low_high_too)]
+        inside = np.ones(above[0].shape[:2], dtype=np.bool_)
+        if which.depth is not None:
+            inside = above[0].sum(axis=2) < which.depth
+            both = inside[:, :, np.newaxis] & inside[:, np.newaxis]
+            above = [one & both for one in above]
+        found[part] = formula(_Pair((above[0], above[1]), (reference[part], other[part]), inside))
+    return found
+
+
+def _tau_a(pair: _Pair) -> FloatArray:
+    n = pair.count
+    return np.asarray((pair.signs(0) * pair.signs(1)).sum(axis=(1, 2), dtype=np.int64) / (n * (n - 1)))
+
+
+def _tau_b(pair: _Pair) -> FloatArray:
+    one, two = pair.signs(0), pair.signs(1)
+    balance, first, second = (side.sum(axis=(1, 2), dtype=np.int64) for side in (one * two, np.abs(one), np.abs(two)))
+    return _divide(balance, np.sqrt(first * second))
+
+
+def _tau_ap(pair: _Pair) -> FloatArray:
+    """Urbano and Marrero 2017, τ_AP,a: what is above a run's group of ties, and what is inside on average."""
+    above = pair.above[1]
+    # Random breaking orders two runs that the reference ties rightly half of the time.
+    right = (above * (1 + pair.signs(0))).sum(axis=2, dtype=np.int64) / 2
+    before = above.sum(axis=2)
+    size = pair.count.astype(np.int64)[:, np.newaxis] - before - above.sum(axis=1)  # of the run's group of ties
+    sums = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, above.shape[1] + 1))])
+    size = np.where(pair.inside, size, 1)
+    last = sums[before + size - 1]
+    from_above = right * (last - sums[np.maximum(before - 1, 0)]) / size
+    within = (size - 1 - before * (last - sums[before])) / (2 * size)
+    total = np.where(pair.inside, from_above + within, 0.0).sum(axis=1)
+    return np.asarray(2 * total / (pair.count - 1) - 1)
+
+
+def _tau_ap_b(pair: _Pair) -> FloatArray:
+    return (_tau_ap_of_groups(pair) + _tau_ap_of_groups(pair.swap())) / 2
+
+
+def _tau_ap_of_groups(pair: _Pair) -> FloatArray:
+    """Urbano and Marrero 2017, one half of τ_AP,b: only what is above a run's group counts, not the group itself."""
+    above = pair.above[1]
+    before = above.sum(axis=2)
+    shares = (above & pair.above[0]).sum(axis=2) / np.maximum(before, 1)
+    lower = (before > 0).sum(axis=1)
+    return _divide(2 * shares.sum(axis=1), lower) - 1
+
+
+def _tau_h(pair: _Pair) -> FloatArray:
+    """Vigna 2015, §3 and §5: τ_b whose pairs weigh the sum of a weight of either run."""
+    one, two = pair.signs(0), pair.signs(1)
+    # Summed over either run of a pair, as its weight is a sum.
+    balance, first, second = (side.sum(axis=2, dtype=np.int64) for side in (one * two, np.abs(one), np.abs(two)))
+    sides = []
+    for side, tied_by in ((0, 1), (1, 0)):
+        # Ranks by one side, ties by the other, what is tied in both by its place, which changes nothing.
+        before = [pair.above[each].sum(axis=2) for each in (side, tied_by)]
+        order = np.lexsort((before[1], before[0], ~pair.inside), axis=1)
+        weights = np.empty(order.shape)
+        np.put_along_axis(weights, order, 1 / np.arange(1.0, order.shape[1] + 1)[np.newaxis], axis=1)
+        total, norm, norm_too = ((weights * sums).sum(axis=1) for sums in (balance, first, second))
+        sides.append(np.clip(_divide(total, np.sqrt(norm * norm_too)), -1.0, 1.0))
+    return np.asarray((sides[0] + sides[1]) / 2)
+
+
+def _tau_gap(pair: _Pair) -> FloatArray:
+    """Break the other's ties as the reference orders them, and against it."""
+    tied = ~(pair.above[1] | pair.above[1].swapaxes(1, 2))
+    # Only runs that the reference tells apart have a gap: scores that are tied differ by rounding.
+    differ = pair.above[0] | pair.above[0].swapaxes(1, 2)
+    gaps = np.abs(pair.scores[0][:, np.newaxis] - pair.scores[0][:, :, np.newaxis]) * differ
+    ends = []
+    for favoured in (pair.above[0], pair.above[0].swapaxes(1, 2)):
+        above = pair.above[1] | (tied & favoured)
+        weights = above * gaps
+        shares = _divide((weights * pair.above[0]).sum(axis=2), weights.sum(axis=2))
+        # Where no run above differs in the reference there is nothing to agree on, as if by chance.
+        counted = above.any(axis=2)
+        total = np.where(counted, np.where(np.isnan(shares), 0.5, shares), 0.0).sum(axis=1)
+        # Runs without one above are the first, or tied with it in both.
+        ends.append((2 * total + (~counted & pair.inside).sum(axis=1) - 1) / (pair.count - 1) - 1)
+    return np.asarray((ends[0] + ends[1]) / 2)
+
+
+def _spearman(pair: _Pair) -> FloatArray:
+    """Twice a rank is the sum of a run's signs, up to a constant."""
+    one, two = (pair.signs(side).sum(axis=2, dtype=np.float64) for side in (0, 1))
+    lengths = np.sqrt((one**2).sum(axis=1) * (two**2).sum(axis=1))
+    return np.clip(_divide((one * two).sum(axis=1), lengths), -1.0, 1.0)
+
+
+def _both_ways(formula: Callable[[_Pair], FloatArray]) -> Callable[[_Pair], FloatArray]:
+    return lambda pair: (formula(pair) + formula(pair.swap())) / 2
+
+
+def _divide(one: npt.NDArray[np.number], two: npt.NDArray[np.number]) -> FloatArray:
+    return np.divide(one, two, out=np.full(np.shape(one), np.nan), where=two > 0)
+
+
+_FORMULAS: dict[str, Callable[[_Pair], FloatArray]] = {
+    "tau_a": _tau_a, "tau_b": _tau_b, "tau_ap": _tau_ap, "tau_ap_sym": _both_ways(_tau_ap), "tau_ap_b": _tau_ap_b,
+    "tau_h": _tau_h, "tau_gap": _tau_gap, "tau_gap_sym": _both_ways(_tau_gap), "spearman": _spearman,
+}  # fmt: skip
