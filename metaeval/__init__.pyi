@@ -47,6 +47,7 @@ from .analyses.split_half_consistency import (
     SplitHalfConsistency as SplitHalfConsistency,
     split_half_consistency as split_half_consistency,
 )
+from .analyses.topic_set_size import TopicSetSize as TopicSetSize, topic_set_size as topic_set_size
 from .comparison.new_measure import Comparison as Comparison, compare as compare
 from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns
 from .data.score import score as score

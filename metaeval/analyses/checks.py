@@ -69,6 +69,14 @@ def check_count(name: str, value: int, least: int) -> None:
         raise MetaevalError(f"{format_option(name)} is {value}; more than {_MOST:,} are out of reach")
 
 
+def check_positive(name: str, value: float) -> None:
+    """Refuse what is not a finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise MetaevalError(f"{format_option(name)} is {value!r}; it is a number above 0")
+    if not 0 < value < np.inf:
+        raise MetaevalError(f"{format_option(name)} is {value:g}; it is a finite number above 0")
+
+
 def check_seed(seed: int) -> None:
     """Refuse a seed that is not a whole number."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):

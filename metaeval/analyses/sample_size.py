@@ -1,4 +1,4 @@
-"""How many topics does a measure need? Consistency and discriminative power against the number of topics."""
+"""How many topics does a measure need? Consistency, expected τ and discriminative power against the number of topics."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
+from metaeval.stats.expected_tau import expected_tau
+from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
@@ -34,12 +36,14 @@ from metaeval.stats.streams import generator, stream_key
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_FURTHEST = 4  # times as many topics as there are: as far as expected τ was checked
+_MOST = 1_000_000
 _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
 
 
 @dataclass(frozen=True, eq=False)
 class SampleSize(Result):
-    """Consistency and discriminative power for several numbers of topics.
+    """Consistency, expected τ and discriminative power for several numbers of topics.
 
     Parameters
     ----------
@@ -49,10 +53,17 @@ class SampleSize(Result):
     tau : ndarray, shape (size, measure)
         Mean τ between two disjoint sets of so many topics; NaN where the collection has not twice as many.
     power : ndarray, shape (size, measure)
-        Mean share of significant run pairs with so many topics.
+        Mean share of significant run pairs with so many topics; NaN where there are not so many.
     power_sd : ndarray, shape (size, measure)
         Its standard deviation over samples of topics; 0 for the whole collection.
+    expected : ndarray, shape (size, measure, 3)
+        Expected τ between two sets of so many new topics, and the ends of its interval; NaN where there is none.
+    truth : ndarray, shape (size, measure, 3)
+        The same for expected τ between the ranking on so many new topics and the one on infinitely many.
+    confidence : float
     signature : Signature
+    no_interval : str
+        Why there is no interval, if it was asked for: too few runs or topics.
     """
 
     measures: tuple[Measure, ...]
@@ -60,18 +71,23 @@ class SampleSize(Result):
     tau: np.ndarray
     power: np.ndarray
     power_sd: np.ndarray
+    expected: np.ndarray
+    truth: np.ndarray
+    confidence: float
     signature: Signature
+    no_interval: str = ""
 
     def __repr__(self) -> str:
         return f"SampleSize: {self.sizes[0]} to {self.sizes[-1]} topics, {len(self.measures)} measures"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return both curves, one row a number of topics and measure.
+        """Return all curves, one row a number of topics and measure.
 
         Returns
         -------
         DataFrame
-            Columns topics, measure, mean_tau, power, power_sd.
+            Columns topics, measure, mean_tau, power, power_sd; expected_tau with its interval expected_low, expected_high;
+            true_tau with its interval true_low, true_high.
         """
         names = [str(one) for one in self.measures]
         return pd.DataFrame(
@@ -81,23 +97,27 @@ class SampleSize(Result):
                 "mean_tau": self.tau.ravel(),
                 "power": self.power.ravel(),
                 "power_sd": self.power_sd.ravel(),
+                **_name_columns(("expected_tau", "expected_low", "expected_high"), self.expected),
+                **_name_columns(("true_tau", "true_low", "true_high"), self.truth),
             }
         )
 
     def to_table(self) -> Table:
-        """Return mean τ and power for every number of topics."""
-        frame = self.to_frame().pivot(index="topics", columns="measure", values=["mean_tau", "power"])
+        """Return mean τ, expected τ and power for every number of topics."""
+        kinds = {"mean_tau": "τ", "expected_tau": "expected τ", "power": "power"}
+        frame = self.to_frame().pivot(index="topics", columns="measure", values=list(kinds))
         names = [str(one) for one in self.measures]
-        columns = pd.MultiIndex.from_product([["mean_tau", "power"], names])
-        shown = frame[columns].rename(columns={"mean_tau": "τ", "power": "power"}, level=0)
+        columns = pd.MultiIndex.from_product([list(kinds), names])
+        shown = frame[columns].rename(columns=kinds, level=0)
         shown.index.name = "topics"
         caption = (
-            "Mean τ between two disjoint sets of so many topics, and the share of significant run pairs with so many."
-        )
+            "Mean τ between two disjoint sets of so many topics, the τ to expect between two sets of new topics, and the "
+            f"share of significant run pairs with so many. {self.no_interval}"
+        ).strip()
         return Table(shown, caption, self.signature)
 
     def plot(self) -> Figure:
-        """Draw consistency and discriminative power against the number of topics."""
+        """Draw consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
         from matplotlib.figure import Figure
 
         from metaeval.show.drawing import sign_figure
@@ -110,11 +130,14 @@ class SampleSize(Result):
             left, right = figure.subplots(1, 2)
             for m, name in enumerate(names):
                 left.plot(self.sizes, self.tau[:, m], markersize=4, **shown[name])
+                middle, low, high = self.expected[:, m].T
+                left.plot(self.sizes, middle, color=shown[name]["color"], linewidth=0.8)
+                left.fill_between(self.sizes, low, high, color=shown[name]["color"], alpha=0.08, linewidth=0)
                 right.plot(self.sizes, self.power[:, m], markersize=4, label=self.measures[m].title, **shown[name])
-            known = [size for size, row in zip(self.sizes, self.tau, strict=True) if not np.isnan(row).all()]
+            known = [size for size, row in zip(self.sizes, self.power, strict=True) if not np.isnan(row).all()]
             left.set(xlabel="topics in either set", ylabel="mean τ between two sets", xscale="log")
             right.set(xlabel="topics", ylabel="share of significant run pairs", xscale="log", ylim=(0, None))
-            for axes, ticks in ((left, known), (right, list(self.sizes))):
+            for axes, ticks in ((left, list(self.sizes)), (right, known)):
                 axes.set_xticks(_choose_ticks(ticks), [str(tick) for tick in _choose_ticks(ticks)])
                 axes.minorticks_off()
             figure.legend(loc="outside right upper")
@@ -130,6 +153,7 @@ def sample_size(
     n_permutations: int = 1000,
     alpha: float = 0.05,
     tau: TauVariant = "tau_a",
+    confidence: float = 0.95,
     distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
@@ -140,15 +164,18 @@ def sample_size(
     ----------
     scores : Scores
     sizes : sequence of int, optional
-        Numbers of topics; by default a ladder from 5 to all of them.
+        Numbers of topics; by default a ladder from 5 to all of them. With more than there are, expected τ goes on, and
+        power is not known.
     n_trials : int, optional
-        Random pairs of disjoint sets for each size, for τ.
+        Random pairs of disjoint sets for each size, for τ; and of halves, to which expected τ is fitted.
     n_samples : int, optional
         Random samples of topics for each size, for discriminative power.
     n_permutations : int, optional
         B of the randomised Tukey HSD test on each sample.
     alpha : float, optional
     tau : {"tau_a", "tau_b"}, optional
+    confidence : float, optional
+        Level of the interval of expected τ. With fewer than 10 runs or 25 topics there is none.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -162,19 +189,23 @@ def sample_size(
     Raises
     ------
     MetaevalError
-        If a size is below 2 or above the number of topics, or an option is out of range.
+        If a size is below 2, or an option is out of range.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> values = np.linspace(0.2, 0.8, 5)[:, None, None] + rng.normal(0, 0.3, (5, 60, 1))
     >>> scores = Scores(values, runs=list("abcde"), topics=range(60), measures=["X"])
-    >>> frame = sample_size(scores, sizes=[5, 60], n_samples=3).to_frame()
-    >>> bool(frame["power"].iloc[0] < frame["power"].iloc[1])
-    True
+    >>> frame = sample_size(scores, sizes=[5, 60, 120], n_samples=3).to_frame()
+    >>> frame[["topics", "power", "expected_tau"]].round(2)
+       topics  power  expected_tau
+    0       5   0.27          0.58
+    1      60   0.90          0.94
+    2     120    NaN          0.98
     """
     scores, diagnostics = choose_runs(scores, distinct_runs, topics=4)
     check_share("alpha", alpha)
+    check_share("confidence", confidence)
     check_seed(seed)
     check_tau(tau)
     check_jobs(n_jobs)
@@ -186,19 +217,21 @@ def sample_size(
     except TypeError:
         raise MetaevalError(f"{format_option('sizes')} is {sizes!r}; it is a list of whole numbers") from None
     ladder = sorted(set(wanted))
-    if not ladder or ladder[0] < 2 or ladder[-1] > n_topics:
+    if not ladder or ladder[0] < 2 or ladder[-1] > _MOST:
         given = format_option("sizes", ",".join(map(str, ladder)))
-        raise MetaevalError(f"{given}: each size lies between 2 and the {n_topics} topics there are")
+        raise MetaevalError(f"{given}: each size is a number of topics, from 2 to {_MOST:,}")
     warn_of_constant_measures(scores)
     order = sort_labels(scores)
     taus = np.full((len(ladder), len(scores.measures)), np.nan)
-    power, spread = np.empty_like(taus), np.empty_like(taus)
+    power, spread = np.full_like(taus, np.nan), np.full_like(taus, np.nan)
     for position, size in enumerate(ladder):
         names = (scores.collection, "sample_size", str(size))
         if 2 * size <= n_topics:
             key = stream_key(seed, *names, "splits")
             splits = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
             taus[position] = splits.mean(axis=0)
+        if size > n_topics:
+            continue
         rng = generator(seed, *names, "samples")
         found = []
         for sample in range(n_samples if size < n_topics else 1):
@@ -207,12 +240,39 @@ def sample_size(
             counts = randomised_tukey_hsd(order.values[:, some], n_permutations=n_permutations, key=key, n_jobs=n_jobs)
             found.append((p_values(counts, n_permutations) <= alpha).mean(axis=1))
         power[position], spread[position] = np.mean(found, axis=0), np.std(found, axis=0)
-    signature = sign(
-        "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau, seed=seed,
-        **diagnostics.settings,
+    no_interval = explain_no_interval(len(scores.runs), n_topics)
+    place = (scores.collection, "sample_size")
+    curves = expected_tau(
+        order.values, ladder, key=stream_key(seed, *place, "halves"), n_trials=n_trials, variant=tau,
+        group_order=generator(seed, *place, "groups").permutation(n_topics), confidence=confidence,
+        intervals=not no_interval,
     )  # fmt: skip
-    taus, power, spread = (table[:, order.measures] for table in (taus, power, spread))
-    return SampleSize(scores.measures, tuple(ladder), taus, power, spread, signature, diagnostics=(diagnostics,))
+    expected = np.stack([curves.between, curves.between_low, curves.between_high], axis=-1)
+    truth = np.stack([curves.truth, curves.truth_low, curves.truth_high], axis=-1)
+    signature = sign(
+        "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau,
+        confidence=confidence, seed=seed, **diagnostics.settings,
+    )  # fmt: skip
+    taus, power, spread, expected, truth = (
+        table[:, order.measures] for table in (taus, power, spread, expected, truth)
+    )
+    return SampleSize(
+        scores.measures, tuple(ladder), taus, power, spread, expected, truth, confidence, signature, no_interval,
+        diagnostics=(diagnostics,), remarks=_remark_on_sizes(ladder, n_topics),
+    )  # fmt: skip
+
+
+def _remark_on_sizes(sizes: Sequence[int], n_topics: int) -> tuple[str, ...]:
+    if sizes[-1] <= _FURTHEST * n_topics:
+        return ()
+    return (
+        f"Expected τ was checked with up to {_FURTHEST} times as many topics as there are, {_FURTHEST * n_topics:,} here; "
+        f"{sizes[-1]:,} are beyond that.",
+    )
+
+
+def _name_columns(names: tuple[str, str, str], curves: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: curves[..., place].ravel() for place, name in enumerate(names)}
 
 
 def _choose_ticks(ticks: list[int]) -> list[int]:

@@ -32,7 +32,7 @@ class Analysis:
 ANALYSES = {
     "similarity": Analysis(
         "analyses.ranking_similarity:ranking_similarity",
-        ("similarity scores.csv", "similarity trec-web-2013 --tau tau_b --format latex"),
+        ("similarity scores.csv", "similarity trec-web-2013 --tau tau_b@15 --format latex"),
     ),
     "consistency": Analysis(
         "analyses.split_half_consistency:split_half_consistency",
@@ -61,7 +61,11 @@ ANALYSES = {
         "analyses.robustness:robustness", ("robustness trec-web-2013", "robustness stc3-dq-a stc3-dq-e stc3-dq-s")
     ),
     "sample-size": Analysis(
-        "analyses.sample_size:sample_size", ("sample-size stc3-dq-a --sizes 10,50,100,200,390",)
+        "analyses.sample_size:sample_size", ("sample-size stc3-dq-a --sizes 10,50,100,200,390,780",)
+    ),
+    "topic-set-size": Analysis(
+        "analyses.topic_set_size:topic_set_size",
+        ("topic-set-size trec-web-2013 --difference 0.1", "topic-set-size scores.csv --difference 2 --n-runs 10"),
     ),
     "coverage": Analysis(
         "analyses.coverage:coverage",

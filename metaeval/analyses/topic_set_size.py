@@ -1,0 +1,281 @@
+"""How many topics should a new collection have? Topic-set-size design (Sakai 2016; Sakai 2018, Chapter 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import check_count, check_positive, check_seed, check_share
+from metaeval.analyses.diagnostics import choose_runs
+from metaeval.analyses.label_order import sort_labels
+from metaeval.analyses.result import Result
+from metaeval.data.scores import Scores
+from metaeval.measures.base import Measure
+from metaeval.show.signature import Signature, sign
+from metaeval.show.table import Table
+from metaeval.stats.intervals import explain_no_interval
+from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.streams import stream_key
+from metaeval.stats.topic_set_size import (
+    Variances,
+    detectable_effect,
+    find_variances,
+    generalisability,
+    topics_for_anova,
+    topics_for_generalisability,
+    topics_for_t_test,
+    topics_for_width,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DESIGNS = ("t-test", "ANOVA", "interval", "generalisability")
+"""For what topics are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class TopicSetSize(Result):
+    """How many topics every measure needs, by several designs.
+
+    Parameters
+    ----------
+    measures : tuple of Measure
+    topics : ndarray, shape (design, measure, 3)
+        The number of topics for each of `DESIGNS`, and the ends of its interval; infinite where no number is enough.
+    residual, within : ndarray, shape (measure, 3)
+        The variances V_E2 and V_E1, with their intervals.
+    coefficient : ndarray, shape (measure, 3)
+        The generalisability coefficient of the topics there are, with its interval.
+    detectable : ndarray, shape (measure,)
+        The difference of two runs that a paired t-test on the topics there are finds with probability 1 − β.
+    n_topics : int
+        How many topics there are.
+    n_runs : int
+        How many runs the analysis of variance is to compare.
+    difference, width : float
+        The difference to detect, and the width of the confidence interval, in units of the measures.
+    alpha, beta, target, confidence : float
+    signature : Signature
+    no_interval : str
+        Why there is no interval, if it was asked for: too few runs or topics.
+    """
+
+    measures: tuple[Measure, ...]
+    topics: np.ndarray
+    residual: np.ndarray
+    within: np.ndarray
+    coefficient: np.ndarray
+    detectable: np.ndarray
+    n_topics: int
+    n_runs: int
+    difference: float
+    width: float
+    alpha: float
+    beta: float
+    target: float
+    confidence: float
+    signature: Signature
+    no_interval: str = ""
+
+    def __repr__(self) -> str:
+        return f"TopicSetSize: a difference of {self.difference:g}, {len(self.measures)} measures"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the numbers of topics, one row a measure and design.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure, design, topics, low, high.
+        """
+        names = [str(one) for one in self.measures]
+        number, low, high = self.topics.transpose(2, 1, 0).reshape(3, -1)
+        return pd.DataFrame(
+            {
+                "measure": np.repeat(names, len(DESIGNS)),
+                "design": list(DESIGNS) * len(names),
+                "topics": number,
+                "low": low,
+                "high": high,
+            }
+        )
+
+    def variances(self) -> pd.DataFrame:
+        """Return what the numbers rest on, one row a measure.
+
+        Returns
+        -------
+        DataFrame
+            Columns measure, and V_E2, V_E1 and coefficient, each with its interval, and detectable.
+        """
+        columns: dict[str, object] = {"measure": [str(one) for one in self.measures]}
+        for name, values in (("V_E2", self.residual), ("V_E1", self.within), ("coefficient", self.coefficient)):
+            columns |= {name: values[:, 0], f"{name}_low": values[:, 1], f"{name}_high": values[:, 2]}
+        return pd.DataFrame({**columns, "detectable": self.detectable})
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the variances and the generalisability coefficient."""
+        return {"variances": self.variances()}
+
+    def to_table(self) -> Table:
+        """Return the numbers of topics with their intervals, one row a measure."""
+        cells = [[_write_number(self.topics[d, m]) for d in range(len(DESIGNS))] for m in range(len(self.measures))]
+        shown = pd.DataFrame(cells, columns=list(DESIGNS), index=pd.Index([str(one) for one in self.measures]))
+        shown.index.name = "measure"
+        here = f"with {self.n_topics}"
+        shown[f"detectable {here}"], shown[f"coefficient {here}"] = self.detectable, self.coefficient[:, 0]
+        caption = (
+            f"Topics needed: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at "
+            f"α = {self.alpha:g} by a paired t-test, and between the best and worst of {self.n_runs} runs by a one-way "
+            f"ANOVA; for a {1 - self.alpha:.0%} confidence interval of a difference {self.width:g} wide; for a "
+            f"generalisability coefficient of {self.target:g}. {self.no_interval}"
+        ).strip()
+        return Table(shown, caption, self.signature)
+
+    def plot(self) -> Figure:
+        """Draw how many topics a paired t-test needs by every measure, with intervals."""
+        from metaeval.show.drawing import Interval, draw_intervals
+
+        rows = [
+            Interval(str(one), one.title, number, line=None if np.isnan(low) else (low, high))
+            for one, (number, low, high) in zip(self.measures, self.topics[0], strict=True)
+        ]
+        label = f"topics for a paired t-test to find a difference of {self.difference:g}"
+        return draw_intervals(rows[::-1], label, self.signature)
+
+
+def topic_set_size(
+    scores: Scores,
+    *,
+    difference: float = 0.1,
+    width: float | None = None,
+    n_runs: int | None = None,
+    alpha: float = 0.05,
+    beta: float = 0.2,
+    target: float = 0.95,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    distinct_runs: bool = False,
+    seed: int = 0,
+) -> TopicSetSize:
+    """How many topics should a new collection have, so that a measure finds a given difference between runs?
+
+    Parameters
+    ----------
+    scores : Scores
+        At least two runs and two topics, of the kind that the new collection will have.
+    difference : float, optional
+        The smallest difference of two runs' means that matters, in units of the measures.
+    width : float, optional
+        How wide the confidence interval of a difference may be on average; by default as wide as `difference`.
+    n_runs : int, optional
+        How many runs the analysis of variance is to compare; by default as many as there are.
+    alpha : float, optional
+    beta : float, optional
+        Probability of missing the difference.
+    target : float, optional
+        Generalisability coefficient to reach.
+    n_bootstrap : int, optional
+        Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
+    confidence : float, optional
+        Level of the intervals.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
+    seed : int, optional
+
+    Returns
+    -------
+    TopicSetSize
+
+    Raises
+    ------
+    MetaevalError
+        If there are too few runs or topics, or an option is out of range.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> values = np.linspace(0.2, 0.8, 12)[:, None, None] + rng.normal(0, 0.2, (12, 40, 1))
+    >>> scores = Scores(values, runs=list("abcdefghijkl"), topics=range(40), measures=["X"])
+    >>> topic_set_size(scores, difference=0.1).to_frame().set_index("design")[["topics", "low", "high"]]
+                      topics    low   high
+    design
+    t-test              66.0   57.0   77.0
+    ANOVA              140.0  121.0  162.0
+    interval           129.0  111.0  150.0
+    generalisability    21.0   17.0   26.0
+    """
+    scores, diagnostics = choose_runs(scores, distinct_runs)
+    check_positive("difference", difference)
+    width = difference if width is None else width
+    check_positive("width", width)
+    n_compared = len(scores.runs) if n_runs is None else n_runs
+    check_count("n_runs", n_compared, 2)
+    for name, share in (("alpha", alpha), ("beta", beta), ("target", target), ("confidence", confidence)):
+        check_share(name, share)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_seed(seed)
+    order = sort_labels(scores)
+    n_topics = len(scores.topics)
+    no_interval = explain_no_interval(len(scores.runs), n_topics) if n_bootstrap else ""
+    found, drawn = find_variances(order.values), None
+    if n_bootstrap and not no_interval:
+        key = stream_key(seed, scores.collection, "topic_set_size")
+        drawn = find_variances(order.values, resampled_topics(key, range(n_bootstrap), n_topics))
+    residual, within, ratio = (ends[order.measures] for ends in _find_ends(found, drawn, n_topics, confidence))
+    deviation = np.sqrt(2 * residual)  # of the difference of two runs
+    with np.errstate(divide="ignore"):
+        topics = np.stack(
+            [
+                topics_for_t_test(difference / deviation, alpha, beta),
+                topics_for_anova(difference / np.sqrt(within), alpha, beta, n_compared),
+                topics_for_width(width / deviation, alpha),
+                topics_for_generalisability(ratio, target),
+            ]
+        )
+    resampling = {"bootstrap": n_bootstrap, "confidence": confidence, "seed": seed} if n_bootstrap else {}
+    signature = sign(
+        "topic_set_size", scores, difference=difference, width=width, runs_compared=n_compared, alpha=alpha, beta=beta,
+        target=target, **resampling, **diagnostics.settings,
+    )  # fmt: skip
+    return TopicSetSize(
+        scores.measures, topics, residual, within, generalisability(ratio, n_topics),
+        detectable_effect(n_topics, alpha, beta) * deviation[:, 0], n_topics, n_compared, difference, width, alpha, beta,
+        target, confidence, signature, no_interval, diagnostics=(diagnostics,),
+    )  # fmt: skip
+
+
+def _find_ends(
+    found: Variances, drawn: Variances | None, n_topics: int, confidence: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return residual, within and ratio, each with its interval, shape (measure, 3); the ratio's ends go down.
+
+    Variances, and F = 1 + n·ratio, vary in proportion to themselves: their intervals are symmetrical in the logarithm.
+    Only the spread of the resamples counts, as everywhere. More variance needs more topics, and so does a smaller ratio.
+    """
+    from scipy.stats import t
+
+    quantile = t.ppf((1 + confidence) / 2, n_topics - 1)
+
+    def widen(one: np.ndarray, resampled: np.ndarray | None) -> np.ndarray:
+        if resampled is None:
+            return np.stack([one, np.full_like(one, np.nan), np.full_like(one, np.nan)], axis=-1)
+        spread = np.divide(resampled.std(axis=0, ddof=1), one, out=np.zeros_like(one), where=one > 0)
+        reach = np.exp(quantile * np.sqrt(n_topics / (n_topics - 1)) * spread)
+        return np.stack([one, one / reach, one * reach], axis=-1)
+
+    residual = widen(found.residual, None if drawn is None else drawn.residual)
+    within = widen(found.within, None if drawn is None else drawn.within)
+    with np.errstate(invalid="ignore"):
+        rates = widen(1 + n_topics * found.ratio, None if drawn is None else 1 + n_topics * drawn.ratio)
+    ratio = (rates - 1) / n_topics
+    return residual, within, ratio[:, [0, 2, 1]]
+
+
+def _write_number(ends: np.ndarray) -> str:
+    number, low, high = ("∞" if np.isinf(end) else f"{end:.0f}" for end in ends)
+    return number if np.isnan(ends[1]) else f"{number} ({low}–{high})"
