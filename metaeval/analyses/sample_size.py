@@ -199,8 +199,8 @@ def sample_size(
     >>> frame = sample_size(scores, sizes=[5, 60, 120], n_samples=3).to_frame()
     >>> frame[["topics", "power", "expected_tau"]].round(2)
        topics  power  expected_tau
-    0       5   0.27          0.58
-    1      60   0.90          0.94
+    0       5   0.03          0.75
+    1      60   0.60          0.97
     2     120    NaN          0.98
     """
     scores, diagnostics = choose_runs(scores, distinct_runs, topics=4)

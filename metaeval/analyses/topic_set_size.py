@@ -201,13 +201,12 @@ def topic_set_size(
     >>> rng = np.random.default_rng(0)
     >>> values = np.linspace(0.2, 0.8, 12)[:, None, None] + rng.normal(0, 0.2, (12, 40, 1))
     >>> scores = Scores(values, runs=list("abcdefghijkl"), topics=range(40), measures=["X"])
-    >>> topic_set_size(scores, difference=0.1).to_frame().set_index("design")[["topics", "low", "high"]]
-                      topics    low   high
-    design
-    t-test              66.0   57.0   77.0
-    ANOVA              140.0  121.0  162.0
-    interval           129.0  111.0  150.0
-    generalisability    21.0   17.0   26.0
+    >>> topic_set_size(scores, difference=0.1).to_frame()[["design", "topics", "low", "high"]]
+                 design  topics    low   high
+    0            t-test    69.0   60.0   80.0
+    1             ANOVA   141.0  121.0  165.0
+    2          interval   133.0  115.0  154.0
+    3  generalisability    22.0   17.0   29.0
     """
     scores, diagnostics = choose_runs(scores, distinct_runs)
     check_positive("difference", difference)
@@ -243,7 +242,7 @@ def topic_set_size(
         target=target, **resampling, **diagnostics.settings,
     )  # fmt: skip
     return TopicSetSize(
-        scores.measures, topics, residual, within, generalisability(ratio, n_topics),
+        scores.measures, topics, residual, within, generalisability(ratio[:, [0, 2, 1]], n_topics),
         detectable_effect(n_topics, alpha, beta) * deviation[:, 0], n_topics, n_compared, difference, width, alpha, beta,
         target, confidence, signature, no_interval, diagnostics=(diagnostics,),
     )  # fmt: skip

@@ -10,6 +10,7 @@ import scipy.stats
 
 import metaeval as me
 from metaeval.errors import DirectionWarning, MetaevalError, MetaevalWarning
+from metaeval.stats.weighted_correlation import correlate
 
 
 def scores_of(values, measures=None, collection="c"):
@@ -56,6 +57,19 @@ class TestRankingSimilarity:
     def test_bad_options_are_refused_by_name(self, scores, options, message):
         with pytest.raises(MetaevalError, match=message):
             me.ranking_similarity(scores, **options)
+
+    def test_the_reference_of_a_one_sided_correlation_is_the_row(self, scores):
+        found = me.ranking_similarity(scores, n_bootstrap=0, tau="tau_ap")
+        means = (scores.values * [1, -1, -1]).mean(axis=1)
+        assert found.tau[0, 2] == pytest.approx(correlate(means[:, 0], means[:, 2], "tau_ap"))
+        assert found.tau[2, 0] == pytest.approx(correlate(means[:, 2], means[:, 0], "tau_ap"))
+        assert len(found.intervals()) == 6
+        assert "rows are the reference" in found.to_table().caption
+        assert found.to_table().frame.shape == (3, 3)
+
+    def test_a_correlation_over_more_runs_than_there_are_is_refused(self, scores):
+        with pytest.raises(MetaevalError, match="tau=tau_b@9: c holds 8 runs; use at most tau_b@8"):
+            me.ranking_similarity(scores, tau="tau_b@9")
 
     def test_the_interval_holds_the_value_and_narrows_with_more_topics(self):
         values = np.linspace(0, 1, 12)[:, None, None] + np.random.default_rng(0).normal(0, 1, (12, 100, 2))
@@ -381,11 +395,21 @@ class TestRobustness:
 
 class TestSampleSize:
     def test_more_topics_tell_more_runs_apart_and_rank_more_consistently(self, scores):
-        frame = me.sample_size(scores, sizes=[4, 10, 20, 40], n_trials=100, n_permutations=300).to_frame()
+        frame = me.sample_size(scores, sizes=[4, 10, 20, 40, 80], n_trials=100, n_permutations=300).to_frame()
         one = frame[frame["measure"] == "RNOD"]
-        assert one["power"].is_monotonic_increasing
+        assert one["power"].iloc[:4].is_monotonic_increasing
         assert one["mean_tau"].iloc[:3].is_monotonic_increasing
         assert np.isnan(one["mean_tau"].iloc[3])
+        for name in ("expected_tau", "true_tau"):
+            assert one[name].is_monotonic_increasing
+        assert one["expected_tau"].iloc[2] == pytest.approx(one["mean_tau"].iloc[2], abs=0.02)
+
+    def test_power_ends_with_the_topics_there_are_and_expected_tau_goes_on(self, scores):
+        found = me.sample_size(scores, sizes=[40, 400], n_trials=20, n_permutations=100)
+        assert np.isnan(found.power).all(axis=1).tolist() == [False, True]
+        assert (found.expected[:, :, 0] <= found.truth[:, :, 0]).all()
+        assert "No interval: it needs 10 runs" in found.to_table().caption
+        assert "checked with up to 4 times as many topics" in found.notes()[-1]
 
     def test_with_all_topics_it_is_a_test_of_the_collection(self, scores):
         found = me.sample_size(scores, sizes=[40], n_permutations=3000)
@@ -394,7 +418,7 @@ class TestSampleSize:
         assert (found.power_sd == 0).all()
 
     def test_sizes_out_of_range_are_refused(self, scores):
-        with pytest.raises(MetaevalError, match="between 2 and the 40 topics"):
+        with pytest.raises(MetaevalError, match="from 2 to 1,000,000"):
             me.sample_size(scores, sizes=[1, 50])
 
 
@@ -411,7 +435,9 @@ def results(scores):
         me.significance_contradictions(power),
         me.baseline_preference(scores, "r0", "r1"),
         me.robustness(scores),
-        me.sample_size(scores, sizes=[5, 40], n_trials=20, n_samples=2, n_permutations=100),
+        me.sample_size(enough_runs, sizes=[5, 40, 80], n_trials=20, n_samples=2, n_permutations=100),
+        me.ranking_similarity(scores, n_bootstrap=0, tau="tau_ap@5"),
+        me.topic_set_size(enough_runs, n_bootstrap=50),
     ]
 
 
@@ -436,6 +462,7 @@ def test_every_result_says_what_it_is_and_shows_itself_with_its_signature(scores
 
 EXPORTED = {
     "RankingSimilarity": {"intervals": ["measure_1", "measure_2", "tau", "low", "high"]},
+    "TopicSetSize": {"variances": ["measure", "V_E2", "V_E1", "coefficient", "detectable"]},
     "SplitHalfConsistency": {
         "comparisons": ["measure_1", "measure_2", "difference", "effect_size", "p_value", "significant"],
         "trials": ["trial"],

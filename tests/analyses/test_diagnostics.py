@@ -91,12 +91,13 @@ def arguments(name):
         "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
         "discriminative_power": {"n_permutations": 50},
         "ranking_similarity": {"n_bootstrap": 0},
+        "topic_set_size": {"n_bootstrap": 0},
     }.get(name, {})
 
 
 OF_SCORES = [
     "ranking_similarity", "split_half_consistency", "discriminative_power", "robustness", "sample_size", "coverage",
-    "coverage_sweep", "uir",
+    "coverage_sweep", "uir", "topic_set_size",
 ]  # fmt: skip
 
 

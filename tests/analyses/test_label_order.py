@@ -94,6 +94,11 @@ def test_numbers_of_topics_belong_to_labels(two_orders):
     one, other = (me.sample_size(each, **settings) for each in two_orders)
     for name in ("tau", "power", "power_sd"):
         assert by_name(one, name) == by_name(other, name)
+    for name in ("expected", "truth"):
+        mine, theirs = (
+            {str(m): getattr(each, name)[:, k].tobytes() for k, m in enumerate(each.measures)} for each in (one, other)
+        )
+        assert mine == theirs
 
 
 def test_pooled_intervals_belong_to_labels(two_orders):

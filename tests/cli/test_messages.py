@@ -31,7 +31,7 @@ BAD = {
     "a target whose name tells no format": "score gold.txt gold.txt -l judgements --classes 0,1 -o new",
     "a folder that is a file": "power tiny.csv --out tiny.csv",
     "an unknown measure": "power tiny.csv -m NMD",
-    "an unknown τ": "similarity tiny.csv --tau tau_c",
+    "an unknown τ": "similarity tiny.csv --tau tau_c; --tau tau_b@1; --tau tau_ap@99",
     "no run of that name": "baselines tiny.csv x y",
     "sizes that are no numbers": "sample-size tiny.csv --sizes a,b",
     "a folder without scores": "power nothing",
@@ -116,6 +116,7 @@ COMMANDS = {
     "baselines": "r0 r1",
     "robustness": "",
     "sample-size": "--trials 5 --samples 2 -B 20",
+    "topic-set-size": "--bootstrap 20",
     "coverage": "-r m0 --bootstrap 20",
 }
 
@@ -136,7 +137,8 @@ WRONG_VALUES = {
     "--correction holm; --n-jobs 0; --seed 1.5; --missing ignore; --from xml; --format pdf; --lower-is-better nobody; "
     "--cluster nowhere; -m nobody; --no-such-option 3",
     "baselines": "r0 r0; r0 nobody; r0; r0 r1 --tie -1; r0 r1 --tie nan",
-    "sample-size": "--sizes 1; --sizes 13; --sizes -4; --sizes 4,x; --samples -1; --trials 0; -B -1; --alpha 7",
+    "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --samples -1; --trials 0; -B -1; --alpha 7",
+    "topic-set-size": "--difference 0; --difference nan; --width -1; --n-runs 1; --beta 1; --target 0; --bootstrap -1",
     "coverage": "; -r nobody; -r AP --bootstrap -1; -r AP --confidence -1",
 }
 

@@ -221,6 +221,7 @@ def analyse(case):
             "robustness",
             "coverage",
             "sample_size",
+            "topic_set_size",
             "baselines",
         ]
     )
@@ -237,6 +238,7 @@ def analyse(case):
         "robustness": lambda: me.robustness(scores),
         "coverage": lambda: me.coverage(scores, reference=["m0"], n_bootstrap=5),
         "sample_size": lambda: me.sample_size(scores, n_trials=5, n_samples=2, n_permutations=20),
+        "topic_set_size": lambda: me.topic_set_size(scores, n_bootstrap=5),
         "baselines": lambda: me.baseline_preference(scores, "r0", "r1"),
     }
     found, _said = case.call(ask[question])

@@ -1,0 +1,80 @@
+"""Topic-set-size design of labelled scores."""
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.errors import MetaevalError
+from metaeval.stats.anova import residual_variance
+
+
+@pytest.fixture(scope="module")
+def scores():
+    rng = np.random.default_rng(0)
+    quality = np.linspace(0.2, 0.6, 12)[:, None, None]
+    values = quality + rng.normal(0, 0.1, (1, 40, 2)) + rng.normal(0, [0.1, 0.2], (12, 40, 2))
+    return me.Scores(values, runs=range(12), topics=range(40), measures=["AP", "RR"], collection="c")
+
+
+def test_a_measure_with_twice_the_deviation_needs_four_times_the_topics(scores):
+    frame = (
+        me.topic_set_size(scores, n_bootstrap=0).to_frame().pivot(index="measure", columns="design", values="topics")
+    )
+    assert frame.loc["RR", "t-test"] / frame.loc["AP", "t-test"] == pytest.approx(4, rel=0.2)
+    assert frame.loc["RR", "interval"] / frame.loc["AP", "interval"] == pytest.approx(4, rel=0.2)
+
+
+def test_the_variance_of_a_paired_design_leaves_topics_out_and_that_of_anova_does_not(scores):
+    found = me.topic_set_size(scores, n_bootstrap=0)
+    assert found.residual[:, 0] == pytest.approx(residual_variance(scores.values.transpose(2, 1, 0)))
+    assert found.within[:, 0] == pytest.approx(scores.values.var(axis=1, ddof=1).mean(axis=0))
+    assert (found.within[:, 0] > found.residual[:, 0]).all()
+
+
+def test_intervals_hold_the_numbers_and_more_topics_narrow_them(scores):
+    found = me.topic_set_size(scores)
+    number, low, high = found.topics.transpose(2, 0, 1)
+    assert (low <= number).all()
+    assert (number <= high).all()
+    coefficient = found.coefficient
+    assert (coefficient[:, 1] < coefficient[:, 0]).all()
+    assert (coefficient[:, 0] < coefficient[:, 2]).all()
+    few = me.topic_set_size(scores.sel(topics=scores.topics[:25]))
+    assert (few.residual[:, 2] / few.residual[:, 1] > found.residual[:, 2] / found.residual[:, 1]).all()
+
+
+def test_the_order_of_labels_and_other_measures_move_nothing(scores):
+    found = me.topic_set_size(scores, n_bootstrap=100).topics
+    turned = scores.sel(runs=scores.runs[::-1], measures=["RR", "AP"])
+    assert np.array_equal(me.topic_set_size(turned, n_bootstrap=100).topics[:, ::-1], found)
+    alone = me.topic_set_size(scores.sel(measures=["RR"]), n_bootstrap=100).topics
+    assert np.array_equal(alone[:, 0], found[:, 1])
+
+
+def test_runs_that_differ_by_nothing_need_infinitely_many_topics_to_generalise():
+    values = np.random.default_rng(1).normal(0, 1, (4, 6, 1))
+    values -= values.mean(axis=1, keepdims=True)
+    scores = me.Scores(values, runs=range(4), topics=range(6), measures=["AP"])
+    found = me.topic_set_size(scores)
+    assert np.isinf(found.topics[3, 0, 0])
+    assert found.coefficient[0, 0] == 0
+    assert "No interval" in found.to_table().caption
+    assert "∞" in found.to_text()
+
+
+def test_runs_that_differ_by_the_same_on_every_topic_need_the_fewest():
+    values = np.add.outer([0.1, 0.2], np.linspace(0, 1, 5))[..., None]
+    found = me.topic_set_size(me.Scores(values, runs=["a", "b"], topics=range(5), measures=["AP"]))
+    assert found.topics[[0, 2, 3], 0, 0].tolist() == [2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"difference": 0}, "difference is 0"), ({"width": -1}, "width is -1"), ({"n_runs": 1}, "n_runs is 1"),
+        ({"beta": 1}, "beta is 1"), ({"target": 2}, "target is 2"), ({"n_bootstrap": -1}, "n_bootstrap is -1"),
+    ],
+)  # fmt: skip
+def test_options_out_of_range_are_refused(scores, options, message):
+    with pytest.raises(MetaevalError, match=message):
+        me.topic_set_size(scores, **options)

@@ -1,0 +1,132 @@
+"""Topic-set-size design against statsmodels, Sakai's approximations and tables, and simulation."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import f, norm, t
+
+from metaeval.stats import topic_set_size as design
+from metaeval.stats.anova import residual_variance
+
+
+@pytest.mark.parametrize("n", [5, 34, 200])
+@pytest.mark.parametrize("effect", [0.1, 0.5, 1.2])
+def test_power_is_statsmodels(n, effect):
+    power = pytest.importorskip("statsmodels.stats.power")
+    assert design.power_of_t_test(n, effect, 0.05) == pytest.approx(power.TTestPower().power(effect, n, 0.05))
+    for runs in (2, 10, 100):
+        expected = power.FTestAnovaPower().power(effect / np.sqrt(2 * runs), n * runs, 0.01, k_groups=runs)
+        assert design.power_of_anova(n, effect, 0.01, runs) == pytest.approx(expected)
+
+
+def approximate_t(n, effect, alpha):
+    """Sakai 2018, Chapter 6: the noncentral t distribution by a normal one."""
+    w, phi = t.isf(alpha / 2, n - 1), n - 1
+    ends = [(sign * w * (1 - 1 / (4 * phi)) - np.sqrt(n) * effect) / np.sqrt(1 + w**2 / (2 * phi)) for sign in (-1, 1)]
+    return norm.cdf(ends[0]) + norm.sf(ends[1])
+
+
+def approximate_f(n, effect, alpha, runs):
+    """Sakai 2018, Chapter 6: the noncentral F distribution by a normal one."""
+    a, e, shift = runs - 1, runs * (n - 1), n * effect**2 / 2
+    w, c, phi = f.isf(alpha, a, e), (a + 2 * shift) / (a + shift), (a + shift) ** 2 / (a + 2 * shift)
+    u = (np.sqrt(w / e) * np.sqrt(2 * e - 1) - np.sqrt(c / a) * np.sqrt(2 * phi - 1)) / np.sqrt(c / a + w / e)
+    return norm.sf(u)
+
+
+@pytest.mark.parametrize(("n", "effect"), [(20, 0.5), (50, 0.3), (100, 0.4), (200, 0.2)])
+def test_sakais_approximations_are_near(n, effect):
+    assert design.power_of_t_test(n, effect, 0.05) == pytest.approx(approximate_t(n, effect, 0.05), abs=0.003)
+    for runs in (3, 10, 30):
+        exact = design.power_of_anova(n, effect, 0.05, runs)
+        assert exact == pytest.approx(approximate_f(n, effect, 0.05, runs), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("effect", "alpha", "beta"), list(itertools.product((0.1, 0.3, 1.0), (0.01, 0.05), (0.1, 0.2, 0.5)))
+)
+def test_topics_for_a_t_test_are_sakais_closed_approximation_give_or_take_one(effect, alpha, beta):
+    z, z_beta = norm.isf(alpha / 2), norm.isf(beta)
+    closed = ((z + z_beta) / effect) ** 2 + z**2 / 2
+    assert abs(design.topics_for_t_test(effect, alpha, beta) - np.ceil(closed)) <= 1
+
+
+# α, β and two coefficients of Table 6.4 of Sakai 2018: n is about (x1 + x2·√(m - 1))/Δ for m runs.
+TABLE = [
+    (0.01, 0.1, 10.439, 5.213), (0.01, 0.2, 7.736, 4.551), (0.01, 0.5, 3.653, 3.302), (0.05, 0.1, 7.049, 4.244),
+    (0.05, 0.2, 4.860, 3.584), (0.05, 0.3, 3.522, 3.112), (0.05, 0.5, 1.765, 2.341),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("alpha", "beta", "x1", "x2"), TABLE)
+def test_topics_for_anova_are_those_of_the_books_table(alpha, beta, x1, x2):
+    for runs, effect in itertools.product((10, 30, 100), (0.2, 0.5)):
+        table = (x1 + x2 * np.sqrt(runs - 1)) / (effect**2 / 2)
+        assert design.topics_for_anova(effect, alpha, beta, runs) == pytest.approx(table, rel=0.03, abs=3)
+
+
+def test_the_number_is_the_least_that_is_enough():
+    effects = np.array([0.1, 0.4, 2.0])
+    n = design.topics_for_t_test(effects, 0.05, 0.2)
+    assert (design.power_of_t_test(n, effects, 0.05) >= 0.8).all()
+    assert (design.power_of_t_test(n - 1, effects, 0.05) < 0.8).all()
+    n = design.topics_for_anova(effects, 0.05, 0.2, 10)
+    assert (design.power_of_anova(n[:2] - 1, effects[:2], 0.05, 10) < 0.8).all()
+    n = design.topics_for_width(effects, 0.05)
+    assert (design.expected_width(n, 1, 0.05) <= effects).all()
+    assert (design.expected_width(n - 1, 1, 0.05) > effects).all()
+
+
+def test_a_simulation_finds_the_power_and_the_width():
+    rng = np.random.default_rng(0)
+    gaps = 0.1 + rng.normal(0, 0.3, (20_000, 50))
+    spread = gaps.std(axis=1, ddof=1) / np.sqrt(50)
+    quantile = t.isf(0.025, 49)
+    found = (np.abs(gaps.mean(axis=1)) > quantile * spread).mean()
+    assert design.power_of_t_test(50, 0.1 / 0.3, 0.05) == pytest.approx(found, abs=0.015)
+    assert design.expected_width(50, 0.3, 0.05) == pytest.approx(2 * quantile * spread.mean(), rel=0.005)
+
+
+def test_the_detectable_difference_is_the_inverse():
+    assert design.power_of_t_test(40, design.detectable_effect(40, 0.05, 0.2), 0.05) == pytest.approx(0.8)
+
+
+def test_extremes_have_an_answer():
+    assert design.topics_for_t_test([1e-5, np.inf, np.nan, 100], 0.05, 0.2).tolist()[:2] == [np.inf, 2]
+    assert np.isnan(design.topics_for_t_test(np.nan, 0.05, 0.2))
+    assert design.topics_for_anova([1e-5, np.inf], 0.05, 0.2, 10).tolist() == [np.inf, 2]
+    assert design.topics_for_width([1e-5, np.inf], 0.05).tolist() == [np.inf, 2]
+
+
+@pytest.fixture
+def values():
+    rng = np.random.default_rng(1)
+    return rng.normal(0, 0.1, (7, 1, 2)) + rng.normal(0, 0.3, (1, 15, 2)) + rng.normal(0, 0.2, (7, 15, 2))
+
+
+def test_variances_are_those_of_the_analyses_of_variance(values):
+    found = design.find_variances(values)
+    np.testing.assert_allclose(found.residual, residual_variance(values.transpose(2, 1, 0)))
+    np.testing.assert_allclose(found.within, values.var(axis=1, ddof=1).mean(axis=0))
+    first, second = np.triu_indices(7, 1)
+    np.testing.assert_allclose(2 * found.residual, (values[first] - values[second]).var(axis=1, ddof=1).mean(axis=0))
+
+
+def test_the_generalisability_coefficient_is_that_of_mean_squares(values):
+    # Brennan 2001, as in the package gt4ireval: σ²_r = (MS_r - MS_e)/n, Eρ² = σ²_r/(σ²_r + σ²_e/n).
+    found = design.find_variances(values)
+    mean_square = 15 * values.mean(axis=1).var(axis=0, ddof=1)
+    assert design.generalisability(found.ratio, 15) == pytest.approx(1 - found.residual / mean_square)
+    runs = (mean_square - found.residual) / 15
+    needed = design.topics_for_generalisability(found.ratio, 0.95)
+    assert needed.tolist() == np.ceil(0.95 * found.residual / (runs * 0.05)).tolist()
+    assert (design.generalisability(found.ratio, needed) >= 0.95).all()
+
+
+def test_a_resample_is_the_collection_with_topics_repeated(values):
+    weights = np.bincount([0, 0, 3, 5, 5, 5, *range(6, 15)], minlength=15)[None]
+    one = design.find_variances(values, weights)
+    other = design.find_variances(np.repeat(values, weights[0], axis=1))
+    for name in ("residual", "within", "ratio"):
+        np.testing.assert_allclose(getattr(one, name)[0], getattr(other, name))

@@ -1,0 +1,150 @@
+"""Rank correlations that weigh the head, and over the first k runs."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from metaeval.errors import MetaevalError
+from metaeval.stats.rank_correlation import tau, tau_matrix
+from metaeval.stats.weighted_correlation import SYMBOLS, correlate, correlation_matrix, parse_rank_correlation
+
+X = [0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992]
+Y = [0.82, 0.406, 0.817, 0.953, 0.673, 0.073, 0.364, 0.547, 0.589, 0.988]
+X_TIED, Y_TIED = np.round(X, 1), np.array([0.8, 0.4, 0.8, 1, 0.7, 0.1, 0.4, 0.5, 0.6, 1])
+V = [0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38]
+W = [0.263, 0.843, 0.728, 0.928, 0.08, 0.114, 0.467, 0.641, 0.973, 0.644]
+V_TIED, W_TIED = np.round(V, 1), np.array([0.3, 0.8, 0.7, 0.9, 0.1, 0.1, 0.5, 0.6, 1, 0.6])
+
+
+@pytest.mark.parametrize(
+    ("reference", "other", "which", "expected"),
+    [
+        (X, Y, "tau_ap", 0.8519), (X, Y_TIED, "tau_ap", 0.7454), (X, Y, "tau_ap_b", 0.8333),
+        (X_TIED, Y_TIED, "tau_ap_b", 0.7321), (V, W, "tau_ap", 0.2504), (V, W_TIED, "tau_ap", 0.2692),
+        (V, W, "tau_ap_b", 0.2880), (V_TIED, W_TIED, "tau_ap_b", 0.297),
+    ],
+)  # fmt: skip
+def test_ap_correlation_with_ties_is_that_of_urbano_and_marrero(reference, other, which, expected):
+    # The values are those of the tests of the package ircor, by the authors of the versions with ties.
+    assert correlate(reference, other, which) == pytest.approx(expected, abs=5e-5)
+
+
+def rankings(scores):
+    """Every way to break ties, best run first."""
+    groups = [np.flatnonzero(scores == value).tolist() for value in sorted(set(scores.tolist()), reverse=True)]
+    return [
+        [*itertools.chain.from_iterable(parts)] for parts in itertools.product(*map(itertools.permutations, groups))
+    ]
+
+
+def ap_correlation(reference, other):
+    """Yilmaz, Aslam and Robertson 2008, Eq. 3, of two rankings without ties."""
+    place = {run: rank for rank, run in enumerate(reference)}
+    shares = [sum(place[a] < place[b] for a in other[:i]) / i for i, b in enumerate(other) if i]
+    return 2 * np.mean(shares) - 1
+
+
+def gap_correlation(scores, other):
+    shares = []
+    for i, run in enumerate(other[1:], 1):
+        gaps = [scores[above] - scores[run] for above in other[:i]]
+        total = np.abs(gaps).sum()
+        shares.append(np.maximum(gaps, 0).sum() / total if total else 0.5)
+    return 2 * np.mean(shares) - 1
+
+
+@pytest.fixture
+def tied_pairs():
+    rng = np.random.default_rng(1)
+    return [rng.integers(0, rng.integers(1, 6), (2, 4)).astype(float) for _ in range(60)]
+
+
+def test_ap_correlation_is_the_mean_over_all_ways_to_break_ties(tied_pairs):
+    for one, two in tied_pairs:
+        expected = np.mean([ap_correlation(a, b) for a in rankings(one) for b in rankings(two)])
+        assert correlate(one, two, "tau_ap") == pytest.approx(expected)
+
+
+def test_gap_correlation_lies_between_the_best_and_the_worst_way_to_break_ties(tied_pairs):
+    for one, two in tied_pairs:
+        ends = [gap_correlation(one, ranking) for ranking in rankings(two)]
+        assert correlate(one, two, "tau_gap") == pytest.approx((min(ends) + max(ends)) / 2)
+
+
+def test_without_gaps_to_tell_apart_gap_correlation_is_ap_correlation_of_two_runs():
+    # Of two runs there is one gap only.
+    assert correlate([1, 2], [3, 9], "tau_gap") == correlate([1, 2], [3, 9], "tau_ap") == 1
+
+
+def test_hyperbolic_tau_and_spearman_are_scipys(tied_pairs):
+    rng = np.random.default_rng(2)
+    for one, two in [*tied_pairs, *rng.normal(size=(20, 2, 12))]:
+        expected = scipy.stats.weightedtau(one, two).statistic
+        assert correlate(one, two, "tau_h") == pytest.approx(expected, nan_ok=True)
+        if np.ptp(one) and np.ptp(two):
+            assert correlate(one, two, "spearman") == pytest.approx(scipy.stats.spearmanr(one, two).statistic)
+
+
+@pytest.mark.parametrize("which", ["tau_a", "tau_b"])
+def test_kendalls_are_those_of_the_kernel_for_many_rankings(which, tied_pairs):
+    for one, two in tied_pairs:
+        np.testing.assert_allclose(correlate(one, two, which), tau(one, two, variant=which))
+    means = np.random.default_rng(0).integers(0, 5, (3, 7, 4))
+    np.testing.assert_allclose(correlation_matrix(means, which), tau_matrix(means, variant=which))
+
+
+@pytest.mark.parametrize("which", SYMBOLS)
+def test_at_k_is_the_correlation_of_the_runs_that_the_reference_puts_first(which):
+    one, two = np.random.default_rng(3).permuted(np.tile(np.arange(12.0), (2, 1)), axis=1)
+    first = np.argsort(-one)[:7]
+    assert correlate(one, two, f"{which}@7") == pytest.approx(correlate(one[first], two[first], which))
+    assert correlate(one, two, f"{which}@12") == pytest.approx(correlate(one, two, which))
+
+
+@pytest.mark.parametrize("which", SYMBOLS)
+def test_at_k_includes_the_runs_tied_with_the_last(which):
+    one, two = np.array([5.0, 4, 3, 3, 3, 2, 1]), np.array([1.0, 5, 2, 7, 4, 3, 9])
+    assert correlate(one, two, f"{which}@3") == pytest.approx(correlate(one[:5], two[:5], which))
+
+
+@pytest.mark.parametrize("which", SYMBOLS)
+def test_all_are_1_for_the_same_ranking_and_minus_1_for_the_reverse_and_see_no_rounding(which):
+    scores = np.random.default_rng(4).random(9)
+    assert correlate(scores, 3 * scores, which) == pytest.approx(1)
+    assert correlate(scores, -scores, which) == pytest.approx(-1)
+    tied = np.array([0.1 + 0.2, 0.3, 0.5, 0.1])
+    assert correlate([4, 3, 5, 1], tied, which) == correlate([4, 3, 5, 1], [0.3, 0.3, 0.5, 0.1], which)
+
+
+def test_the_matrix_has_the_reference_in_rows_and_symmetric_ones_are_the_mean_of_both():
+    means = np.random.default_rng(5).random((8, 3))
+    one_sided = correlation_matrix(means, "tau_ap")
+    assert one_sided[0, 1] == correlate(means[:, 0], means[:, 1], "tau_ap") != one_sided[1, 0]
+    np.testing.assert_allclose(correlation_matrix(means, "tau_ap_sym"), (one_sided + one_sided.T) / 2)
+    assert not parse_rank_correlation("tau_b@3").symmetric
+
+
+def test_more_rankings_than_a_block_holds_are_computed_alike():
+    many = np.random.default_rng(6).random((2, 30_000, 6))
+    found = correlate(many[0], many[1], "tau_ap")
+    for place in (0, 12_345, -1):
+        assert found[place] == correlate(many[0, place], many[1, place], "tau_ap")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tau-ap", "did you mean tau_ap"), ("tau_c", "did you mean"), ("pearson's", "use tau_a, tau_b"),
+        ("tau_b@", "whole number"), ("tau_b@1", "at least 2"), ("tau_b@2.5", "whole number"), ("@3", "rank correlation ''"),
+    ],
+)  # fmt: skip
+def test_what_is_no_rank_correlation_is_refused_with_a_suggestion(text, message):
+    with pytest.raises(MetaevalError, match=message):
+        parse_rank_correlation(text)
+
+
+def test_more_runs_than_there_are_are_refused():
+    with pytest.raises(MetaevalError, match="tau_b@5: there are only 3 runs"):
+        correlate([1, 2, 3], [1, 2, 3], "tau_b@5")
