@@ -436,7 +436,7 @@ def results(scores):
         me.baseline_preference(scores, "r0", "r1"),
         me.robustness(scores),
         me.sample_size(enough_runs, sizes=[5, 40, 80], n_trials=20, n_samples=2, n_permutations=100),
-        me.ranking_similarity(scores, n_bootstrap=0, tau="tau_ap@5"),
+        me.ranking_similarity(enough_runs, n_bootstrap=20, tau="tau_ap@10"),
         me.topic_set_size(enough_runs, n_bootstrap=50),
     ]
 

@@ -102,7 +102,7 @@ OF_SCORES = [
 
 
 def test_every_analysis_of_scores_is_tried_here():
-    others = {"significance_overlap", "significance_contradictions", "baseline_preference", "properties"}
+    others = {"significance_overlap", "significance_contradictions", "baseline_preference", "properties", "run_ranks"}
     functions = {one.function.partition(":")[2] for one in ANALYSES.values()}
     assert functions <= {*OF_SCORES, *others}
 
