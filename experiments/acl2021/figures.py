@@ -1,0 +1,327 @@
+"""The figures that rules are decided on, the same from a study as from print."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+
+import numpy as np
+import pandas as pd
+from scipy.stats import studentized_range
+
+from experiments.acl2021.audit import LQ2021, PRINTED, STUDY, read_triangle
+from experiments.bounds import BOUNDS
+from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.split_half_consistency import SplitHalfConsistency
+from metaeval.analyses.study import Study
+from metaeval.data.scores import Scores
+from metaeval.measures.base import find_signs
+from metaeval.show.verdict import Evidence
+from metaeval.stats.intervals import centre_interval, explain_no_interval
+from metaeval.stats.rank_correlation import tau_matrix
+from metaeval.stats.streams import generator
+
+CONSTANT = "always-"
+"""What names of runs that always answer one class hold."""
+
+HALVES, SMALL, POWER = "halves", "small sets", "power"
+"""The three criteria of the paper's recommendations."""
+
+N_RESAMPLES = 400
+"""Of topics, for the intervals of means and differences of τ."""
+
+PRINTED_CONSTANT = {"Sem16T4C": 1, "Sem17T4C": 5}
+"""Constant runs, as §5.2 counts them."""
+
+PRINTED_POWER = {"Sem16T4E": "Sem16T4E", "Sem17T4E": "Sem17T4E", **{f"DQ-{x}": f"DialEval-1 DQ-{x}" for x in "AES"}}
+"""Where LQ 2021, Table 3, has the significant pairs of the same collections: Figures 2 and 3 give most as curves only."""
+
+Between = Callable[[str, str], np.ndarray]
+"""τ of two measures, of whatever shape: one number, or one a resample."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """How consistent measures are over one kind of split.
+
+    Parameters
+    ----------
+    means : Series
+        Mean τ by measure.
+    variance : float
+        V_E2.
+    n_trials : int
+    ahead : DataFrame of bool, shape (measure, measure)
+        Whether the row is significantly more consistent than the column.
+    """
+
+    means: pd.Series[float]
+    variance: float
+    n_trials: int
+    ahead: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """What one collection says of measures.
+
+    Parameters
+    ----------
+    name : str
+    measures : tuple of str
+    tau : DataFrame, shape (measure, measure), or None
+        Kendall's τ of the rankings of runs.
+    resampled : ndarray, shape (trial, measure, measure)
+        The same on resampled topics; no trial where there is no interval.
+    n_topics : int
+    splits : mapping of str to Split
+        Over `HALVES` and over `SMALL` sets.
+    found : Series or None
+        Significant run pairs by measure.
+    finds_more : DataFrame of bool, shape (measure, measure), or None
+        Whether the row finds more than the column.
+    scores : Scores or None
+        None in print.
+    n_constant : int
+        Runs that always answer one class.
+    """
+
+    name: str
+    measures: tuple[str, ...]
+    tau: pd.DataFrame | None = None
+    resampled: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)))
+    n_topics: int = 0
+    splits: Mapping[str, Split] = field(default_factory=dict)
+    found: pd.Series[int] | None = None
+    finds_more: pd.DataFrame | None = None
+    scores: Scores | None = None
+    n_constant: int = 0
+
+    @property
+    def ahead(self) -> dict[str, pd.DataFrame]:
+        """By criterion, whether the row is ahead of the column: more consistent, or finds more."""
+        power = {} if self.finds_more is None else {POWER: self.finds_more}
+        return {**{label: split.ahead for label, split in self.splits.items()}, **power}
+
+    def weigh(self, name: str, statistic: Callable[[Between], np.ndarray]) -> Evidence:
+        """Return a number made of τ's, with its interval over topics.
+
+        Parameters
+        ----------
+        name : str
+            What it is.
+        statistic : callable
+            From what gives the τ of two measures to the number.
+
+        Returns
+        -------
+        Evidence
+            In print both ends are the number itself; none where there are too few runs or topics.
+        """
+        place = {one: at for at, one in enumerate(self.measures)}
+
+        def compute(tau: np.ndarray) -> np.ndarray:
+            return np.asarray(statistic(lambda one, two: tau[..., place[one], place[two]]))
+
+        if self.tau is None:
+            return Evidence(name, math.nan)
+        value = float(compute(self.tau.to_numpy()))
+        if self.scores is None:
+            return Evidence(name, value, (value, value))
+        if not len(self.resampled):
+            return Evidence(name, value)
+        # Differences reach from −2 to 2, correlations from −1 to 1.
+        ends = centre_interval(value / 2, compute(self.resampled) / 2, self.n_topics)
+        low, high = (2 * float(end) for end in ends)
+        return Evidence(name, value, (low, high))
+
+
+@lru_cache(maxsize=256)
+def read_study(study: Study) -> Figures:
+    """Return the figures of a study.
+
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    Figures
+    """
+    scores = study.scores
+    names = tuple(str(one) for one in scores.measures)
+    splits = {HALVES: study.consistency, SMALL: study.small_consistency}
+    power = study.power
+    return Figures(
+        study.name,
+        names,
+        None if study.similarity is None else study.similarity.to_frame(),
+        _resample(study.similarity, scores),
+        len(scores.topics),
+        {label: _read_split(one) for label, one in splits.items() if one is not None},
+        None if power is None else pd.Series(power.significant.sum(axis=1), index=names),
+        None if power is None else _read_power(power),
+        scores,
+        sum(CONSTANT in run for run in scores.runs),
+    )
+
+
+def _resample(similarity: RankingSimilarity | None, scores: Scores) -> np.ndarray:
+    """Return τ on resampled topics, the same topics for all measures."""
+    n = len(scores.measures)
+    if similarity is None or explain_no_interval(len(scores.runs), len(scores.topics)):
+        return np.empty((0, n, n))
+    rng = generator(STUDY["seed"], scores.collection, "rules on ranking similarity")
+    oriented = scores.values * find_signs(scores.measures)
+    n_topics = len(scores.topics)
+    weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=N_RESAMPLES) / n_topics
+    means = np.einsum("bt,rtm->brm", weights, oriented, optimize=True)
+    sizes = np.einsum("bt,rtm->brm", weights, np.abs(oriented), optimize=True)
+    return tau_matrix(means, variant=similarity.variant, tolerance=1e-12 * sizes + 1e-14)
+
+
+def _read_split(found: SplitHalfConsistency) -> Split:
+    names = [str(one) for one in found.measures]
+    ahead = found.significant & (found.means[:, None] > found.means)
+    means = pd.Series(found.means, index=names)
+    return Split(means, found.residual_variance, len(found.tau), pd.DataFrame(ahead, index=names, columns=names))
+
+
+def _read_power(power: DiscriminativePower) -> pd.DataFrame:
+    names = [str(one) for one in power.measures]
+    square = pd.DataFrame(False, index=names, columns=names)
+    for one, two, more in power.compare_power()[["measure_1", "measure_2", "finds_more"]].itertuples(index=False):
+        if more in (one, two):
+            square.loc[more, two if more == one else one] = True
+    return square
+
+
+def average_figures(figures: Sequence[Figures]) -> Figures:
+    """Return the consistency of measures averaged over collections.
+
+    Which measure is ahead is told by the critical difference of the randomised Tukey HSD test on the averaged trials.
+
+    Parameters
+    ----------
+    figures : sequence of Figures
+
+    Returns
+    -------
+    Figures
+        The only one, where there is one; with splits only where there are more.
+    """
+    if len(figures) == 1:
+        return figures[0]
+    first = figures[0]
+    labels = [label for label in first.splits if all(label in one.splits for one in figures)]
+    splits = {label: _average_splits([one.splits[label] for one in figures]) for label in labels}
+    return replace(Figures(" and ".join(one.name for one in figures), first.measures), splits=splits)
+
+
+def _average_splits(splits: Sequence[Split]) -> Split:
+    means = sum((one.means for one in splits[1:]), splits[0].means) / len(splits)
+    variance = sum(one.variance for one in splits) / len(splits) ** 2
+    n_trials = min(one.n_trials for one in splits)
+    gap = find_critical_difference(means.to_numpy(), variance, n_trials)
+    ahead = means.to_numpy()[:, None] - means.to_numpy() >= gap
+    return Split(means, variance, n_trials, pd.DataFrame(ahead, index=means.index, columns=means.index))
+
+
+def find_critical_difference(means: np.ndarray, variance: float, n_trials: int) -> float:
+    """Return from which difference of mean τ the randomised Tukey HSD test finds two measures to differ.
+
+    The test deals the τ's of a trial anew among the measures: their variance within a trial is V_E2 and that of the mean
+    τ's together. With hundreds of trials the means of what is dealt are normal.
+
+    Parameters
+    ----------
+    means : ndarray, shape (measure,)
+    variance : float
+        V_E2.
+    n_trials : int
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> print(f"{find_critical_difference(np.array([0.9, 0.8, 0.7]), 0.002, 1000):.4f}")
+    0.0115
+    """
+    dealt = variance + float(np.var(means, ddof=1))
+    return _find_range(len(means), STUDY["alpha"]) * math.sqrt(dealt / n_trials)
+
+
+@cache
+def _find_range(n: int, alpha: float) -> float:
+    return float(studentized_range.ppf(1 - alpha, n, np.inf))
+
+
+@cache
+def read_print() -> dict[str, Figures]:
+    """Return the figures that the paper prints, by collection."""
+    return {name: _read_printed(name, kind) for name, kind in STUDY["collections"].items()}
+
+
+def _read_printed(name: str, kind: str) -> Figures:
+    order = STUDY[f"{kind}_order"]
+    similarity, consistency = next(
+        (PRINTED[one], PRINTED[two])
+        for one, two in (("table2", "table3"), ("table5", "table6"), ("table8", "table9"))
+        if name in PRINTED[one]
+    )
+    tau = pd.DataFrame(np.eye(len(order)), index=order, columns=order)
+    for (one, two), value in read_triangle(similarity[name], order).items():
+        tau.loc[one, two] = tau.loc[two, one] = value
+    splits = {label: read_printed_split(consistency[name][part]) for label, part in ((HALVES, "full"), (SMALL, "ten"))}
+    found = finds_more = None
+    if name in PRINTED_POWER:
+        order_there = ("NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD")
+        found = pd.Series(dict(zip(order_there, LQ2021["table3"][PRINTED_POWER[name]]["S_D"], strict=True)))
+        fewer = found.to_numpy() <= (1 - BOUNDS["clearly fewer"].value) * found.to_numpy()[:, None]
+        finds_more = pd.DataFrame(fewer, index=found.index, columns=found.index)
+    return Figures(
+        name, tuple(order), tau, splits=splits, found=found, finds_more=finds_more,
+        n_constant=PRINTED_CONSTANT.get(name, 0),
+    )  # fmt: skip
+
+
+def read_printed_split(part: Mapping[str, Sequence[float]]) -> Split:
+    """Return the mean τ's and marks of one part of Tables 3, 6 and 9.
+
+    A mark says which of the worst measures are significantly less consistent. As the test has one critical difference
+    for all pairs, it says of the others that they are not.
+
+    Parameters
+    ----------
+    part : mapping of str to (mean τ, k)
+        And V_E2.
+
+    Returns
+    -------
+    Split
+    """
+    means = pd.Series({name: row[0] for name, row in part.items() if name != "V_E2"})
+    worst_first = list(means.index[::-1])
+    ahead = pd.DataFrame(False, index=means.index, columns=means.index)
+    for name in means.index:
+        # A mark that counts more measures than stand below is a slip; a measure is not ahead of itself.
+        below = worst_first[: min(int(part[name][1]), worst_first.index(name))]
+        ahead.loc[name, below] = True
+    return Split(means, float(part["V_E2"]), STUDY["n_trials"], ahead)  # type: ignore[arg-type]
+
+
+def pair_all(first: Sequence[str], second: Sequence[str] | None = None) -> list[tuple[str, str]]:
+    """Return every pair within one group of measures, or between two.
+
+    Examples
+    --------
+    >>> pair_all("abc"), pair_all("ab", "c")
+    ([('a', 'b'), ('a', 'c'), ('b', 'c')], [('a', 'c'), ('b', 'c')])
+    """
+    return list(itertools.combinations(first, 2) if second is None else itertools.product(first, second))
