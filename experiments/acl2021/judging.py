@@ -107,7 +107,9 @@ def tell_order(ahead: pd.DataFrame, upper: Sequence[str], lower: Sequence[str]) 
     return word, as_said, wrong, len(pairs)
 
 
-def judge_orders(figures: Figures, orders: Sequence[tuple[Sequence[str], Sequence[str]]], labels: Sequence[str]) -> Found:
+def judge_orders(
+    figures: Figures, orders: Sequence[tuple[Sequence[str], Sequence[str]]], labels: Sequence[str]
+) -> Found:
     """Are the upper measures ahead of the lower ones by each of some criteria?
 
     Parameters
@@ -128,10 +130,11 @@ def judge_orders(figures: Figures, orders: Sequence[tuple[Sequence[str], Sequenc
         found = [word for word, *_ in parts]
         # An order that is reversed in one place is not that order.
         words.append("does not hold" if "does not hold" in found else join_parts(found))
-        _, as_said, wrong, pairs = (sum(counts) if at else "" for at, counts in enumerate(zip(*parts, strict=True)))
         evidence += [
-            Evidence(f"{label}: as said, of {pairs} pairs of measures", as_said),
-            Evidence("the other way round", wrong),
+            Evidence(
+                f"{label}: as said, of {sum(one[3] for one in parts)} pairs of measures", sum(one[1] for one in parts)
+            ),
+            Evidence("the other way round", sum(one[2] for one in parts)),
             *_name_ends(figures, label),
         ]
     return join_parts(words), tuple(evidence)
@@ -188,8 +191,8 @@ def judge_against(figures: Figures, own: str, rivals: Sequence[str]) -> Found | 
         best += bool(ahead) and not behind
         beaten += bool(behind)
         evidence += [
-            Evidence(f"{label}: {own} ahead of{_name_all(ahead)}", len(ahead)),
-            Evidence(f"behind{_name_all(behind)}", len(behind)),
+            Evidence(f"{label}: rivals behind {own}{_name_all(ahead)}", len(ahead)),
+            Evidence(f"ahead of it{_name_all(behind)}", len(behind)),
         ]
     return tell_sides(best, beaten), tuple(evidence)
 
@@ -249,4 +252,4 @@ def tell_sides(pro: int, contra: int) -> OutcomeWord:
 
 
 def _name_all(measures: Sequence[str]) -> str:
-    return f" {', '.join(measures)}" if measures else ""
+    return f" ({', '.join(measures)})" if measures else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.acl2021 import audit
+from experiments.acl2021 import audit, on_print
 from experiments.outcome import Outcome
 from experiments.source_pages import Layout, write_source_page
 
@@ -59,4 +59,5 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
     str
         Markdown.
     """
-    return write_source_page(LAYOUT, outcomes, audit.find_checks(), audit.find_implications(), PICTURES)
+    implications = [*audit.find_implications(), *on_print.find_implications()]
+    return write_source_page(LAYOUT, outcomes, audit.find_checks(), implications, PICTURES)
