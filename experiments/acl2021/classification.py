@@ -113,7 +113,11 @@ def cem_apart(figures: Figures) -> Found | None:
 
     a = figures.weigh("CEM_ORD's mean τ with A", lambda tau: with_group(GROUP_A, tau))
     b = figures.weigh("with B", lambda tau: with_group(GROUP_B, tau))
-    closer = figures.weigh("the first less the second", lambda tau: with_group(GROUP_A, tau) - with_group(GROUP_B, tau))
+    closer = figures.weigh(
+        "the first less the second",
+        lambda tau: with_group(GROUP_A, tau) - with_group(GROUP_B, tau),
+        difference=True,
+    )
     apart = [tell_below(one, bound("substantially different")) for one in (a, b)]
     # Substantially different from both groups is one part: from one of them alone does not count.
     unlike = apart[0] if apart[0] == apart[1] else "does not hold" if "does not hold" in apart else "cannot tell"
@@ -129,7 +133,7 @@ def huge_gap(figures: Figures) -> Found | None:
         within = np.minimum(average_tau(pair_all(GROUP_A), tau), tau(*GROUP_B))
         return within - average_tau(pair_all(GROUP_A, GROUP_B), tau)
 
-    gap = figures.weigh("mean τ within groups, the smaller, less that between", compute)
+    gap = figures.weigh("mean τ within groups, the smaller, less that between", compute, difference=True)
     return tell_at_least(gap, bound("huge gap")), (gap,)
 
 

@@ -68,9 +68,8 @@ class Figures:
     measures : tuple of str
     tau : DataFrame, shape (measure, measure), or None
         Kendall's τ of the rankings of runs.
-    resampled : ndarray, shape (trial, measure, measure)
-        The same on resampled topics; no trial where there is no interval.
-    n_topics : int
+    similarity : RankingSimilarity or None
+        Where τ is from; None in print.
     splits : mapping of str to Split
         Over `HALVES` and over `SMALL` sets.
     found : Series or None
@@ -86,8 +85,7 @@ class Figures:
     name: str
     measures: tuple[str, ...]
     tau: pd.DataFrame | None = None
-    resampled: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)))
-    n_topics: int = 0
+    similarity: RankingSimilarity | None = None
     splits: Mapping[str, Split] = field(default_factory=dict)
     found: pd.Series[int] | None = None
     finds_more: pd.DataFrame | None = None
@@ -100,7 +98,7 @@ class Figures:
         power = {} if self.finds_more is None else {POWER: self.finds_more}
         return {**{label: split.ahead for label, split in self.splits.items()}, **power}
 
-    def weigh(self, name: str, statistic: Callable[[Between], np.ndarray]) -> Evidence:
+    def weigh(self, name: str, statistic: Callable[[Between], np.ndarray], *, difference: bool = False) -> Evidence:
         """Return a number made of τ's, with its interval over topics.
 
         Parameters
@@ -109,6 +107,8 @@ class Figures:
             What it is.
         statistic : callable
             From what gives the τ of two measures to the number.
+        difference : bool, optional
+            Whether it is a difference, which reaches from −2 to 2, and not a τ or a mean of them.
 
         Returns
         -------
@@ -125,11 +125,13 @@ class Figures:
         value = float(compute(self.tau.to_numpy()))
         if self.scores is None:
             return Evidence(name, value, (value, value))
-        if not len(self.resampled):
+        resampled = None if self.similarity is None else resample_tau(self.similarity, self.scores)
+        if resampled is None:
             return Evidence(name, value)
-        # Differences reach from −2 to 2, correlations from −1 to 1.
-        ends = centre_interval(value / 2, compute(self.resampled) / 2, self.n_topics)
-        low, high = (2 * float(end) for end in ends)
+        scale, n_runs = 2 if difference else 1, len(self.scores.runs)
+        one_pair = 4 / (n_runs * (n_runs - 1))  # of runs, the other way round
+        ends = centre_interval(value / scale, compute(resampled) / scale, len(self.scores.topics), step=one_pair)
+        low, high = (scale * float(end) for end in ends)
         return Evidence(name, value, (low, high))
 
 
@@ -153,8 +155,7 @@ def read_study(study: Study) -> Figures:
         study.name,
         names,
         None if study.similarity is None else study.similarity.to_frame(),
-        _resample(study.similarity, scores),
-        len(scores.topics),
+        study.similarity,
         {label: _read_split(one) for label, one in splits.items() if one is not None},
         None if power is None else pd.Series(power.significant.sum(axis=1), index=names),
         None if power is None else _read_power(power),
@@ -163,12 +164,25 @@ def read_study(study: Study) -> Figures:
     )
 
 
-def _resample(similarity: RankingSimilarity | None, scores: Scores) -> np.ndarray:
-    """Return τ on resampled topics, the same topics for all measures."""
-    n = len(scores.measures)
-    if similarity is None or explain_no_interval(len(scores.runs), len(scores.topics)):
-        return np.empty((0, n, n))
-    rng = generator(STUDY["seed"], scores.collection, "rules on ranking similarity")
+@lru_cache(maxsize=64)
+def resample_tau(similarity: RankingSimilarity, scores: Scores) -> np.ndarray | None:
+    """Return τ on resampled topics, the same topics for all measures.
+
+    Parameters
+    ----------
+    similarity : RankingSimilarity
+    scores : Scores
+        What it was computed from.
+
+    Returns
+    -------
+    ndarray, shape (trial, measure, measure), or None
+        None where there are too few runs or topics for an interval.
+    """
+    if explain_no_interval(len(scores.runs), len(scores.topics)):
+        return None
+    seed = int(dict(similarity.signature.settings).get("seed", STUDY["seed"]))
+    rng = generator(seed, scores.collection, "rules on ranking similarity")
     oriented = scores.values * find_signs(scores.measures)
     n_topics = len(scores.topics)
     weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=N_RESAMPLES) / n_topics

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -31,7 +31,7 @@ def decide_formulas() -> list[Verdict]:
     -------
     list of Verdict
     """
-    decide = {
+    decide: dict[str, Callable[[], tuple[OutcomeWord, tuple[Evidence, ...]]]] = {
         "order_ignored": lambda: judge_cases(try_order(), fails=NOMINAL, only=NOMINAL),
         "order_heeded": lambda: judge_cases(
             try_order(), only=[one for one in (*CLASSIFICATION, *QUANTIFICATION) if one not in NOMINAL]
@@ -104,7 +104,8 @@ def try_stretching() -> dict[str, tuple[int, int]]:
     failed = np.zeros(len(names), dtype=int)
     places = range(1, gold.shape[1])
     for place in places:
-        after = _score(*(np.insert(one, place, 0.0, axis=1) for one in (estimated, gold)), names)
+        stretched = [np.insert(one, place, 0.0, axis=1) for one in (estimated, gold)]
+        after = _score(stretched[0], stretched[1], names)
         failed += (np.abs(after - before) > 1e-9).sum(axis=0)
     found = {name: (int(number), len(places) * N_STRETCHED) for name, number in zip(names, failed, strict=True)}
     return try_property("ordinal invariance", ("kappa", "alpha_ORD")) | found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -142,14 +142,27 @@ def judge_orders(
 
 def _name_ends(figures: Figures, label: str) -> list[Evidence]:
     """Name the first and the last measure of a criterion."""
-    if label == POWER:
-        numbers, most, least = figures.found, "most significant pairs", "fewest"
-    else:
-        numbers, most, least = figures.splits[label].means, "largest mean τ", "smallest"
-    if numbers is None:
-        return []
-    ends = ((most, str(numbers.idxmax())), (least, str(numbers.idxmin())))
-    return [Evidence(f"{what} ({name})", numbers[name].item()) for what, name in ends]
+    numbers = get_numbers(figures, label)
+    most, least = ("most significant pairs", "fewest") if label == POWER else ("largest mean τ", "smallest")
+    ends = ((most, max(numbers, key=numbers.__getitem__)), (least, min(numbers, key=numbers.__getitem__)))
+    return [Evidence(f"{what} ({name})", numbers[name]) for what, name in ends]
+
+
+def get_numbers(figures: Figures, label: str) -> dict[str, float]:
+    """Return by measure the mean τ over splits, or the number of significant pairs.
+
+    Parameters
+    ----------
+    figures : Figures
+    label : str
+        A criterion.
+
+    Returns
+    -------
+    dict of str to float or int
+    """
+    numbers = figures.found if label == POWER else figures.splits[label].means
+    return {} if numbers is None else dict(zip(map(str, numbers.index), numbers.tolist(), strict=True))
 
 
 def compare_two(figures: Figures, one: str, two: str) -> dict[str, int]:
@@ -164,7 +177,7 @@ def compare_two(figures: Figures, one: str, two: str) -> dict[str, int]:
     -------
     dict of str to int
     """
-    return {label: int(ahead.loc[one, two]) - int(ahead.loc[two, one]) for label, ahead in figures.ahead.items()}
+    return {label: int(ahead[two][one]) - int(ahead[one][two]) for label, ahead in figures.ahead.items()}
 
 
 def judge_against(figures: Figures, own: str, rivals: Sequence[str]) -> Found | None:
@@ -223,11 +236,11 @@ def judge_two(figures: Figures, better: str, worse: str, labels: Sequence[str] |
     words = {1: "ahead", -1: "behind", 0: "neither"}
     evidence = []
     for label, sign in signs.items():
-        numbers: Mapping[str, float] = figures.found if label == POWER else figures.splits[label].means  # type: ignore[assignment]
+        numbers = get_numbers(figures, label)
         what = "significant pairs" if label == POWER else "mean τ"
         evidence += [
-            Evidence(f"{label}: {what} of {better} ({words[sign]})", numbers[better].item()),  # type: ignore[attr-defined]
-            Evidence(f"of {worse}", numbers[worse].item()),  # type: ignore[attr-defined]
+            Evidence(f"{label}: {what} of {better} ({words[sign]})", numbers[better]),
+            Evidence(f"of {worse}", numbers[worse]),
         ]
     ahead, behind = (sum(sign == way for sign in signs.values()) for way in (1, -1))
     return tell_sides(ahead, behind), tuple(evidence)
@@ -235,7 +248,7 @@ def judge_two(figures: Figures, better: str, worse: str, labels: Sequence[str] |
 
 def count_net(ahead: pd.DataFrame, own: str) -> int:
     """Return how many measures one is ahead of, less those that are ahead of it."""
-    return int(ahead.loc[own].sum()) - int(ahead[own].sum())
+    return int(ahead.loc[own].to_numpy().sum()) - int(ahead[own].to_numpy().sum())
 
 
 def tell_sides(pro: int, contra: int) -> OutcomeWord:

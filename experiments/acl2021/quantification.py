@@ -49,8 +49,8 @@ def nmd_outlier(figures: Figures) -> Found | None:
         return (low - own) - (high - low)
 
     own = figures.weigh("mean τ of NMD with the others", lambda tau: sort_others(tau)[0])
-    below = figures.weigh("the next smallest less that", fall)
-    farther = figures.weigh("by how much this exceeds the range of the others", fall_farther)
+    below = figures.weigh("the next smallest less that", fall, difference=True)
+    farther = figures.weigh("by how much this exceeds the range of the others", fall_farther, difference=True)
     lowest = tell_more(below)
     # Not even the smallest: then there is nothing in part.
     return (join_parts([lowest, tell_more(farther)]) if lowest == "holds" else lowest), (own, below, farther)
@@ -77,10 +77,12 @@ def rsnod_between(figures: Figures) -> Found | None:
     nearer = figures.weigh(
         "τ of RSNOD with NMD less the next largest with NMD",
         lambda tau: tau("RSNOD", "NMD") - np.max([tau(one, "NMD") for one in others], axis=0),
+        difference=True,
     )
     closer = figures.weigh(
         "smallest difference of RSNOD's τ with another measure and NMD's",
         lambda tau: np.min([tau("RSNOD", one) - tau("NMD", one) for one in others], axis=0),
+        difference=True,
     )
     words = [tell_more(nearer), tell_more(closer)]
     # Between is both at once.
@@ -174,8 +176,8 @@ def nmd_unpredictable(collections: Sequence[Figures]) -> Found | None:
     for figures in collections:
         for table in figures.ahead.values():
             if set(SIX) <= set(table.index):
-                ahead.append(int(table.loc["NMD"].sum()))
-                behind.append(int(table["NMD"].sum()))
+                ahead.append(int(table.loc["NMD"].to_numpy().sum()))
+                behind.append(int(table["NMD"].to_numpy().sum()))
     if not ahead:
         return None
     evidence = (

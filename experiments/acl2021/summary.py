@@ -21,7 +21,7 @@ PLACES = {
 }
 """The kind of the measures, and which collections speak: the first of these sets that there is anything of."""
 
-PROPERTIES = {
+PROPERTIES: dict[str, dict[str, tuple[str, ...]]] = {
     "table4": {
         "(I) order of classes": ("ordinal",),
         "(II) constant runs": ("constant",),

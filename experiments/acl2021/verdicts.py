@@ -213,6 +213,7 @@ def _make_rule(claim: Mapping[str, Any]) -> Rule:
         partial(decide_study, name, claim),
         fewest_runs=claim.get("fewest_runs", FEWEST_RUNS),
         rests_on_power=claim.get("power", False),
+        random=claim.get("random", True),
         in_print=partial(decide_print, name, claim),
     )
 
