@@ -45,8 +45,8 @@ def run(
       python -m experiments --full --check
       python -m experiments --docs
     """
-    from experiments.generated import renew_pages
     from experiments.check import compare_pages, find_other_files
+    from experiments.generated import renew_pages
     from experiments.outcome import Settings, count_processors
     from experiments.papers import run_paper, write_results_index
     from metaeval import MetaevalError

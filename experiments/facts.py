@@ -118,8 +118,8 @@ def describe_unequal_spread(rates: pd.DataFrame) -> list[str]:
     (row,) = rates[(rates[list(UNEQUAL_SPREAD)] == pd.Series(UNEQUAL_SPREAD)).all(axis=1)].to_dict("records")
     return [
         f"With {row['runs']} runs of equal mean on {row['topics']} topics, two of which vary three times as much as the "
-        f"others, the randomised Tukey HSD test found a false difference in {100 * row['error']:.1f} % of {row['studies']:,} simulated studies, where α is "
-        f"{100 * ALPHA:g} %."
+        f"others, the randomised Tukey HSD test found a false difference in {100 * row['error']:.1f} % of "
+        f"{row['studies']:,} simulated studies, where α is {100 * ALPHA:g} %."
     ]
 
 
@@ -196,13 +196,9 @@ def compare_engines(tukey: pd.DataFrame) -> list[str]:
     -------
     list of str
     """
-    seconds = {
-        engine: tukey[tukey["name"].str.startswith(f"{engine}, one measure")]["seconds"].iloc[0]
-        for engine in ("numba", "numpy")
-    }
-    return [
-        f"In `python -m benchmarks tukey`, numba took {1000 * seconds['numba']:.1f} ms a measure and numpy {1000 * seconds['numpy']:.1f} ms."
-    ]
+    own = tukey["name"].str.extract(r"^(numba|numpy), one measure")[0]
+    numba, numpy = (1000 * tukey.loc[own == engine, "seconds"].iloc[0] for engine in ("numba", "numpy"))
+    return [f"In `python -m benchmarks tukey`, numba took {numba:.1f} ms a measure and numpy {numpy:.1f} ms."]
 
 
 def list_memory(memory: pd.DataFrame) -> list[str]:

@@ -49,12 +49,12 @@ def collect_writers(root: Path = ROOT) -> dict[str, Writer]:
     -------
     dict of str to callable
     """
+    from experiments import notebook_readings, readings
     from experiments.facts import write_facts
-    from experiments.readings import READINGS
 
     # What is read off the tables of results is the same on every page.
     facts: dict[str, Writer] = {name: partial(_repeat, lines) for name, lines in write_facts(root).items()}
-    return {**facts, **READINGS}
+    return {**facts, **readings.READINGS, **notebook_readings.READINGS}
 
 
 def _repeat(lines: Sequence[str], _: Sequence[Printed]) -> Sequence[str]:
