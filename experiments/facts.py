@@ -198,7 +198,10 @@ def compare_engines(tukey: pd.DataFrame) -> list[str]:
     """
     own = tukey["name"].str.extract(r"^(numba|numpy), one measure")[0]
     numba, numpy = (1000 * tukey.loc[own == engine, "seconds"].iloc[0] for engine in ("numba", "numpy"))
-    return [f"In `python -m benchmarks tukey`, numba took {numba:.1f} ms a measure and numpy {numpy:.1f} ms."]
+    return [
+        "In `python -m benchmarks tukey`, with the smaller size above, numba took "
+        f"{numba:.1f} ms a measure and numpy {numpy:.1f} ms."
+    ]
 
 
 def list_memory(memory: pd.DataFrame) -> list[str]:

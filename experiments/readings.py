@@ -211,10 +211,10 @@ def read_coverage(printed: Sequence[Printed]) -> list[str]:
     rows = read_frame(printed, ".to_frame().round").set_index("measure")
     inside = rows["reference"].astype(str) == "True"
     above = rows.index[~inside & (rows["coverage"] > rows.loc[inside, "coverage"].max())]
-    who = quote(above) if len(above) else "No other measure"
+    listed = ", ".join(f"`{name}` {rows['coverage'][name]:.2f}" for name in above) or "none"
     return [
-        f"{who} agree{'s' * (len(above) < 2)} with the references together better than any single reference does "
-        f"(at most {rows.loc[inside, 'coverage'].max():.2f})."
+        f"Outside of the reference set, higher than the coverage of every single reference "
+        f"({rows.loc[inside, 'coverage'].max():.2f} at most): {listed}."
     ]
 
 

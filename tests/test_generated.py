@@ -138,7 +138,7 @@ CASES = [
         read_coverage,
         [".to_frame().round"],
         ["  measure coverage reference\n0 A 0.9 False\n1 B 0.7 False\n2 C 0.8 True\n"],
-        "`A` agrees with the references together better",
+        "(0.80 at most): `A` 0.90.",
     ),
     (
         read_needed_topics,

@@ -98,18 +98,18 @@ def blank(found):
 
 
 def leave_out_checked_blocks(text):
-    """Leave out what a test runs and what is input; of other blocks of code keep what stands there."""
+    """Keep the comments of code that a test runs, nothing of input, and all of other blocks."""
 
     def replace(found):
-        head, inside = found["head"], found["text"]
-        if "pycon" in head or inside.startswith(":caption:"):
+        head, lines = found["head"], found["text"].splitlines()
+        comments = [line.partition("  # ")[2] for line in lines]
+        if lines and lines[0].startswith(":caption:"):
             return blank(found)
         if "console" in head:
-            typed = [line for line in inside.splitlines() if not line.startswith(("$ ", ":caption:"))]
-            return "\n".join(["", *(line.partition("  # ")[2] for line in inside.splitlines()), *typed])
-        if "python" in head:
-            return "\n".join(["", *(line.partition("  # ")[2] for line in inside.splitlines()), ""])
-        return f"\n{inside}\n"
+            comments += [line for line in lines if not line.startswith("$ ")]
+        elif "python" not in head and "pycon" not in head:
+            comments = lines
+        return "\n".join(["", *comments, ""])
 
     return FENCE.sub(replace, text)
 
