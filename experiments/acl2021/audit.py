@@ -159,15 +159,15 @@ def find_implications() -> Iterator[str]:
     ------
     str
     """
-    yield from _variant("table2", "Sem17T4C", "classification", ("kappa",), 10, "five constant runs tied by κ")
+    yield from _variant("table2", "Sem17T4C", "classification", ("kappa",), 10, "the constant runs tied by κ")
     for collection in PRINTED["table5"]:
         every = tuple(STUDY["quantification_order"])
-        yield from _variant("table5", collection, "quantification", every, 2, "two duplicate baselines tied by all")
+        yield from _variant("table5", collection, "quantification", every, 2, "duplicate baselines tied by all")
     marks = [one for one in find_checks() if one.identity == TOO_MANY and not one.holds]
     last = sum(one.found.endswith("there are 1") for one in marks)
     yield (
         f"Table 6: {len(marks)} marks count more measures than stand below; {last} of them on the last row but one, where "
-        "only the worst 1 (†) is possible. In the copy of the paper at hand ‡ (worst 2) and † look alike, so that these "
+        "only † is possible. In the copy of the paper at hand the marks ‡ and † look alike, so that these "
         "may be slips of print or of reading."
     )
     for table, summary, similarity, consistency, kind in (

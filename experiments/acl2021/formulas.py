@@ -1,9 +1,11 @@
-"""The paper's claims about formulas, whatever the data: tried by search for counterexamples, and on Table 1."""
+"""The paper's claims about formulas and printed numbers, whatever the data; and what cannot be tried."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ import metaeval
 from experiments.acl2021.audit import PRINTED, STUDY
 from experiments.acl2021.judging import bound
 from experiments.acl2021.verdicts import CLAIMS, PAPER, fill_bounds
+from experiments.audits import rounds_to
 from experiments.verdicts import PRINT
 from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
 
@@ -40,12 +43,15 @@ def decide_formulas() -> list[Verdict]:
         "constant_handled": lambda: judge_cases(try_property("constant", CLASSIFICATION), fails=("kappa",)),
         "symmetric": lambda: judge_cases(try_property("symmetric", QUANTIFICATION), fails=("RNOD",)),
         "equidistance": lambda: judge_cases(try_stretching(), fails=("kappa", "RNOD")),
+        "semeval_smaller": lambda: judge_sizes(PRINTED["table1"]),
+        "effect_sizes": lambda: judge_effects(PRINTED),
     }
+    on_print = {"semeval_smaller": "Table 1", "effect_sizes": "Tables 3, 6 and 9"}
     found = []
     for claim in CLAIMS["formulas"]:
         name = claim["name"]
-        word, evidence = decide[name]() if name in decide else judge_sizes(PRINTED["table1"])
-        data = SEARCH if name in decide else f"{PRINT}: Table 1"
+        word, evidence = decide[name]()
+        data = f"{PRINT}: {on_print[name]}" if name in on_print else SEARCH
         where = f"{PAPER}, {claim['where']}"
         found.append(Verdict(claim["claim"], where, fill_bounds(claim["rule"]), data, word, evidence))
     return found
@@ -139,6 +145,46 @@ def judge_sizes(sizes: Mapping[str, Sequence[int]]) -> tuple[OutcomeWord, tuple[
     if small <= bound("much smaller") * large:
         return "holds", evidence
     return ("holds in part" if small < large else "does not hold"), evidence
+
+
+def judge_effects(printed: Mapping[str, Any]) -> tuple[OutcomeWord, tuple[Evidence, ...]]:
+    """Do the effect sizes of captions follow from the numbers, and is one over five standard deviations?
+
+    Parameters
+    ----------
+    printed : mapping
+        Of printed.toml.
+
+    Returns
+    -------
+    (outcome, evidence)
+    """
+    as_said, evidence = [], []
+    for table, collection, split, better, worse, size in printed["effect_sizes"]["examples"]:
+        part = printed[table][collection][split]
+        effect = (part[better][0] - part[worse][0]) / math.sqrt(part["V_E2"])
+        over_five = effect > 5 or better != "RNOD"
+        as_said.append(rounds_to(effect, size, 2) and over_five)
+        evidence.append(Evidence(f"{collection}, {split}: {better} over {worse}, printed {size:.2f}", effect))
+    if all(as_said):
+        return "holds", tuple(evidence)
+    return ("holds in part" if np.mean(as_said) > bound("most") else "does not hold"), tuple(evidence)
+
+
+def list_untried() -> list[Verdict]:
+    """Return the conclusions that neither data nor formulas can decide, each with what could.
+
+    Returns
+    -------
+    list of Verdict
+    """
+    return [
+        Verdict(
+            claim["claim"], f"{PAPER}, {claim['where']}", "None: it cannot be tried here.", "none", "cannot tell",
+            reason=f"it would take {claim['needs']}",
+        )
+        for claim in CLAIMS["untried"]
+    ]  # fmt: skip
 
 
 @cache

@@ -44,7 +44,7 @@ def run(settings: Settings) -> list[Outcome]:
     audited = audit.compute_audit()
     outcomes, notes = compute_sources("ACL 2021", STUDY, MEASURES, compute_tables, settings)
     audited.notes += notes
-    audited.verdicts = [*on_print.apply_to_print(), *formulas.decide_formulas()]
+    audited.verdicts = [*on_print.apply_to_print(), *formulas.decide_formulas(), *formulas.list_untried()]
     return [audited, *outcomes]
 
 

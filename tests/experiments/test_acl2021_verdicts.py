@@ -360,6 +360,22 @@ def test_claims_about_formulas_hold_where_the_right_measures_fail():
     assert formulas.judge_sizes({**sizes, "Sem16T4E": [5, 900, 10]})[0] == "does not hold"
 
 
+def test_effect_sizes_that_do_not_follow_refute_the_captions():
+    part = {"RNOD": [0.909, 5], "NMD": [0.717, 0], "V_E2": 0.0013}
+    for size, word in ((5.33, "holds"), (5.43, "does not hold")):
+        numbers = {
+            "table6": {"DQ-A": {"full": part}},
+            "effect_sizes": {"examples": [["table6", "DQ-A", "full", "RNOD", "NMD", size]]},
+        }
+        assert formulas.judge_effects(numbers)[0] == word
+
+
+def test_what_cannot_be_tried_says_what_it_would_take():
+    found = formulas.list_untried()
+    assert len(found) == len(verdicts.CLAIMS["untried"])
+    assert all(one.outcome == "cannot tell" and one.reason.startswith("it would take") for one in found)
+
+
 def test_formulas_are_as_the_paper_says_but_for_imbalance_order_and_what_nmd_assumes():
     found = {
         claim["name"]: one for claim, one in zip(verdicts.CLAIMS["formulas"], formulas.decide_formulas(), strict=True)
