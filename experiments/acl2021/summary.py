@@ -61,8 +61,8 @@ def tabulate_summaries(studies: Mapping[str, Study]) -> dict[str, metaeval.Table
                 f"Table {table[-1]}. Every measure in words, by the rules of `metaeval compare`, from {used}; properties "
                 f"with the number of cases tried. Beside each word the printed one; {unlike} of {said.size} differ. "
                 f"The paper does not give its rules: groups from a mean τ of {STUDY['group_tau']:g}, good and poor from a net "
-                f"of {GOOD:.2f} and −{-POOR:.2f}, and counts of pairs told apart from {100 * MARGIN:g} % are post hoc, chosen with "
-                "its tables in view."
+                f"of {GOOD:.2f} and −{-POOR:.2f}, and counts of pairs told apart from {100 * MARGIN:g} % are post hoc, "
+                "chosen with its tables in view."
             )
             signature = (
                 f"{studies[names[0]].require('consistency').signature}; the same for the other collections and splits"
