@@ -119,8 +119,8 @@ def read_run(path: PathLike, gold: Labels) -> Labels:
     said = ", ".join(f"{n:,} with {problem}" for problem, n in counts.items() if n)
     if said:
         report_policy(f"skipped lines: {said}", path)
-    columns = ([column[row] for row in inside] for column in (kept.topics, kept.items, kept.labels, kept.lines))
-    return Labels(str(path), *columns)
+    topics, items, labels = ([column[row] for row in inside] for column in (kept.topics, kept.items, kept.labels))
+    return Labels(str(path), topics, items, labels, [kept.lines[row] for row in inside])
 
 
 def _read_lines(path: PathLike) -> tuple[Labels, list[tuple[int, str]]]:

@@ -16,6 +16,9 @@ rows must be, row by row, the gold that this join gives.
 
 from __future__ import annotations
 
+import functools
+import io
+import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -166,16 +169,16 @@ def read_rows(gold: PathLike, runs: Sources, *, polarity: PathLike, classes: Ite
     DataError, DatasetError
         As for `read`.
     """
-    labels, code = read_labels(gold), {name: k for k, name in enumerate(unique_labels(classes, "class"))}
+    true, code = read_labels(gold), {name: k for k, name in enumerate(unique_labels(classes, "class"))}
     sides = _read_polarities(polarity)
-    for row, (item, label) in enumerate(zip(labels.items, labels.labels, strict=True)):
-        if item not in sides or label not in code:
-            problem = f"the label {label!r} is none of the classes" if item in sides else f"it is not in {polarity}"
-            raise DataError(problem, **labels.place(row))
-    topics = tuple(dict.fromkeys(labels.topics))
+    for row, (item, name) in enumerate(zip(true.items, true.labels, strict=True)):
+        if item not in sides or name not in code:
+            problem = f"the label {name!r} is none of the classes" if item in sides else f"it is not in {polarity}"
+            raise DataError(problem, **true.place(row))
+    topics = tuple(dict.fromkeys(true.topics))
     number = {name: t for t, name in enumerate(topics)}
-    side, label = np.array([sides[one] for one in labels.items]), np.array([code[one] for one in labels.labels])
-    answered, judged = _join(labels.items, labels.topics, agree(side, label))
+    side, label = np.array([sides[one] for one in true.items]), np.array([code[one] for one in true.labels])
+    answered, judged = _join(true.items, true.topics, agree(side, label))
     named = find_named_files(runs, gold=gold)
     outputs = np.empty((len(named), len(answered)), dtype=np.int64)
     wanted = np.column_stack([side[judged], label[judged]]) + 1
@@ -190,7 +193,7 @@ def read_rows(gold: PathLike, runs: Sources, *, polarity: PathLike, classes: Ite
                 run=run, hint="rows follow the official order of the gold; see metaeval.io.semeval_joined",
             )  # fmt: skip
         outputs[r] = found[:, 0] - 1
-    topic = np.array([number[one] for one in labels.topics])
+    topic = np.array([number[one] for one in true.topics])
     return JoinedRows(outputs, tuple(named), topics, side, label, topic, answered, judged)
 
 
@@ -234,18 +237,7 @@ def read_columns(path: PathLike, n_classes: int) -> np.ndarray:
     DatasetError
         If the package openpyxl is missing.
     """
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise DatasetError(f"workbooks need openpyxl ({error}): pip install 'metaeval[experiments]'") from None
-    import io
-    import zipfile
-
-    try:
-        book = openpyxl.load_workbook(io.BytesIO(read_bytes(path)), read_only=True)
-        cells: list[tuple[Any, ...]] = list(book.worksheets[0].iter_rows(values_only=True))
-    except (zipfile.BadZipFile, KeyError, IndexError, ValueError) as error:
-        raise DataError(f"it is not a workbook: {error}", file=path) from None
+    cells = _read_workbook(path, read_bytes(path))
     most = (n_classes, len(POLARITIES), n_classes)
     for line, row in enumerate(cells, start=1):
         if len(row) != 3 or any(
@@ -254,6 +246,20 @@ def read_columns(path: PathLike, n_classes: int) -> np.ndarray:
             problem = f"a row is answer, gold of task A, gold of subtask C, whole numbers up to {most}, not {row}"
             raise DataError(problem, file=path, line=line)
     return np.array(cells, dtype=np.int64).reshape(-1, 3)
+
+
+@functools.lru_cache(maxsize=32)  # a workbook takes a quarter of a second, and is read for the runs and for the rows
+def _read_workbook(path: PathLike, content: bytes) -> list[tuple[Any, ...]]:
+    """Return the rows of the first sheet."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise DatasetError(f"workbooks need openpyxl ({error}): pip install 'metaeval[experiments]'") from None
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True)
+        return list(book.worksheets[0].iter_rows(values_only=True))
+    except (zipfile.BadZipFile, KeyError, IndexError, ValueError) as error:
+        raise DataError(f"it is not a workbook: {error}", file=path) from None
 
 
 def _read_polarities(path: PathLike) -> dict[str, int]:
