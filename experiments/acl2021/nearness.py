@@ -106,9 +106,9 @@ def explain_distance(cells: Sequence[Cell], nearness: pd.DataFrame) -> list[str]
         worst = max(chosen, key=lambda one: abs(one.printed - float(one.reproduced or 0)))
         said.append(
             f"{head}: {' and '.join(far)}. In print the numbers span {np.ptp(printed):.3f} and average {mean_printed:.3f}, "
-            f"here {np.ptp(here):.3f} and {mean_here:.3f}{_compare_topics(cells)}. The farthest is {worst.column} ({worst.printed:g} in print, "
-            f"{worst.reproduced:.3f} here). {measure} differs most; without it Pearson is {rest_pearson:.3f} and the mean "
-            f"|difference| {rest_difference:.3f}."
+            f"here {np.ptp(here):.3f} and {mean_here:.3f}{_compare_topics(cells)}. The farthest is {worst.column} "
+            f"({worst.printed:g} in print, {worst.reproduced:.3f} here). {measure} differs most; without it Pearson is "
+            f"{rest_pearson:.3f} and the mean |difference| {rest_difference:.3f}."
         )
     return said
 
@@ -117,6 +117,33 @@ def _compare_topics(cells: Sequence[Cell]) -> str:
     """Say how many topics there are here and in print: over fewer of them, rankings are less consistent."""
     found = [one for one in cells if (one.item, one.row, one.column) == ("Table 1", "Sem17T4C", "topics")]
     return f" (topics: {found[0].printed:g} and {found[0].reproduced:g})" if found else ""
+
+
+def explain_choices(sensitivity: pd.DataFrame) -> list[str]:
+    """Say which other choices take the τ beyond the bounds, and how many pairs of runs they concern.
+
+    Parameters
+    ----------
+    sensitivity : DataFrame
+        Indexed by choice, with the study's own first; columns runs, Pearson and mean |difference|.
+
+    Returns
+    -------
+    list of str
+        A sentence for each such choice.
+    """
+    least, most = BOUNDS["near print: correlation"].value, BOUNDS["near print: difference"].value
+    whole = int(sensitivity["runs"].iloc[0])
+    said = []
+    for choice, row in sensitivity.iterrows():
+        if row["Pearson"] >= least and row["mean |difference|"] <= most:
+            continue
+        pairs, left = whole * (whole - 1) // 2, int(row["runs"] * (row["runs"] - 1) // 2)
+        why = f": {pairs - left} of {pairs} pairs of runs are not there, and print has them" if left < pairs else ""
+        said.append(
+            f"{choice}: Pearson {row['Pearson']:.3f}, mean |difference| {row['mean |difference|']:.3f}, beyond the bounds{why}."
+        )
+    return said
 
 
 def find_farthest(cells: Sequence[Cell]) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 import metaeval
 from experiments.acl2021 import audit
 from experiments.acl2021.alignment import GapModel, align, find_certainty
-from experiments.acl2021.nearness import compare_printed, draw_against_print, explain_distance
+from experiments.acl2021.nearness import compare_printed, draw_against_print, explain_choices, explain_distance
 from experiments.outcome import Outcome, Settings
 from metaeval.datasets import baselines, dataset, fetch
 from metaeval.io.semeval_joined import JoinedRows, agree, read_rows
@@ -66,7 +66,7 @@ def add_subset(outcome: Outcome, settings: Settings) -> None:
     )
     outcome.figures["table2_print"] = lambda: draw_against_print(outcome.cells, _sign("see comparison.csv"))
     outcome.notes += describe_rows(rows, topics, certainty)
-    outcome.notes += explain_distance(outcome.cells, nearness)
+    outcome.notes += explain_distance(outcome.cells, nearness) + explain_choices(sensitivity)
 
 
 def load_rows(settings: Settings) -> JoinedRows:
@@ -305,7 +305,8 @@ def describe_rows(rows: JoinedRows, topics: np.ndarray, certainty: np.ndarray) -
         f"{doubled} rows answer an item for the second time.",
         f"topics of rows by alignment, which knows nothing of that: {right.mean():.1%} of rows get the same topic; of the "
         f"{int(sure.sum()):,} rows of certainty {CHOICES['sure']:g} or more, {right[sure].mean():.2%}.",
-        "rows in which tasks A and C disagree are not among the published ones: gold is more consistent than the task's.",
+        f"items: {len(np.unique(rows.answered[rows.own])):,} of the {int(np.isin(rows.topic, np.unique(true)).sum()):,} of "
+        "these topics; those in which tasks A and C disagree are not among the published rows.",
     ]
 
 
