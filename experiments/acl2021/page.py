@@ -8,7 +8,7 @@ from experiments.acl2021 import audit, on_print
 from experiments.outcome import Outcome
 from experiments.source_pages import Layout, write_source_page
 
-PICTURES = {"stc3": ("figure2",), "llmjudge": ("figure1",)}
+PICTURES = {"stc3": ("figure2",), "semeval2017-runs": ("table2_print", "figure1"), "llmjudge": ("figure1",)}
 CONSISTENCY = {
     "mean τ": r"^[A-Za-z_0-9]+$(?<!V_E2)",
     "marks": "outperforms",

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 import metaeval
-from experiments.acl2021 import audit, formulas, on_print, summary, verdicts
+from experiments.acl2021 import audit, formulas, on_print, subset, summary, verdicts
 from experiments.comparison import cell
 from experiments.outcome import Outcome, Settings
 from experiments.page import SIMULATED
@@ -115,6 +115,8 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     _add_power(outcome, studies)
     outcome.tables |= summary.tabulate_summaries(studies)
     outcome.verdicts = verdicts.apply_to_collections(views)
+    if source == subset.SOURCE:
+        subset.add_subset(outcome, settings)
     return outcome
 
 
