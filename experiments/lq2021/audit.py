@@ -66,16 +66,42 @@ def read_contradictions(collection: str) -> dict[tuple[str, str], int]:
     }
 
 
-def count_listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
-    """Return the contradictions of every pair of measures counted from the list of Table 6.
+def list_contradictions(collection: str) -> tuple[tuple[str, str, str, str], ...]:
+    """Return every contradiction that Table 6 lists: measures 1 and 2, runs 1 and 2.
 
-    A name without language stands for two runs.
+    A name without language stands for two runs, the Chinese and the English one.
+
+    Parameters
+    ----------
+    collection : str
+
+    Returns
+    -------
+    tuple of (str, str, str, str)
+        Measure 1 says that run 1 significantly outperforms run 2, measure 2 the reverse.
     """
-    counts: Counter[tuple[str, str]] = Counter()
-    for entry in PRINTED["table6"].get(collection, []):
-        pairs = sum(2 ** sum(not run.endswith(("-C", "-E")) for run in pair) for pair in entry["pairs"])
-        for one, two in itertools.product(entry["first"], entry["second"]):
-            counts[(one, two)] += pairs
+    return tuple(
+        (one, two, first, second)
+        for entry in PRINTED["table6"].get(collection, [])
+        for one, two in itertools.product(entry["first"], entry["second"])
+        for pair in entry["pairs"]
+        for first, second in itertools.product(*map(_name_languages, pair))
+    )
+
+
+def list_twins(collection: str) -> dict[str, str]:
+    """Return the runs of Table 6, and for the English one of two that are the same, the Chinese one."""
+    names = [run for entry in PRINTED["table6"].get(collection, []) for pair in entry["pairs"] for run in pair]
+    return {run: both[0] for name in names for both in [_name_languages(name)] for run in both}
+
+
+def _name_languages(run: str) -> list[str]:
+    return [run] if run.endswith(("-C", "-E")) else [f"{run}-C", f"{run}-E"]
+
+
+def count_listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
+    """Return the contradictions of every pair of measures counted from the list of Table 6."""
+    counts = Counter((one, two) for one, two, _, _ in list_contradictions(collection))
     return {pair: counts[pair] for pair in read_contradictions(collection)}
 
 

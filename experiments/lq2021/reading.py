@@ -1,0 +1,148 @@
+"""Where the figures that rules look at are read from: a study of a collection, or the printed tables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from experiments.acl2021 import audit as acl2021
+from experiments.lq2021 import audit
+from experiments.lq2021.findings import MEASURES, Findings, Gap, Pair
+from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.study import Study
+from metaeval.stats.significant_counts import significance_chances
+
+
+def read_study(study: Study, gold: np.ndarray | None = None) -> Findings:
+    """Return the figures of a study.
+
+    Parameters
+    ----------
+    study : Study
+    gold : ndarray, shape (topic, class), optional
+
+    Returns
+    -------
+    Findings
+    """
+    found = Findings()
+    if study.power is not None and study.overlap is not None and study.contradictions is not None:
+        found = _read_power(study, study.power)
+    if study.similarity is not None:
+        frame = study.similarity.to_frame()
+        found = replace(
+            found, taus={(one, two): float(frame.loc[one, two]) for one, two in itertools.combinations(MEASURES, 2)}  # type: ignore[arg-type]
+        )  # fmt: skip
+    if study.preference is not None:
+        frame = study.preference.to_frame()
+        wins = frame.loc[list(MEASURES), [study.preference.second, study.preference.first]]
+        found = replace(
+            found,
+            wins={name: (int(row.iloc[0]), int(row.iloc[1])) for name, row in wins.iterrows()},  # type: ignore[misc]
+            preferences=(study.preference,),
+            golds=() if gold is None else (gold,),
+        )
+    if study.consistency is not None:
+        names = [str(one) for one in study.consistency.measures]
+        places = [names.index(name) for name in MEASURES]
+        significant = study.consistency.significant[np.ix_(places, places)]
+        found = replace(
+            found,
+            consistencies=dict(zip(MEASURES, study.consistency.means[places].tolist(), strict=True)),
+            more_consistent={
+                (MEASURES[i], MEASURES[j]): bool(significant[i, j]) for i, j in itertools.permutations(range(len(MEASURES)), 2)
+            },
+        )  # fmt: skip
+    return found
+
+
+def _read_power(study: Study, power: DiscriminativePower) -> Findings:
+    summary, ends = power.summary().set_index("measure"), power.intervals().set_index("measure")
+    overlap = study.require("overlap").to_frame()
+    against = study.require("contradictions").details()["run_pairs"]
+    widths = ends["high"] - ends["low"]
+    return Findings(
+        n_pairs=power.p_values.shape[1],
+        found={name: int(summary["significant"][name]) for name in MEASURES},
+        overlaps={(r.measure_1, r.measure_2): (r.a, r.b, r.c) for r in overlap.itertuples()},
+        gaps={
+            (r.measure_1, r.measure_2): Gap(r.difference, None if np.isnan(r.low) else (r.low, r.high))
+            for r in power.compare_power().itertuples()
+        },
+        contradictions=tuple(against.itertuples(index=False, name=None)),
+        widths={} if widths.isna().any() else {name: float(widths[name]) for name in MEASURES},
+        uncertain=_bound_error(power),
+        twins=_find_twins(study),
+    )
+
+
+def read_print() -> dict[str, Findings]:
+    """Return the printed figures of every collection: Tables 3 to 7, and what ACL 2021 prints of the same collection.
+
+    Returns
+    -------
+    dict of str to Findings
+    """
+    tables, pairs = audit.PRINTED, list(itertools.combinations(MEASURES, 2))
+    found = {}
+    for name in audit.STUDY["collections"]:
+        row, wins = tables["table3"][name], tables["table7"].get(name, [])
+        numbers = dict(zip(MEASURES, row["S_D"], strict=True))
+        found[name] = Findings(
+            n_pairs=row["T_D"],
+            found=numbers,
+            overlaps={pair: cell[1:] for pair, cell in audit.read_overlaps(name).items()},
+            gaps={(one, two): Gap((numbers[one] - numbers[two]) / row["T_D"]) for one, two in pairs},
+            contradictions=audit.list_contradictions(name),
+            printed=True,
+            twins=audit.list_twins(name),
+            taus=_read_taus(name),
+            wins={m: (uni, pop) for m, (uni, pop) in zip(audit.STUDY["measures"], wins, strict=False)},
+            consistencies=_read_consistencies(name),
+        )
+    return found
+
+
+def _read_taus(name: str) -> dict[Pair, float]:
+    """Return τ by pair of measures as ACL 2021, Tables 5 and 8, print it; nothing for STC-3, which is not there."""
+    rows = next((acl2021.PRINTED[t][short] for t, short in _find_in_acl(name, "table5", "table8")), None)
+    return {} if rows is None else acl2021.read_triangle(rows, acl2021.STUDY["quantification_order"])
+
+
+def _read_consistencies(name: str) -> dict[str, float]:
+    """Return the mean τ over halves as ACL 2021, Tables 6 and 9, print it."""
+    rows = next((acl2021.PRINTED[t][short] for t, short in _find_in_acl(name, "table6", "table9")), None)
+    return {} if rows is None else {measure: rows["full"][measure][0] for measure in MEASURES}
+
+
+def _find_in_acl(name: str, *tables: str) -> Sequence[tuple[str, str]]:
+    short = name.removeprefix("DialEval-1 ")
+    return [(table, short) for table in tables if short in acl2021.PRINTED[table]]
+
+
+def _find_twins(study: Study) -> dict[str, str]:
+    """Return, by run, the first run in the order of labels that has the same scores on every topic and measure."""
+    firsts: dict[bytes, str] = {}
+    values = dict(zip(study.scores.runs, study.scores.values, strict=True))
+    return {run: firsts.setdefault(values[run].tobytes(), run) for run in sorted(values)}
+
+
+def _bound_error(power: DiscriminativePower) -> float:
+    """Return an upper bound of the Monte Carlo standard error of the number of contradictions, over all measures.
+
+    A pair of runs contradicts with the smaller of both measures' chances of being significant at most; standard
+    deviations are added up, as if all moved together.
+    """
+    if power.counts is None:
+        return 0.0
+    order = np.argsort(power.counts, axis=1, kind="stable")
+    chances = np.empty(power.counts.shape)
+    np.put_along_axis(chances, order, significance_chances(power.counts, power.n_permutations, power.alpha), axis=1)
+    error = 0.0
+    for i, j in itertools.combinations(range(len(power.measures)), 2):
+        chance = np.minimum(chances[i], chances[j])[power.winners[i] * power.winners[j] == -1]
+        error += float(np.sqrt(chance * (1 - chance)).sum())
+    return error
