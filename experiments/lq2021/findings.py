@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ NOMINAL = ("NVD", "RNSS", "JSD")
 FOUR = ("RNOD", *NOMINAL)
 """The measures that NMD contradicts, and is held against in §5.3."""
 
+Row = TypeVar("Row", bound="tuple[int, ...]")
+Item = TypeVar("Item")
 Pair = tuple[str, str]
 Contradiction = tuple[str, str, str, str]
 """Measures 1 and 2, runs 1 and 2: measure 1 says that run 1 is significantly better, measure 2 the reverse."""
@@ -67,6 +70,8 @@ class Findings:
         τ of the rankings of runs.
     wins : mapping of str to (int, int)
         Topics on which a measure prefers Uniform and Popularity.
+    quadrants : mapping of (str, str) to (int, int)
+        Topics on which the first measure alone prefers Popularity, and the second alone.
     preferences : tuple of BaselinePreference
         Of Popularity and Uniform, one a collection.
     golds : tuple of (ndarray, shape (topic, class))
@@ -88,6 +93,7 @@ class Findings:
     twins: Mapping[str, str] = field(default_factory=dict)
     taus: Mapping[Pair, float] = field(default_factory=dict)
     wins: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    quadrants: Mapping[Pair, tuple[int, int]] = field(default_factory=dict)
     preferences: tuple[BaselinePreference, ...] = ()
     golds: tuple[np.ndarray, ...] = ()
     consistencies: Mapping[str, float] = field(default_factory=dict)
@@ -127,9 +133,7 @@ class Findings:
 
     def average(self, share: Callable[[str, str], float]) -> dict[str, float]:
         """Return, by measure, the mean of a likeness with the other five."""
-        return {
-            one: float(np.mean([share(one, two) for two in MEASURES if two != one])) for one in MEASURES
-        }
+        return {one: float(np.mean([share(one, two) for two in MEASURES if two != one])) for one in MEASURES}
 
     def count_contradictions(self, first: str, others: Sequence[str]) -> int:
         """Return on how many run pairs a measure contradicts others, added up over these."""
@@ -156,8 +160,9 @@ def pool(parts: Mapping[str, Findings]) -> Findings:
     pairs = list(itertools.combinations(MEASURES, 2))
     pooled = Findings(
         printed=all(one.printed for one in each),
-        taus={p: float(np.mean([one.taus[p] for one in each])) for p in pairs} if all(one.taus for one in each) else {},
+        taus={p: float(np.mean([one.get_tau(*p) for one in each])) for p in pairs} if all(one.taus for one in each) else {},
         wins={m: _add([one.wins[m] for one in each]) for m in MEASURES} if all(one.wins for one in each) else {},
+        quadrants={p: _add([one.quadrants[p] for one in each]) for p in pairs if all(p in one.quadrants for one in each)},
         preferences=_join([one.preferences for one in each]),
         golds=_join([one.golds for one in each]),
         consistencies={m: float(np.mean([one.consistencies[m] for one in each])) for m in MEASURES}
@@ -183,11 +188,11 @@ def pool(parts: Mapping[str, Findings]) -> Findings:
     )
 
 
-def _add[Row: tuple[int, ...]](rows: Sequence[Row]) -> Row:
+def _add(rows: Sequence[Row]) -> Row:
     return tuple(map(sum, zip(*rows, strict=True)))  # type: ignore[return-value]
 
 
-def _join[Item](parts: Sequence[tuple[Item, ...]]) -> tuple[Item, ...]:
+def _join(parts: Sequence[tuple[Item, ...]]) -> tuple[Item, ...]:
     """Return all parts as one; nothing where one is missing."""
     return tuple(itertools.chain(*parts)) if all(parts) else ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,6 +29,12 @@ def read_study(study: Study, gold: np.ndarray | None = None) -> Findings:
     -------
     Findings
     """
+    found = _read_results(study)
+    return replace(found, golds=(gold,)) if gold is not None and found.preferences else found
+
+
+@lru_cache(maxsize=128)
+def _read_results(study: Study) -> Findings:
     found = Findings()
     if study.power is not None and study.overlap is not None and study.contradictions is not None:
         found = _read_power(study, study.power)
@@ -42,8 +49,10 @@ def read_study(study: Study, gold: np.ndarray | None = None) -> Findings:
         found = replace(
             found,
             wins={name: (int(row.iloc[0]), int(row.iloc[1])) for name, row in wins.iterrows()},  # type: ignore[misc]
+            quadrants={
+                (r.measure_1, r.measure_2): (r.second, r.fourth) for r in study.preference.quadrants().itertuples()
+            },
             preferences=(study.preference,),
-            golds=() if gold is None else (gold,),
         )
     if study.consistency is not None:
         names = [str(one) for one in study.consistency.measures]
@@ -102,6 +111,7 @@ def read_print() -> dict[str, Findings]:
             taus=_read_taus(name),
             wins={m: (uni, pop) for m, (uni, pop) in zip(audit.STUDY["measures"], wins, strict=False)},
             consistencies=_read_consistencies(name),
+            quadrants=_read_quadrants(name),
         )
     return found
 
@@ -116,6 +126,14 @@ def _read_consistencies(name: str) -> dict[str, float]:
     """Return the mean τ over halves as ACL 2021, Tables 6 and 9, print it."""
     rows = next((acl2021.PRINTED[t][short] for t, short in _find_in_acl(name, "table6", "table9")), None)
     return {} if rows is None else {measure: rows["full"][measure][0] for measure in MEASURES}
+
+
+def _read_quadrants(name: str) -> dict[Pair, tuple[int, int]]:
+    """Return what §5.3 says of Figure 1 (d); the other panels' numbers are in the picture only."""
+    figures = audit.PRINTED["figures"]
+    if name != figures["collection"]:
+        return {}
+    return {("NMD", "RNOD"): (figures["second_NMD_RNOD"], figures["fourth_NMD_RNOD"])}
 
 
 def _find_in_acl(name: str, *tables: str) -> Sequence[tuple[str, str]]:

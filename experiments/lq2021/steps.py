@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 import metaeval
@@ -21,12 +22,12 @@ from experiments.sources import (
     tabulate_collections,
 )
 from experiments.tables import bold_larger, sign_alike
-from experiments.verdicts import Views, apply_rules, look_at
+from experiments.verdicts import Views, look_at
 from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
 SOURCES = ["", *STUDY["sources"]]
-QUESTIONS = ("power", "robust_power", "overlap", "contradictions", "preference")
+QUESTIONS = ("similarity", "consistency", "power", "robust_power", "overlap", "contradictions", "preference")
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -44,7 +45,7 @@ def run(settings: Settings) -> list[Outcome]:
     measures = dict.fromkeys(STUDY["collections"], MEASURES)
     outcomes, notes = compute_sources("LQ 2021", STUDY, measures, compute_outcome, settings)
     audited.notes += notes
-    audited.verdicts = [one for rule in verdicts.RULES for one in rule.apply_to_print()]
+    audited.verdicts = list(verdicts.judge_print())
     return [audited, *outcomes]
 
 
@@ -65,9 +66,14 @@ def ask_paper(scores: metaeval.Scores, seed: int, settings: Settings, questions:
     """
     return study_collection(
         scores, questions=questions, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
-        baselines=(find_run(scores.runs, STUDY["popularity"]) or "", find_run(scores.runs, STUDY["uniform"]) or ""),
+        baselines=_find_baselines(scores),
         seed=seed, n_jobs=settings.n_jobs,
     )  # fmt: skip
+
+
+def _find_baselines(scores: metaeval.Scores) -> tuple[str, str]:
+    """Return the names of the Popularity and the Uniform baseline, empty where there is none."""
+    return find_run(scores.runs, STUDY["popularity"]) or "", find_run(scores.runs, STUDY["uniform"]) or ""
 
 
 def look_at_all(scores: Mapping[str, metaeval.Scores], settings: Settings) -> dict[str, Views]:
@@ -92,7 +98,9 @@ def look_at_all(scores: Mapping[str, metaeval.Scores], settings: Settings) -> di
     return found
 
 
-def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
+def compute_tables(
+    source: str, scores: dict[str, metaeval.Scores], settings: Settings, golds: Mapping[str, np.ndarray] | None = None
+) -> Outcome:
     """Return the tables, figures, verdicts and comparison of one source.
 
     Parameters
@@ -101,6 +109,8 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     scores : dict of str to Scores
         By the paper's name of the collection in whose place they stand.
     settings : Settings
+    golds : mapping of str to (ndarray, shape (topic, class)), optional
+        Likewise: rules about the gold need it.
 
     Returns
     -------
@@ -116,7 +126,7 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     for name in STUDY["collections"]:
         _add_agreement(outcome, name, studies.get(name))
     _add_baselines(outcome, studies)
-    outcome.verdicts = apply_rules(verdicts.RULES, views)
+    outcome.verdicts = verdicts.judge_source(source, views, golds)
     return outcome
 
 
@@ -255,14 +265,19 @@ def compute_outcome(source: str, scores: dict[str, metaeval.Scores], settings: S
     -------
     Outcome
     """
-    outcome = compute_tables(source, scores, settings)
-    for name, one in scores.items():
-        baselines = [find_run(one.runs, STUDY[which]) for which in ("popularity", "uniform")]
-        if name.endswith("DQ-A") and all(baselines):
-            runs = load_runs_or_scores(STUDY["sources"][source][name], settings)
-            if isinstance(runs, metaeval.QuantificationRuns):
-                draw = partial(figure3.draw_divergent_topics, runs, *baselines, n_topics=2)
-                outcome.figures[f"figure3_{format_slug(name)}"] = draw
+    runs = {
+        name: found
+        for name, one in scores.items()
+        if all(_find_baselines(one))
+        for found in [load_runs_or_scores(STUDY["sources"][source][name], settings)]
+        if isinstance(found, metaeval.QuantificationRuns)
+    }
+    outcome = compute_tables(source, scores, settings, {name: one.gold for name, one in runs.items()})
+    for name, found in runs.items():
+        if name.endswith("DQ-A"):
+            popularity, uniform = _find_baselines(scores[name])
+            draw = partial(figure3.draw_divergent_topics, found, popularity, uniform, n_topics=2)
+            outcome.figures[f"figure3_{format_slug(name)}"] = draw
     return outcome
 
 
