@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.stats import binomtest
 
@@ -219,6 +221,7 @@ def _disagree(one: Findings, first: str, second: str) -> np.ndarray:
     return disagree
 
 
+@lru_cache(maxsize=1024)
 def _find_share(uniform: int, popularity: int) -> tuple[float, tuple[float, float]]:
     """Return Popularity's share of the topics that are not tied, with its 95 % interval (Wilson)."""
     if not uniform + popularity:

@@ -9,10 +9,14 @@ from functools import lru_cache
 
 import numpy as np
 
+import metaeval
 from experiments.acl2021 import audit as acl2021
 from experiments.lq2021 import audit
 from experiments.lq2021.findings import MEASURES, Findings, Gap, Pair
+from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.analyses.study import Study
 from metaeval.stats.significant_counts import significance_chances
 
@@ -29,62 +33,72 @@ def read_study(study: Study, gold: np.ndarray | None = None) -> Findings:
     -------
     Findings
     """
-    found = _read_results(study)
-    return replace(found, golds=(gold,)) if gold is not None and found.preferences else found
-
-
-@lru_cache(maxsize=128)
-def _read_results(study: Study) -> Findings:
-    found = Findings()
-    if study.power is not None and study.overlap is not None and study.contradictions is not None:
-        found = _read_power(study, study.power)
+    found = Findings() if study.power is None else _read_power(study.power)
+    if study.power is not None:
+        found = replace(found, twins=_find_twins(study.scores))
     if study.similarity is not None:
-        frame = study.similarity.to_frame()
-        found = replace(
-            found, taus={(one, two): float(frame.loc[one, two]) for one, two in itertools.combinations(MEASURES, 2)}  # type: ignore[arg-type]
-        )  # fmt: skip
-    if study.preference is not None:
-        frame = study.preference.to_frame()
-        wins = frame.loc[list(MEASURES), [study.preference.second, study.preference.first]]
-        found = replace(
-            found,
-            wins={name: (int(row.iloc[0]), int(row.iloc[1])) for name, row in wins.iterrows()},  # type: ignore[misc]
-            quadrants={
-                (r.measure_1, r.measure_2): (r.second, r.fourth) for r in study.preference.quadrants().itertuples()
-            },
-            preferences=(study.preference,),
-        )
+        found = replace(found, taus=_read_similarity(study.similarity))
     if study.consistency is not None:
-        names = [str(one) for one in study.consistency.measures]
-        places = [names.index(name) for name in MEASURES]
-        significant = study.consistency.significant[np.ix_(places, places)]
-        found = replace(
-            found,
-            consistencies=dict(zip(MEASURES, study.consistency.means[places].tolist(), strict=True)),
-            more_consistent={
-                (MEASURES[i], MEASURES[j]): bool(significant[i, j]) for i, j in itertools.permutations(range(len(MEASURES)), 2)
-            },
-        )  # fmt: skip
+        means, apart = _read_consistency(study.consistency)
+        found = replace(found, consistencies=means, more_consistent=apart)
+    if study.preference is not None:
+        wins, quadrants = _read_preference(study.preference)
+        golds = () if gold is None else (gold,)
+        found = replace(found, wins=wins, quadrants=quadrants, preferences=(study.preference,), golds=golds)
     return found
 
 
-def _read_power(study: Study, power: DiscriminativePower) -> Findings:
+# Every rule reads the same results again, also those of a study that shares some with another: each is read once.
+
+
+@lru_cache(maxsize=128)
+def _read_power(power: DiscriminativePower) -> Findings:
     summary, ends = power.summary().set_index("measure"), power.intervals().set_index("measure")
-    overlap = study.require("overlap").to_frame()
-    against = study.require("contradictions").details()["run_pairs"]
     widths = ends["high"] - ends["low"]
     return Findings(
         n_pairs=power.p_values.shape[1],
         found={name: int(summary["significant"][name]) for name in MEASURES},
-        overlaps={(r.measure_1, r.measure_2): (r.a, r.b, r.c) for r in overlap.itertuples()},
+        overlaps={
+            (r.measure_1, r.measure_2): (r.a, r.b, r.c)
+            for r in metaeval.significance_overlap(power).to_frame().itertuples()
+        },
         gaps={
             (r.measure_1, r.measure_2): Gap(r.difference, None if np.isnan(r.low) else (r.low, r.high))
             for r in power.compare_power().itertuples()
         },
-        contradictions=tuple(against.itertuples(index=False, name=None)),
+        contradictions=tuple(
+            metaeval.significance_contradictions(power).run_pairs().itertuples(index=False, name=None)
+        ),
         widths={} if widths.isna().any() else {name: float(widths[name]) for name in MEASURES},
         uncertain=_bound_error(power),
-        twins=_find_twins(study),
+    )
+
+
+@lru_cache(maxsize=128)
+def _read_similarity(similarity: RankingSimilarity) -> dict[Pair, float]:
+    frame = similarity.to_frame()
+    return {(one, two): float(frame.loc[one, two]) for one, two in itertools.combinations(MEASURES, 2)}  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=128)
+def _read_consistency(consistency: SplitHalfConsistency) -> tuple[dict[str, float], dict[Pair, bool]]:
+    places = {str(one): m for m, one in enumerate(consistency.measures)}
+    apart = {
+        (one, two): bool(consistency.significant[places[one], places[two]])
+        for one, two in itertools.permutations(MEASURES, 2)
+    }
+    return {name: float(consistency.means[places[name]]) for name in MEASURES}, apart
+
+
+@lru_cache(maxsize=128)
+def _read_preference(
+    preference: BaselinePreference,
+) -> tuple[dict[str, tuple[int, int]], dict[Pair, tuple[int, int]]]:
+    wins = preference.to_frame().loc[list(MEASURES), [preference.second, preference.first]]
+    rows = preference.quadrants().itertuples()
+    return (
+        {name: (int(row.iloc[0]), int(row.iloc[1])) for name, row in wins.iterrows()},  # type: ignore[misc]
+        {(r.measure_1, r.measure_2): (r.second, r.fourth) for r in rows},
     )
 
 
@@ -141,10 +155,11 @@ def _find_in_acl(name: str, *tables: str) -> Sequence[tuple[str, str]]:
     return [(table, short) for table in tables if short in acl2021.PRINTED[table]]
 
 
-def _find_twins(study: Study) -> dict[str, str]:
+@lru_cache(maxsize=128)
+def _find_twins(scores: metaeval.Scores) -> dict[str, str]:
     """Return, by run, the first run in the order of labels that has the same scores on every topic and measure."""
     firsts: dict[bytes, str] = {}
-    values = dict(zip(study.scores.runs, study.scores.values, strict=True))
+    values = dict(zip(scores.runs, scores.values, strict=True))
     return {run: firsts.setdefault(values[run].tobytes(), run) for run in sorted(values)}
 
 

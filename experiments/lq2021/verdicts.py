@@ -18,7 +18,7 @@ from experiments.page import SIMULATED
 from experiments.verdicts import FEWEST_RUNS, PRINT, Found, Rule, Views
 from metaeval.analyses.study import ROBUST_TEST, Study
 from metaeval.errors import MetaevalError
-from metaeval.show.verdict import Verdict
+from metaeval.show.verdict import Evidence, Verdict
 
 _MODULES = (judge_formulas, judge_power, judge_agreement, judge_baselines)
 
@@ -35,6 +35,7 @@ class Claim:
     places: Sequence[str] = ("",)
     nearest: Sequence[str] = ()
     power: bool = False
+    overlap: bool = False
     fewest_runs: int = FEWEST_RUNS
     needs: str = ""
     judge: Callable[..., Found | None] = field(init=False, repr=False)
@@ -56,6 +57,14 @@ class Claim:
         """
         about = [name for name in names if any(part in name for part in self.places)]
         return about or [name for name in names if nearest and any(part in name for part in self.nearest)]
+
+    def decide(self, one: Findings) -> Found | None:
+        """Return what the rule says of one collection, or of several together."""
+        found = self.judge(one)
+        nothing = [name for name, number in one.found.items() if not number] if self.overlap else []
+        if found is None or not nothing:
+            return found
+        return "cannot tell", (Evidence(f"measures that find nothing ({', '.join(nothing)})", len(nothing)),)
 
     def conclude(
         self, data: str, found: Found | None, conditions: Sequence[tuple[str, str]] = (), reason: str = ""
@@ -91,7 +100,7 @@ def make_rule(claim: Claim, gold: np.ndarray | None = None) -> Rule:
     Rule
     """
     return Rule(
-        claim.claim, claim.where, claim.text, lambda study: claim.judge(read_study(study, gold)),
+        claim.claim, claim.where, claim.text, lambda study: claim.decide(read_study(study, gold)),
         fewest_runs=claim.fewest_runs, rests_on_power=claim.power, random=claim.power,
     )  # fmt: skip
 
@@ -122,8 +131,7 @@ def judge_source(
             for name, views in chosen.items():
                 if not views.study.name.startswith(SIMULATED):
                     verdicts.append(make_rule(claim, golds.get(name)).apply(views))
-            if len(chosen) > 1:
-                verdicts.append(_judge_together(claim, source, chosen, golds))
+            verdicts.append(_judge_together(claim, source, chosen, golds))
         elif claim.about == "campaign":
             verdicts.append(_judge_together(claim, source, collections, golds))
     return [one for one in verdicts if one is not None]
@@ -152,7 +160,13 @@ def judge_print() -> Iterator[Verdict]:
 def _judge_together(
     claim: Claim, source: str, collections: Mapping[str, Views], golds: Mapping[str, np.ndarray]
 ) -> Verdict | None:
-    """Return the verdict on several collections together, over the same looks that are taken at each."""
+    """Return the verdict on several collections together, over the same looks that are taken at each.
+
+    None where there is one only, or one that has too few runs by itself.
+    """
+    each = list(collections.values())
+    if len(each) < 2 or any(len(views.study.scores.runs) < claim.fewest_runs for views in each):
+        return None
 
     def judge(choose: Callable[[Views], Study | str | None]) -> Found | None:
         studies = {name: choose(views) for name, views in collections.items()}
@@ -166,7 +180,6 @@ def _judge_together(
     found = judge(lambda views: views.study)
     if found is None:
         return None
-    each = list(collections.values())
     conditions, reason = [], ""
     if claim.power:
         seeds = [judge(lambda views, seed=seed: views.by_seed[seed]) for seed in _find_seeds(each)]  # type: ignore[misc]
@@ -176,14 +189,13 @@ def _judge_together(
             (f"seeds {each[0].seed} to {each[0].seed + len(seeds)}", counts) if seeds else ("other seeds", "not tried")
         )
         reason = f"seeds disagree: {counts}" if len(tried) > 1 else ""
+    else:
+        conditions.append(("seeds", "nothing is random"))
     for name in dict.fromkeys(name for views in each for name in views.others):
         conditions.append((name, _describe(judge(lambda views, name=name: views.others.get(name)))))  # type: ignore[misc]
     if claim.power:
         conditions.append((f"by {ROBUST_TEST}", _describe(judge(lambda views: views.study.by_robust_test()))))
     parts = {name: read_study(views.study, golds.get(name)) for name, views in collections.items()}
-    fewest = min(len(views.study.scores.runs) for views in each)
-    if fewest < claim.fewest_runs:
-        reason = f"{fewest} runs in one of them, the rule needs {claim.fewest_runs}"
     names = [views.study.name for views in each]
     simulated = SIMULATED if all(name.startswith(SIMULATED) for name in names) else ""
     data = f"{simulated}{len(names)} collections of {source} together"
@@ -193,7 +205,7 @@ def _judge_together(
 def _apply(claim: Claim, parts: Mapping[str, Findings]) -> Found | None:
     if claim.about == "campaign":
         return claim.judge(parts)
-    return claim.judge(next(iter(parts.values())) if len(parts) == 1 else pool(parts))
+    return claim.decide(next(iter(parts.values())) if len(parts) == 1 else pool(parts))
 
 
 def _judge_apart(claim: Claim, parts: Mapping[str, Findings]) -> list[tuple[str, str]]:
@@ -202,7 +214,7 @@ def _judge_apart(claim: Claim, parts: Mapping[str, Findings]) -> list[tuple[str,
         return []
     words: dict[str, list[str]] = {}
     for name, one in parts.items():
-        found = claim.judge(one)
+        found = claim.decide(one)
         if found is not None:
             words.setdefault(found[0], []).append(name)
     return [("each alone", "; ".join(f"{word}: {', '.join(names)}" for word, names in words.items()))] if words else []
