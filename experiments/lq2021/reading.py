@@ -12,13 +12,13 @@ import numpy as np
 import metaeval
 from experiments.acl2021 import audit as acl2021
 from experiments.lq2021 import audit
+from experiments.lq2021.chance import bound_errors
 from experiments.lq2021.findings import MEASURES, Findings, Gap, Pair
 from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.analyses.study import Study
-from metaeval.stats.significant_counts import significance_chances
 
 
 def read_study(study: Study, gold: np.ndarray | None = None) -> Findings:
@@ -70,7 +70,7 @@ def _read_power(power: DiscriminativePower) -> Findings:
             metaeval.significance_contradictions(power).run_pairs().itertuples(index=False, name=None)
         ),
         widths={} if widths.isna().any() else {name: float(widths[name]) for name in MEASURES},
-        uncertain=_bound_error(power),
+        uncertain=sum(one.contradictions for one in bound_errors(power).values()),
     )
 
 
@@ -161,21 +161,3 @@ def _find_twins(scores: metaeval.Scores) -> dict[str, str]:
     firsts: dict[bytes, str] = {}
     values = dict(zip(scores.runs, scores.values, strict=True))
     return {run: firsts.setdefault(values[run].tobytes(), run) for run in sorted(values)}
-
-
-def _bound_error(power: DiscriminativePower) -> float:
-    """Return an upper bound of the Monte Carlo standard error of the number of contradictions, over all measures.
-
-    A pair of runs contradicts with the smaller of both measures' chances of being significant at most; standard
-    deviations are added up, as if all moved together.
-    """
-    if power.counts is None:
-        return 0.0
-    order = np.argsort(power.counts, axis=1, kind="stable")
-    chances = np.empty(power.counts.shape)
-    np.put_along_axis(chances, order, significance_chances(power.counts, power.n_permutations, power.alpha), axis=1)
-    error = 0.0
-    for i, j in itertools.combinations(range(len(power.measures)), 2):
-        chance = np.minimum(chances[i], chances[j])[power.winners[i] * power.winners[j] == -1]
-        error += float(np.sqrt(chance * (1 - chance)).sum())
-    return error

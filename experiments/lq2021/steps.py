@@ -11,6 +11,8 @@ import pandas as pd
 import metaeval
 from experiments.comparison import Cell, cell
 from experiments.lq2021 import audit, figure3, verdicts
+from experiments.lq2021.baselines import add_baselines, format_slug
+from experiments.lq2021.chance import ALLOWED, PairErrors, bound_errors
 from experiments.outcome import Outcome, Settings
 from experiments.page import SIMULATED
 from experiments.sources import (
@@ -21,7 +23,6 @@ from experiments.sources import (
     load_runs_or_scores,
     tabulate_collections,
 )
-from experiments.tables import bold_larger, sign_alike
 from experiments.verdicts import Views, look_at
 from metaeval.analyses.study import Study, study_collection
 
@@ -125,7 +126,7 @@ def compute_tables(
     _add_power(outcome, studies)
     for name in STUDY["collections"]:
         _add_agreement(outcome, name, studies.get(name))
-    _add_baselines(outcome, studies)
+    add_baselines(outcome, studies)
     outcome.verdicts = verdicts.judge_source(source, views, golds)
     return outcome
 
@@ -158,24 +159,27 @@ def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
     powers = {name: one.power for name, one in studies.items() if one.power is not None}
     pooled = metaeval.pooled_discriminative_power(list(powers.values()), n_bootstrap=0)
     outcome.tables["table3"] = pooled.to_table()
-    rows = {name: (one.significant.sum(axis=1).tolist(), one.signature.data[0]) for name, one in powers.items()}
+    rows = {
+        name: (one.significant.sum(axis=1).tolist(), one.signature.data[0], one.mc_se) for name, one in powers.items()
+    }
     of = {name: one.significant.shape[1] for name, one in powers.items()}
     of["POOLED"] = sum(of.values())
     if set(rows) == set(STUDY["collections"]):
-        rows["POOLED"] = (pooled.significant.sum(axis=0).tolist(), "all eight collections")
+        errors = pooled.to_frame()["mc_se"].to_numpy()
+        rows["POOLED"] = (pooled.significant.sum(axis=0).tolist(), "all eight collections", errors)
     by_collection = pooled.by_collection().pivot(index="collection", columns="measure", values="significant")
     frame = by_collection.loc[[*pooled.collections, "POOLED"], MEASURES]
     caption = "Table 3 by collection: significant run pairs (S_D) of each measure."
     outcome.tables["table3_collections"] = metaeval.Table(frame, caption, pooled.signature)
     for name, printed in PRINTED["table3"].items():
-        got, data = rows.get(name, (None, ""))
+        got, data, errors = rows.get(name, (None, "", np.zeros(len(MEASURES))))
         for m, measure in enumerate(MEASURES):
-            value = None if got is None else got[m]
-            outcome.cells.append(_compare(outcome, "Table 3", name, f"{measure} S_D", printed["S_D"][m], value, data))
-            share, column = None if value is None else 100 * value / of[name], f"{measure} percent"
-            outcome.cells.append(
-                _compare(outcome, "Table 3", name, column, printed["percent"][m], share, data, digits=1)
-            )
+            value, error, said = None if got is None else got[m], float(errors[m]), printed["S_D"][m]
+            outcome.cells.append(_compare(outcome, "Table 3", name, f"{measure} S_D", said, value, data, error))
+            share = None if value is None else 100 * value / of[name]
+            error, said = 100 * error / of.get(name, 1), printed["percent"][m]
+            column = f"{measure} percent"
+            outcome.cells.append(_compare(outcome, "Table 3", name, column, said, share, data, error, digits=1))
 
 
 def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
@@ -183,6 +187,7 @@ def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
     sso: dict[tuple[str, str], float] = {}
     parts: dict[tuple[str, str], tuple[int, int, int]] = {}
     counts: dict[tuple[str, str], int] = {}
+    errors: dict[tuple[str, str], PairErrors] = {}
     data = ""
     if study is not None and study.power and study.overlap and study.contradictions:
         data = study.power.signature.data[0]
@@ -202,54 +207,20 @@ def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
         parts = {(r.measure_1, r.measure_2): (int(r.a), int(r.b), int(r.c)) for r in frame.itertuples()}
         against = study.contradictions.to_frame()
         counts = {(r.measure_1, r.measure_2): int(r.contradictions) for r in against.itertuples()}
+        errors = bound_errors(study.power)
     for pair, printed in audit.read_overlaps(name).items():
-        column = f"{pair[0]} and {pair[1]}"
-        outcome.cells.append(_compare(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, digits=1))
-        for position, letter in enumerate("abc"):
-            part = parts[pair][position] if pair in parts else None
-            where = f"{column}, {letter}"
-            outcome.cells.append(_compare(outcome, "Table 4", name, where, printed[1 + position], part, data))
-    for pair, number in audit.read_contradictions(name).items():
-        column = f"{pair[0]} and {pair[1]}"
-        outcome.cells.append(_compare(outcome, "Table 5", name, column, number, counts.get(pair), data))
-
-
-def _add_baselines(outcome: Outcome, studies: dict[str, Study]) -> None:
-    """Add Table 7 and Figures 1 and 2, and compare Table 7 with print."""
-    preferences = {name: one.preference for name, one in studies.items() if one.preference is not None}
-    wins: dict[str, list[tuple[int, int]]] = {}
-    for name, preference in preferences.items():
-        frame = preference.to_frame().loc[STUDY["measures"]]
-        won = zip(frame[preference.second], frame[preference.first], strict=True)
-        wins[name] = [(int(uniform), int(popularity)) for uniform, popularity in won]
-        if name.endswith("DQ-A"):
-            for number in (1, 2):
-                pairs = [(x, y) for x, y in STUDY[f"figure{number}"]]
-                outcome.figures[f"figure{number}_{format_slug(name)}"] = partial(preference.plot, pairs)
-    complete = set(wins) == set(STUDY["baseline_collections"])
-    total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
-    for name in PRINTED["table7"]:
-        got = total if name == "TOTAL" and complete else wins.get(name)
-        data = "" if got is None else "all six collections" if name == "TOTAL" else studies[name].name
-        # The gold and both baselines of STC-3 are the paper's own, whatever the other runs.
-        relation = "the paper's" if outcome.source == "stc3" else find_relation(outcome.source)
-        for m, measure in enumerate(STUDY["measures"]):
-            for side, baseline in enumerate(("uni", "pop")):
-                printed, value = PRINTED["table7"][name][m][side], None if got is None else got[m][side]
-                column = f"{measure} {baseline}"
-                outcome.cells.append(cell("Table 7", name, column, printed, value, data=data, relation=relation))
-    if wins:
-        columns = pd.MultiIndex.from_product([STUDY["measures"], ["uni", "pop"]])
-        rows = {name: [number for pair in got for number in pair] for name, got in wins.items()}
-        rows["TOTAL" if complete else f"TOTAL of {len(wins)}"] = [number for pair in total for number in pair]
-        frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns)
-        first, *others = [one.signature for one in preferences.values()]
-        signature = sign_alike(first, [one.data[0] for one in others])
-        caption = (
-            "Table 7. Topics on which each measure prefers the Uniform baseline (uni) and the Popularity baseline "
-            "(pop); the larger number of the two in bold, ties counted for neither."
+        column, error = f"{pair[0]} and {pair[1]}", errors.get(pair, PairErrors(0, 0, 0, 0, 0))
+        share = 100 * error.sso
+        outcome.cells.append(
+            _compare(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, share, digits=1)
         )
-        outcome.tables["table7"] = metaeval.Table(frame, caption, signature, marks=bold_larger)
+        each = (error.a, error.b, error.c)
+        for letter, said, part, sure in zip("abc", printed[1:], parts.get(pair, (None,) * 3), each, strict=True):
+            outcome.cells.append(_compare(outcome, "Table 4", name, f"{column}, {letter}", said, part, data, sure))
+    for pair, number in audit.read_contradictions(name).items():
+        sure = errors[pair].contradictions if pair in errors else 0.0
+        column = f"{pair[0]} and {pair[1]}"
+        outcome.cells.append(_compare(outcome, "Table 5", name, column, number, counts.get(pair), data, sure))
 
 
 def compute_outcome(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
@@ -281,19 +252,12 @@ def compute_outcome(source: str, scores: dict[str, metaeval.Scores], settings: S
     return outcome
 
 
-def format_slug(name: str) -> str:
-    """Return the paper's name of a collection as part of a file name.
-
-    Examples
-    --------
-    >>> format_slug("STC-3 DQ-A")
-    'stc-3-dq-a'
-    """
-    return name.lower().replace(" ", "-")
-
-
 def _compare(
-    outcome: Outcome, item: str, row: str, column: str, printed: float, value: float | None, data: str, digits: int = 0
-) -> Cell:
-    relation = find_relation(outcome.source)
-    return cell(item, row, column, printed, value, data=data, digits=digits, relation=relation)
+    outcome: Outcome, item: str, row: str, column: str, printed: float, value: float | None, data: str, error: float,
+    digits: int = 0,
+) -> Cell:  # fmt: skip
+    """Compare a number that rests on random trials, `error` being its Monte Carlo standard error."""
+    return cell(
+        item, row, column, printed, value, data=data, digits=digits, monte_carlo=ALLOWED * error,
+        relation=find_relation(outcome.source),
+    )  # fmt: skip
