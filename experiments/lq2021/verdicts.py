@@ -121,7 +121,8 @@ def judge_source(
     Returns
     -------
     list of Verdict
-        Real collections each by itself; those of a source together, if there are several.
+        Real collections each by itself, and those of a source together, if there are several; simulated ones
+        only together.
     """
     golds = golds or {}
     verdicts: list[Verdict | None] = []
@@ -129,7 +130,7 @@ def judge_source(
         if claim.about == "collection":
             chosen = {name: collections[name] for name in claim.choose(list(collections))}
             for name, views in chosen.items():
-                if not views.study.name.startswith(SIMULATED):
+                if len(chosen) == 1 or not views.study.name.startswith(SIMULATED):
                     verdicts.append(make_rule(claim, golds.get(name)).apply(views))
             verdicts.append(_judge_together(claim, source, chosen, golds))
         elif claim.about == "campaign":
