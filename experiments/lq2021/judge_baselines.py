@@ -25,7 +25,7 @@ def preference_follows_the_gold(one: Findings) -> Found | None:
     entropies = np.concatenate([_find_entropies(gold) for gold in one.golds])
     evidence, words = [], []
     for m, name in enumerate(MEASURES):
-        r, low, high = pearson(entropies, _stack_deltas(one)[:, m])
+        r, low, high = _correlate(entropies, _stack_deltas(one)[:, m])
         evidence.append(Evidence(f"{name}: r of entropy and Δ", r, (low, high), digits=2))
         words.append(judge_differences([(low, high)]))
     return join_words(words), tuple(evidence)
@@ -57,7 +57,7 @@ def nmd_correlates_less_with_nominal_measures(one: Findings) -> Found | None:
     for name in NOMINAL:
         found = []
         for first in ("NMD", "RNOD"):
-            r, low, high = pearson(deltas[:, MEASURES.index(first)], deltas[:, MEASURES.index(name)])
+            r, low, high = _correlate(deltas[:, MEASURES.index(first)], deltas[:, MEASURES.index(name)])
             found.append((low, high))
             evidence.append(Evidence(f"r of {first} and {name}", r, (low, high)))
         words.append(judge_differences([(found[1][0] - found[0][1], found[1][1] - found[0][0])]))
@@ -181,15 +181,20 @@ def both_have_their_merits(one: Findings) -> Found | None:
         return None
     word, gap = one.compare("RNOD", "NMD")
     overlap, shares = one.average(one.share_overlap), _list_shares(one)
-    apart = min(overlap, key=overlap.__getitem__) == "NMD"
-    so = [word == "holds", apart, shares["NMD"][0] > shares["RNOD"][0]]
+    next_lowest = min(overlap[name] for name in MEASURES[1:])
+    so = [word == "holds", overlap["NMD"] < next_lowest, shares["NMD"][0] > shares["RNOD"][0]]
     evidence = (
         gap,
         Evidence("mean SSO of NMD", overlap["NMD"]),
-        Evidence("lowest of the others", min(overlap[name] for name in MEASURES[1:])),
+        Evidence("lowest of the others", next_lowest),
         *_show_shares(one, ("NMD", "RNOD")),
     )
     return ("holds" if all(so) else "holds in part" if any(so) else "does not hold"), evidence
+
+
+def _correlate(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+    """Return Pearson's r with its 95 % interval, which says nothing where one does not vary."""
+    return pearson(x, y) if np.ptp(x) and np.ptp(y) else (float("nan"), -1.0, 1.0)
 
 
 def _find_entropies(gold: np.ndarray) -> np.ndarray:
