@@ -35,6 +35,8 @@ LAYOUT = Layout(
     {
         "table3": {"significant pairs": "S_D", "percent": "percent"},
         "table4": {"SSO in percent": "^[^,]+$", "counts": ","},
+        "figure1": {"topics": "^(?!.*percent)", "percent": "percent"},
+        "figure3": {"which topic": "number", "differences of scores": "^[dΔ]"},
     },
 )
 

@@ -35,7 +35,7 @@ def read_study(study: Study, gold: np.ndarray | None = None) -> Findings:
     """
     found = Findings() if study.power is None else _read_power(study.power)
     if study.power is not None:
-        found = replace(found, twins=_find_twins(study.scores))
+        found = replace(found, twins=find_twins(study.scores))
     if study.similarity is not None:
         found = replace(found, taus=_read_similarity(study.similarity))
     if study.consistency is not None:
@@ -156,8 +156,17 @@ def _find_in_acl(name: str, *tables: str) -> Sequence[tuple[str, str]]:
 
 
 @lru_cache(maxsize=128)
-def _find_twins(scores: metaeval.Scores) -> dict[str, str]:
-    """Return, by run, the first run in the order of labels that has the same scores on every topic and measure."""
+def find_twins(scores: metaeval.Scores) -> dict[str, str]:
+    """Return, by run, the first run in the order of labels that has the same scores on every topic and measure.
+
+    Parameters
+    ----------
+    scores : Scores
+
+    Returns
+    -------
+    dict of str to str
+    """
     firsts: dict[bytes, str] = {}
     values = dict(zip(scores.runs, scores.values, strict=True))
     return {run: firsts.setdefault(values[run].tobytes(), run) for run in sorted(values)}

@@ -13,6 +13,7 @@ from experiments.comparison import Cell, cell
 from experiments.lq2021 import audit, figure3, verdicts
 from experiments.lq2021.baselines import add_baselines, format_slug
 from experiments.lq2021.chance import ALLOWED, PairErrors, bound_errors
+from experiments.lq2021.reading import find_twins
 from experiments.outcome import Outcome, Settings
 from experiments.page import SIMULATED
 from experiments.sources import (
@@ -128,7 +129,19 @@ def compute_tables(
         _add_agreement(outcome, name, studies.get(name))
     add_baselines(outcome, studies)
     outcome.verdicts = verdicts.judge_source(source, views, golds)
+    outcome.notes += [note for one in studies.values() if (note := describe_copies(one.scores))]
     return outcome
+
+
+def describe_copies(scores: metaeval.Scores) -> str:
+    """Say how many runs have the scores of another run on every topic; nothing where there are none."""
+    copies = sum(run != twin for run, twin in find_twins(scores).items())
+    if not copies:
+        return ""
+    return (
+        f"{scores.collection}: {copies} of {len(scores.runs)} runs have the same scores as another on every topic; no test "
+        "can tell such runs apart, and all weigh in shares of run pairs"
+    )
 
 
 def tabulate_measures() -> metaeval.Table:
