@@ -155,7 +155,9 @@ def judge_print() -> Iterator[Verdict]:
             parts = {name: printed[name] for name in claim.choose(list(printed), nearest=False)}
             found = _apply(claim, parts)
             reason = "" if found else "what it needs is not printed"
-            yield claim.conclude(f"{PRINT}: {_name(list(parts))}", found, _judge_apart(claim, parts), reason)
+            alone = [("intervals", "none in print, the numbers alone decide")] if found and claim.power else []
+            conditions = [*alone, *_judge_apart(claim, parts)]
+            yield claim.conclude(f"{PRINT}: {_name(list(parts))}", found, conditions, reason)
 
 
 def _judge_together(
