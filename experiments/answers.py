@@ -1,0 +1,128 @@
+"""What the pages share that answer questions the papers leave open: collections, intervals, the order of a page."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from experiments.classifiers import is_kept
+from experiments.outcome import Outcome, Settings
+from experiments.page import format_list, join_parts, show_command, show_notes, show_verdicts
+from experiments.sources import load_runs_or_scores
+from metaeval.errors import MetaevalError, MetaevalWarning
+
+DATA = {
+    "llmjudge": "LLMJudge: 33 runs on 25 topics; licence: none stated.",
+    "skordinal": "Classifiers trained here on the five ordinal sets that the package skordinal brings; topics are random "
+    "groups of items. Numbers depend on trained classifiers.",
+    "stand-in": "Simulated campaigns of the shapes of SemEval's: what holds there says what measures do with such data, "
+    "nothing about the real campaigns.",
+    "semeval2017-runs": "SemEval-2017 Task 4: 14 of the 15 teams' official outputs on half of the tweets, and the five "
+    "constant baselines.",
+    "stc3": "NTCIR-14 STC-3: gold votes of 390 dialogues; licence: none stated.",
+}
+"""What each source of data is."""
+
+
+def load_collections(names: Iterable[str], settings: Settings, lacks: list[str]) -> dict[str, Any]:
+    """Return the collections that can be had; classifiers that were never trained wait for ``--full``.
+
+    Parameters
+    ----------
+    names : iterable of str
+    settings : Settings
+    lacks : list of str
+        Takes what could not be had, and why.
+
+    Returns
+    -------
+    dict of str to ClassificationRuns, QuantificationRuns or Scores
+    """
+    found = {}
+    for name in names:
+        if name.startswith("ordinal-") and not settings.full and (settings.quick or not is_kept(name)):
+            lacks.append(f"{name} (its classifiers are trained with --full)")
+            continue
+        settings.say(f"loading {name}")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MetaevalWarning)  # what loading does with odd labels is said elsewhere
+                found[name] = load_runs_or_scores(name, settings)
+        except MetaevalError as error:
+            lacks.append(f"{name} ({error})")
+    return found
+
+
+def find_interval(values: np.ndarray, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return the mean of independent values, and the ends of its Student's t interval.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    confidence : float, optional
+
+    Returns
+    -------
+    mean, low, high : float
+
+    Examples
+    --------
+    >>> [round(one, 2) for one in find_interval(np.array([1.0, 2.0, 3.0]))]
+    [2.0, -0.48, 4.48]
+    """
+    from scipy.stats import t
+
+    mean = float(values.mean())
+    reach = float(t.ppf((1 + confidence) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
+    return mean, mean - reach, mean + reach
+
+
+def show_claims(outcomes: Sequence[Outcome]) -> str:
+    """Return the verdicts of all sources together, claim by claim."""
+    return show_verdicts([one for outcome in outcomes for one in outcome.verdicts])
+
+
+def write_answer(
+    paper: str, title: str, study: Mapping[str, Any], outcomes: Sequence[Outcome], parts: Sequence[str], note: str = ""
+) -> str:
+    """Return a page: the question, the answers by rule, tables and figures, inputs, how to make it again, the data.
+
+    Parameters
+    ----------
+    paper, title : str
+    study : mapping
+        study.toml, with its question and inputs.
+    outcomes : sequence of Outcome
+    parts : sequence of str
+        Markdown of the tables and figures.
+    note : str, optional
+        What there is to say of how it is made.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    inputs = ["| choice | value | provenance | where |", "| :-- | :-- | :-- | :-- |"]
+    inputs += [f"| {one['name']} | {one['value']} | {one['provenance']} | {one['where']} |" for one in study["inputs"]]
+    sources = list(dict.fromkeys(one.source for one in outcomes if not one.is_empty))
+    return join_parts(
+        paper,
+        f"# {title}",
+        f"{study['question']} No paper answers this; rules were fixed before the figures were computed.",
+        "## Answers by rule",
+        show_claims(outcomes),
+        "## Figures and tables",
+        *parts,
+        "## Inputs",
+        "\n".join(inputs),
+        "## Caveats" if any(one.notes for one in outcomes) else "",
+        show_notes(outcomes),
+        "## How to make it again",
+        show_command(paper, note),
+        "## Data and licence",
+        format_list(f"{name}: {DATA[name]}" for name in sources if name in DATA),
+    )
