@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.classifiers import is_kept
 from experiments.outcome import Outcome, Settings
-from experiments.page import format_list, join_parts, show_command, show_notes, show_verdicts
+from experiments.page import format_list, join_parts, show_command, show_inputs, show_notes
 from experiments.sources import load_runs_or_scores
 from metaeval.errors import MetaevalError, MetaevalWarning
 
@@ -81,8 +81,24 @@ def find_interval(values: np.ndarray, confidence: float = 0.95) -> tuple[float, 
 
 
 def show_claims(outcomes: Sequence[Outcome]) -> str:
-    """Return the verdicts of all sources together, claim by claim."""
-    return show_verdicts([one for outcome in outcomes for one in outcome.verdicts])
+    """Return the verdicts of all sources together, claim by claim, with what other looks at the data say.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    parts: dict[str, list[str]] = {}
+    for one in (verdict for outcome in outcomes for verdict in outcome.verdicts):
+        head = f"**“{one.claim}”** ({one.where}). *Rule:* {one.rule}"
+        table = ["| data | outcome | figures | other looks |", "| :-- | :-- | :-- | :-- |"]
+        row = f"| {one.data} | **{one.outcome}** | {one.describe_evidence()} | {one.describe_conditions()} |"
+        parts.setdefault(head, table).append(row)
+    return "\n\n".join(f"{head}\n\n" + "\n".join(table) for head, table in parts.items())
 
 
 def write_answer(
@@ -106,8 +122,6 @@ def write_answer(
     str
         Markdown.
     """
-    inputs = ["| choice | value | provenance | where |", "| :-- | :-- | :-- | :-- |"]
-    inputs += [f"| {one['name']} | {one['value']} | {one['provenance']} | {one['where']} |" for one in study["inputs"]]
     sources = list(dict.fromkeys(one.source for one in outcomes if not one.is_empty))
     return join_parts(
         paper,
@@ -118,7 +132,7 @@ def write_answer(
         "## Figures and tables",
         *parts,
         "## Inputs",
-        "\n".join(inputs),
+        show_inputs(study["inputs"]),
         "## Caveats" if any(one.notes for one in outcomes) else "",
         show_notes(outcomes),
         "## How to make it again",

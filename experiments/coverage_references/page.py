@@ -9,7 +9,7 @@ from experiments.coverage_references.steps import SOURCES, STUDY
 from experiments.outcome import Outcome
 from experiments.page import format_list, show_picture, show_table
 
-PICTURES = {source: ("differences",) for source in SOURCES}
+PICTURES = dict.fromkeys(SOURCES, ("differences",))
 
 
 def write_page(outcomes: Sequence[Outcome]) -> str:

@@ -54,9 +54,13 @@ class SetCoverage:
         gap, gaps = (self._subtract(values, first, second) for values in (self.coverage, self.resampled))
         return self._find_ends(gap, gaps)
 
-    def compare_mean(self, first: str, second: str) -> tuple[float, float, float]:
-        """Return the mean difference over sets, with its interval over topics."""
-        gap, gaps = (self._subtract(values, first, second).mean(axis=-1) for values in (self.coverage, self.resampled))
+    def compare_mean(self, first: str, second: str, among: np.ndarray | None = None) -> tuple[float, float, float]:
+        """Return the mean difference over sets, all or some, with its interval over topics."""
+        chosen = slice(None) if among is None else among
+        gap, gaps = (
+            self._subtract(values, first, second)[..., chosen].mean(axis=-1)
+            for values in (self.coverage, self.resampled)
+        )
         middle, low, high = self._find_ends(gap, gaps)
         return float(middle), float(low), float(high)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,10 @@ import pandas as pd
 
 import metaeval
 from experiments.answers import load_collections
+from experiments.bounds import BOUNDS
 from experiments.coverage_references.sets import SetCoverage, cover_sets
 from experiments.outcome import Outcome, Settings, read_toml
+from experiments.verdicts import FEWEST_RUNS
 from metaeval.data.distinct import distinct_runs
 from metaeval.errors import MetaevalWarning
 from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
@@ -28,6 +31,7 @@ STUDY = read_toml(Path(__file__).parent / "study.toml")
 SOURCES = list(STUDY["sources"])
 CANDIDATES = list(STUDY["candidates"])
 WHOLE = "all runs"
+VIEWS = ("on distinct runs", "without baselines")
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -60,29 +64,34 @@ def compute_source(source: str, names: list[str], settings: Settings) -> Outcome
     trained = any(name.startswith("ordinal-") for name in names)
     outcome = Outcome("coverage_references", source, tolerance=STUDY["tolerance"] if trained else 1e-9)
     swept: dict[str, dict[str, SetCoverage]] = {}
+    again: dict[str, list[SetCoverage]] = {}
     collections = load_collections(names, settings, outcome.lacks)
     for name, runs in collections.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MetaevalWarning)  # documented values of constant runs
             scores = metaeval.score(runs, [*STUDY["targets"], *CANDIDATES, *STUDY["context"]])
-        if len(scores.runs) < STUDY["fewest_runs"]:
+        if len(scores.runs) < FEWEST_RUNS:
             outcome.notes.append(f"{name} has {len(scores.runs)} runs and is left out")
             continue
         settings.say(f"coverage under all reference sets: {name}")
         swept[name] = {view: _cover(one, settings.seed) for view, one in list_views(scores).items()}
-        swept[name]["another seed"] = _cover(scores, settings.seed + 1)
+        seeds = range(settings.seed + 1, settings.seed + int(BOUNDS["seeds"].value))
+        again[name] = [_cover(scores, seed) for seed in seeds]
         outcome.tables[f"sweep-{name}"] = metaeval.coverage_sweep(scores, candidates=CANDIDATES).to_table()
         outcome.tables[f"sets-{name}"] = tabulate_sets(name, swept[name][WHOLE])
         if swept[name][WHOLE].no_interval:
             outcome.notes.append(f"{name}: {swept[name][WHOLE].no_interval}")
     if swept:
         signed = f"coverage_references | {', '.join(swept)} | bootstrap {STUDY['n_bootstrap']:,} | seed {settings.seed}"
-        outcome.tables = {"pairs": tabulate_pairs(swept, signed), **outcome.tables}
+        shared = {"pairs": tabulate_pairs(swept, signed), "candidates": tabulate_candidates(swept, signed)}
+        outcome.tables = shared | outcome.tables
         outcome.figures["differences"] = partial(
             draw_differences, {name: views[WHOLE] for name, views in swept.items()}, signed
         )
         outcome.verdicts = [
-            judge(claim, name, views, settings.seed) for claim in STUDY["claims"] for name, views in swept.items()
+            judge(claim, name, views, again[name], settings.seed)
+            for claim in STUDY["claims"]
+            for name, views in swept.items()
         ]
     return outcome
 
@@ -99,9 +108,9 @@ def list_views(scores: metaeval.Scores) -> dict[str, metaeval.Scores]:
     dict of str to Scores
     """
     informed = [run for run in scores.runs if not run.startswith(tuple(STUDY["baselines"]))]
-    views = {WHOLE: scores, "distinct runs": distinct_runs(scores), "without baselines": scores.sel(runs=informed)}
+    views = {WHOLE: scores, "on distinct runs": distinct_runs(scores), "without baselines": scores.sel(runs=informed)}
     n_runs = len(scores.runs)
-    return {name: one for name, one in views.items() if name == WHOLE or STUDY["fewest_runs"] <= len(one.runs) < n_runs}
+    return {name: one for name, one in views.items() if name == WHOLE or FEWEST_RUNS <= len(one.runs) < n_runs}
 
 
 def _cover(scores: metaeval.Scores, seed: int) -> SetCoverage:
@@ -158,8 +167,10 @@ def decide(counts: Mapping[str, float | int]) -> OutcomeWord:
     return "holds" if above > counts["sets"] / 2 and not below else "holds in part"
 
 
-def judge(claim: Mapping[str, Any], name: str, views: Mapping[str, SetCoverage], seed: int) -> Verdict:
-    """Return the verdict of one claim on one collection; what other views and another seed say are its conditions.
+def judge(
+    claim: Mapping[str, Any], name: str, views: Mapping[str, SetCoverage], again: Sequence[SetCoverage], seed: int
+) -> Verdict:
+    """Return the verdict of one claim on one collection; what other runs and seeds say are its conditions.
 
     Parameters
     ----------
@@ -167,6 +178,8 @@ def judge(claim: Mapping[str, Any], name: str, views: Mapping[str, SetCoverage],
         Of study.toml.
     name : str
     views : mapping of str to SetCoverage
+    again : sequence of SetCoverage
+        With the next seeds.
     seed : int
 
     Returns
@@ -174,11 +187,12 @@ def judge(claim: Mapping[str, Any], name: str, views: Mapping[str, SetCoverage],
     Verdict
     """
     counts = {view: count_sides(one, claim["first"], claim["second"]) for view, one in views.items()}
-    words = {view: decide(one) for view, one in counts.items()}
-    word, reason = words[WHOLE], views[WHOLE].no_interval
-    if words["another seed"] != word:
-        word, reason = "cannot tell", f"seed {seed} says “{word}”, seed {seed + 1} “{words['another seed']}”"
     found = counts[WHOLE]
+    word, reason = decide(found), views[WHOLE].no_interval
+    tried = Counter([word, *(decide(count_sides(one, claim["first"], claim["second"])) for one in again)])
+    seeds = ", ".join(f"{one} {n}" for one, n in tried.items())
+    if len(tried) > 1:
+        word, reason = "cannot tell", f"seeds disagree: {seeds}"
     evidence = (
         Evidence("reference sets", found["sets"]),
         Evidence("ahead", found["ahead"]),
@@ -186,12 +200,11 @@ def judge(claim: Mapping[str, Any], name: str, views: Mapping[str, SetCoverage],
         Evidence("below 0", found["below 0"]),
         Evidence("mean difference over sets", found["mean"], _pair(found["low"], found["high"])),
     )
-    others = ("distinct runs", "without baselines", "another seed")
-    conditions = [(view, words.get(view, "the same runs")) for view in others]
+    conditions = [(f"seeds {seed} to {seed + len(again)}", seeds)]
+    conditions += [(view, decide(counts[view]) if view in counts else "the same runs") for view in VIEWS]
     return Verdict(
-        claim["claim"], claim["where"], STUDY["rule"]["text"], name, word, evidence, (("seed", str(seed)), *conditions),
-        reason,
-    )  # fmt: skip
+        claim["claim"], claim["where"], STUDY["rule"]["text"], name, word, evidence, tuple(conditions), reason
+    )
 
 
 def _pair(low: float, high: float) -> tuple[float, float] | None:
@@ -225,6 +238,40 @@ def tabulate_pairs(swept: Mapping[str, Mapping[str, SetCoverage]], signature: st
     return metaeval.Table(pd.DataFrame(rows).set_index(["collection", "runs", "first", "second"]), caption, signature)
 
 
+def tabulate_candidates(swept: Mapping[str, Mapping[str, SetCoverage]], signature: str) -> metaeval.Table:
+    """Return which reference measures the difference that is drawn hangs on.
+
+    Parameters
+    ----------
+    swept : mapping of str to mapping of str to SetCoverage
+        By collection and view.
+    signature : str
+
+    Returns
+    -------
+    Table
+    """
+    rows = []
+    for name, views in swept.items():
+        found = views[WHOLE]
+        for place, candidate in enumerate(found.candidates):
+            inside = found.members[:, place]
+            means = {
+                word: found.compare_mean(*STUDY["shown"], among)
+                for word, among in (("with", inside), ("without", ~inside))
+            }
+            rows.append({"collection": name, "candidate": candidate} | {
+                f"{word}{end}": value
+                for word, values in means.items()
+                for end, value in zip(("", ", low", ", high"), values, strict=True)
+            })  # fmt: skip
+    first, second = STUDY["shown"]
+    caption = (
+        f"Mean difference of coverage, {first} less {second}, over reference sets with a candidate and without it."
+    )
+    return metaeval.Table(pd.DataFrame(rows).set_index(["collection", "candidate"]), caption, signature)
+
+
 def tabulate_sets(name: str, found: SetCoverage) -> metaeval.Table:
     """Return the coverage of the target measures under every set, and the difference that is drawn.
 
@@ -238,7 +285,9 @@ def tabulate_sets(name: str, found: SetCoverage) -> metaeval.Table:
     Table
     """
     first, second = STUDY["shown"]
-    frame = pd.DataFrame(found.coverage, columns=list(found.targets), index=pd.Index(found.name_sets(), name="reference"))
+    frame = pd.DataFrame(
+        found.coverage, columns=list(found.targets), index=pd.Index(found.name_sets(), name="reference")
+    )
     gap, low, high = found.compare(first, second)
     frame = frame.assign(difference=gap, low=low, high=high)
     caption = f"{name}: coverage under every reference set, and the difference {first} less {second} with its interval."
