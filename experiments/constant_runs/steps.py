@@ -148,7 +148,7 @@ def trace_curve(prepared: Prepared) -> pd.DataFrame:
     rows = {}
     for number in range(min(STUDY["most_added"], n_classes) + 1):
         chosen = choose_classes(n_classes, number, STUDY["most_choices"], prepared.name)
-        taus = [prepared.split(one, n_trials=STUDY["n_trials"], size=None, tau=PAPERS_TAU) for one in chosen]
+        taus = [prepared.split(one, n_trials=STUDY["n_curve"], size=None, tau=PAPERS_TAU) for one in chosen]
         rows[number] = np.mean(taus, axis=(0, 1))
     return pd.DataFrame.from_dict(rows, orient="index", columns=MEASURES).rename_axis("constant runs")
 
@@ -174,7 +174,7 @@ def decide(change: Change) -> OutcomeWord:
         return "does not hold"
     if not high < 0:
         return "cannot tell"
-    last = len(MEASURES) - STUDY["claim"]["worst"]
+    last = len(MEASURES) - int(BOUNDS["least consistent"].value)
     leaves = rank_of(change.with_) > last >= rank_of(change.without)
     return "holds" if leaves else "holds in part"
 
@@ -293,7 +293,7 @@ def tabulate_curves(curves: Mapping[str, pd.DataFrame], signature: str) -> metae
     """
     caption = (
         f"Mean {PAPERS_TAU} between halves of the topics by the number of constant runs beside the others, averaged over "
-        f"the classes that they answer (at most {STUDY['most_choices']} choices)."
+        f"the classes that they answer (at most {STUDY['most_choices']} choices, {STUDY['n_curve']} splits each)."
     )
     return metaeval.Table(pd.concat(curves, names=["collection"]), caption, signature)
 
