@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments.answers import write_answer
-from experiments.constant_runs.steps import SOURCES, STUDY
+from experiments.constant_runs.steps import SOURCES
+from experiments.constant_runs.verdicts import STUDY
 from experiments.outcome import Outcome
 from experiments.page import show_picture, show_table
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,25 +13,23 @@ import metaeval
 from experiments.answers import load_collections
 from experiments.bounds import BOUNDS
 from experiments.constant_runs.consistency import Change, Prepared, choose_classes, measure_change, prepare
-from experiments.outcome import Outcome, Settings, read_toml
+from experiments.constant_runs.picture import draw_curves
+from experiments.constant_runs.verdicts import (
+    ASKED,
+    FIRST,
+    MEASURES,
+    PAPERS_TAU,
+    STUDY,
+    Changes,
+    decide,
+    judge,
+    rank_of,
+)
+from experiments.outcome import Outcome, Settings
 from experiments.page import SIMULATED
-from experiments.verdicts import FEWEST_RUNS
-from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
 from metaeval.stats.rank_correlation import TauVariant
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-STUDY = read_toml(Path(__file__).parent / "study.toml")
 SOURCES = list(STUDY["sources"])
-MEASURES = list(STUDY["measures"])
-ASKED = STUDY["asked"]
-PAPERS_TAU = STUDY["tau"][0]
-FIRST = (next(iter(STUDY["sizes"])), PAPERS_TAU)
-"""What the verdict rests on: halves of the topics, and the papers' τ."""
-
-Changes = dict[tuple[str, str], Change]
-"""By size of the sets of topics and variant of τ."""
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -153,71 +148,6 @@ def trace_curve(prepared: Prepared) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=MEASURES).rename_axis("constant runs")
 
 
-def rank_of(means: np.ndarray) -> int:
-    """Return κ's place among the measures, the most consistent one first; equal ones share the better place."""
-    return int((means > means[MEASURES.index(ASKED)] + 1e-12).sum()) + 1
-
-
-def decide(change: Change) -> OutcomeWord:
-    """Apply the rule of the study.
-
-    Parameters
-    ----------
-    change : Change
-
-    Returns
-    -------
-    {"holds", "holds in part", "does not hold", "cannot tell"}
-    """
-    _, low, high = change.over_topics
-    if low > 0:
-        return "does not hold"
-    if not high < 0:
-        return "cannot tell"
-    last = len(MEASURES) - int(BOUNDS["least consistent"].value)
-    leaves = rank_of(change.with_) > last >= rank_of(change.without)
-    return "holds" if leaves else "holds in part"
-
-
-def judge(prepared: Prepared, changes: Changes, again: Sequence[Change]) -> Verdict:
-    """Return the verdict on one collection: by halves and the papers' τ; sets of ten topics and τ_b are its conditions.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    changes : dict of (str, str) to Change
-    again : sequence of Change
-        As the first, with the next seeds.
-
-    Returns
-    -------
-    Verdict
-    """
-    change = changes[FIRST]
-    n_runs = len(prepared.informed) + len(prepared.own)
-    word, reason = decide(change), ""
-    tried = Counter([word, *map(decide, again)])
-    seeds = ", ".join(f"{one} {n}" for one, n in tried.items())
-    if len(tried) > 1:
-        word, reason = "cannot tell", f"seeds disagree: {seeds}"
-    if len(prepared.informed) < FEWEST_RUNS:
-        word, reason = "cannot tell", f"{len(prepared.informed)} runs are not constant, the rule needs {FEWEST_RUNS}"
-    evidence = (
-        Evidence("runs with constant ones", n_runs),
-        Evidence("constant ones", len(prepared.own)),
-        Evidence("κ's change less the others'", change.over_topics[0], change.over_topics[1:]),
-        Evidence("κ's place of nine with them", rank_of(change.with_)),
-        Evidence("without them", rank_of(change.without)),
-    )
-    conditions = [("its constant runs", "its own" if prepared.has_own else "added, one for each class")]
-    conditions.append((f"seeds {prepared.seed} to {prepared.seed + len(again)}", seeds))
-    conditions += [(f"{label} by {tau}", decide(one)) for (label, tau), one in changes.items() if (label, tau) != FIRST]
-    claim = STUDY["claim"]
-    return Verdict(
-        claim["claim"], claim["where"], claim["rule"], prepared.name, word, evidence, tuple(conditions), reason
-    )
-
-
 def tabulate_changes(
     prepared: Mapping[str, Prepared], changes: Mapping[str, Changes], signature: str
 ) -> metaeval.Table:
@@ -296,46 +226,3 @@ def tabulate_curves(curves: Mapping[str, pd.DataFrame], signature: str) -> metae
         f"the classes that they answer (at most {STUDY['most_choices']} choices, {STUDY['n_curve']} splits each)."
     )
     return metaeval.Table(pd.concat(curves, names=["collection"]), caption, signature)
-
-
-def draw_curves(curves: Mapping[str, pd.DataFrame], signature: str) -> Figure:
-    """Draw mean τ of every measure over the number of constant runs, one panel a collection.
-
-    Parameters
-    ----------
-    curves : mapping of str to DataFrame
-    signature : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    from matplotlib.figure import Figure
-
-    from metaeval.show.drawing import sign_figure
-    from metaeval.show.style import choose_looks, house_style
-
-    looks = choose_looks(MEASURES)
-    columns = min(3, len(curves))
-    rows = -(-len(curves) // columns)
-    with house_style():
-        figure = Figure(figsize=(3.1 * columns + 1.4, 2.9 * rows), layout="constrained")
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, (name, curve) in zip(grid, curves.items(), strict=False):
-            for measure in MEASURES:
-                wide = {"linewidth": 2.6} if measure == ASKED else {"linewidth": 1.0}
-                axes.plot(
-                    curve.index,
-                    curve[measure],
-                    markersize=4,
-                    label=metaeval.measure(measure).title,
-                    **looks[measure] | wide,
-                )
-            axes.set_title(name, fontsize=9)
-            axes.set_xticks(list(curve.index))
-        for axes in grid[len(curves) :]:
-            axes.set_visible(False)
-        figure.supxlabel("constant runs", fontsize=9)
-        figure.supylabel("mean τ_a between halves of the topics", fontsize=9)
-        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside right upper", fontsize=7)
-        return sign_figure(figure, signature)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments.answers import write_answer
-from experiments.coverage_references.steps import SOURCES, STUDY
+from experiments.coverage_references.steps import SOURCES
+from experiments.coverage_references.verdicts import STUDY
 from experiments.outcome import Outcome
 from experiments.page import format_list, show_picture, show_table
 

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 import metaeval
 from experiments.answers import load_collections
 from experiments.bounds import BOUNDS
+from experiments.coverage_references.picture import draw_differences
 from experiments.coverage_references.sets import SetCoverage, cover_sets
-from experiments.outcome import Outcome, Settings, read_toml
+from experiments.coverage_references.verdicts import CANDIDATES, STUDY, WHOLE, count_sides, judge
+from experiments.outcome import Outcome, Settings
 from experiments.verdicts import FEWEST_RUNS
 from metaeval.data.distinct import distinct_runs
 from metaeval.errors import MetaevalWarning
-from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-STUDY = read_toml(Path(__file__).parent / "study.toml")
 SOURCES = list(STUDY["sources"])
-CANDIDATES = list(STUDY["candidates"])
-WHOLE = "all runs"
-VIEWS = ("on distinct runs", "without baselines")
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -119,98 +108,6 @@ def _cover(scores: metaeval.Scores, seed: int) -> SetCoverage:
     )
 
 
-def count_sides(found: SetCoverage, first: str, second: str) -> dict[str, float | int]:
-    """Count under how many sets the first measure covers more, and under how many the interval says which does.
-
-    Parameters
-    ----------
-    found : SetCoverage
-    first, second : str
-
-    Returns
-    -------
-    dict of str to number
-        Columns of the table "pairs".
-    """
-    gap, low, high = found.compare(first, second)
-    mean, mean_low, mean_high = found.compare_mean(first, second)
-    return {
-        "sets": len(gap), "ahead": int((gap > 0).sum()), "above 0": int((low > 0).sum()),
-        "below 0": int((high < 0).sum()), "cannot tell": int((~(low > 0) & ~(high < 0)).sum()),
-        "mean": mean, "low": mean_low, "high": mean_high,
-    }  # fmt: skip
-
-
-def decide(counts: Mapping[str, float | int]) -> OutcomeWord:
-    """Apply the rule of the study to the counts of `count_sides`.
-
-    Parameters
-    ----------
-    counts : mapping of str to number
-
-    Returns
-    -------
-    {"holds", "holds in part", "does not hold", "cannot tell"}
-
-    Examples
-    --------
-    >>> decide({"sets": 9, "above 0": 5, "below 0": 0}), decide({"sets": 9, "above 0": 4, "below 0": 3})
-    ('holds', 'holds in part')
-    >>> decide({"sets": 9, "above 0": 1, "below 0": 1}), decide({"sets": 9, "above 0": 0, "below 0": 0})
-    ('does not hold', 'cannot tell')
-    """
-    above, below = counts["above 0"], counts["below 0"]
-    if not above and not below:
-        return "cannot tell"
-    if above <= below:
-        return "does not hold"
-    return "holds" if above > counts["sets"] / 2 and not below else "holds in part"
-
-
-def judge(
-    claim: Mapping[str, Any], name: str, views: Mapping[str, SetCoverage], again: Sequence[SetCoverage], seed: int
-) -> Verdict:
-    """Return the verdict of one claim on one collection; what other runs and seeds say are its conditions.
-
-    Parameters
-    ----------
-    claim : mapping
-        Of study.toml.
-    name : str
-    views : mapping of str to SetCoverage
-    again : sequence of SetCoverage
-        With the next seeds.
-    seed : int
-
-    Returns
-    -------
-    Verdict
-    """
-    counts = {view: count_sides(one, claim["first"], claim["second"]) for view, one in views.items()}
-    found = counts[WHOLE]
-    word, reason = decide(found), views[WHOLE].no_interval
-    tried = Counter([word, *(decide(count_sides(one, claim["first"], claim["second"])) for one in again)])
-    seeds = ", ".join(f"{one} {n}" for one, n in tried.items())
-    if len(tried) > 1:
-        word, reason = "cannot tell", f"seeds disagree: {seeds}"
-    evidence = (
-        Evidence("reference sets", found["sets"]),
-        Evidence("ahead", found["ahead"]),
-        Evidence("interval above 0", found["above 0"]),
-        Evidence("below 0", found["below 0"]),
-        Evidence("mean difference over sets", found["mean"], _pair(found["low"], found["high"])),
-    )
-    conditions = [(f"seeds {seed} to {seed + len(again)}", seeds)]
-    conditions += [(view, decide(counts[view]) if view in counts else "the same runs") for view in VIEWS]
-    return Verdict(
-        claim["claim"], claim["where"], STUDY["rule"]["text"], name, word, evidence, tuple(conditions), reason
-    )
-
-
-def _pair(low: float, high: float) -> tuple[float, float] | None:
-    return (low, high) if np.isfinite(low) else None
-
-
 def tabulate_pairs(swept: Mapping[str, Mapping[str, SetCoverage]], signature: str) -> metaeval.Table:
     """Return, for every two target measures, under how many reference sets which covers more.
 
@@ -292,52 +189,3 @@ def tabulate_sets(name: str, found: SetCoverage) -> metaeval.Table:
     frame = frame.assign(difference=gap, low=low, high=high)
     caption = f"{name}: coverage under every reference set, and the difference {first} less {second} with its interval."
     return metaeval.Table(frame, caption, f"coverage_references | {name} | bootstrap {STUDY['n_bootstrap']:,}")
-
-
-def draw_differences(swept: Mapping[str, SetCoverage], signature: str) -> Figure:
-    """Draw the difference of two measures' coverage under every reference set, sorted, with intervals.
-
-    Parameters
-    ----------
-    swept : mapping of str to SetCoverage
-        By collection.
-    signature : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    from matplotlib.figure import Figure
-
-    from metaeval.show.drawing import sign_figure
-    from metaeval.show.style import house_style
-
-    columns = min(3, len(swept))
-    rows = -(-len(swept) // columns)
-    with house_style():
-        figure = Figure(figsize=(6.5 if columns == 1 else 3.3 * columns, 2.9 * rows), layout="constrained")
-        grid = figure.subplots(rows, columns, squeeze=False).ravel()
-        for axes, (name, found) in zip(grid, swept.items(), strict=False):
-            _draw_one(axes, name, found)
-        for axes in grid[len(swept) :]:
-            axes.set_visible(False)
-        first, second = (metaeval.measure(name).title for name in STUDY["shown"])
-        figure.supylabel(f"coverage of {first} less that of {second}", fontsize=9)
-        figure.supxlabel("reference sets, sorted by the difference", fontsize=9)
-        return sign_figure(figure, signature)
-
-
-def _draw_one(axes: Axes, name: str, found: SetCoverage) -> None:
-    gap, low, high = found.compare(*STUDY["shown"])
-    order = np.argsort(gap, kind="stable")
-    place = np.arange(len(gap))
-    if np.isfinite(low).any():
-        axes.vlines(place, low[order], high[order], color="#56B4E9", linewidth=1)
-    axes.plot(place, gap[order], ".", color="#0072B2", markersize=3)
-    axes.axhline(0, color="black", linewidth=0.8)
-    amigo = found.name_sets().index("Accuracy + tau_a + MI")
-    spot = int(np.flatnonzero(order == amigo)[0])
-    axes.plot(spot, gap[amigo], "D", color="#D55E00", markersize=4, label="Accuracy, τ_a, MI")
-    axes.set_title(f"{name}{': no interval' * bool(found.no_interval)}", fontsize=9)
-    axes.set_xticks([])
-    axes.legend(loc="lower right", fontsize=7)
