@@ -78,6 +78,7 @@ def compute_source(source: str, names: list[str], settings: Settings) -> Outcome
         )
         outcome.tables["changes"] = tabulate_changes(prepared, changes, signed)
         outcome.tables["means"] = tabulate_means(changes, signed)
+        signed = signed.replace(f"trials {STUDY['n_trials']:,}", f"trials {STUDY['n_curve']:,}")
         outcome.tables["curves"] = tabulate_curves(curves, signed)
         outcome.figures["curves"] = partial(draw_curves, curves, signed)
         outcome.verdicts = [judge(prepared[name], found, again[name]) for name, found in changes.items()]

@@ -21,6 +21,10 @@ from metaeval.data.distinct import distinct_runs
 from metaeval.errors import MetaevalWarning
 
 SOURCES = list(STUDY["sources"])
+SWEEP = (
+    f"Coverage of all measures under all non-empty reference sets made of {', '.join(CANDIDATES)}: the share of sets under "
+    "which a measure has the best coverage (of all, and of those that it is not part of), and its coverage over sets."
+)
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -54,6 +58,7 @@ def compute_source(source: str, names: list[str], settings: Settings) -> Outcome
     outcome = Outcome("coverage_references", source, tolerance=STUDY["tolerance"] if trained else 1e-9)
     swept: dict[str, dict[str, SetCoverage]] = {}
     again: dict[str, list[SetCoverage]] = {}
+    context: dict[str, pd.DataFrame] = {}
     collections = load_collections(names, settings, outcome.lacks)
     for name, runs in collections.items():
         with warnings.catch_warnings():
@@ -66,14 +71,17 @@ def compute_source(source: str, names: list[str], settings: Settings) -> Outcome
         swept[name] = {view: _cover(one, settings.seed) for view, one in list_views(scores).items()}
         seeds = range(settings.seed + 1, settings.seed + int(BOUNDS["seeds"].value))
         again[name] = [_cover(scores, seed) for seed in seeds]
-        outcome.tables[f"sweep-{name}"] = metaeval.coverage_sweep(scores, candidates=CANDIDATES).to_table()
-        outcome.tables[f"sets-{name}"] = tabulate_sets(name, swept[name][WHOLE])
+        context[name] = metaeval.coverage_sweep(scores, candidates=CANDIDATES).to_frame().set_index("measure")
         if swept[name][WHOLE].no_interval:
             outcome.notes.append(f"{name}: {swept[name][WHOLE].no_interval}")
     if swept:
         signed = f"coverage_references | {', '.join(swept)} | bootstrap {STUDY['n_bootstrap']:,} | seed {settings.seed}"
-        shared = {"pairs": tabulate_pairs(swept, signed), "candidates": tabulate_candidates(swept, signed)}
-        outcome.tables = shared | outcome.tables
+        outcome.tables = {
+            "pairs": tabulate_pairs(swept, signed),
+            "candidates": tabulate_candidates(swept, signed),
+            "sweep": metaeval.Table(pd.concat(context, names=["collection"]), SWEEP, signed),
+            "sets": tabulate_sets(swept, signed),
+        }
         outcome.figures["differences"] = partial(
             draw_differences, {name: views[WHOLE] for name, views in swept.items()}, signed
         )
@@ -169,23 +177,28 @@ def tabulate_candidates(swept: Mapping[str, Mapping[str, SetCoverage]], signatur
     return metaeval.Table(pd.DataFrame(rows).set_index(["collection", "candidate"]), caption, signature)
 
 
-def tabulate_sets(name: str, found: SetCoverage) -> metaeval.Table:
+def tabulate_sets(swept: Mapping[str, Mapping[str, SetCoverage]], signature: str) -> metaeval.Table:
     """Return the coverage of the target measures under every set, and the difference that is drawn.
 
     Parameters
     ----------
-    name : str
-    found : SetCoverage
+    swept : mapping of str to mapping of str to SetCoverage
+        By collection and view.
+    signature : str
 
     Returns
     -------
     Table
     """
     first, second = STUDY["shown"]
-    frame = pd.DataFrame(
-        found.coverage, columns=list(found.targets), index=pd.Index(found.name_sets(), name="reference")
+    frames = {}
+    for name, views in swept.items():
+        found = views[WHOLE]
+        gap, low, high = found.compare(first, second)
+        sets = pd.Index(found.name_sets(), name="reference")
+        frame = pd.DataFrame(found.coverage, columns=list(found.targets), index=sets)
+        frames[name] = frame.assign(difference=gap, low=low, high=high)
+    caption = (
+        f"Coverage under every reference set, and the difference {first} less {second} with its interval over topics."
     )
-    gap, low, high = found.compare(first, second)
-    frame = frame.assign(difference=gap, low=low, high=high)
-    caption = f"{name}: coverage under every reference set, and the difference {first} less {second} with its interval."
-    return metaeval.Table(frame, caption, f"coverage_references | {name} | bootstrap {STUDY['n_bootstrap']:,}")
+    return metaeval.Table(pd.concat(frames, names=["collection"]), caption, signature)

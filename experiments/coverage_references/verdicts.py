@@ -98,14 +98,21 @@ def judge(
         Evidence("ahead", found["ahead"]),
         Evidence("interval above 0", found["above 0"]),
         Evidence("below 0", found["below 0"]),
-        Evidence("mean difference over sets", found["mean"], _pair(found["low"], found["high"])),
+        show_mean(found),
     )
     conditions = [(f"seeds {seed} to {seed + len(again)}", seeds)]
-    conditions += [(view, decide(counts[view]) if view in counts else "the same runs") for view in VIEWS]
+    for view in VIEWS:
+        conditions.append((view, _describe(counts[view]) if view in counts else "the same runs"))
     return Verdict(
         claim["claim"], claim["where"], STUDY["rule"]["text"], name, word, evidence, tuple(conditions), reason
     )
 
 
-def _pair(low: float, high: float) -> tuple[float, float] | None:
-    return (low, high) if np.isfinite(low) else None
+def show_mean(counts: Mapping[str, float | int]) -> Evidence:
+    """Return the mean difference over all sets, with its interval where there is one."""
+    ends = (counts["low"], counts["high"])
+    return Evidence("mean difference over sets", counts["mean"], ends if np.isfinite(ends).all() else None)
+
+
+def _describe(counts: Mapping[str, float | int]) -> str:
+    return f"{decide(counts)} ({show_mean(counts)})"

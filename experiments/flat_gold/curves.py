@@ -11,6 +11,7 @@ import metaeval
 from experiments.new_measure.gold import POPULARITY, UNIFORM, make_baselines
 
 STEPS = 40  # of Newton's method
+TINY = 1e-9  # a step this small is no longer shortened
 RIDGE = 1e-6  # keeps the curve finite where one point separates all topics
 
 
@@ -113,12 +114,19 @@ def fit_curve(flatness: np.ndarray, chosen: np.ndarray) -> tuple[Estimate, Estim
         Their influence is that of maximum likelihood, so that the variance does not rest on the curve being right.
     """
     design = np.stack([np.ones_like(flatness), flatness - flatness.mean()], axis=1)
+    turned = np.where(chosen, 1.0, -1.0)
+
+    def find_loss(beta: np.ndarray) -> float:
+        return float(np.logaddexp(0, -turned * (design @ beta)).sum() + RIDGE / 2 * beta @ beta)
+
     beta = np.zeros(2)
     for _ in range(STEPS):
-        p = 1 / (1 + np.exp(-np.clip(design @ beta, -30, 30)))
+        p = 1 / (1 + np.exp(-np.clip(design @ beta, -500, 500)))
         curvature = (design * (p * (1 - p))[:, None]).T @ design + RIDGE * np.eye(2)
         step = np.linalg.solve(curvature, design.T @ (chosen - p) - RIDGE * beta)
-        beta += np.clip(step, -10, 10)
+        while np.abs(step).max() > TINY and find_loss(beta + step) > find_loss(beta):
+            step = step / 2
+        beta = beta + step
     moved = np.linalg.solve(curvature, (design * (chosen - p)[:, None]).T)
     level, slope = beta
     crossing = flatness.mean() - level / slope

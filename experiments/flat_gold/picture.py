@@ -55,7 +55,7 @@ def draw_curves(
                 curve = curves.loc[(name, measure)]
                 y = 1 / (1 + np.exp(-np.clip(curve["slope"] * (x - curve["crossing"]), -50, 50)))
                 axes.plot(x, y, color=colour, linewidth=1.2, label=name)
-                one = bins.loc[(name, measure)]
+                one = bins.xs((name, measure), level=("collection", "measure"))
                 at = one.index.to_numpy() + 0.05 + 0.012 * (nth - 1)
                 axes.vlines(at, one["low"], one["high"], color=colour, linewidth=0.9)
                 axes.plot(at, one["Popularity"], "o", color=colour, markersize=3)

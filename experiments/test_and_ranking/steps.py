@@ -190,7 +190,7 @@ def read_kept(folder: str, name: str) -> pd.DataFrame:
     DataFrame
     """
     path = RESULTS / folder / f"{name}.csv"
-    return pd.read_csv(path, float_precision="round_trip") if path.exists() else pd.DataFrame({"collection": []})
+    return pd.read_csv(path) if path.exists() else pd.DataFrame({"collection": []})
 
 
 def join_kept(kept: pd.DataFrame, fresh: list[pd.DataFrame], computed: list[str]) -> pd.DataFrame:
