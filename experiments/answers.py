@@ -8,23 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from experiments.bounds import BOUNDS, show_bounds
 from experiments.classifiers import is_kept
+from experiments.licences import show_data
 from experiments.outcome import Outcome, Settings
 from experiments.page import format_list, join_parts, show_command, show_inputs, show_notes
-from experiments.sources import load_runs_or_scores
+from experiments.sources import SOURCES_ARE, load_runs_or_scores
 from metaeval.errors import MetaevalError, MetaevalWarning
 
-DATA = {
-    "llmjudge": "LLMJudge: 33 runs on 25 topics; licence: none stated.",
-    "skordinal": "Classifiers trained here on the five ordinal sets that the package skordinal brings; topics are random "
-    "groups of items. Numbers depend on trained classifiers.",
-    "stand-in": "Simulated campaigns of the shapes of SemEval's: what holds there says what measures do with such data, "
-    "nothing about the real campaigns.",
-    "semeval2017-runs": "SemEval-2017 Task 4: 14 of the 15 teams' official outputs on half of the tweets, and the five "
-    "constant baselines.",
-    "stc3": "NTCIR-14 STC-3: gold votes of 390 dialogues; licence: none stated.",
+CAVEATS = {
+    "skordinal": "classifiers trained here; topics are random groups of items, and numbers depend on the processor as those "
+    "of [ordinal_sets](../ordinal_sets/README.md) do.",
+    "semeval2017-runs": "part of the paper's Sem17T4C: 14 of the 15 teams on half of the tweets, topics worked out again.",
+    "stand-in": SOURCES_ARE["stand-in"],
 }
-"""What each source of data is."""
+"""What has to be known of a source, whatever is asked of it."""
 
 
 def load_collections(names: Iterable[str], settings: Settings, lacks: list[str]) -> dict[str, Any]:
@@ -101,8 +99,21 @@ def show_claims(outcomes: Sequence[Outcome]) -> str:
     return "\n\n".join(f"{head}\n\n" + "\n".join(table) for head, table in parts.items())
 
 
+def list_data(sources: Mapping[str, Sequence[str]], outcomes: Sequence[Outcome]) -> list[str]:
+    """Return the data sets of the sources that were computed."""
+    there = [one.source for one in outcomes if not one.is_empty]
+    return [name for source in there for name in sources[source]]
+
+
 def write_answer(
-    paper: str, title: str, study: Mapping[str, Any], outcomes: Sequence[Outcome], parts: Sequence[str], note: str = ""
+    paper: str,
+    title: str,
+    study: Mapping[str, Any],
+    outcomes: Sequence[Outcome],
+    parts: Sequence[str],
+    data: Iterable[str],
+    *,
+    note: str = "",
 ) -> str:
     """Return a page: the question, the answers by rule, tables and figures, inputs, how to make it again, the data.
 
@@ -110,10 +121,12 @@ def write_answer(
     ----------
     paper, title : str
     study : mapping
-        study.toml, with its question and inputs.
+        study.toml, with its question and inputs, and the names of the bounds that its rules read.
     outcomes : sequence of Outcome
     parts : sequence of str
         Markdown of the tables and figures.
+    data : iterable of str
+        Data sets that were read.
     note : str, optional
         What there is to say of how it is made.
 
@@ -123,20 +136,25 @@ def write_answer(
         Markdown.
     """
     sources = list(dict.fromkeys(one.source for one in outcomes if not one.is_empty))
+    caveats = [format_list(f"{name}: {CAVEATS[name]}" for name in sources if name in CAVEATS), show_notes(outcomes)]
+    bounds = study.get("bounds", [])
     return join_parts(
         paper,
         f"# {title}",
-        f"{study['question']} No paper answers this; rules were fixed before the figures were computed.",
+        f"{study['question']} No paper answers this. Rules were fixed before the figures were computed, unless a claim or an "
+        "input says otherwise.",
         "## Answers by rule",
         show_claims(outcomes),
+        "### What words count as" if bounds else "",
+        show_bounds({name: BOUNDS[name] for name in bounds}) if bounds else "",
         "## Figures and tables",
         *parts,
-        "## Inputs",
+        "## What went in",
         show_inputs(study["inputs"]),
-        "## Caveats" if any(one.notes for one in outcomes) else "",
-        show_notes(outcomes),
+        "## Caveats" if any(caveats) else "",
+        "\n".join(one for one in caveats if one),
         "## How to make it again",
         show_command(paper, note),
         "## Data and licence",
-        format_list(f"{name}: {DATA[name]}" for name in sources if name in DATA),
+        show_data(data),
     )

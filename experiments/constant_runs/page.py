@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.answers import write_answer
+from experiments.answers import list_data, write_answer
 from experiments.constant_runs.steps import SOURCES
 from experiments.constant_runs.verdicts import STUDY
 from experiments.outcome import Outcome
@@ -38,4 +38,4 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
             parts += [f"### {one.source}", show_picture(one, "curves", caption)]
             parts += [show_table(one, name) for name in one.tables]
     title = "κ's consistency with constant runs added and removed"
-    return write_answer("constant_runs", title, STUDY, outcomes, parts)
+    return write_answer("constant_runs", title, STUDY, outcomes, parts, list_data(STUDY["sources"], outcomes))

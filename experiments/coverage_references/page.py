@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.answers import write_answer
+from experiments.answers import list_data, write_answer
 from experiments.coverage_references.steps import SOURCES
 from experiments.coverage_references.verdicts import STUDY
 from experiments.outcome import Outcome
@@ -38,4 +38,4 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
             parts += [f"### {one.source}", show_picture(one, "differences", caption)]
             parts += [show_table(one, name) for name in one.tables]
     title = "Coverage of weighted κ, OCI and CEM^ORD under all reference sets"
-    return write_answer("coverage_references", title, STUDY, outcomes, parts)
+    return write_answer("coverage_references", title, STUDY, outcomes, parts, list_data(STUDY["sources"], outcomes))

@@ -40,4 +40,4 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         show_table(mapped, "map"),
     ]
     title = "Popularity against Uniform as a function of the flatness of the gold"
-    return write_answer("flat_gold", title, STUDY, outcomes, parts)
+    return write_answer("flat_gold", title, STUDY, outcomes, parts, STUDY["collections"])

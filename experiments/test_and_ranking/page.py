@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from experiments.answers import write_answer
 from experiments.outcome import Outcome
 from experiments.page import show_picture, show_table
-from experiments.test_and_ranking.steps import SOURCES
+from experiments.test_and_ranking.steps import COLLECTIONS, SOURCES
 from experiments.test_and_ranking.verdicts import STUDY
 
 PICTURES = {"rankings": ("compared",)}
@@ -41,4 +41,4 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
     note = (
         "rankings are read from [results/calibration](../calibration/README.md); `--full` computes all intervals again"
     )
-    return write_answer("test_and_ranking", title, STUDY, outcomes, parts, note)
+    return write_answer("test_and_ranking", title, STUDY, outcomes, parts, COLLECTIONS, note=note)

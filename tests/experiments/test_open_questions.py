@@ -35,7 +35,7 @@ def test_a_page_names_what_could_not_be_had_and_the_source_of_every_number():
     study = {"question": "Why?", "inputs": [{"name": "a", "value": "1", "provenance": "assumed", "where": "here"}]}
     table = metaeval.Table(pd.DataFrame({"x": [1.0]}), "One.", "signed")
     outcome = Outcome("made", "llmjudge", tables={"one": table}, notes=["half of it"])
-    page = write_answer("made", "Title", study, [outcome], ["text"])
+    page = write_answer("made", "Title", study, [outcome], ["text"], ["llmjudge"])
     order = [
         page.index(word) for word in ("# Title", "Why?", "## Answers by rule", "## Inputs", "half of it", "LLMJudge")
     ]
