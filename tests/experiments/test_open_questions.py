@@ -37,7 +37,8 @@ def test_a_page_names_what_could_not_be_had_and_the_source_of_every_number():
     outcome = Outcome("made", "llmjudge", tables={"one": table}, notes=["half of it"])
     page = write_answer("made", "Title", study, [outcome], ["text"], ["llmjudge"])
     order = [
-        page.index(word) for word in ("# Title", "Why?", "## Answers by rule", "## Inputs", "half of it", "LLMJudge")
+        page.index(word)
+        for word in ("# Title", "Why?", "## Answers by rule", "## What went in", "half of it", "LLMJudge")
     ]
     assert order == sorted(order)
 
