@@ -29,8 +29,8 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         "Splits of the same topics are no independent sample: the interval over splits says how exact the mean is for these "
         "topics, the one over topics, on which the rule rests, what other topics would do to it.",
         "κ gives every constant run the score 0 on every topic, so that these runs are tied. τ_a counts a tied pair against "
-        "a measure and τ_b does not: where the rule holds by τ_a and not by τ_b, it is the ties, and not a ranking that "
-        "changes from topics to topics.",
+        "a measure and τ_b does not: what is lost by τ_a and not by τ_b is lost to ties, and not to rankings that change from "
+        "topics to topics.",
     ]
     for one in outcomes:
         if one.tables:
