@@ -24,6 +24,10 @@ PAPERS = {
     "new_measure": "RNADW and RNOD with gold distances, left to future work by LQ 2021, beside the six measures",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
+    "coverage_references": "coverage of weighted κ, OCI and CEM under all reference sets",
+    "constant_runs": "κ's consistency with runs that always answer one class, and without them",
+    "flat_gold": "Popularity against Uniform as a function of the flatness of the gold",
+    "test_and_ranking": "whether discriminative power's ranking of measures depends on the test",
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 
