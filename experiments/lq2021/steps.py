@@ -210,7 +210,8 @@ def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
         pairs = study.contradictions.run_pairs()
         if len(pairs):
             caption = (
-                f"Table 6, in place of {name}: measure 1 says run 1 is significantly better, measure 2 the reverse."
+                f"Table 6, in place of {name}: the first measure says the first run is significantly better, the second the "
+                "reverse."
             )
             outcome.tables[f"table6_{slug}"] = metaeval.Table(
                 pairs.set_index("measure_1"), caption, study.contradictions.signature
