@@ -11,16 +11,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from experiments.comparison import VERDICTS
 from experiments.papers import PAPERS, Report
-
-COLUMNS = {
-    "exact": "exact",
-    "within": "within",
-    "in-kind": "in kind",
-    "differs": "differ",
-    "unavailable": "unavailable",
-}
-"""Verdicts, and how the table of the terminal heads them."""
 
 
 def run(
@@ -115,11 +107,11 @@ def format_reports(reports: Sequence[Report]) -> list[str]:
     -------
     list of str
     """
-    head = ["paper", *COLUMNS.values(), "time", "page"]
+    head = ["paper", *VERDICTS, "time", "page"]
     rows = [
         [
             one.paper,
-            *(str(one.counts[verdict]) if one.counts else "" for verdict in COLUMNS),
+            *(str(one.counts[verdict]) if one.counts else "" for verdict in VERDICTS),
             f"{one.seconds:.0f} s",
             one.page,
         ]

@@ -24,7 +24,7 @@ EXACT = 1e-9
 """A tolerance up to this one allows for another processor's last bits only."""
 
 MOST_LINES = 5
-"""How many differing lines of one page are shown."""
+"""How many differing lines of one file are shown."""
 
 
 @dataclass
@@ -133,7 +133,7 @@ def _check_source(
         elif fresh.lacks and _count_rows(text) < _count_rows(path.read_text(encoding="utf-8")):
             unchecked.append(path)
         else:
-            found.differences += compare_csv(text, path, fresh.tolerance, partial=bool(fresh.lacks))
+            found.differences += _cut(compare_csv(text, path, fresh.tolerance, partial=bool(fresh.lacks)), path)
             if fresh.lacks and name == COMPARISON:
                 unchecked.append(path)
     for path in kept:
@@ -338,7 +338,12 @@ def compare_pages(text: str, path: Path) -> list[str]:
         for number, pair in enumerate(zip(old, new, strict=True), start=1)
         if pair[0] != pair[1]
     ]
-    return found[:MOST_LINES] + [f"{path}: {len(found) - MOST_LINES} more lines"] * (len(found) > MOST_LINES)
+    return _cut(found, path)
+
+
+def _cut(lines: list[str], path: Path) -> list[str]:
+    """Return the first few differences of one file, and how many more there are."""
+    return lines[:MOST_LINES] + [f"{path}: {len(lines) - MOST_LINES} more lines"] * (len(lines) > MOST_LINES)
 
 
 def _mask_signature(line: str) -> str:

@@ -10,12 +10,21 @@ from typing import Literal
 
 import pandas as pd
 
-Verdict = Literal["exact", "within", "differs", "in-kind", "unavailable"]
-VERDICTS: tuple[Verdict, ...] = ("exact", "within", "in-kind", "differs", "unavailable")
-"""From the best that can be said of a printed number to the least."""
+Verdict = Literal["exact", "matches", "differs", "subset", "in kind", "stand-in", "unavailable"]
 
-_BEST: tuple[Verdict, ...] = ("exact", "within", "differs", "in-kind", "unavailable")
-"""What the paper's own data say goes before what other data say."""
+VERDICTS: dict[Verdict, str] = {
+    "exact": "deterministic, and the same after rounding",
+    "matches": "random, and within the stated Monte Carlo and rounding error of print",
+    "differs": "computed from the paper's data or definition, and not the same",
+    "subset": "computed from a part of the paper's data, so that no agreement is claimed",
+    "in kind": "computed from other real data, so that no agreement is claimed",
+    "stand-in": "computed from simulated data of the paper's shape, so that no agreement is claimed",
+    "unavailable": "not computed: its data are not public",
+}
+"""What can be said of a printed number, and what it means. The nearest to the paper's own data first."""
+
+Relation = Literal["the paper's", "subset", "in kind", "stand-in"]
+"""How the data that a number was computed from are related to those of the paper."""
 
 COLUMNS = ("item", "row", "column", "printed", "reproduced", "tolerance", "verdict", "data")
 
@@ -59,8 +68,8 @@ def cell(
     *,
     data: str = "",
     digits: int = 0,
-    monte_carlo: float = 0.0,
-    same_data: bool = True,
+    monte_carlo: float | None = None,
+    relation: Relation = "the paper's",
 ) -> Cell:
     """Compare one number and give the verdict.
 
@@ -71,16 +80,14 @@ def cell(
     digits : int, optional
         Digits after the point in print.
     monte_carlo : float, optional
-        What random trials may add to the difference.
-    same_data : bool, optional
-        Whether it was computed from the very data of the paper.
+        What random trials may add to the difference; None where nothing is random.
+    relation : {"the paper's", "subset", "in kind", "stand-in"}, optional
+        How the data that it was computed from are related to those of the paper.
 
     Returns
     -------
     Cell
-        ``exact``: the same after rounding to the printed digits. ``within``: not so, but within the
-        tolerance. ``differs``: beyond it. ``in-kind``: computed from other data, so that no agreement is
-        claimed. ``unavailable``: not computed.
+        With one of `VERDICTS`. A random number is never ``exact``, however near it comes.
 
     Examples
     --------
@@ -88,18 +95,21 @@ def cell(
     'exact'
     >>> cell("Figure 3", "A", "CEM^ORD", 0.71, 0.7117, data="the figure", digits=2).verdict
     'exact'
+    >>> cell("Table 3", "a", "NMD", 175, 175, data="dialeval1-dq-a", monte_carlo=4).verdict
+    'matches'
+    >>> cell("Table 3", "a", "NMD", 175, 175, data="stc3-dq-a", monte_carlo=4, relation="in kind").verdict
+    'in kind'
     """
-    half_unit = 0.5 * 10.0**-digits
-    tolerance = monte_carlo + (half_unit if digits else 0.0)
+    tolerance = (0.5 * 10.0**-digits if digits else 0.0) + (monte_carlo or 0.0)
     verdict: Verdict
     if reproduced is None:
         verdict = "unavailable"
-    elif not same_data:
-        verdict = "in-kind"
-    elif abs(reproduced - printed) <= (half_unit if digits else 0.0) + 1e-9:
-        verdict = "exact"
+    elif relation != "the paper's":
+        verdict = relation
+    elif abs(reproduced - printed) > tolerance + 1e-9:
+        verdict = "differs"
     else:
-        verdict = "within" if abs(reproduced - printed) <= tolerance + 1e-9 else "differs"
+        verdict = "exact" if monte_carlo is None else "matches"
     return Cell(item, row, column, printed, reproduced, tolerance, verdict, data if reproduced is not None else "")
 
 
@@ -114,7 +124,7 @@ def count_best(sources: Iterable[Iterable[Cell]]) -> dict[str, Counter[str]]:
     Parameters
     ----------
     sources : iterable of iterable of Cell
-        The cells of each source of data. What was computed from the paper's own data goes before what was not.
+        The cells of each source of data. What was computed from the nearest data counts.
 
     Returns
     -------
@@ -132,7 +142,7 @@ def count_best(sources: Iterable[Iterable[Cell]]) -> dict[str, Counter[str]]:
     for cells in sources:
         for one in cells:
             key = (one.item, one.row, one.column)
-            best[key] = min(best.get(key, one.verdict), one.verdict, key=_BEST.index)
+            best[key] = min(best.get(key, one.verdict), one.verdict, key=list(VERDICTS).index)
     counted: dict[str, Counter[str]] = {}
     for item in sorted(dict.fromkeys(item for item, _, _ in best), key=_order_item):
         counted[item] = Counter(verdict for (name, _, _), verdict in best.items() if name == item)

@@ -12,6 +12,7 @@ import pandas as pd
 from experiments.audits import Check, list_failures
 from experiments.comparison import VERDICTS, count_best
 from experiments.outcome import COMPARISON, VERDICTS as VERDICTS_FILE, Outcome
+from metaeval.errors import MetaevalError
 from metaeval.show.verdict import Verdict
 
 SIMULATED = "simulated: "
@@ -22,6 +23,13 @@ LONGEST = 40
 
 ALL = "**all**"
 """The row of the total in the table of printed numbers."""
+
+PROVENANCES = {
+    "printed": "the paper states it",
+    "derived": "it follows from what the paper states, or was found by fitting what the paper prints",
+    "assumed": "the paper does not state it; it was chosen here",
+}
+"""Where an input of a reproduction is from."""
 
 OUTCOME_WORDS = ("holds", "holds in part", "does not hold", "cannot tell")
 
@@ -147,8 +155,55 @@ def show_counts(outcomes: Sequence[Outcome]) -> str:
             for item, counts in rows.items()
         ),
         "",
-        f"Every number: comparison.csv of {links}. A number that several sources give is counted once, as the best of "
-        "its verdicts; `in-kind` is computed from other data than the paper's and claims no agreement.",
+        f"Every number: comparison.csv of {links}. A number that several sources give is counted once, by the source "
+        "that is nearest to the paper's data.",
+        "",
+        explain_words(word for word in VERDICTS if rows[ALL][word]),
+    ]
+    return "\n".join(lines)
+
+
+def explain_words(words: Iterable[str]) -> str:
+    """Return what words of comparison.csv mean, as one sentence each.
+
+    Examples
+    --------
+    >>> explain_words(["exact"])
+    '*exact*: deterministic, and the same after rounding.'
+    """
+    meanings = {str(word): meaning for word, meaning in VERDICTS.items()}
+    return " ".join(f"*{word}*: {meanings[word]}." for word in words)
+
+
+def show_inputs(inputs: Sequence[Mapping[str, str]]) -> str:
+    """Return what went into a reproduction, and whether it is printed, derived or assumed.
+
+    Parameters
+    ----------
+    inputs : sequence of mapping
+        ``name``, ``value``, ``provenance`` and ``where``, as study.toml has them.
+
+    Returns
+    -------
+    str
+        A table in Markdown.
+
+    Raises
+    ------
+    MetaevalError
+        If a provenance is none of `PROVENANCES`.
+    """
+    for one in inputs:
+        if one["provenance"] not in PROVENANCES:
+            raise MetaevalError(f"{one['name']} is {one['provenance']!r}: use {', '.join(PROVENANCES)}")
+    counts = Counter(one["provenance"] for one in inputs)
+    lines = [
+        "| input | value | provenance | where, or why |",
+        "| :-- | :-- | :-- | :-- |",
+        *(f"| {one['name']} | {one['value']} | {one['provenance']} | {one['where']} |" for one in inputs),
+        "",
+        f"{', '.join(f'{counts[word]} {word}' for word in PROVENANCES)}. "
+        + " ".join(f"*{word}*: {meaning}." for word, meaning in PROVENANCES.items()),
     ]
     return "\n".join(lines)
 
@@ -249,10 +304,8 @@ def write_index(out: Path, papers: Mapping[str, str]) -> str:
         "writes every table as LaTeX and Markdown and every figure as SVG and PDF. How to read the numbers, and how to use "
         "the original score matrices: [docs/how-to/reproduce.md](../docs/how-to/reproduce.md).",
         "\n".join(lines),
-        "Printed numbers by how they came out, each counted once, as the best of its verdicts over the sources. exact: the "
-        "same after rounding; within: within what random trials may add; in-kind: computed from other data than the "
-        "paper's, so that no agreement is claimed; differs: computed from the paper's data and not the same; unavailable: "
-        "its data are not public.",
+        "Printed numbers by how they came out, each counted once, by the source that is nearest to the paper's data.",
+        explain_words(VERDICTS),
         "## Whether conclusions came out on other data" if claims else "",
         claims,
     )

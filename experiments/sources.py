@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 import metaeval
-from experiments.comparison import Cell, cell
+from experiments.comparison import Cell, Relation, cell
 from experiments.outcome import Outcome, Settings
 from experiments.page import SIMULATED
 from experiments.simulate.campaigns import campaign
@@ -29,10 +29,24 @@ SOURCES_ARE = {
 }
 """What each source of data is."""
 
+RELATIONS: dict[str, Relation] = {ORIGINAL: "the paper's", "semeval2017-runs": "subset", "stand-in": "stand-in"}
+"""How the data of a source are related to those of the paper; in kind where it does not say."""
+
 QUICK_SOURCES = (ORIGINAL, "stc3")
 
 Compute = Callable[[str, dict[str, metaeval.Scores], Settings], Outcome]
 """From a source and its scores, by the paper's name of the collection in whose place they stand, to its outcome."""
+
+
+def find_relation(source: str) -> Relation:
+    """Return how the data of a source are related to those of the paper.
+
+    Examples
+    --------
+    >>> find_relation("original"), find_relation("llmjudge"), find_relation("stand-in")
+    ("the paper's", 'in kind', 'stand-in')
+    """
+    return RELATIONS.get(source, "in kind")
 
 
 def compute_sources(
@@ -216,7 +230,7 @@ def tabulate_collections(
 
 
 def compare_collections(
-    number: int, scores: Mapping[str, metaeval.Scores], printed: Mapping[str, Sequence[int]], *, same_data: bool
+    number: int, scores: Mapping[str, metaeval.Scores], printed: Mapping[str, Sequence[int]], relation: Relation
 ) -> list[Cell]:
     """Return the numbers of topics and runs beside those printed.
 
@@ -226,7 +240,8 @@ def compare_collections(
         The table's number in the paper.
     scores : mapping of str to Scores
     printed : mapping of str to sequence of int
-    same_data : bool
+    relation : str
+        See `cell`.
 
     Returns
     -------
@@ -240,7 +255,7 @@ def compare_collections(
             ("runs", runs, one and len(one.runs)),
         ):
             data = "" if one is None else one.collection
-            cells.append(cell(f"Table {number}", name, column, said, value, data=data, same_data=same_data))
+            cells.append(cell(f"Table {number}", name, column, said, value, data=data, relation=relation))
     return cells
 
 

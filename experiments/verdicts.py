@@ -1,19 +1,86 @@
-"""What the verdicts of several papers share: how a rule becomes one verdict per collection."""
+"""What the verdicts of several papers share: how a rule becomes one verdict per collection, over several looks at it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
+from experiments.bounds import BOUNDS
+from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.study import ROBUST_TEST, Study
+from metaeval.data.scores import Scores
 from metaeval.show.verdict import Evidence, OutcomeWord, Verdict, judge_differences
 
-FEWEST_RUNS = 10
+FEWEST_RUNS = int(BOUNDS["fewest runs"].value)
 """With fewer runs than this, rankings and significant pairs of runs say too little."""
+
+BASELINES = ("BL-", "always-")
+"""What names of runs hold that were made from the gold, or answer without looking at the topic."""
+
+PRINT = "print"
+"""What the numbers of a paper are called, where a rule is tried on them."""
 
 Found = tuple[OutcomeWord, tuple[Evidence, ...]]
 """What a rule came to, and the figures that it rests on."""
+
+Ask = Callable[[Scores, int], Study]
+"""From scores and a seed to what the paper asks of them."""
+
+
+@dataclass(frozen=True)
+class Views:
+    """One collection as it is, and looked at in other ways.
+
+    Parameters
+    ----------
+    study : Study
+        With all its runs and the first seed.
+    seed : int
+    by_seed : mapping of int to Study, optional
+        With all runs and other seeds.
+    others : mapping of str to (Study or str), optional
+        With other runs, by what was done to them; or in words why there is nothing to try.
+    """
+
+    study: Study
+    seed: int
+    by_seed: Mapping[int, Study] = field(default_factory=dict)
+    others: Mapping[str, Study | str] = field(default_factory=dict)
+
+
+def look_at(study: Study, ask: Ask, seed: int, *, simulated: bool = False) -> Views:
+    """Study a collection with more seeds, without its baselines, and on distinct runs.
+
+    Parameters
+    ----------
+    study : Study
+        Of all runs, with the first seed.
+    ask : callable
+        Studies scores again; what no rule looks at need not be asked.
+    seed : int
+        The first one.
+    simulated : bool, optional
+        Simulated collections are looked at once: what they say is about measures, not about a campaign.
+
+    Returns
+    -------
+    Views
+    """
+    scores = study.scores
+    if simulated or len(scores.runs) < FEWEST_RUNS:
+        return Views(study, seed)
+    seeds = range(seed + 1, seed + int(BOUNDS["seeds"].value))
+    kept = [run for run in scores.runs if not any(part in run for part in BASELINES)]
+    distinct, _ = choose_runs(scores, True)
+    others: dict[str, Study | str] = {}
+    for name, runs, same in (
+        ("without baselines", kept, "it has none"),
+        ("on distinct runs", distinct.runs, "all are distinct"),
+    ):
+        others[name] = same if len(runs) == len(scores.runs) else ask(scores.sel(runs=list(runs)), seed)
+    return Views(study, seed, {one: ask(scores, one) for one in seeds}, others)
 
 
 @dataclass(frozen=True)
@@ -30,6 +97,10 @@ class Rule:
         With fewer runs the outcome is "cannot tell".
     rests_on_power : bool, optional
         Whether it is about significant pairs of runs, so that it is tried by a second test too.
+    random : bool, optional
+        Whether what it rests on hangs on the seed.
+    in_print : callable, optional
+        What the same rule says of the paper's own numbers, by collection.
     """
 
     claim: str
@@ -38,48 +109,79 @@ class Rule:
     decide: Callable[[Study], Found | None]
     fewest_runs: int = FEWEST_RUNS
     rests_on_power: bool = False
+    random: bool = True
+    in_print: Callable[[], Mapping[str, Found]] | None = None
 
-    def apply(self, study: Study, seed: int) -> Verdict | None:
+    def apply(self, views: Views) -> Verdict | None:
         """Return the verdict on one collection.
 
         Parameters
         ----------
-        study : Study
-        seed : int
+        views : Views
 
         Returns
         -------
         Verdict or None
-            None where the rule does not apply.
+            None where the rule does not apply. Where seeds disagree, "cannot tell".
         """
+        study = views.study
+        found = self._decide(study)
+        if found is None:
+            return None
+        word, evidence, reason = found
+        if not self.random:
+            conditions = [("seeds", "nothing is random")]
+        elif not views.by_seed:
+            conditions = [(f"seed {views.seed}", "others not tried")]
+        else:
+            others = [self._decide(one) for one in views.by_seed.values()]
+            tried = Counter([word, *(one[0] for one in others if one is not None)])
+            counts = ", ".join(f"{one} {n}" for one, n in tried.items())
+            conditions = [(f"seeds {views.seed} to {max(views.by_seed)}", counts)]
+            if len(tried) > 1:
+                word, reason = "cannot tell", f"seeds disagree: {counts}"
+        for name, other in views.others.items():
+            conditions.append((name, other if isinstance(other, str) else self._describe(other)))
+        if self.rests_on_power:
+            conditions.append((f"by {ROBUST_TEST}", self._describe(study.by_robust_test())))
+        return Verdict(self.claim, self.where, self.text, study.name, word, evidence, tuple(conditions), reason)
+
+    def apply_to_print(self) -> Iterator[Verdict]:
+        """Yield what the rule says of the paper's own numbers: whether the sentence follows from them by the rule."""
+        for name, (word, evidence) in self.in_print().items() if self.in_print else ():
+            yield Verdict(self.claim, self.where, self.text, f"{PRINT}: {name}", word, evidence)
+
+    def _decide(self, study: Study) -> tuple[OutcomeWord, tuple[Evidence, ...], str] | None:
         found = self.decide(study)
         if found is None:
             return None
         word, evidence = found
-        reason, n_runs = "", len(study.scores.runs)
+        n_runs = len(study.scores.runs)
         if n_runs < self.fewest_runs:
-            word, reason = "cannot tell", f"{n_runs} runs, the rule needs {self.fewest_runs}"
-        conditions = [("seed", str(seed)), ("other seeds", "not tried"), ("without baselines", "not tried")]
-        second = self.decide(study.by_robust_test()) if self.rests_on_power else None
-        if second is not None:
-            conditions.append((f"by {ROBUST_TEST}", f"{second[0]} ({', '.join(map(str, second[1]))})"))
-        return Verdict(self.claim, self.where, self.text, study.name, word, evidence, tuple(conditions), reason)
+            return "cannot tell", evidence, f"{n_runs} runs, the rule needs {self.fewest_runs}"
+        return word, evidence, ""
+
+    def _describe(self, study: Study) -> str:
+        found = self._decide(study)
+        if found is None:
+            return "does not apply"
+        word, evidence, reason = found
+        return f"{word} ({', '.join([*map(str, evidence), *([reason] if reason else [])])})"
 
 
-def apply_rules(rules: list[Rule], studies: Mapping[str, Study], seed: int) -> list[Verdict]:
+def apply_rules(rules: list[Rule], collections: Mapping[str, Views]) -> list[Verdict]:
     """Return the verdicts of every rule on every collection that it applies to, rule by rule.
 
     Parameters
     ----------
     rules : list of Rule
-    studies : mapping of str to Study
-    seed : int
+    collections : mapping of str to Views
 
     Returns
     -------
     list of Verdict
     """
-    return [one for rule in rules for study in studies.values() if (one := rule.apply(study, seed)) is not None]
+    return [one for rule in rules for views in collections.values() if (one := rule.apply(views)) is not None]
 
 
 def judge_symmetry(study: Study) -> Found | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,8 +11,9 @@ import metaeval
 from experiments.acl2021 import audit, summary, verdicts
 from experiments.comparison import cell
 from experiments.outcome import Outcome, Settings
-from experiments.sources import ORIGINAL, compare_collections, compute_sources, tabulate_collections
-from experiments.verdicts import apply_rules
+from experiments.page import SIMULATED
+from experiments.sources import compare_collections, compute_sources, find_relation, tabulate_collections
+from experiments.verdicts import Views, apply_rules, look_at
 from metaeval.analyses.discriminative_power import draw_power_curves
 from metaeval.analyses.study import Study, study_collection
 
@@ -42,30 +44,51 @@ def run(settings: Settings) -> list[Outcome]:
     audited = audit.compute_audit()
     outcomes, notes = compute_sources("ACL 2021", STUDY, MEASURES, compute_tables, settings)
     audited.notes += notes
+    audited.verdicts = [one for rule in verdicts.RULES for one in rule.apply_to_print()]
     return [audited, *outcomes]
 
 
-def study_scores(scores: dict[str, metaeval.Scores], settings: Settings) -> dict[str, Study]:
-    """Ask every collection what the paper asks.
+def ask_paper(scores: metaeval.Scores, seed: int, settings: Settings, questions: Sequence[str] = QUESTIONS) -> Study:
+    """Ask one collection what the paper asks.
 
     Parameters
     ----------
-    scores : dict of str to Scores
+    scores : Scores
+    seed : int
+    settings : Settings
+    questions : sequence of str, optional
+        Some of `QUESTIONS`.
+
+    Returns
+    -------
+    Study
+    """
+    return study_collection(
+        scores, questions=questions, n_trials=STUDY["n_trials"], n_permutations=STUDY["n_permutations"],
+        n_bootstrap=STUDY["n_bootstrap"], alpha=STUDY["alpha"], small=STUDY["size"], seed=seed, n_jobs=settings.n_jobs,
+    )  # fmt: skip
+
+
+def look_at_all(scores: Mapping[str, metaeval.Scores], settings: Settings) -> dict[str, Views]:
+    """Study every collection, and look at the real ones with more seeds and fewer runs.
+
+    Parameters
+    ----------
+    scores : mapping of str to Scores
         By the paper's name of the collection in whose place they stand.
     settings : Settings
 
     Returns
     -------
-    dict of str to Study
+    dict of str to Views
     """
-    return {
-        name: study_collection(
-            one, questions=QUESTIONS, n_trials=STUDY["n_trials"], n_permutations=STUDY["n_permutations"],
-            n_bootstrap=STUDY["n_bootstrap"], alpha=STUDY["alpha"], small=STUDY["size"], seed=settings.seed,
-            n_jobs=settings.n_jobs,
-        )
-        for name, one in scores.items()
-    }  # fmt: skip
+    again = partial(ask_paper, settings=settings, questions=[one for one in QUESTIONS if one != "robust_power"])
+    found = {}
+    for name, one in scores.items():
+        settings.say(f"{one.collection}")
+        study = ask_paper(one, settings.seed, settings)
+        found[name] = look_at(study, again, settings.seed, simulated=study.name.startswith(SIMULATED))
+    return found
 
 
 def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
@@ -83,14 +106,15 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     Outcome
     """
     outcome = Outcome("acl2021", source)
-    studies = study_scores(scores, settings)
+    views = look_at_all(scores, settings)
+    studies = {name: one.study for name, one in views.items()}
     outcome.tables["table1"] = tabulate_collections(1, scores, PRINTED["table1"])
-    outcome.cells += compare_collections(1, scores, PRINTED["table1"], same_data=source == ORIGINAL)
+    outcome.cells += compare_collections(1, scores, PRINTED["table1"], find_relation(source))
     _add_similarity(outcome, studies)
     _add_consistency(outcome, studies)
     _add_power(outcome, studies)
     outcome.tables |= summary.tabulate_summaries(studies)
-    outcome.verdicts = apply_rules(verdicts.RULES, studies, settings.seed)
+    outcome.verdicts = apply_rules(verdicts.RULES, views)
     return outcome
 
 
@@ -126,7 +150,7 @@ def _add_consistency(outcome: Outcome, studies: dict[str, Study]) -> None:
                     value, mark = mean.get(measure), marks.get(measure)
                     _compare(outcome, item, row, measure, printed[measure][0], value, studies, 3, error, name)
                     column = f"{measure} outperforms the worst"
-                    _compare(outcome, item, row, column, printed[measure][1], mark, studies, name=name)
+                    _compare(outcome, item, row, column, printed[measure][1], mark, studies, 0, 0.0, name)
                 _compare_variance(outcome, table, name, split, found, studies)
 
 
@@ -182,13 +206,13 @@ def _compare(
     value: float | None,
     studies: dict[str, Study],
     digits: int = 0,
-    monte_carlo: float = 0.0,
+    monte_carlo: float | None = None,
     name: str | None = None,
 ) -> None:
     data = studies[name or row].name if value is not None else ""
     outcome.cells.append(
         cell(
             item, row, column, printed, value,
-            data=data, digits=digits, monte_carlo=monte_carlo, same_data=outcome.source == ORIGINAL,
+            data=data, digits=digits, monte_carlo=monte_carlo, relation=find_relation(outcome.source),
         )
     )  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from experiments.bounds import BOUNDS
 from experiments.verdicts import Found, Rule, judge_symmetry
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.study import Study
@@ -14,8 +15,7 @@ from metaeval.show.verdict import Evidence
 
 GROUP_A = ("alpha_ORD", "alpha_INT", "F1_M", "HMPR", "MAE_M", "kappa")
 GROUP_B = ("MAE_mu", "Accuracy")
-ALIKE, APART = 0.8, 0.6
-"""Where the paper's bands of τ begin (Table 2)."""
+ALIKE, APART = BOUNDS["similar"].value, BOUNDS["apart"].value
 
 CONSTANT = "always-"
 """What names of runs that always answer one class begin with."""
@@ -119,6 +119,7 @@ RULES = [
         "NMD has the smallest mean τ with the others, and is farther below the next smallest than that is below the "
         "largest; in part where it is the smallest only.",
         judge_outlier,
+        random=False,
     ),
     Rule(
         "(A) the α's, the two “Macro F1” measures (F1^M and HMPR), MAE^M and κ produce similar rankings; (B) MAE^μ and "
@@ -127,6 +128,7 @@ RULES = [
         f"The mean τ within A and that within B are at least {ALIKE:g}, and the mean τ between A and B is below "
         f"{APART:g}, the paper's bands; in part where both means within exceed that between.",
         judge_groups,
+        random=False,
     ),
     Rule(
         "[κ] cannot distinguish between baseline runs that always return the same class.",
@@ -135,6 +137,7 @@ RULES = [
         "only, so that their number suffices.",
         judge_constant_runs,
         fewest_runs=2,
+        random=False,
     ),
     Rule(
         "RNOD appears to be the best in terms of system ranking consistency, and […] introducing symmetry [RSNOD] may not "

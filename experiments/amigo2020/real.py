@@ -69,7 +69,7 @@ def _compare(found: Mapping[str, metaeval.Scores]) -> list[Cell]:
         for r, row in enumerate(ROWS):
             value = None if got is None else float(got[r])
             cells.append(
-                cell("Table 3", row, column, PRINTED["real"][row][c], value, data=name, digits=2, same_data=False)
+                cell("Table 3", row, column, PRINTED["real"][row][c], value, data=name, digits=2, relation="in kind")
             )
     return cells
 

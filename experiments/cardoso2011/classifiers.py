@@ -210,7 +210,7 @@ def tabulate_synthetic(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell
                 float(text),
                 means[name],
                 data="synthetic",
-                same_data=False,
+                relation="in kind",
             )
             for name, text in zip(means, PRINTED["table5"][matrix], strict=True)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -10,16 +11,17 @@ import metaeval
 from experiments.comparison import Cell, cell
 from experiments.lq2021 import audit, figure3, verdicts
 from experiments.outcome import Outcome, Settings
+from experiments.page import SIMULATED
 from experiments.sources import (
-    ORIGINAL,
     compare_collections,
     compute_sources,
+    find_relation,
     find_run,
     load_runs_or_scores,
     tabulate_collections,
 )
 from experiments.tables import bold_larger, sign_alike
-from experiments.verdicts import apply_rules
+from experiments.verdicts import Views, apply_rules, look_at
 from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
@@ -42,30 +44,52 @@ def run(settings: Settings) -> list[Outcome]:
     measures = dict.fromkeys(STUDY["collections"], MEASURES)
     outcomes, notes = compute_sources("LQ 2021", STUDY, measures, compute_outcome, settings)
     audited.notes += notes
+    audited.verdicts = [one for rule in verdicts.RULES for one in rule.apply_to_print()]
     return [audited, *outcomes]
 
 
-def study_scores(scores: dict[str, metaeval.Scores], settings: Settings) -> dict[str, Study]:
-    """Ask every collection what the paper asks.
+def ask_paper(scores: metaeval.Scores, seed: int, settings: Settings, questions: Sequence[str] = QUESTIONS) -> Study:
+    """Ask one collection what the paper asks.
 
     Parameters
     ----------
-    scores : dict of str to Scores
+    scores : Scores
+    seed : int
+    settings : Settings
+    questions : sequence of str, optional
+        Some of `QUESTIONS`.
+
+    Returns
+    -------
+    Study
+    """
+    return study_collection(
+        scores, questions=questions, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
+        baselines=(find_run(scores.runs, STUDY["popularity"]) or "", find_run(scores.runs, STUDY["uniform"]) or ""),
+        seed=seed, n_jobs=settings.n_jobs,
+    )  # fmt: skip
+
+
+def look_at_all(scores: Mapping[str, metaeval.Scores], settings: Settings) -> dict[str, Views]:
+    """Study every collection, and look at the real ones with more seeds and fewer runs.
+
+    Parameters
+    ----------
+    scores : mapping of str to Scores
         By the paper's name of the collection in whose place they stand.
     settings : Settings
 
     Returns
     -------
-    dict of str to Study
+    dict of str to Views
     """
-    return {
-        name: study_collection(
-            one, questions=QUESTIONS, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
-            baselines=(find_run(one.runs, STUDY["popularity"]) or "", find_run(one.runs, STUDY["uniform"]) or ""),
-            seed=settings.seed, n_jobs=settings.n_jobs,
-        )
-        for name, one in scores.items()
-    }  # fmt: skip
+    again = partial(ask_paper, settings=settings, questions=[one for one in QUESTIONS if one != "robust_power"])
+    found = {}
+    for name, one in scores.items():
+        settings.say(f"{one.collection}")
+        study = ask_paper(one, settings.seed, settings)
+        found[name] = look_at(study, again, settings.seed, simulated=study.name.startswith(SIMULATED))
+    return found
 
 
 def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
@@ -83,15 +107,16 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     Outcome
     """
     outcome = Outcome("lq2021", source)
-    studies = study_scores(scores, settings)
+    views = look_at_all(scores, settings)
+    studies = {name: one.study for name, one in views.items()}
     outcome.tables["table1"] = tabulate_measures()
     outcome.tables["table2"] = tabulate_collections(2, scores, PRINTED["table2"])
-    outcome.cells += compare_collections(2, scores, PRINTED["table2"], same_data=source == ORIGINAL)
+    outcome.cells += compare_collections(2, scores, PRINTED["table2"], find_relation(source))
     _add_power(outcome, studies)
     for name in STUDY["collections"]:
         _add_agreement(outcome, name, studies.get(name))
     _add_baselines(outcome, studies)
-    outcome.verdicts = apply_rules(verdicts.RULES, studies, settings.seed)
+    outcome.verdicts = apply_rules(verdicts.RULES, views)
     return outcome
 
 
@@ -197,12 +222,12 @@ def _add_baselines(outcome: Outcome, studies: dict[str, Study]) -> None:
         got = total if name == "TOTAL" and complete else wins.get(name)
         data = "" if got is None else "all six collections" if name == "TOTAL" else studies[name].name
         # The gold and both baselines of STC-3 are the paper's own, whatever the other runs.
-        same = outcome.source in (ORIGINAL, "stc3")
+        relation = "the paper's" if outcome.source == "stc3" else find_relation(outcome.source)
         for m, measure in enumerate(STUDY["measures"]):
             for side, baseline in enumerate(("uni", "pop")):
                 printed, value = PRINTED["table7"][name][m][side], None if got is None else got[m][side]
                 column = f"{measure} {baseline}"
-                outcome.cells.append(cell("Table 7", name, column, printed, value, data=data, same_data=same))
+                outcome.cells.append(cell("Table 7", name, column, printed, value, data=data, relation=relation))
     if wins:
         columns = pd.MultiIndex.from_product([STUDY["measures"], ["uni", "pop"]])
         rows = {name: [number for pair in got for number in pair] for name, got in wins.items()}
@@ -255,5 +280,5 @@ def format_slug(name: str) -> str:
 def _compare(
     outcome: Outcome, item: str, row: str, column: str, printed: float, value: float | None, data: str, digits: int = 0
 ) -> Cell:
-    same = outcome.source == ORIGINAL
-    return cell(item, row, column, printed, value, data=data, digits=digits, same_data=same)
+    relation = find_relation(outcome.source)
+    return cell(item, row, column, printed, value, data=data, digits=digits, relation=relation)

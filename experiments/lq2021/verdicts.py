@@ -130,5 +130,6 @@ RULES = [
         "does not matter.",
         judge_preference,
         fewest_runs=2,
+        random=False,
     ),
 ]

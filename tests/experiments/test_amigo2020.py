@@ -172,7 +172,7 @@ def test_the_worked_examples_come_out_but_for_two_cosines_that_print_cuts_off():
 )
 def test_the_real_half_in_kind_scores_llmjudge_with_its_topics_and_in_ten_parts():
     original, in_kind = real.compute_real(quiet(quick=True))
-    assert {cell.verdict for cell in original.cells} <= {"unavailable", "in-kind"}
+    assert {cell.verdict for cell in original.cells} <= {"unavailable", "in kind"}
     assert in_kind.reduced == "2 of 7 collections"
     frame = in_kind.tables["coverage"].frame
     assert list(frame.columns) == ["llmjudge", "llmjudge in 10 parts"]

@@ -109,7 +109,7 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
         name: table.to_csv() for name, table in expected.tables.items()
     }
     assert found.cells == expected.cells
-    assert {one.verdict for one in found.cells if one.row in names} <= {"exact", "within", "differs"}
+    assert {one.verdict for one in found.cells if one.row in names} <= {"exact", "matches", "differs"}
 
 
 def test_every_printed_cell_is_compared():

@@ -6,7 +6,7 @@ import pytest
 import metaeval
 from experiments.acl2021 import verdicts as acl
 from experiments.lq2021 import verdicts as lq
-from experiments.verdicts import FEWEST_RUNS, apply_rules, judge_symmetry
+from experiments.verdicts import FEWEST_RUNS, Rule, Views, apply_rules, judge_symmetry, look_at
 from metaeval.analyses.study import study_collection
 
 SIX = ["NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD"]
@@ -123,8 +123,46 @@ def test_groups_hold_where_rankings_within_are_alike_and_between_reversed():
 
 def test_with_fewer_runs_than_ten_nothing_is_told_but_what_is_about_single_runs():
     few = study(graded(n_runs=FEWEST_RUNS - 1))
-    found = apply_rules([*acl.RULES, *lq.RULES], {"made": few}, seed=0)
+    found = apply_rules([*acl.RULES, *lq.RULES], {"made": Views(few, 0)})
     assert found
     assert {one.outcome for one in found} == {"cannot tell"}
     assert all("9 runs, the rule needs 10" in one.reason for one in found)
-    assert len(apply_rules(lq.RULES, {"made": with_baselines(True)}, seed=0)) == len(lq.RULES)
+    assert len(apply_rules(lq.RULES, {"made": Views(with_baselines(True), 0)})) == len(lq.RULES)
+
+
+def test_an_outcome_on_which_seeds_disagree_cannot_be_told():
+    studies = {seed: study(graded(), seed=seed) for seed in range(3)}
+    views = Views(studies[0], 0, {1: studies[1], 2: studies[2]})
+    agreed = Rule("claim", "where", "rule", lambda one: ("holds", ()))
+    turns = iter(["holds", "holds", "does not hold"])
+    split = Rule("claim", "where", "rule", lambda _: (next(turns), ()))
+    assert agreed.apply(views).outcome == "holds"
+    assert ("seeds 0 to 2", "holds 3") in agreed.apply(views).conditions
+    found = split.apply(views)
+    assert found.outcome == "cannot tell"
+    assert found.reason == "seeds disagree: holds 2, does not hold 1"
+
+
+def test_baselines_and_copies_are_left_out_where_there_are_any():
+    values = graded(n_runs=14)
+    values[1] = values[2]
+    runs = ["BL-uniform", *(f"r{r:02d}" for r in range(13))]
+    whole = study(values, runs=runs)
+    asked = []
+
+    def ask(scores, seed):
+        asked.append((len(scores.runs), seed))
+        return whole
+
+    views = look_at(whole, ask, 3)
+    assert asked == [(13, 3), (13, 3), (14, 4), (14, 5), (14, 6), (14, 7)]
+    assert set(views.others) == {"without baselines", "on distinct runs"}
+    plain = look_at(study(graded()), ask, 0)
+    assert plain.others == {"without baselines": "it has none", "on distinct runs": "all are distinct"}
+    assert look_at(whole, ask, 0, simulated=True) == Views(whole, 0)
+
+
+def test_rules_on_print_are_verdicts_on_print():
+    rule = Rule("claim", "where", "rule", lambda one: None, in_print=lambda: {"DQ-A": ("does not hold", ())})
+    (found,) = rule.apply_to_print()
+    assert (found.data, found.outcome) == ("print: DQ-A", "does not hold")

@@ -1,0 +1,60 @@
+"""What the words of conclusions count as: one table for all papers, experiments/bounds.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.outcome import read_toml
+from metaeval.errors import MetaevalError
+
+REASONS = ("the paper", "fixed", "post hoc")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number by which a word of a conclusion is decided.
+
+    Parameters
+    ----------
+    value : float or int
+    words : str
+        What it decides.
+    reason : {"the paper", "fixed", "post hoc"}
+        Whether the paper has the number, or it was chosen before the figures were looked at, or after.
+    where : str
+        Where the paper has it, or why it was chosen.
+    """
+
+    value: float
+    words: str
+    reason: str
+    where: str
+
+    def __post_init__(self) -> None:
+        if self.reason not in REASONS:
+            raise MetaevalError(f"a bound is there by {self.reason!r}: use {', '.join(REASONS)}")
+
+
+BOUNDS: Mapping[str, Bound] = {
+    name: Bound(**one) for name, one in read_toml(Path(__file__).with_suffix(".toml")).items()
+}
+
+
+def show_bounds(names: Mapping[str, Bound] = BOUNDS) -> str:
+    """Return the table of bounds in Markdown.
+
+    Parameters
+    ----------
+    names : mapping of str to Bound, optional
+        All by default.
+
+    Returns
+    -------
+    str
+    """
+    rows = [f"| {name} | {one.words} | {one.value:g} | {one.reason} | {one.where} |" for name, one in names.items()]
+    return "\n".join(
+        ["| word | counts as | value | chosen by | where, or why |", "| :-- | :-- | --: | :-- | :-- |", *rows]
+    )
