@@ -120,5 +120,6 @@ def count_met(name: str, met: Iterable[bool]) -> tuple[Evidence, ...]:
 
 
 def span(name: str, values: np.ndarray, digits: int = 3) -> Evidence:
-    """Return the mean of values with the lowest and the highest of them."""
-    return Evidence(name, float(values.mean()), (float(values.min()), float(values.max())), digits)
+    """Return the mean of values with the lowest and the highest of them; a single one as it is."""
+    ends = (float(values.min()), float(values.max())) if len(values) > 1 else None
+    return Evidence(name, float(values.mean()), ends, digits)
