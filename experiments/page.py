@@ -1,17 +1,14 @@
-"""What the generated pages share: tables with links to their CSV, counts of verdicts, audits, pictures; and the index."""
+"""What the generated pages share: tables with links to their CSV, verdicts, inputs, audits, pictures."""
 
 from __future__ import annotations
 
-import re
+import html
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-
-import pandas as pd
 
 from experiments.audits import Check, list_failures
 from experiments.comparison import VERDICTS, count_best
-from experiments.outcome import COMPARISON, VERDICTS as VERDICTS_FILE, Outcome
+from experiments.outcome import COMPARISON, Outcome
 from metaeval.errors import MetaevalError
 from metaeval.show.verdict import Verdict
 
@@ -225,11 +222,42 @@ def show_verdicts(verdicts: Sequence[Verdict]) -> str:
         by_claim.setdefault((one.claim, one.where, one.rule), []).append(one)
     parts = []
     for (claim, where, rule), tried in by_claim.items():
-        rows = [f"| {one.data} | **{one.outcome}** | {one.describe_evidence()} |" for one in tried]
-        conditions = dict.fromkeys(one.describe_conditions() for one in tried)
-        head = f"**“{claim}”** ({where}). *Rule:* {rule} *Tried:* {' / '.join(conditions)}."
-        parts.append("\n".join([head, "", "| data | outcome | figures |", "| :-- | :-- | :-- |", *rows]))
+        parts.append(f"**“{claim}”** ({where}). *Rule:* {rule}")
+        simulated = [one for one in tried if one.data.startswith(SIMULATED)]
+        real = [one for one in tried if one not in simulated]
+        parts += [_tabulate_verdicts(real)] if real else []
+        if simulated:
+            counts = Counter(one.outcome for one in simulated)
+            words = ", ".join(f"{word} {counts[word]}" for word in OUTCOME_WORDS if counts[word])
+            parts.append(fold(f"{len(simulated)} simulated collections: {words}", _tabulate_verdicts(simulated)))
     return "\n\n".join(parts)
+
+
+def fold(summary: str, *parts: str) -> str:
+    """Return parts of a page that open with a click.
+
+    Examples
+    --------
+    >>> print(fold("More", "text"))
+    <details><summary>More</summary>
+    <BLANKLINE>
+    text
+    <BLANKLINE>
+    </details>
+    """
+    return "\n\n".join([f"<details><summary>{html.escape(summary, quote=False)}</summary>", *parts, "</details>"])
+
+
+def _tabulate_verdicts(tried: Sequence[Verdict]) -> str:
+    rows = [
+        f"| {one.data} | **{one.outcome}** | {one.describe_evidence()} | {_shorten_conditions(one)} |" for one in tried
+    ]
+    return "\n".join(["| data | outcome | figures | also |", "| :-- | :-- | :-- | :-- |", *rows])
+
+
+def _shorten_conditions(verdict: Verdict) -> str:
+    """Say what came out in other ways of looking, without the figures, which verdicts.csv has."""
+    return "; ".join(f"{name}: {value.partition(' (')[0]}" for name, value in verdict.conditions)
 
 
 def show_audit(outcome: Outcome, checks: Iterable[Check], implications: Iterable[str], title: str) -> list[str]:
@@ -267,66 +295,3 @@ def show_notes(outcomes: Sequence[Outcome]) -> str:
     return format_list(
         f"{one.source}: {note}" if one.source else note for one in outcomes for note in dict.fromkeys(one.notes)
     )
-
-
-def write_index(out: Path, papers: Mapping[str, str]) -> str:
-    """Return results/README.md: what is there, made from the files that are there.
-
-    Parameters
-    ----------
-    out : Path
-        The results folder.
-    papers : mapping of str to str
-        One line about each.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
-    shown = [name for name in papers if (out / name / "README.md").exists()]
-    lines = [
-        f"| results | what | {' | '.join(VERDICTS)} |",
-        f"| :-- | :-- |{' --: |' * len(VERDICTS)}",
-    ]
-    for name in shown:
-        total = re.search(
-            rf"^\| {re.escape(ALL)} \| \d+ \| (.+) \|$", (out / name / "README.md").read_text("utf-8"), re.M
-        )
-        numbers = total[1] if total else " | ".join("" for _ in VERDICTS)
-        lines.append(f"| [{name}]({name}/README.md) | {papers[name]} | {numbers} |")
-    claims = _show_claims([out / name for name in shown])
-    return join_parts(
-        "",
-        "# Results",
-        "One page a paper; beside it a CSV for every table, in a folder for each source of data. "
-        "`python -m experiments NAME` makes a folder again, `--check` compares it with what is here, `--render OUT` "
-        "writes every table as LaTeX and Markdown and every figure as SVG and PDF. How to read the numbers, and how to use "
-        "the original score matrices: [docs/how-to/reproduce.md](../docs/how-to/reproduce.md).",
-        "\n".join(lines),
-        "Printed numbers by how they came out, each counted once, by the source that is nearest to the paper's data.",
-        explain_words(VERDICTS),
-        "## Whether conclusions came out on other data" if claims else "",
-        claims,
-    )
-
-
-def _show_claims(folders: Sequence[Path]) -> str:
-    """Return one row per claim, with the collections on which it came out how."""
-    paths = [path for folder in folders for path in sorted(folder.rglob(f"{VERDICTS_FILE}.csv"))]
-    if not paths:
-        return ""
-    frame = pd.concat([pd.read_csv(path) for path in paths])
-    lines = [f"| claim | {' | '.join(OUTCOME_WORDS)} |", f"| :-- |{' :-- |' * len(OUTCOME_WORDS)}"]
-    for (where, claim), tried in sorted(frame.groupby(["where", "claim"], sort=False), key=lambda one: one[0][0]):
-        cells = [_name_collections(tried.loc[tried["outcome"] == word, "data"]) for word in OUTCOME_WORDS]
-        lines.append(f"| {claim} ({where}) | {' | '.join(cells)} |")
-    lines += ["", "Rules and figures are on the pages of the papers. Fewer than ten runs: cannot tell."]
-    return "\n".join(lines)
-
-
-def _name_collections(data: Iterable[str]) -> str:
-    """Name real collections, and count simulated ones."""
-    names = list(dict.fromkeys(data))
-    real = [name for name in names if not name.startswith(SIMULATED)]
-    return ", ".join(real + [f"{len(names) - len(real)} simulated"] * (len(names) > len(real)))

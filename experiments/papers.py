@@ -11,8 +11,8 @@ from pathlib import Path
 
 from experiments.check import PAGE, adopt_committed, check_paper, is_covered
 from experiments.comparison import count_best
+from experiments.index import write_index
 from experiments.outcome import Outcome, Settings
-from experiments.page import write_index
 from metaeval.files import write_atomically
 
 PAPERS = {

@@ -1,23 +1,29 @@
-"""The layout of the pages of ACL 2021 and LQ 2021: printed numbers, conclusions, the audit, then source by source."""
+"""The layout of the pages of ACL 2021 and LQ 2021: printed numbers, conclusions, then table by table of the paper."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from experiments.audits import Check
+from experiments.licences import show_data
 from experiments.outcome import Outcome
 from experiments.page import (
+    fold,
     format_list,
     join_parts,
     show_audit,
     show_command,
     show_counts,
+    show_inputs,
+    show_notes,
     show_picture,
     show_table,
     show_verdicts,
 )
-from experiments.sources import ORIGINAL, SOURCES_ARE
+from experiments.side_by_side import show_item
+from experiments.sources import SOURCES_ARE
 
 
 @dataclass(frozen=True)
@@ -27,17 +33,23 @@ class Layout:
     Parameters
     ----------
     paper, title, introduction : str
+    study : mapping
+        study.toml, with its ``sources`` and ``inputs``.
     order : sequence of str
         Tables and figures of the paper, in its order: what the names of tables begin with.
     captions : mapping of str to str
-        Of the pictures.
+        What a table or figure of the paper shows.
+    kinds : mapping of str to mapping of str to str
+        By table, which of its numbers are compared with each other, as for `show_item`.
     """
 
     paper: str
     title: str
     introduction: str
+    study: Mapping[str, Any]
     order: Sequence[str]
     captions: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def write_source_page(
@@ -66,27 +78,58 @@ def write_source_page(
         Markdown.
     """
     audited, *sources = outcomes
-    parts = []
-    for one in sources:
-        names = [name for item in layout.order for name in one.tables if name.partition("_")[0] == item]
-        parts += [
-            f"## {'The original matrices' if one.source == ORIGINAL else f'Source {one.source}'}",
-            format_list(one.notes),
-            *(show_table(one, name) for name in names),
-            *(show_picture(one, name, layout.captions[name]) for name in pictures.get(one.source, ())),
-        ]
+    there = layout.study["sources"]
     return join_parts(
         layout.paper,
         f"# {layout.title}",
         layout.introduction,
-        show_command(layout.paper, "with the original score matrices: `--data FOLDER`, see docs/how-to/reproduce.md"),
         "Sources of data, each a folder here:",
-        format_list(f"**{source}**: {text}" for source, text in SOURCES_ARE.items()),
+        format_list(f"**{source}**: {SOURCES_ARE[source]}" for source in there),
         format_list(audited.notes),
         "## Printed numbers",
         show_counts(outcomes),
-        "## Conclusions of the paper on other data",
-        show_verdicts([verdict for one in sources for verdict in one.verdicts]),
+        "## Conclusions of the paper, by rule",
+        show_verdicts([verdict for one in outcomes for verdict in one.verdicts]),
+        "## Printed and reproduced, in the order of the paper",
+        *(part for item in layout.order for part in _show_one(layout, item, sources, pictures)),
+        "## What went in",
+        show_inputs(layout.study["inputs"]),
         *show_audit(audited, checks, implications, f"experiments/{layout.paper}/printed.toml"),
-        *parts,
+        "## Caveats",
+        show_notes(sources),
+        "## How to make it again",
+        show_command(layout.paper, "with the original score matrices: `--data FOLDER`, see docs/how-to/reproduce.md"),
+        "## Data and licence",
+        show_data(_list_data(there)),
     )
+
+
+def _show_one(
+    layout: Layout, item: str, sources: Sequence[Outcome], pictures: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return one table or figure of the paper: how near each source comes, then what each source has."""
+    label = f"{item[:-1].capitalize()} {item[-1]}"
+    parts = show_item(sources, label, layout.kinds.get(item))
+    seen: set[str] = set()  # what does not hang on the source is shown once
+    for one in sources:
+        names = [name for name in one.tables if name.partition("_")[0] == item]
+        shown = [show_table(one, name) for name in names if one.tables[name].to_csv() not in seen]
+        seen |= {one.tables[name].to_csv() for name in names}
+        if shown:
+            parts.append(fold(f"{label} from {one.source}", *shown))
+        parts += [
+            show_picture(one, name, f"{label}, {one.source}")
+            for name in pictures.get(one.source, ())
+            if name.partition("_")[0] == item
+        ]
+    title = f"### {label}{': ' * bool(layout.captions.get(item))}{layout.captions.get(item, '')}"
+    return [title, *parts] if parts else []
+
+
+def _list_data(sources: Mapping[str, Mapping[str, str | Sequence[str]]]) -> list[str]:
+    """Return the names of all data sets of all sources."""
+    found = []
+    for collections in sources.values():
+        for names in collections.values():
+            found += [names] if isinstance(names, str) else list(names)
+    return found

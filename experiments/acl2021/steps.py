@@ -189,12 +189,16 @@ def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
         for name, power in found.items():
             outcome.tables[f"{figure}_{name.lower()}"] = power.to_table()
         for name, printed in PRINTED[figure].items() if figure in PRINTED else ():
-            numbers = {}
+            numbers, errors = {}, {}
             if name in found:
                 one = found[name]
-                numbers = dict(zip(map(str, one.measures), one.significant.sum(axis=1).tolist(), strict=True))
+                measures = [str(measure) for measure in one.measures]
+                numbers = dict(zip(measures, one.significant.sum(axis=1).tolist(), strict=True))
+                # Four standard errors of the difference of two such counts, theirs and ours.
+                errors = dict(zip(measures, (4 * np.sqrt(2) * one.mc_se).tolist(), strict=True))
             for measure, number in printed.items():
-                _compare(outcome, "Figure 2", name, measure, number, numbers.get(measure), studies)
+                value, error = numbers.get(measure), errors.get(measure)
+                _compare(outcome, "Figure 2", name, measure, number, value, studies, monte_carlo=error)
 
 
 def _compare(

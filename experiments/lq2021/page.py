@@ -14,7 +14,24 @@ LAYOUT = Layout(
     "Sakai, LQ 2021: a closer look at evaluation measures for ordinal quantification",
     "The paper looks at the significant run pairs of six measures for ordinal quantification: how many each finds, whether "
     "measures find the same ones, whether they contradict each other, and which of two baselines each prefers.",
-    ["table1", "table2", "table3", "table4", "table5", "table6", "table7"],
+    audit.STUDY,
+    [f"table{n}" for n in range(1, 8)] + [f"figure{n}" for n in (1, 2, 3)],
+    {
+        "table1": "the measures",
+        "table2": "the collections",
+        "table3": "discriminative power",
+        "table4": "significance overlap",
+        "table5": "contradictions",
+        "table6": "the run pairs of contradictions",
+        "table7": "Uniform and Popularity",
+        "figure1": "NMD against other measures, Popularity less Uniform by topic",
+        "figure2": "RNOD against other measures, Popularity less Uniform by topic",
+        "figure3": "gold and baselines of topics on which measures disagree",
+    },
+    {
+        "table3": {"significant pairs": "S_D", "percent": "percent"},
+        "table4": {"SSO in percent": "^[^,]+$", "counts": ","},
+    },
 )
 
 

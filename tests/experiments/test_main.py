@@ -60,7 +60,7 @@ def test_the_table_has_one_line_a_paper_and_says_what_is_reduced():
         "time",
         "page",
     ]
-    assert lines[2].split() == ["lq2021", "36", "0", "700", "0", "0", "12", "s", "results/lq2021/README.md"]
+    assert lines[2].split() == ["lq2021", "36", "0", "0", "0", "700", "0", "0", "12", "s", "results/lq2021/README.md"]
     assert lines[3].split() == ["trec", "3", "s", "results/trec/README.md"]
     assert lines[-1] == "lq2021: nothing of original"
 

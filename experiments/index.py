@@ -1,0 +1,158 @@
+"""The index of the results, made from the files that are there: printed numbers and conclusions, paper by paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.bounds import show_bounds
+from experiments.comparison import COLUMNS, VERDICTS, Cell, count_best
+from experiments.outcome import COMPARISON, VERDICTS as VERDICTS_FILE
+from experiments.page import OUTCOME_WORDS, SIMULATED, explain_words, join_parts
+from experiments.verdicts import PRINT
+
+SUMMARIES = {
+    "hold": "on every real collection that can tell",
+    "hold on some": "and fail, or hold in part, on others",
+    "do not hold": "on any real collection that can tell",
+    "cannot tell": "no real collection can",
+}
+"""What came of a conclusion over all real collections."""
+
+
+def write_index(out: Path, papers: Mapping[str, str]) -> str:
+    """Return results/README.md: what is there, made from the files that are there.
+
+    Parameters
+    ----------
+    out : Path
+        The results folder.
+    papers : mapping of str to str
+        One line about each.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    shown = {name: text for name, text in papers.items() if (out / name / "README.md").exists()}
+    claims = _show_claims([out / name for name in shown])
+    return join_parts(
+        "",
+        "# Results",
+        "One page a paper or question; beside it a CSV for every table, in a folder for each source of data. "
+        "`python -m experiments NAME` makes a folder again, `--check` compares it with what is here, `--render OUT` "
+        "writes every table as LaTeX and Markdown and every figure as SVG and PDF. How to read the numbers, and how to use "
+        "the original score matrices: [docs/how-to/reproduce.md](../docs/how-to/reproduce.md).",
+        tabulate_papers(out, shown),
+        f"Printed numbers by how they came out, each counted once, by the source that is nearest to the paper's data. "
+        f"{explain_words(VERDICTS)}",
+        "## Conclusions, by rule" if claims else "",
+        claims,
+        "## What words count as" if claims else "",
+        show_bounds() if claims else "",
+    )
+
+
+def tabulate_papers(out: Path, papers: Mapping[str, str], link: str = "") -> str:
+    """Return how the printed numbers and the conclusions of every paper came out, as a table in Markdown.
+
+    Parameters
+    ----------
+    out : Path
+        The results folder.
+    papers : mapping of str to str
+        One line about each.
+    link : str, optional
+        What stands before a paper's folder in links.
+
+    Returns
+    -------
+    str
+    """
+    lines = [
+        f"| results | what | {' | '.join(VERDICTS)} | conclusions: {' | '.join(SUMMARIES)} |",
+        f"| :-- | :-- |{' --: |' * (len(VERDICTS) + len(SUMMARIES))}",
+    ]
+    for name, text in papers.items():
+        counts, claims = count_numbers(out / name), summarise_claims(out / name)
+        numbers = [str(counts[word]) if counts else "" for word in VERDICTS]
+        numbers += [str(claims[word]) if claims else "" for word in SUMMARIES]
+        lines.append(f"| [{name}]({link}{name}/README.md) | {text} | {' | '.join(numbers)} |")
+    return "\n".join(lines)
+
+
+def count_numbers(folder: Path) -> Counter[str]:
+    """Return how many printed numbers of a paper came out how, from its comparison.csv files.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Counter
+        By word of `VERDICTS`, each number once.
+    """
+    sources = []
+    for path in sorted(folder.rglob(f"{COMPARISON}.csv")):
+        frame = pd.read_csv(path, keep_default_na=False)
+        sources.append([Cell(**dict(zip(COLUMNS, row, strict=True))) for row in frame[list(COLUMNS)].to_numpy()])
+    return sum(count_best(sources).values(), Counter[str]())
+
+
+def summarise_claims(folder: Path) -> Counter[str]:
+    """Return how many conclusions of a paper came out how over all real collections that can tell.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Counter
+        By word of `SUMMARIES`.
+    """
+    paths = sorted(folder.rglob(f"{VERDICTS_FILE}.csv"))
+    if not paths:
+        return Counter()
+    frame = pd.concat([pd.read_csv(path) for path in paths])
+    found: Counter[str] = Counter()
+    for _, tried in frame.groupby(["where", "claim"], sort=False):
+        real = [not name.startswith((SIMULATED, PRINT)) for name in tried["data"].astype(str)]
+        words = set(tried.loc[real, "outcome"]) - {"cannot tell"}
+        if words == {"holds"}:
+            found["hold"] += 1
+        elif words & {"holds", "holds in part"}:
+            found["hold on some"] += 1
+        else:
+            found["do not hold" if words else "cannot tell"] += 1
+    return found
+
+
+def _show_claims(folders: Sequence[Path]) -> str:
+    """Return one row per claim, with the collections on which it came out how."""
+    paths = [path for folder in folders for path in sorted(folder.rglob(f"{VERDICTS_FILE}.csv"))]
+    if not paths:
+        return ""
+    frame = pd.concat([pd.read_csv(path) for path in paths])
+    lines = [f"| claim | {' | '.join(OUTCOME_WORDS)} |", f"| :-- |{' :-- |' * len(OUTCOME_WORDS)}"]
+    for (where, claim), tried in frame.groupby(["where", "claim"], sort=False):
+        cells = [_name_collections(tried.loc[tried["outcome"] == word, "data"]) for word in OUTCOME_WORDS]
+        lines.append(f"| {claim} ({where}) | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "Rules and figures, and what comes out with other seeds, without baselines, on distinct runs and by another test, "
+        "are on the pages of the papers.",
+    ]
+    return "\n".join(lines)
+
+
+def _name_collections(data: Iterable[str]) -> str:
+    """Name real collections, and count simulated ones."""
+    names = list(dict.fromkeys(map(str, data)))
+    real = [name for name in names if not name.startswith(SIMULATED)]
+    return ", ".join(real + [f"{len(names) - len(real)} simulated"] * (len(names) > len(real)))
