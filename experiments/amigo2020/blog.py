@@ -178,7 +178,9 @@ def tabulate_closeness() -> metaeval.Table:
         "calls journals F and S. The outer classes of S are not printed: lowest and highest over all "
         f"{len(split_ends())} splits; assumed where the split matters."
     )
-    return metaeval.Table(frame, caption, f"closeness | Figure 1 as printed | metaeval {metaeval.__version__}", digits=2)
+    return metaeval.Table(
+        frame, caption, f"closeness | Figure 1 as printed | metaeval {metaeval.__version__}", digits=2
+    )
 
 
 def draw_closeness() -> Figure:

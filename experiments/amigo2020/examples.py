@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.amigo2020 import blog, verdicts_examples
+from experiments.amigo2020 import audit, blog, verdicts_examples
+from experiments.audits import tabulate_audit
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
 from metaeval.measures.closeness import proximity
@@ -49,6 +50,7 @@ def compute_examples(settings: Settings) -> Outcome:
         found.tables[name] = metaeval.Table(_tabulate_cells(cells[name]), caption, signature)
     found.tables["appendix_b_all"] = tabulate_statements(scores, signature)
     found.tables |= blog.make_tables(signature)
+    found.tables["audit"] = tabulate_audit("Amigó et al. 2020", audit.find_checks(), "audit of amigo2020/printed.toml")
     found.figures["closeness"] = blog.draw_closeness
     found.verdicts = verdicts_examples.judge_examples(scores)
     return found
@@ -100,9 +102,7 @@ def compare_imbalance() -> list[Cell]:
         for output, printed in zip(example["outputs"], value["printed"], strict=True):
             computed = measure.sign * float(measure.score(count_pairs(output, example["gold"], 3)))
             row = f"({', '.join(map(str, output))})"
-            cells.append(
-                cell("Appendix B", row, str(measure), printed, computed, data="print", digits=value["digits"])
-            )
+            cells.append(cell("Appendix B", row, str(measure), printed, computed, data="print", digits=value["digits"]))
     return cells
 
 
@@ -189,9 +189,17 @@ def tabulate_statements(scores: pd.DataFrame, signature: str) -> metaeval.Table:
         columns[heads[name], ""] = find_relations(scores, name)
     frame = pd.DataFrame(columns, index=scores.index)
     words = pd.DataFrame("", index=frame.index, columns=frame.columns)
-    wrong = [("imbalance", row) for row, marks in PRINTED["properties"].items() if marks[2] != (frame.loc[row, ("imbalance", "")] == ">")]
+    wrong = [
+        ("imbalance", row)
+        for row, marks in PRINTED["properties"].items()
+        if marks[2] != (frame.loc[row, ("imbalance", "")] == ">")
+    ]
     wrong += [(one.item.rpartition(", ")[2], one.row) for one in compare_statements(scores) if not one.reproduced]
-    wrong += [("§4.1", row) for row, marks in PRINTED["properties"].items() if marks[0] and frame.loc[row, ("§4.1", "")] != "="]
+    wrong += [
+        ("§4.1", row)
+        for row, marks in PRINTED["properties"].items()
+        if marks[0] and frame.loc[row, ("§4.1", "")] != "="
+    ]
     for head, row in wrong:
         words.loc[row, (head, "")] = "bold"
     caption = (

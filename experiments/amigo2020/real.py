@@ -50,7 +50,7 @@ def compute_real(settings: Settings) -> list[Outcome]:
     """
     original, in_kind = _compute_original(settings), _compute_in_kind(settings)
     if original.is_empty and in_kind.tables:
-        in_kind.verdicts += verdicts_real.list_untried("; ".join(original.notes))
+        in_kind.verdicts += verdicts_real.list_untried()
     return [original, in_kind]
 
 

@@ -141,7 +141,9 @@ def describe_runs(seed: int) -> verdicts_synthetic.Runs:
     gold = synthetic_runs(seed, kinds=["maj"], ratios=[0.0]).counts[0].sum(axis=-1)
     centred = float((gold[:, CENTRE - 1] == gold.max(axis=1)).mean())
     right = gold[:, :, np.newaxis] * np.eye(gold.shape[1], dtype=np.int64)
-    return verdicts_synthetic.Runs(means, centred, float(metaeval.measure(STUDY["measures"]["Kendall"]).score(right).mean()))
+    return verdicts_synthetic.Runs(
+        means, centred, float(metaeval.measure(STUDY["measures"]["Kendall"]).score(right).mean())
+    )
 
 
 def compute_synthetic(settings: Settings) -> Outcome:

@@ -116,7 +116,7 @@ def agree(decide: Callable[[Seen], Found], seen: Sequence[Seen], *, of: str) -> 
 def count_met(name: str, met: Iterable[bool]) -> tuple[Evidence, ...]:
     """Return in how many of how many cases something is so, as two figures."""
     there = np.asarray(list(met), dtype=bool)
-    return Evidence(f"{name} in which it is so", int(there.sum())), Evidence("of", int(there.size))
+    return Evidence(f"so in {name}", int(there.sum())), Evidence("of", int(there.size))
 
 
 def span(name: str, values: np.ndarray, digits: int = 3) -> Evidence:

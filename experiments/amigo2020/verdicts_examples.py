@@ -26,6 +26,9 @@ BOTH = (("F", np.array([PRINTED["figure1"]["left"]])), ("S", blog.split_ends()))
 """Both distributions of Figure 1, shape (split, K)."""
 
 DERIVED = (("provenance", "every input is printed, or follows from print"),)
+GIVEN = ("blog_highest", "blog_accuracy", "blog_neutral")
+"""What the blog says of inputs that are printed, or of all inputs."""
+
 ASSUMED = (("provenance", "assumed where the text gives nothing: every filling"),)
 
 
@@ -59,14 +62,18 @@ def judge_examples(scores: pd.DataFrame) -> list[Verdict]:
         "blog_neutral": judge_neutral_share(),
     }
     given = {name: conclude(name, "Figures 1 and 3, Appendix B", found, DERIVED) for name, found in printed.items()}
-    # Where the left distribution alone is concerned, or splits do not matter, nothing is assumed.
     for name in ("figure1", "rare_classes"):
         given[name] = conclude(name, "Figure 1", printed[name], ASSUMED)
     said_of_measures = [
         conclude(name, "Figures 1 and 3, Appendix B", found, DERIVED, reason)
         for name, (found, reason) in judge_appendix(scores).items()
     ]
-    return [*given.values(), *said_of_measures, *(conclude(name, "the blog", found, ASSUMED) for name, found in said.items()), *judge_pairs()]
+    return [
+        *given.values(),
+        *said_of_measures,
+        *(conclude(name, "the blog", one, DERIVED if name in GIVEN else ASSUMED) for name, one in said.items()),
+        *judge_pairs(),
+    ]
 
 
 def _closeness(p: int, g: int) -> list[np.ndarray]:
@@ -78,7 +85,10 @@ def judge_figure1() -> Found:
     """Is weak accept for weak reject the worse mistake in the left distribution?"""
     met: list[bool] = []
     evidence: list[Evidence] = []
-    for way, pair in (("weak accept for weak reject", (WEAK_ACCEPT, WEAK_REJECT)), ("the reverse", (WEAK_REJECT, WEAK_ACCEPT))):
+    for way, pair in (
+        ("weak accept for weak reject", (WEAK_ACCEPT, WEAK_REJECT)),
+        ("the reverse", (WEAK_REJECT, WEAK_ACCEPT)),
+    ):
         left, right = _closeness(*pair)
         met += list(left[0] < right)
         evidence += [
@@ -100,7 +110,9 @@ def judge_rare_classes() -> Found:
 
 def judge_accuracy() -> Found:
     """Is B as accurate as A and better by CEM_ORD?"""
-    scores = {name: [float(metaeval.measure(name).score(one)) for one in COUNTS.values()] for name in ("Accuracy", "CEM_ORD")}
+    scores = {
+        name: [float(metaeval.measure(name).score(one)) for one in COUNTS.values()] for name in ("Accuracy", "CEM_ORD")
+    }
     met = abs(scores["Accuracy"][0] - scores["Accuracy"][1]) < 1e-9, scores["CEM_ORD"][1] > scores["CEM_ORD"][0]
     evidence = [
         Evidence(f"{name} of {system}", value, digits=4)
@@ -120,7 +132,11 @@ def judge_distant() -> Found:
     """Does A take positive for negative, or the reverse, more often, with the blog's four numbers?"""
     found = {system: _mistakes(system, NEG, POS) for system in COUNTS}
     met = sum(found["A"]) > sum(found["B"]), all(found[system] == blog.BLOG["mistakes"][system] for system in COUNTS)
-    evidence = [Evidence(f"{system}, {way}", n) for system, pair in found.items() for way, n in zip(("neg for pos", "pos for neg"), pair, strict=True)]
+    evidence = [
+        Evidence(f"{system}, {way}", n)
+        for system, pair in found.items()
+        for way, n in zip(("neg for pos", "pos for neg"), pair, strict=True)
+    ]
     return judge_all(met), tuple(evidence)
 
 
@@ -165,7 +181,10 @@ def judge_appendix(scores: pd.DataFrame) -> dict[str, tuple[Found, str]]:
         "appendix_imbalance_others": gap["imbalance"][claimed] > 1e-9,
     }
     return {
-        name: ((judge_all(one), count_met("measures", one)), "" if one.all() else f"not so: {', '.join(one.index[~one])}")
+        name: (
+            (judge_all(one), count_met("measures", one)),
+            "" if one.all() else f"not so: {', '.join(one.index[~one])}",
+        )
         for name, one in met.items()
     }
 
@@ -179,7 +198,10 @@ def judge_furthest() -> Found:
             order = _order_pairs(closeness)
             met.append(order[-1] in outer)
             both_ways.append(set(order[-2:]) == outer)
-    return judge_all(met), (*count_met("F, and splits of S", met), Evidence("both directions the last two", sum(both_ways)))
+    return judge_all(met), (
+        *count_met("F, and splits of S", met),
+        Evidence("both directions the last two", sum(both_ways)),
+    )
 
 
 def judge_closest() -> Found:
@@ -243,5 +265,7 @@ def judge_pairs() -> list[Verdict]:
         for conclusion, met in tried:
             word: OutcomeWord = judge_all(met)
             data = f"the blog, {assumed}" if assumed else "the blog, as it has them"
-            found.append(conclude(conclusion, data, (word, count_met("fillings", met)), ASSUMED if assumed else DERIVED))
+            found.append(
+                conclude(conclusion, data, (word, count_met("fillings", met)), ASSUMED if assumed else DERIVED)
+            )
     return found

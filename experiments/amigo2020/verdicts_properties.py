@@ -116,6 +116,14 @@ def list_statements(has: Marks, whole_with_empty: bool) -> dict[str, list[Statem
         "assume_intervals": none_has(ERRORS, INVARIANCE),
         "classification_family": [*all_have(CLASSIFICATION, INVARIANCE), *none_has(CLASSIFICATION, MONOTONICITY)],
         "classification_imbalance": all_have(("Macro Avg Acc", "Cohen's kappa", CLASSIFICATION[-1]), IMBALANCE),
+        "margin_insensitive": none_has(("Acc with n",), MONOTONICITY),
+        "pearson_imbalance": none_has(("Linear correlation",), IMBALANCE),
+        "nominal_weight": all_have(("CEM_NOM",), IMBALANCE),
+        "blog_existing": [
+            *none_has(("Acc", "Macro Avg Acc", "F-measure avg. across classes"), MONOTONICITY),
+            *none_has(("MAE", "MSE"), INVARIANCE),
+            *list_maxima(CORRELATION[1:]),
+        ],
         "errors_invariance": none_has(("MAE", "MSE"), INVARIANCE),
         "macro_imbalance": all_have(("Macro Avg. MAE", "Macro Avg. MSE"), IMBALANCE),
         "kappa_monotonic": [
@@ -125,7 +133,9 @@ def list_statements(has: Marks, whole_with_empty: bool) -> dict[str, list[Statem
             ("some weights: imbalance", any(one[IMBALANCE] for one in kappas.values())),
             ("linear and quadratic weights: not invariant", not any(kappas[one][INVARIANCE] for one in growing)),
         ],
-        "cosine": [statement for name in (INVARIANCE, IMBALANCE) for statement in none_has(("Cosine similarity",), name)],
+        "cosine": [
+            statement for name in (INVARIANCE, IMBALANCE) for statement in none_has(("Cosine similarity",), name)
+        ],
         "correlation_family": [*none_has(CORRELATION, MONOTONICITY), *list_maxima()],
         "ordinal_coefficients": [
             *all_have(("Kendall (tau-a)", "Kendall (tau-b)", "Spearman"), INVARIANCE),
@@ -158,14 +168,14 @@ def try_kappa(weights: str) -> dict[str, bool]:
     return dict(zip(PROPERTIES, map(bool, found.holds()[0]), strict=True))
 
 
-def list_maxima() -> list[Statement]:
-    """Return whether each correlation coefficient gives a run without one right item its highest score, 1."""
+def list_maxima(rows: Sequence[str] = CORRELATION) -> list[Statement]:
+    """Return whether each of some coefficients gives a run without one right item its highest score, 1."""
     counts = np.zeros((5, 5), dtype=np.int64)
     counts[[2, 3, 4], [0, 1, 2]] = 1  # Appendix B: (1, 2, 3) for gold (3, 4, 5)
-    scored = {row: float(metaeval.measure(ROWS[row]).evaluate(counts)[0]) for row in CORRELATION}
+    scored = {row: float(metaeval.measure(ROWS[row]).evaluate(counts)[0]) for row in rows}
     perfect = np.diag([0, 0, 1, 1, 1])
-    best = {row: float(metaeval.measure(ROWS[row]).evaluate(perfect)[0]) for row in CORRELATION}
-    return [(f"{row} is highest without a match", abs(scored[row] - best[row]) <= SAME) for row in CORRELATION]
+    best = {row: float(metaeval.measure(ROWS[row]).evaluate(perfect)[0]) for row in rows}
+    return [(f"{row} is highest without a match", abs(scored[row] - best[row]) <= SAME) for row in rows]
 
 
 def judge_definition() -> Found:

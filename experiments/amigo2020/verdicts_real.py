@@ -31,6 +31,7 @@ NEAR_TOP = 3
 SAME = 1e-9
 ALL = "all collections in kind"
 TABLE = f"{PRINT}: Table 3 (right)"
+UNTRIED = "the outputs of their systems, which it would take, are not public"
 
 Judge = Callable[[np.ndarray, Sequence[str]], Found]
 """From the coverage of every measure, shape (measure,) or (measure, collection), and their names, to what came out."""
@@ -71,7 +72,9 @@ def judge_collections(looks: Mapping[str, Look], rows: Sequence[str]) -> list[Ve
     list of Verdict
     """
     single: dict[str, Judge] = {"best_real": judge_best, "reference_real": judge_reference, "flat_real": judge_flat}
-    found = [_judge_one(name, judge, label, look, rows) for name, judge in single.items() for label, look in looks.items()]
+    found = [
+        _judge_one(name, judge, label, look, rows) for name, judge in single.items() for label, look in looks.items()
+    ]
     labels = list(looks)
     several: dict[str, Judge] = {
         "inconsistent": judge_consistency,
@@ -105,7 +108,8 @@ def judge_print(printed: Mapping[str, Sequence[float]]) -> list[Verdict]:
     """
     rows, table = list(printed), np.array(list(printed.values()))
     by_column = {
-        name: [judge(column, rows)[0] for column in table.T] for name, judge in (("best", judge_best), ("flat", judge_flat))
+        name: [judge(column, rows)[0] for column in table.T]
+        for name, judge in (("best", judge_best), ("flat", judge_flat))
     }
     best, second = (by_column["best"].count(word) for word in ("holds", "holds in part"))
     own, flat = (table[rows.index(row)] for row in (OWN, FLAT))
@@ -127,19 +131,13 @@ def judge_print(printed: Mapping[str, Sequence[float]]) -> list[Verdict]:
     return [conclude(name, TABLE, one, [("numbers", "as printed")]) for name, one in found.items()]
 
 
-def list_untried(why: str) -> list[Verdict]:
-    """Return "cannot tell" for the paper's own collections.
-
-    Parameters
-    ----------
-    why : str
-        What would be needed.
-    """
+def list_untried() -> list[Verdict]:
+    """Return "cannot tell" for the paper's own collections: what would be needed is not public."""
     names = [
         *("best_real", "reference_real", "flat_real", "inconsistent", "dataset_varies"),
         *("robust_highest", "robust_lowest", "robust_flat", "robust_as_best"),
     ]
-    return [conclude(name, "the paper's six collections", ("cannot tell", ()), [], why) for name in names]
+    return [conclude(name, "the paper's six collections", ("cannot tell", ()), [], UNTRIED) for name in names]
 
 
 def _judge_one(name: str, judge: Judge, label: str, look: Look, rows: Sequence[str]) -> Verdict:

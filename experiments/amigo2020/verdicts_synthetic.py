@@ -11,7 +11,6 @@ import pandas as pd
 
 from experiments.amigo2020.verdicts import agree, conclude, judge_all, judge_parts, judge_seeds, span
 from experiments.bounds import BOUNDS
-from experiments.page import SIMULATED
 from experiments.verdicts import PRINT, Found
 from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
 
@@ -20,7 +19,7 @@ REFERENCE = ("Accuracy", "Kendall", "MI")
 ERRORS = ("MAE", "MAE_m", "MSE", "MSE_m")
 SAME = 1e-9
 THIS = "this reading"
-DATA = f"{SIMULATED}{THIS}"
+DATA = f"synthetic, {THIS}"
 
 Judge = Callable[[np.ndarray, Sequence[str], Sequence[str]], Found]
 """From coverages, shape (seed, row, column), rows and columns to what came out."""
@@ -104,13 +103,15 @@ def _judge_readings(name: str, words: Mapping[str, OutcomeWord], seeds: list[tup
         usual = counts.most_common(1)[0][0]
         unlike = "; ".join(f"{reading}: {one}" for reading, one in words.items() if one != usual)
         word, reason = "cannot tell", f"readings disagree, other than {usual}: {unlike}"
-    return conclude(name, f"{SIMULATED}other readings", (word, evidence), seeds, reason)
+    return conclude(name, "synthetic, other readings", (word, evidence), seeds, reason)
 
 
 def _judge_gaps(gaps: np.ndarray, columns: Sequence[str], name: str) -> Found:
     """Judge differences that must be above 0 in each column, shape (seed, column)."""
     words = [judge_seeds(gap > SAME) for gap in gaps.T]
-    return judge_parts(words), tuple(span(f"{name}, {column}", gap) for column, gap in zip(columns, gaps.T, strict=True))
+    return judge_parts(words), tuple(
+        span(f"{name}, {column}", gap) for column, gap in zip(columns, gaps.T, strict=True)
+    )
 
 
 def judge_best(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Found:
@@ -164,7 +165,10 @@ def judge_random_order(runs: Runs) -> Found:
     means = runs.means.loc["rand-0.3"]
     lost = 1 - means["Kendall"] / runs.perfect
     met = means["Accuracy"] >= 0.7 - SAME, lost > 1 - means["Accuracy"]
-    evidence = Evidence("Accuracy", float(means["Accuracy"])), Evidence("share of the perfect run's τ_a that is lost", float(lost))
+    evidence = (
+        Evidence("Accuracy", float(means["Accuracy"])),
+        Evidence("share of the perfect run's τ_a that is lost", float(lost)),
+    )
     return judge_all(met), evidence
 
 
