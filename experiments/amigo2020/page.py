@@ -98,7 +98,8 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         "## How to make it again",
         show_command("amigo2020", "the real half in kind trains classifiers on first use, with `--full`"),
         "## Data and licence",
-        "The synthetic half, Table 2 and the examples need no data.",
+        "The synthetic half, Table 2 and the examples need no data. The paper's own collections, the last "
+        f"{len(STUDY['collections'])} here, are not public.",
         show_data([*STUDY["in_kind"]["pooled"], *STUDY["collections"].values()]),
     )
 
@@ -126,7 +127,7 @@ def _list_caveats() -> list[str]:
     return [
         "The text leaves many steps of the simulation open. This is one reading; each choice is a parameter of "
         "`experiments.simulate.synthetic`, and those made with the printed numbers in view are marked post hoc above.",
-        f"The rows {exchanged} of Table 3 appear exchanged in print. That they are is inferred from the numbers alone.",
+        f"That the rows {exchanged} of Table 3 may be exchanged in print is inferred from the numbers alone.",
         "A search finds counterexamples; it proves no property.",
         "The real half is computed from other collections than the paper's: it can neither confirm nor refute the printed "
         "numbers.",

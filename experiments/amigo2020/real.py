@@ -223,13 +223,13 @@ def describe_constant(frame: pd.DataFrame) -> str:
     -------
     str
     """
-    one, zero = (frame.loc[row] for row in (STUDY["shown"]["Spearman"], next(iter(BESIDE))))
+    one, zero = (frame.loc[row].to_numpy(dtype=float) for row in (STUDY["shown"]["Spearman"], next(iter(BESIDE))))
     gap = zero - one
     return (
         "Spearman counts 1 for a run that always returns one class, as in the synthetic half, which is an artefact of that "
         f"reading; the row beside it counts 0. With 0 its coverage is higher in {int((gap > 1e-9).sum())}, the same in "
-        f"{int((gap.abs() <= 1e-9).sum())} and lower in {int((gap < -1e-9).sum())} of {len(gap)} collections, by up to "
-        f"{gap.abs().max():.2f}"
+        f"{int((np.abs(gap) <= 1e-9).sum())} and lower in {int((gap < -1e-9).sum())} of {len(gap)} collections, by up to "
+        f"{np.abs(gap).max():.2f}"
     )
 
 
