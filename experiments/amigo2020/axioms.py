@@ -137,8 +137,7 @@ def list_differences(found: metaeval.Properties) -> metaeval.Table:
     names = ["measure", "property", "print", "search", "why", "tried"]
     caption = (
         "Where the search and the printed Table 2 differ: the counterexample, the reason, and in how many cases what the "
-        f"reason says is so (imbalance: all gold of 4 to {reasons.MOST_ITEMS} items in 3 and 4 classes, none empty; else all "
-        "confusion matrices of up to 5 items in 2 to 4 classes)."
+        f"reason says is so (imbalance: {reasons.GOLDS}; else {reasons.MATRICES})."
     )
     return metaeval.Table(pd.DataFrame(rows, columns=names).set_index("measure"), caption, found.signature)
 
@@ -154,7 +153,7 @@ def tabulate_imbalance() -> metaeval.Table:
     """
     counted = {}
     for row, name in ROWS.items():
-        gaps = np.concatenate([reasons.find_gaps(name, n_classes)[0] for n_classes in (3, 4)])
+        gaps = np.concatenate([reasons.find_gaps(name, n_classes)[0] for n_classes in reasons.CLASSES])
         counted[row] = np.array([(gaps > 1e-9).sum(), (np.abs(gaps) <= 1e-9).sum(), (gaps < -1e-9).sum()])
     frame = pd.DataFrame(
         [100 * counts / counts.sum() for counts in counted.values()],
@@ -164,11 +163,10 @@ def tabulate_imbalance() -> metaeval.Table:
     frame["cases"] = [int(counts.sum()) for counts in counted.values()]
     caption = (
         "Imbalance: in how many percent of cases a run with one mistake in the larger class is better than, as good "
-        "as, or worse than one with a mistake in the smaller class. The property as printed wants 100 % better; the "
-        "words of the blog (a mistake in a small class should matter less) want 100 % worse."
+        "as, or worse than one with a mistake in the smaller class. The property as printed wants it always better; the "
+        "words of the blog (a mistake in a small class should matter less) want it always worse."
     )
-    cases = f"all gold of 4 to {reasons.MOST_ITEMS} items in 3 and 4 classes, none empty"
-    signature = f"{IMBALANCE} | {cases} | metaeval {metaeval.__version__}"
+    signature = f"{IMBALANCE} | {reasons.GOLDS} | metaeval {metaeval.__version__}"
     return metaeval.Table(frame, caption, signature, digits=1)
 
 

@@ -131,7 +131,7 @@ def tabulate_blog(signature: str) -> metaeval.Table:
         rows.append((name, BLOG[name]["says"], printed, assumed or "–", *counts))
     names = ["property", "the blog says", "printed", "assumed", "first > second", "first = second", "first < second"]
     caption = (
-        "The blog's Figs. 2 to 4, by CEM_ORD: what its text gives, what it leaves open (assumed), and in how many of all "
+        "The blog's Figures 2 to 4, by CEM_ORD: what its text gives, what it leaves open (assumed), and in how many of all "
         "fillings of that the first data set scores higher, the same, or lower."
     )
     return metaeval.Table(pd.DataFrame(rows, columns=names).set_index("property"), caption, signature)

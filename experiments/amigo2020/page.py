@@ -70,7 +70,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         show_picture(synthetic, "table3", "Every cell of Table 3: printed across, reproduced upwards"),
         show_table(synthetic, "readings"),
         fold(
-            "CEM_ORD with all ties, Eq. 1 read literally; the paper's own worked example counts half of them",
+            "CEM_ORD with all ties, Eq. 1 read literally; the paper's own worked example counts them by half",
             show_table(synthetic, "all_ties"),
             show_table(synthetic, "claims_all_ties"),
         ),

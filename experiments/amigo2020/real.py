@@ -193,9 +193,7 @@ def _tabulate_coverages(found: Mapping[str, metaeval.Scores]) -> metaeval.Table:
     words = pd.DataFrame("", index=frame.index, columns=frame.columns)
     for column in frame:
         words.loc[frame[column] >= frame[column].max() - 1e-9, column] = "bold"
-    caption = (
-        f"Coverage with respect to {', '.join(STUDY['reference'])}, as in the right half of Table 3; the best in bold."
-    )
+    caption = f"Coverage with respect to {', '.join(STUDY['reference'])}, as in Table 3, right; the best in bold."
     return metaeval.Table(frame, caption, _sign("coverage", found), digits=2, marks=lambda _: words)
 
 

@@ -16,8 +16,14 @@ from metaeval.stats.ordinal_cases import (
     stretch_scale,
 )
 
-MOST_ITEMS = 12
-"""Imbalance is tried on every gold of up to so many items, as in the search."""
+LEAST_ITEMS, MOST_ITEMS, CLASSES = 4, 12, (3, 4)
+"""Imbalance is tried on every gold of so many items and classes, as in the search."""
+
+SMALL_ITEMS, SMALL_CLASSES = 5, (2, 3, 4)
+"""What is said of all confusion matrices is tried on all of up to so many items."""
+
+GOLDS = f"all gold of {LEAST_ITEMS} to {MOST_ITEMS} items in {' and '.join(map(str, CLASSES))} classes, none empty"
+MATRICES = f"all confusion matrices of up to {SMALL_ITEMS} items in {SMALL_CLASSES[0]} to {SMALL_CLASSES[-1]} classes"
 
 Tried = list[tuple[str, int, int]]
 """What a reason says, in how many cases it is so, and in how many it was tried."""
@@ -53,8 +59,8 @@ def describe(tried: Tried) -> str:
 
 
 def list_golds(n_classes: int) -> np.ndarray:
-    """Return every gold of 4 to 12 items without an empty class, one array for each number of items, joined."""
-    golds = [all_counts(n_items, n_classes) for n_items in range(4, MOST_ITEMS + 1)]
+    """Return every gold without an empty class, those of fewer items first."""
+    golds = [all_counts(n_items, n_classes) for n_items in range(LEAST_ITEMS, MOST_ITEMS + 1)]
     return np.concatenate([one[(one > 0).all(axis=1)] for one in golds])
 
 
@@ -72,7 +78,7 @@ def find_gaps(measure: str, n_classes: int) -> tuple[np.ndarray, np.ndarray, np.
 
 
 def _gaps(measure: str) -> np.ndarray:
-    return np.concatenate([find_gaps(measure, n_classes)[0] for n_classes in (3, 4)])
+    return np.concatenate([find_gaps(measure, n_classes)[0] for n_classes in CLASSES])
 
 
 def _count(what: str, met: np.ndarray) -> tuple[str, int, int]:
@@ -80,8 +86,8 @@ def _count(what: str, met: np.ndarray) -> tuple[str, int, int]:
 
 
 def _small_matrices() -> list[np.ndarray]:
-    """Return every confusion matrix of up to 5 items in 2 to 4 classes, as the search has them."""
-    return [all_matrices(n_items, n_classes) for n_items in range(1, 6) for n_classes in (2, 3, 4)]
+    """Return every small confusion matrix, one array for each size."""
+    return [all_matrices(n_items, n_classes) for n_items in range(1, SMALL_ITEMS + 1) for n_classes in SMALL_CLASSES]
 
 
 def _try_equal(measure: str) -> Tried:
@@ -92,7 +98,7 @@ def _try_reversed(measure: str) -> Tried:
     found = [_count("the mistake in the larger class scores lower", _gaps(measure) < -SAME)]
     found.append(_count("τ_a of both is equal", np.abs(_gaps("tau_a")) <= SAME))
     more = []
-    for n_classes in (3, 4):
+    for n_classes in CLASSES:
         _, large, small = find_gaps("tau_a", n_classes)
         more.append(_count_split(large) > _count_split(small))
     found.append(_count("more pairs of items that the gold ties are ordered", np.concatenate(more)))
@@ -106,7 +112,7 @@ def _count_split(counts: np.ndarray) -> np.ndarray:
 
 
 def _try_classes(measure: str) -> Tried:
-    three, four = (find_gaps(measure, n_classes)[0] for n_classes in (3, 4))
+    three, four = (find_gaps(measure, n_classes)[0] for n_classes in CLASSES)
     return [
         _count("three classes, met", three > SAME),
         _count("four classes, equal", np.abs(four) <= SAME),
@@ -116,7 +122,7 @@ def _try_classes(measure: str) -> Tried:
 
 def _try_single(measure: str) -> Tried:
     gaps, several, perfect = [], [], []
-    for n_classes in (3, 4):
+    for n_classes in CLASSES:
         gap, _, small = find_gaps(measure, n_classes)
         wrong = small.sum(axis=2) - np.diagonal(small, axis1=1, axis2=2)
         gaps.append(gap)
@@ -164,7 +170,7 @@ def _try_factor(measure: str) -> Tried:
         perfect.append(before >= 1 - SAME)
         bent.append(after < before - SAME)
     return [
-        _count("all items of class 2 predicted as class 1: score 1", np.array(perfect)),
+        _count("all items predicted one class too low: the highest score", np.array(perfect)),
         _count("one of them put right: lower", np.array(bent)),
     ]
 

@@ -110,7 +110,7 @@ def list_statements(has: Marks, whole_with_empty: bool) -> dict[str, list[Statem
             (f"{row} lacks one of both", not (has(row, MONOTONICITY) and has(row, INVARIANCE))) for row in CAMPAIGNS
         ],
         "inconsistent_scale": [
-            (f"more than half of {len(CAMPAIGNS)} lack {INVARIANCE} ({variant} do)", 2 * variant > len(CAMPAIGNS)),
+            (f"most of {len(CAMPAIGNS)} lack {INVARIANCE} ({variant} do)", 2 * variant > len(CAMPAIGNS)),
             (f"{len(patterns)} patterns of properties", len(patterns) > 1),
         ],
         "assume_intervals": none_has(ERRORS, INVARIANCE),
@@ -148,7 +148,7 @@ def list_statements(has: Marks, whole_with_empty: bool) -> dict[str, list[Statem
             *none_has(("Reliability and Sensitivity",), MONOTONICITY),
             *all_have(("Reliability and Sensitivity",), IMBALANCE),
         ],
-        "clustering_imbalance": [(f"more than half of {len(CLUSTERING)} ({met} do)", 2 * met > len(CLUSTERING))],
+        "clustering_imbalance": [(f"most of {len(CLUSTERING)} have {IMBALANCE} ({met} do)", 2 * met > len(CLUSTERING))],
         "clustering_order": [*all_have(CLUSTERING, INVARIANCE), *none_has(CLUSTERING, MONOTONICITY)],
         "oci": [
             *none_has(("Ordinal Classification Index",), INVARIANCE),

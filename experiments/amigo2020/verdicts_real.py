@@ -118,7 +118,7 @@ def judge_print(printed: Mapping[str, Sequence[float]]) -> list[Verdict]:
     found: dict[str, Found] = {
         "best_real": (
             judge_all([best == 4, second == 2]),
-            (Evidence("columns on top", best), Evidence("second by 0.01", second), Evidence("of", columns)),
+            (Evidence("columns on top", best), Evidence(f"second by {MINIMAL:g}", second), Evidence("of", columns)),
         ),
         "reference_real": judge_reference(table, rows),
         "flat_real": (
