@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.amigo2020 import audit
+from experiments.amigo2020 import audit, replab
 from experiments.amigo2020.synthetic import STUDY
 from experiments.audits import list_failures
 from experiments.licences import show_data
@@ -40,7 +40,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
     """
     found = {one.source: one for one in outcomes}
     synthetic, properties, examples = (found[name] for name in ("synthetic", "properties", "examples"))
-    original, in_kind = found["original"], found["in_kind"]
+    original, in_kind, of_replab = found["original"], found["in_kind"], found["replab2013"]
     return join_parts(
         "amigo2020",
         "# Amigó et al., ACL 2020: an effectiveness metric for ordinal classification",
@@ -79,6 +79,8 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         show_notes([original]),
         *show_item(outcomes, "Table 3"),
         *(show_table(original, name) for name in original.tables),
+        show_notes([of_replab]),
+        *(show_table(of_replab, name) for name in of_replab.tables),
         format_list(in_kind.notes),
         *(show_table(in_kind, name) for name in in_kind.tables),
         "### Figure 3 and Appendix A: computing CEM_ORD",
@@ -100,7 +102,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         "## Data and licence",
         "The synthetic half, Table 2 and the examples need no data. The paper's own collections, the last "
         f"{len(STUDY['collections'])} here, are not public.",
-        show_data([*STUDY["in_kind"]["pooled"], *STUDY["collections"].values()]),
+        show_data([*STUDY["in_kind"]["pooled"], replab.NAME, *STUDY["collections"].values()]),
     )
 
 

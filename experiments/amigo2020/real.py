@@ -29,7 +29,7 @@ ROWS = list(STUDY["measures"])
 BESIDE: dict[str, str] = STUDY["beside"]
 """Rows that print does not have: the same measure with another value for constant runs."""
 
-MEASURES = [*STUDY["measures"].values(), *BESIDE.values()]
+MEASURES = list(STUDY["measures"].values())
 SHOWN = [STUDY["shown"].get(row, row) for row in [*ROWS, *BESIDE]]
 KIND = STUDY["in_kind"]
 BY_ITEM = ("judgements", "polarity")
@@ -184,7 +184,7 @@ def _score_collection(settings: Settings, name: str, *, parts: int | None) -> me
             runs = metaeval.load_dataset(dealt, folder=settings.data)
         else:
             runs = join_topics(settings.load(name), parts, seed=settings.seed)
-        return metaeval.score(runs, MEASURES)
+        return metaeval.score(runs, [*MEASURES, *BESIDE.values()])
 
 
 def _tabulate_coverages(found: Mapping[str, metaeval.Scores]) -> metaeval.Table:
