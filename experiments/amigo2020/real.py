@@ -56,17 +56,19 @@ def compute_real(settings: Settings) -> list[Outcome]:
 
 def _compute_original(settings: Settings) -> Outcome:
     found: dict[str, metaeval.Scores] = {}
+    looks: dict[str, verdicts_real.Look] = {}
     missing = []
     for column, name in STUDY["collections"].items():
         try:
-            found[column] = _score_collection(settings, name, parts=None if name == "replab2013" else KIND["parts"])
+            dealt = _deal(settings, name, parts=None if name == "replab2013" else KIND["parts"])
         except metaeval.MetaevalError:
             missing.append(name)
+        else:
+            found[column], looks[column] = dealt[settings.seed], look_at(dealt)
     outcome = Outcome("amigo2020", "original", cells=_compare(found))
     if found:
         outcome.tables["table3"] = _tabulate_coverages(found)
-        looks = {name: look_at({settings.seed: scores}) for name, scores in found.items()}
-        outcome.verdicts = verdicts_real.judge_collections(looks, ROWS)
+        outcome.verdicts = verdicts_real.judge_collections(looks, ROWS, "the paper's collections")
     if missing:
         outcome.notes = [f"not public, to be put in place by hand: {', '.join(missing)}"]
         outcome.lacks = missing if found else []
@@ -141,8 +143,7 @@ def _compute_in_kind(settings: Settings) -> Outcome:
             continue
         settings.say(f"coverage in kind: {label}")
         try:
-            seeds = range(settings.seed, settings.seed + (1 if parts is None else int(BOUNDS["seeds"].value)))
-            dealt = {one: _score_collection(replace(settings, seed=one), name, parts=parts) for one in seeds}
+            dealt = _deal(settings, name, parts=parts)
         except metaeval.MetaevalError as error:
             missing.append(f"{label} ({error})")
         else:
@@ -154,7 +155,9 @@ def _compute_in_kind(settings: Settings) -> Outcome:
         return outcome
     outcome.tables["coverage"] = _tabulate_coverages(found)
     outcome.tables["robustness"] = _tabulate_robustness(found)
-    outcome.verdicts = verdicts_real.judge_collections(looks, ROWS) + verdicts_real.judge_print(PRINTED["real"])
+    outcome.verdicts = verdicts_real.judge_collections(looks, ROWS, "all in kind") + verdicts_real.judge_print(
+        PRINTED["real"]
+    )
     first, scores = next(iter(found.items()))
     whole = metaeval.coverage(scores, reference=STUDY["reference"], seed=settings.seed)
     sweep = metaeval.coverage_sweep(scores, candidates=KIND["sweep"])
@@ -169,6 +172,12 @@ def _compute_in_kind(settings: Settings) -> Outcome:
     )
     outcome.notes.append(describe_constant(outcome.tables["coverage"].frame))
     return outcome
+
+
+def _deal(settings: Settings, name: str, *, parts: int | None) -> dict[int, metaeval.Scores]:
+    """Return the scores of a collection by the seed that its items are dealt with; one seed for topics of its own."""
+    seeds = range(settings.seed, settings.seed + (1 if parts is None else int(BOUNDS["seeds"].value)))
+    return {one: _score_collection(replace(settings, seed=one), name, parts=parts) for one in seeds}
 
 
 def _score_collection(settings: Settings, name: str, *, parts: int | None) -> metaeval.Scores:

@@ -251,7 +251,9 @@ def tabulate_wide(found: np.ndarray, signature: str, *, named: str = "") -> meta
             words.loc[names[row], (column, "print")] = "bold"
     caption = (
         f"Table 3, synthetic half: mean coverage over {len(found)} seeds beside the printed one (rows "
-        f"{' and '.join(STUDY['exchanged'])} exchanged, post hoc); the best of a column in bold.{' ' * bool(named)}{named}"
+        f"{' and '.join(STUDY['exchanged'])} exchanged, post hoc); the best of a column in bold. "
+        "Spearman, constant: what a run that always returns one class scores, of which "
+        f"print says nothing.{' ' * bool(named)}{named}"
     )
     return metaeval.Table(frame, caption, signature, digits=2, marks=lambda _: words)
 

@@ -29,7 +29,6 @@ NEAR_TOP = 3
 """Measures with a high coverage on a collection, for the rule on consistency."""
 
 SAME = 1e-9
-ALL = "all collections in kind"
 TABLE = f"{PRINT}: Table 3 (right)"
 UNTRIED = "the outputs of their systems, which it would take, are not public"
 
@@ -58,7 +57,7 @@ class Look:
     gaps: pd.DataFrame | None
 
 
-def judge_collections(looks: Mapping[str, Look], rows: Sequence[str]) -> list[Verdict]:
+def judge_collections(looks: Mapping[str, Look], rows: Sequence[str], together: str) -> list[Verdict]:
     """Return the verdicts on every collection, and on all of them together.
 
     Parameters
@@ -66,6 +65,8 @@ def judge_collections(looks: Mapping[str, Look], rows: Sequence[str]) -> list[Ve
     looks : mapping of str to Look
     rows : sequence of str
         Measures of the paper: the first of those that a look has.
+    together : str
+        What all of them are called.
 
     Returns
     -------
@@ -81,7 +82,7 @@ def judge_collections(looks: Mapping[str, Look], rows: Sequence[str]) -> list[Ve
         "dataset_varies": partial(judge_orders, labels=labels),
     }
     for name, judge in several.items():
-        found.append(_judge_all_seeds(name, judge, [one.coverage for one in looks.values()], rows))
+        found.append(_judge_all_seeds(name, judge, [one.coverage for one in looks.values()], rows, together))
     leaving: dict[str, Judge] = {
         "robust_highest": partial(judge_ends, wanted=HIGHEST, top=True),
         "robust_lowest": partial(judge_ends, wanted=LOWEST, top=False),
@@ -90,7 +91,7 @@ def judge_collections(looks: Mapping[str, Look], rows: Sequence[str]) -> list[Ve
     }
     for name, judge in leaving.items():
         judge = partial(leave_one_out, judge=judge)
-        found.append(_judge_all_seeds(name, judge, [one.robustness for one in looks.values()], rows))
+        found.append(_judge_all_seeds(name, judge, [one.robustness for one in looks.values()], rows, together))
     return found
 
 
@@ -148,6 +149,7 @@ def _judge_one(name: str, judge: Judge, label: str, look: Look, rows: Sequence[s
     conditions = [(f"dealt to parts with seeds {seeds[0]} to {seeds[-1]}", counts)]
     if look.gaps is not None:
         conditions = [("topics", "its own")]
+        # The second figure of every rule is that of the measure which CEM_ORD is held against.
         gap = find_gap(look.gaps, evidence[1].name.removeprefix("of "))
         if gap.interval is not None:
             evidence = (*evidence, gap)
@@ -180,14 +182,14 @@ def find_gap(gaps: pd.DataFrame, row: str) -> Evidence:
 
 
 def _judge_all_seeds(
-    name: str, judge: Judge, values: Sequence[Mapping[int, np.ndarray]], rows: Sequence[str]
+    name: str, judge: Judge, values: Sequence[Mapping[int, np.ndarray]], rows: Sequence[str], together: str
 ) -> Verdict:
     """Judge all collections together, once for each seed that items are dealt with."""
     seeds = sorted({seed for one in values for seed in one})
     # A collection with topics of its own is the same whatever the seed.
     tables = [np.stack([one.get(seed, next(iter(one.values()))) for one in values], axis=1) for seed in seeds]
     found, counts, reason = agree(lambda table: judge(table[: len(rows)], rows), tables, of="dealings")
-    return conclude(name, ALL, found, [(f"dealt to parts with seeds {seeds[0]} to {seeds[-1]}", counts)], reason)
+    return conclude(name, together, found, [(f"dealt to parts with seeds {seeds[0]} to {seeds[-1]}", counts)], reason)
 
 
 def _others(values: np.ndarray, rows: Sequence[str], names: Sequence[str]) -> Evidence:
