@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,18 +10,19 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.bounds import show_bounds
-from experiments.comparison import COLUMNS, VERDICTS, Cell, count_best
-from experiments.outcome import COMPARISON, VERDICTS as VERDICTS_FILE
-from experiments.page import OUTCOME_WORDS, SIMULATED, explain_words, join_parts
+from experiments.comparison import VERDICTS
+from experiments.outcome import VERDICTS as VERDICTS_FILE
+from experiments.page import ALL, OUTCOME_WORDS, SIMULATED, explain_words, join_parts
 from experiments.verdicts import PRINT
+from metaeval.show.table import NOTHING
 
 SUMMARIES = {
-    "hold": "on every real collection that can tell",
-    "hold on some": "and fail, or hold in part, on others",
-    "do not hold": "on any real collection that can tell",
-    "cannot tell": "no real collection can",
+    "hold": "on all real data on which they can be told",
+    "hold on some": "of these data or in part only",
+    "do not hold": "on any of these data",
+    "cannot tell": "on no real data can they be told",
 }
-"""What came of a conclusion over all real collections."""
+"""What came of a conclusion over all data that are not simulated."""
 
 
 def write_index(out: Path, papers: Mapping[str, str]) -> str:
@@ -82,11 +84,48 @@ def tabulate_papers(out: Path, papers: Mapping[str, str], link: str = "") -> str
         numbers = [str(counts[word]) if counts else "" for word in VERDICTS]
         numbers += [str(claims[word]) if claims else "" for word in SUMMARIES]
         lines.append(f"| [{name}]({link}{name}/README.md) | {text} | {' | '.join(numbers)} |")
+    return "\n".join([*lines, "", explain_summaries()])
+
+
+def explain_summaries() -> str:
+    """Return what the words for conclusions mean, in one sentence."""
+    meanings = ", ".join(f"*{word}* {meaning}" for word, meaning in SUMMARIES.items())
+    return f"Conclusions by rule, each tried on every collection at hand: {meanings}."
+
+
+def tabulate_reproduction(out: Path, papers: Mapping[str, str], link: str = "") -> str:
+    """Return one row per paper that prints numbers: how they came out, and its conclusions, in words.
+
+    Parameters
+    ----------
+    out : Path
+        The results folder.
+    papers : mapping of str to str
+        One line about each: authors and year, then a colon.
+    link : str, optional
+        What stands before a paper's folder in links.
+
+    Returns
+    -------
+    str
+        A table in Markdown.
+    """
+    lines = ["| paper | printed numbers | conclusions |", "| :-- | :-- | :-- |"]
+    for name, text in papers.items():
+        counts = count_numbers(out / name)
+        if not counts:
+            continue
+        claims = summarise_claims(out / name)
+        numbers = ", ".join(f"{counts[word]:,} {word}" for word in VERDICTS if counts[word])
+        words = ", ".join(f"{claims[word]} {word}" for word in SUMMARIES if claims[word])
+        lines.append(f"| [{text.partition(':')[0]}]({link}{name}/README.md) | {numbers} | {words or NOTHING} |")
     return "\n".join(lines)
 
 
 def count_numbers(folder: Path) -> Counter[str]:
-    """Return how many printed numbers of a paper came out how, from its comparison.csv files.
+    """Return how many printed numbers of a paper came out how, from the total on its page.
+
+    The page counts those too that no source has data for, of which there is no file.
 
     Parameters
     ----------
@@ -95,13 +134,11 @@ def count_numbers(folder: Path) -> Counter[str]:
     Returns
     -------
     Counter
-        By word of `VERDICTS`, each number once.
+        By word of `VERDICTS`, each number once; empty where the page has no such table.
     """
-    sources = []
-    for path in sorted(folder.rglob(f"{COMPARISON}.csv")):
-        frame = pd.read_csv(path, keep_default_na=False)
-        sources.append([Cell(**dict(zip(COLUMNS, row, strict=True))) for row in frame[list(COLUMNS)].to_numpy()])
-    return sum(count_best(sources).values(), Counter[str]())
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    total = re.search(rf"^\| {re.escape(ALL)} \| \d+ \| (.+) \|$", text, re.MULTILINE)
+    return Counter(dict(zip(VERDICTS, map(int, total[1].split(" | ")), strict=True))) if total else Counter()
 
 
 def summarise_claims(folder: Path) -> Counter[str]:
