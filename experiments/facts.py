@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from experiments.calibration.conclusion import describe_reliability, describe_tests
+from experiments.calibration.conclusion import (
+    describe_intervals,
+    describe_predictions,
+    describe_reliability,
+    describe_tests,
+)
 from experiments.calibration.rates import ALPHA, compute_rates, read_counts
 from experiments.calibration.study import STUDY
 from experiments.comparison import VERDICTS
@@ -43,6 +48,9 @@ def write_facts(root: Path) -> dict[str, list[str]]:
     return {
         **{f"test/{name}": lines for name, lines in describe_tests(rates).items()},
         **{f"interval/{name}": describe_interval(coverage, kind) for name, kind in INTERVALS.items()},
+        "interval/rank correlations": describe_intervals(pd.read_csv(calibration / "predictions" / "correlations.csv")),
+        "interval/topic set size": describe_intervals(pd.read_csv(calibration / "predictions" / "designs.csv")),
+        "prediction/expected τ": describe_predictions(pd.read_csv(calibration / "predictions" / "expected-tau.csv")),
         "reproduced papers": [tabulate_reproduction(results, PAPERS, "results/")],
         "what the words mean": [explain_words(VERDICTS), explain_summaries()],
         "reliability": describe_reliability(means),

@@ -22,10 +22,16 @@ def simulate(
     collect: Annotated[bool, typer.Option("--collect", help="Only put what is done together, here")] = False,
     out: Annotated[Path, typer.Option(help="Where the counts are put together")] = KEPT,
     intervals: Annotated[bool, typer.Option("--intervals", help="Judge intervals instead; takes half an hour")] = False,
+    predictions: Annotated[
+        bool, typer.Option("--predictions", help="Judge predictions instead; takes minutes")
+    ] = False,
 ) -> None:
     """Simulate what is not done yet, and put the counts together."""
     if intervals:
         _judge_intervals()
+        return
+    if predictions:
+        _judge_predictions()
         return
     missing: list[str] = []
     tasks = list_tasks(missing)
@@ -51,6 +57,22 @@ def _judge_intervals() -> None:
     found = measure_coverage(load_populations(), say=lambda line: typer.echo(line)).round(6)
     INTERVALS.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(INTERVALS, found.to_csv(index=False, lineterminator="\n"))
+
+
+def _judge_predictions() -> None:
+    from experiments.calibration import predictions as judged
+    from experiments.calibration.intervals import load_populations, measure_coverage
+    from experiments.calibration.steps import PREDICTIONS
+
+    populations = load_populations()
+    tables = {"expected-tau": judged.measure_predictions(populations, say=typer.echo)}
+    for name, compute in (("correlations", judged.compute_correlations), ("designs", judged.compute_designs)):
+        tables[name] = measure_coverage(
+            populations, judged.CELLS, compute=compute, studies=60, studies_of_truth=240, say=typer.echo
+        )
+    PREDICTIONS.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        write_atomically(PREDICTIONS / f"{name}.csv", table.round(6).to_csv(index=False, lineterminator="\n"))
 
 
 def _estimate(tasks: list) -> None:

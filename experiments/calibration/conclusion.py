@@ -357,6 +357,43 @@ def describe_intervals(coverage: pd.DataFrame) -> list[str]:
     return said
 
 
+def describe_predictions(predictions: pd.DataFrame) -> list[str]:
+    """Say how far predictions of expected τ were off, and how often their intervals held it.
+
+    Parameters
+    ----------
+    predictions : DataFrame
+        As `experiments.calibration.predictions.measure_predictions` returns it.
+
+    Returns
+    -------
+    list of str
+    """
+    low, high = STUDY["coverage"]["limits"]
+    limits = f"{_percent(low, 0)} to {_percent(high, 0)}"
+    named = ", ".join(one for one in predictions["population"].unique() if one != "normal")
+    cells, topics = predictions.groupby(["population", "n_topics"], sort=False), predictions["n_topics"]
+    said = [
+        f"Expected τ was predicted from studies of {topics.min()} to {topics.max()} topics, drawn from {named} and normal "
+        f"scores ({format_count(cells.ngroups, 'cell')} with {format_count(predictions['measure'].nunique(), 'measure')})."
+    ]
+    for ratio, own in predictions.groupby((predictions["topics"] / topics).round(1)):
+        held = own.groupby(["population", "n_topics"], sort=False)["coverage"].mean()
+        outside = [
+            f"{name}, {n} topics ({_percent(share)})" for (name, n), share in held[~held.between(low, high)].items()
+        ]
+        verdict = (
+            f"outside of {limits} in {len(outside)}: {_join(outside)}" if outside else f"within {limits} in all cells"
+        )
+        bias = own["bias"]
+        said.append(
+            f"{ratio:g} × as many topics: the mean error was {bias.min():+.3f} to {bias.max():+.3f}, {bias.abs().mean():.3f} "
+            f"in size on average; intervals held the true value in {_percent(held.min())} to {_percent(held.max())} of the "
+            f"studies of a cell, {verdict}."
+        )
+    return said
+
+
 def _percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 

@@ -80,7 +80,7 @@ def make_normal_population(n_runs: int = 22, n_topics: int = 2000, seed: int = 5
     rng = np.random.default_rng(seed)
     quality = rng.normal(0, 0.35, (n_runs, 1, 1)) + rng.normal(0, 0.08, (n_runs, 1, 3))
     common, own = rng.normal(size=(n_runs, n_topics, 1)), rng.normal(size=(n_runs, n_topics, 3))
-    return _label(quality + np.sqrt(0.6) * common + np.sqrt(0.4) * own, "normal")
+    return label_study(quality + np.sqrt(0.6) * common + np.sqrt(0.4) * own, "normal")
 
 
 def draw_study(population: np.ndarray, n_topics: int, rng: np.random.Generator) -> np.ndarray:
@@ -145,6 +145,7 @@ def measure_coverage(
     populations: Mapping[str, metaeval.Scores],
     cells: Sequence[Cell] = CELLS,
     *,
+    compute: Callable[[metaeval.Scores, int, int], Numbers] = compute_numbers,
     studies: int = 150,
     studies_of_truth: int = 450,
     seed: int = 0,
@@ -157,6 +158,8 @@ def measure_coverage(
     populations : mapping of str to Scores
     cells : sequence of Cell, optional
         Those whose population is not given are left out.
+    compute : callable, optional
+        From scores, a seed and a number of resamples, the numbers with their intervals.
     studies : int, optional
         Studies judged, a cell.
     studies_of_truth : int, optional
@@ -182,8 +185,8 @@ def measure_coverage(
         found: dict[str, list[np.ndarray]] = {}
         values: dict[str, list[np.ndarray]] = {}
         for study in range(studies + studies_of_truth):
-            drawn = _label(draw_study(turned[chosen], cell.n_topics, rng), cell.population)
-            numbers = compute_numbers(drawn, study, RESAMPLES if study < studies else 0)
+            drawn = label_study(draw_study(turned[chosen], cell.n_topics, rng), cell.population)
+            numbers = compute(drawn, study, RESAMPLES if study < studies else 0)
             for kind, (value, low, high) in numbers.items():
                 values.setdefault(kind, []).append(value)
                 if study < studies:
@@ -202,7 +205,18 @@ def measure_coverage(
     return pd.DataFrame(rows, columns=columns)
 
 
-def _label(values: np.ndarray, collection: str) -> metaeval.Scores:
+def label_study(values: np.ndarray, collection: str) -> metaeval.Scores:
+    """Return values as scores of a collection of this name.
+
+    Parameters
+    ----------
+    values : ndarray, shape (run, topic, measure)
+    collection : str
+
+    Returns
+    -------
+    Scores
+    """
     n_runs, n_topics, n_measures = values.shape
     measures = [metaeval.Measure(f"measure {one + 1}", higher_is_better=True) for one in range(n_measures)]
     runs = [f"run {one + 1:03}" for one in range(n_runs)]

@@ -25,7 +25,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         Markdown.
     """
     by_source = {name: Outcome("calibration", name) for name in SOURCES} | {one.source: one for one in outcomes}
-    tests, rankings, intervals = (by_source[name] for name in SOURCES)
+    tests, rankings, intervals, predictions = (by_source[name] for name in SOURCES)
     return join_parts(
         "calibration",
         "# Which test of all pairs of runs, and how reliable is what it says?",
@@ -57,6 +57,15 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         "## Do intervals hold what they claim?" if intervals.tables else "",
         intervals.texts.get("intervals", ""),
         *(show_table(intervals, name) for name in ("summary", "coverage")),
+        "## Do predictions come true?" if predictions.tables else "",
+        predictions.texts.get("expected-tau", ""),
+        show_table(predictions, "expected-tau"),
+        "## Do intervals of other rank correlations and of designs hold?" if predictions.tables else "",
+        *(
+            part
+            for name in ("correlations", "designs")
+            for part in (predictions.texts.get(name, ""), show_table(predictions, name))
+        ),
         "## All rates" if tests.tables else "",
         *(part for column in ("error", "power", "fdr") for part in show_tables(tests, f"{column}-")),
         *(show_table(tests, name) for name in ("rates", "counts")),

@@ -23,10 +23,13 @@ from metaeval.errors import MetaevalError, MetaevalWarning
 INTERVALS = KEPT.parents[1] / "intervals" / "coverage.csv"
 """How often each interval holds the true value: kept like the counts, since it takes as long."""
 
+PREDICTIONS = KEPT.parents[1] / "predictions"
+"""How far off predictions are, and how often their intervals hold: kept, too."""
+
 PARTS = ("changes", "powers")
 """What is kept of how reliable rankings are."""
 
-SOURCES = ["tests", "reliability", "intervals"]
+SOURCES = ["tests", "reliability", "intervals", "predictions"]
 FIRST = {"with_false": 1, "false": 2, "found": 3}
 """Columns about the first batch, without "first_", and their places in `experiments.calibration.cells.COUNTS`."""
 
@@ -46,7 +49,8 @@ def run(settings: Settings) -> list[Outcome]:
     """
     outcomes = [study_tests(repeat_first_batches(read_counts(KEPT), settings))] if KEPT.exists() else []
     outcomes.append(study_reliability(settings))
-    return outcomes + ([study_intervals(pd.read_csv(INTERVALS))] if INTERVALS.exists() else [])
+    outcomes += [study_intervals(pd.read_csv(INTERVALS))] if INTERVALS.exists() else []
+    return outcomes + ([study_predictions()] if PREDICTIONS.exists() else [])
 
 
 def repeat_first_batches(counts: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -267,4 +271,31 @@ def study_intervals(coverage: pd.DataFrame) -> Outcome:
         summary, "The same by kind of interval: over its cells, the mean, smallest and largest share.", signed
     )
     outcome.texts["intervals"] = format_list(conclusion.describe_intervals(coverage))
+    return outcome
+
+
+def study_predictions() -> Outcome:
+    """Return how far off predictions are, and how often the intervals of rank correlations and designs hold.
+
+    Returns
+    -------
+    Outcome
+    """
+    outcome = Outcome("calibration", "predictions")
+    tables = {path.stem: pd.read_csv(path) for path in sorted(PREDICTIONS.glob("*.csv"))}
+    outcome.tables["expected-tau"] = metaeval.Table(
+        tables["expected-tau"].set_index("population"),
+        "Expected τ between two sets of so many topics, true and as predicted on average from n_topics, and the share of "
+        "intervals that hold the true one.",
+        "predictions",
+    )
+    for name in ("correlations", "designs"):
+        nominal = tables[name]["nominal"].iloc[0]
+        outcome.tables[name] = metaeval.Table(
+            tables[name].set_index("interval"),
+            "Share of intervals that hold the true value, with its own 95 % interval over studies.",
+            f"coverage of intervals | nominal {nominal:g}",
+        )
+        outcome.texts[name] = format_list(conclusion.describe_intervals(tables[name]))
+    outcome.texts["expected-tau"] = format_list(conclusion.describe_predictions(tables["expected-tau"]))
     return outcome
