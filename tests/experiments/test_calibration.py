@@ -8,18 +8,20 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from experiments.calibration import copula, reliability, simulation
+from experiments.calibration import copula, intervals, predictions, reliability, simulation
 from experiments.calibration.cells import Cell, Task, list_tasks
 from experiments.calibration.conclusion import (
     STEPS_DOWN,
     conclude,
     describe_conclusion,
     describe_intervals,
+    describe_predictions,
     describe_recommended,
     describe_test,
 )
 from experiments.calibration.decisions import count_permutations, find_significant
 from experiments.calibration.designs import DESIGNS, simulate_design
+from experiments.calibration.intervals import make_normal_population
 from experiments.calibration.rates import compute_rates, read_counts
 from experiments.calibration.simulation import KEPT
 from experiments.calibration.steps import repeat_first_batches
@@ -293,3 +295,25 @@ def test_intervals_outside_of_their_limits_are_named():
     columns = ["interval", "population", "n_runs", "n_topics", "nominal", "coverage", "low", "high", "studies"]
     said = describe_intervals(pd.DataFrame(rows, columns=columns))[1]
     assert said == "τ: does not in 1: normal, 22 runs, 100 topics (85.0 %); 85.0 % to 95.0 % in 2 cells."
+
+
+def test_predictions_of_expected_tau_are_judged_against_the_population():
+    population = {"normal": make_normal_population(n_runs=12, n_topics=300)}
+    cells = [intervals.Cell("normal", 12, 25)]
+    found = predictions.measure_predictions(population, cells, studies=2, studies_of_truth=30)
+    assert found["topics"].unique().tolist() == [12, 25, 50, 100]
+    assert (found["bias"] == found["predicted"] - found["expected"]).all()
+    assert found["bias"].abs().max() < 0.35
+    assert found.groupby("measure")["expected"].apply(lambda one: one.is_monotonic_increasing).all()
+    said = describe_predictions(found)
+    assert "25 to 25 topics" in said[0]
+    assert said[-1].startswith("4 × as many topics: the mean error was")
+
+
+@pytest.mark.parametrize("compute", [predictions.compute_correlations, predictions.compute_designs])
+def test_other_intervals_are_judged_like_those_of_tau(compute):
+    population = {"normal": make_normal_population(n_runs=10, n_topics=300)}
+    cells = [intervals.Cell("normal", 10, 25)]
+    found = intervals.measure_coverage(population, cells, compute=compute, studies=2, studies_of_truth=3)
+    assert found["coverage"].between(0, 1).all()
+    assert len(found) == len(found["interval"].unique()) >= 3
