@@ -1,0 +1,130 @@
+"""The alternative annotator test (Calderon, Reichart and Dror, ACL 2025): does a judge agree with people as people do?"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Agreement: TypeAlias = Literal["accuracy", "squared-error"]
+"""How near two labels are: 1 if they are the same, else 0; or minus the square of the classes between them."""
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+def tabulate_agreement(n_classes: int, agreement: Agreement) -> npt.NDArray[np.int64]:
+    """Return the agreement of every two classes, in whole numbers, so that ties are exact.
+
+    Parameters
+    ----------
+    n_classes : int
+    agreement : {"accuracy", "squared-error"}
+
+    Returns
+    -------
+    ndarray of int, shape (class, class)
+
+    Examples
+    --------
+    >>> tabulate_agreement(3, "squared-error").tolist()
+    [[0, -1, -4], [-1, 0, -1], [-4, -1, 0]]
+    """
+    gap = np.subtract.outer(np.arange(n_classes), np.arange(n_classes))
+    return np.where(gap == 0, 1, 0) if agreement == "accuracy" else -(gap**2)
+
+
+def find_wins(
+    labels: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], agreement: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """On which items does a judge, or a person, agree at least as well with the other people?
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (annotator, item)
+        Classes; −1 for none.
+    judged : ndarray of int, shape (judge, item)
+    agreement : ndarray of int, shape (class, class)
+
+    Returns
+    -------
+    known : ndarray of bool, shape (annotator, item)
+        Whether the person and at least one other labelled the item.
+    judge, human : ndarray of bool, shape (judge, annotator, item)
+        Whether the judge agrees with the others as well as the person or better, and the reverse; False where not known.
+
+    Examples
+    --------
+    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
+    >>> known, judge, human = find_wins(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
+    >>> judge[0].tolist(), human[0].tolist()
+    ([[True, False], [True, False], [True, False]], [[True, True], [True, True], [False, False]])
+    """
+    there = labels >= 0
+    known = there & (there.sum(axis=0) > 1)
+    votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
+    # What each class scores against all people; the person's own label is then taken out of both sides alike.
+    against_all = votes @ agreement  # agreement is symmetric
+    item, own = np.arange(labels.shape[1]), np.where(there, labels, 0)
+    of_human = against_all[item, own] - agreement[own, own]
+    of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], own]
+    return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
+
+
+def find_p_values(
+    n_items: npt.ArrayLike, totals: npt.ArrayLike, squares: npt.ArrayLike, epsilon: npt.ArrayLike
+) -> FloatArray:
+    """Return p of the one-sided t-test that a mean is less than ε.
+
+    Parameters
+    ----------
+    n_items, totals, squares : array_like, shape (...)
+        Number of values, their sum, and the sum of their squares: whole numbers.
+    epsilon : array_like of float, shape (...)
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Where the values do not vary, 0 if they are less than ε and 1 if not; 1 for fewer than two values.
+
+    Examples
+    --------
+    >>> float(find_p_values(4, -2, 4, 0.1).round(4)), float(find_p_values(9, -9, 9, 0.1))
+    (0.1581, 0.0)
+    """
+    from scipy.stats import t
+
+    n, total, square = (np.asarray(one, dtype=np.float64) for one in (n_items, totals, squares))
+    count = np.maximum(n, 2)
+    mean = total / count
+    variance = (count * square - total**2) / (count * (count - 1))
+    gap = mean - epsilon
+    ratio = np.divide(gap, np.sqrt(variance / count), out=np.zeros_like(gap), where=variance > 0)
+    p = np.where(variance > 0, t.cdf(ratio, count - 1), np.where(gap < 0, 0.0, 1.0))
+    return np.where(n < 2, 1.0, p)
+
+
+def reject_by(p: npt.ArrayLike, rate: float) -> npt.NDArray[np.bool_]:
+    """Return which hypotheses are rejected by the procedure of Benjamini and Yekutieli, along the last axis.
+
+    Parameters
+    ----------
+    p : array_like of float, shape (..., hypothesis)
+    rate : float
+        False discovery rate.
+
+    Returns
+    -------
+    ndarray of bool, shape (..., hypothesis)
+
+    Examples
+    --------
+    >>> reject_by([0.001, 0.02, 0.9], 0.05).tolist()
+    [True, False, False]
+    """
+    from scipy.stats import false_discovery_control
+
+    values = np.asarray(p, dtype=np.float64)
+    if not values.shape[-1]:
+        return np.zeros(values.shape, dtype=np.bool_)
+    return np.asarray(false_discovery_control(values, axis=-1, method="by") <= rate)
