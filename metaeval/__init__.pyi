@@ -7,6 +7,10 @@ from . import (
     show as show,
     stats as stats,
 )
+from .analyses.alternative_annotator_test import (
+    AlternativeAnnotatorTest as AlternativeAnnotatorTest,
+    alternative_annotator_test as alternative_annotator_test,
+)
 from .analyses.baseline_preference import (
     BaselinePreference as BaselinePreference,
     baseline_preference as baseline_preference,
@@ -48,6 +52,7 @@ from .analyses.split_half_consistency import (
     split_half_consistency as split_half_consistency,
 )
 from .comparison.new_measure import Comparison as Comparison, compare as compare
+from .data.annotations import Annotations as Annotations
 from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns
 from .data.score import score as score
 from .data.scores import Scores as Scores

@@ -17,7 +17,14 @@ from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.annotator_wins import Agreement, find_p_values, find_wins, reject_by, tabulate_agreement
+from metaeval.stats.annotator_wins import (
+    Agreement,
+    find_p_values,
+    reject_by,
+    resample_rates,
+    sum_wins,
+    tabulate_agreement,
+)
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.streams import stream_key
@@ -167,7 +174,9 @@ class AlternativeAnnotatorTest(Result):
                 "ω low": frame["omega_low"],
                 "ω high": frame["omega_high"],
                 "passes": np.where(frame["passes"], "yes", "no"),
-                "passes from ε": [f"{EPSILONS[one[0]]:g}" if len(one) else f"above {EPSILONS[-1]:g}" for one in passing],
+                "passes from ε": [
+                    f"{EPSILONS[one[0]]:g}" if len(one) else f"above {EPSILONS[-1]:g}" for one in passing
+                ],
             },
             index=frame.index,
         )
@@ -250,7 +259,7 @@ def alternative_annotator_test(
     --------
     >>> labels = np.random.default_rng(1).integers(0, 3, 60) // 2 + np.array([[0], [0], [1]])
     >>> given = Annotations(
-    ...     labels, np.eye(3, dtype=int)[labels[:1]], annotators="abc", judges=["j"], items=range(60), classes=range(3)
+    ...     labels, np.eye(3, dtype=int)[labels[:1]], annotators=list("abc"), judges=["j"], items=range(60), classes=range(3)
     ... )
     >>> alternative_annotator_test(given, n_bootstrap=0).to_frame()[["judge", "rho", "omega", "passes"]]
       judge  rho  omega  passes
@@ -258,35 +267,36 @@ def alternative_annotator_test(
     """
     _check_options(annotations, agreement, epsilon, alpha, n_bootstrap, confidence, seed)
     judged = choose_class(annotations.answers)
-    known, judge, human = find_wins(annotations.labels, judged, tabulate_agreement(len(annotations.classes), agreement))
-    n_items = known.sum(axis=1)
+    names = tuple(dict.fromkeys(annotations.topics))
+    place = dict(zip(names, rank_labels(names).tolist(), strict=True))
+    topic = np.array([place[one] for one in annotations.topics])
+    sums = sum_wins(annotations.labels, judged, tabulate_agreement(len(annotations.classes), agreement), topic)
+    n_items = sums[:, 0, :, 0].sum(axis=0).astype(np.int64)
     testable = n_items >= FEWEST_ITEMS
     if not testable.any():
         raise MetaevalError(
             f"{annotations.collection or 'the annotations'}: nobody can be tested: it takes {FEWEST_ITEMS} items of a person "
             f"that another person labelled too; the most are {n_items.max()}"
         )
-    gap = human[:, testable].astype(np.int8) - judge[:, testable]
-    # By topic: the person's items, the judge's wins, the sum of differences and of their squares.
-    topics = rank_labels(tuple(dict.fromkeys(annotations.topics)))
-    place = dict(zip(dict.fromkeys(annotations.topics), topics.tolist(), strict=True))
-    member = np.array([place[topic] for topic in annotations.topics])
-    given = np.broadcast_to(known[testable], gap.shape)
-    sums = _add_by_topic(np.stack([given, judge[:, testable], gap, gap.astype(np.int64) ** 2], axis=-1), member, len(topics))
+    sums = sums[:, :, testable]
     n, wins, totals, squares = np.moveaxis(sums.sum(axis=0), -1, 0)
     p = find_p_values(n, totals, squares, epsilon)
     rejected = reject_by(p, alpha)
     omega, advantage = rejected.mean(axis=-1), wins / n
-    by_epsilon = np.stack([reject_by(find_p_values(n, totals, squares, e), alpha).mean(axis=-1) for e in EPSILONS], axis=-1)
-    no_interval = n_bootstrap == 0 or len(topics) < FEWEST_TOPICS
+    by_epsilon = np.stack(
+        [reject_by(find_p_values(n, totals, squares, e), alpha).mean(axis=-1) for e in EPSILONS], axis=-1
+    )
+    no_interval = n_bootstrap == 0 or len(names) < FEWEST_TOPICS
     drawn_rho, drawn_omega = (np.empty((0, len(judged))),) * 2
     if not no_interval:
         key = stream_key(seed, annotations.collection, "alternative_annotator_test")
-        drawn_rho, drawn_omega = _resample(sums, resampled_topics(key, range(n_bootstrap), len(topics)), epsilon, alpha)
+        drawn_rho, drawn_omega = resample_rates(
+            sums, resampled_topics(key, range(n_bootstrap), len(names)), epsilon, alpha
+        )
     rho = advantage.mean(axis=-1)
     one = 1 / testable.sum()
     first, second = np.triu_indices(len(judged), 1)
-    few = max(len(topics), 2)
+    few = max(len(names), 2)
     rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
     gap_ends = centre_interval(
         rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second], few, confidence=confidence
@@ -303,12 +313,18 @@ def alternative_annotator_test(
         _spread(advantage, testable, np.nan), _spread(p, testable, np.nan), _spread(rejected, testable, False),
         omega, rho, omega_ends, rho_ends, gap_ends, by_epsilon, agreement, epsilon, alpha, confidence,
         _sign(annotations, settings),
-        remarks=_remark(annotations, n_items, testable, len(topics) if no_interval and n_bootstrap else 0),
+        remarks=_remark(annotations, n_items, testable, len(names) if no_interval and n_bootstrap else 0),
     )  # fmt: skip
 
 
 def _check_options(
-    annotations: Annotations, agreement: str, epsilon: float, alpha: float, n_bootstrap: int, confidence: float, seed: int
+    annotations: Annotations,
+    agreement: str,
+    epsilon: float,
+    alpha: float,
+    n_bootstrap: int,
+    confidence: float,
+    seed: int,
 ) -> None:
     if not isinstance(annotations, Annotations):
         raise MetaevalError(
@@ -322,25 +338,6 @@ def _check_options(
     check_share("confidence", confidence)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
-
-
-def _add_by_topic(values: np.ndarray, member: np.ndarray, n_topics: int) -> np.ndarray:
-    """Return sums over the items of every topic, shape (topic, judge, annotator, number)."""
-    sums = np.zeros((n_topics, *values.shape[:2], values.shape[-1]))
-    np.add.at(sums, member, np.moveaxis(values, 2, 0))
-    return sums
-
-
-def _resample(sums: np.ndarray, weights: np.ndarray, epsilon: float, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return ρ and ω on resampled topics, each of shape (trial, judge)."""
-    flat = sums.reshape(len(sums), -1)
-    drawn = (weights.astype(np.float64) @ flat).reshape(len(weights), *sums.shape[1:])
-    n, wins, totals, squares = np.moveaxis(drawn, -1, 0)
-    shares = np.divide(wins, n, out=np.full(n.shape, np.nan), where=n > 0)  # a person may be in few topics
-    missed = ~(n > 0)
-    rho = np.where(missed, 0.0, shares).sum(axis=-1) / np.maximum((~missed).sum(axis=-1), 1)
-    omega = reject_by(find_p_values(n, totals, squares, epsilon), alpha).mean(axis=-1)
-    return rho, omega
 
 
 def _spread(values: np.ndarray, testable: np.ndarray, empty: float | bool) -> np.ndarray:

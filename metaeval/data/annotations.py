@@ -45,7 +45,7 @@ class Annotations:
 
     Examples
     --------
-    >>> Annotations([[0, 1], [1, -1]], [[[1, 0], [0, 1]]], annotators="ab", judges=["j"], items=[1, 2], classes=[0, 1])
+    >>> Annotations([[0, 1], [1, -1]], [[[1, 0], [0, 1]]], annotators=["a", "b"], judges=["j"], items=[1, 2], classes=[0, 1])
     Annotations: 2 annotators and 1 judge × 2 items, 2 classes
     """
 
@@ -73,7 +73,7 @@ class Annotations:
         provenance: str = "",
     ) -> None:
         named = {
-            "annotators": unique_labels(list(annotators), "annotator"),
+            "annotators": unique_labels(annotators, "annotator"),
             "judges": unique_labels(judges, "judge"),
             "items": unique_labels(items, "item"),
             "classes": unique_labels(classes, "class"),
@@ -86,7 +86,9 @@ class Annotations:
         n_items, n_classes = len(named["items"]), len(named["classes"])
         shapes = (len(named["annotators"]), n_items), (len(named["judges"]), n_items, n_classes)
         if (given.shape, counts.shape, len(grouped)) != (*shapes, n_items):
-            raise DataError(f"labels and answers have shapes {given.shape} and {counts.shape}, not {shapes[0]} and {shapes[1]}")
+            raise DataError(
+                f"labels and answers have shapes {given.shape} and {counts.shape}, not {shapes[0]} and {shapes[1]}"
+            )
         if given.dtype.kind not in "iu" or counts.dtype.kind not in "iu" or (counts < 0).any():
             raise DataError("labels are positions of classes, and answers are counts: whole numbers")
         if ((given < NONE) | (given >= n_classes)).any():
@@ -105,7 +107,8 @@ class Annotations:
     def __repr__(self) -> str:
         people, judges = format_count(len(self.annotators), "annotator"), format_count(len(self.judges), "judge")
         named = f", {self.collection}" if self.collection else ""
-        return f"Annotations: {people} and {judges} × {format_count(len(self.items), 'item')}, {len(self.classes)} classes{named}"
+        size = f"{format_count(len(self.items), 'item')}, {len(self.classes)} classes"
+        return f"Annotations: {people} and {judges} × {size}{named}"
 
     @property
     def votes(self) -> np.ndarray:
@@ -132,7 +135,7 @@ class Annotations:
 
         Examples
         --------
-        >>> given = Annotations([[0], [1]], [[[3, 1]]], annotators="ab", judges=["j"], items=["i"], classes=[0, 1])
+        >>> given = Annotations([[0], [1]], [[[3, 1]]], annotators=["a", "b"], judges=["j"], items=["i"], classes=[0, 1])
         >>> runs = given.to_quantification()
         >>> runs.gold.tolist(), runs.estimated.tolist()
         ([[0.5, 0.5]], [[[0.75, 0.25]]])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
 from metaeval.datasets import baselines, ordinal
 from metaeval.datasets.download import fetch
@@ -27,7 +28,7 @@ _GOLD = "gold as a run"
 
 def load_dataset(
     wanted: str | Dataset, *, folder: PathLike | None = None, progress: bool = True
-) -> ClassificationRuns | QuantificationRuns | Scores:
+) -> ClassificationRuns | QuantificationRuns | Scores | Annotations:
     """Return the runs and gold of a data set, or its scores; download them if necessary.
 
     Parameters
@@ -41,7 +42,7 @@ def load_dataset(
 
     Returns
     -------
-    ClassificationRuns, QuantificationRuns or Scores
+    ClassificationRuns, QuantificationRuns, Scores or Annotations
         Depending on the kind of the data set. `collection` is its name, `provenance` the origin of its files.
 
     Raises
@@ -69,6 +70,8 @@ def load_dataset(
     files = fetch(data_set, folder=folder, progress=progress)
     if data_set.kind == "scores":
         return _read_scores(data_set, files)
+    if data_set.reader == "annotations":
+        return _read_annotations(data_set, files)
     runs = _add_baselines(_read_runs(data_set, files), data_set.baselines)
     return replace(runs, provenance=data_set.provenance)
 
@@ -129,6 +132,20 @@ _READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
     "semeval_classification": _semeval_classification,
     "semeval_quantification": _semeval_quantification,
 }
+
+
+def _read_annotations(data_set: Dataset, files: Mapping[str, Path]) -> Annotations | Runs:
+    """Return labels of people and judges, or the runs that follow from them: "parts" is the only option of these."""
+    from metaeval.io import read_annotations
+
+    options = dict(data_set.options)
+    parts = options.pop("parts", None)
+    people, judges = files[data_set.gold], files[data_set.runs]
+    found = read_annotations(people, judges, classes=data_set.classes, collection=data_set.name, **options)
+    found = replace(found, provenance=data_set.provenance)
+    if data_set.kind == "annotations":
+        return found
+    return found.to_quantification() if data_set.kind == "quantification" else found.to_classification(parts=parts)
 
 
 def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:

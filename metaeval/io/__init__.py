@@ -33,6 +33,7 @@ from metaeval.io import (
 from metaeval.io.classification import Rounding
 from metaeval.io.detect import score_format
 from metaeval.io.frames import from_frame, is_frame
+from metaeval.io.judges import read as read_annotations
 from metaeval.io.objects import from_ir_measures, from_pytrec_eval, from_ranx
 from metaeval.measures.directions import Names
 
@@ -62,6 +63,7 @@ __all__ = [
     "from_ir_measures",
     "from_pytrec_eval",
     "from_ranx",
+    "read_annotations",
     "read_runs",
     "read_scores",
     "write_scores",

@@ -71,6 +71,67 @@ def find_wins(
     return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
 
 
+def sum_wins(
+    labels: npt.NDArray[np.int64],
+    judged: npt.NDArray[np.int64],
+    agreement: npt.NDArray[np.int64],
+    topic: npt.NDArray[np.int64],
+) -> FloatArray:
+    """Return what the test needs of each topic: numbers of items and sums over them.
+
+    Parameters
+    ----------
+    labels, judged, agreement
+        As for `find_wins`.
+    topic : ndarray of int, shape (item,)
+        Topic of every item; each from 0 to the largest one occurs.
+
+    Returns
+    -------
+    ndarray of float64, shape (topic, judge, annotator, 4)
+        Whole numbers: the person's items, the judge's wins, the sum of the person's less the judge's, and of its squares.
+
+    Examples
+    --------
+    >>> labels, judged = np.array([[0, 2], [0, 2], [1, 1]]), np.array([[0, 1]])
+    >>> sum_wins(labels, judged, tabulate_agreement(3, "accuracy"), np.array([0, 0]))[0, 0, 0].tolist()
+    [2.0, 1.0, 0.0, 0.0]
+    """
+    known, judge, human = find_wins(labels, judged, agreement)
+    gap = human.astype(np.int64) - judge
+    numbers = np.stack([np.broadcast_to(known, gap.shape), judge, gap, gap**2], axis=-1).astype(np.float64)
+    order = np.argsort(topic, kind="stable")
+    starts = np.searchsorted(topic[order], np.arange(topic.max() + 1))
+    return np.asarray(np.add.reduceat(np.moveaxis(numbers, 2, 0)[order], starts, axis=0))
+
+
+def resample_rates(
+    sums: FloatArray, weights: npt.NDArray[np.int64], epsilon: float, rate: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the advantage probability ρ and the winning rate ω of every judge on resampled topics.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (topic, judge, annotator, 4)
+        From `sum_wins`.
+    weights : ndarray of int, shape (trial, topic)
+        How often each topic is drawn.
+    epsilon : float
+    rate : float
+        False discovery rate.
+
+    Returns
+    -------
+    rho, omega : ndarray of float64, shape (trial, judge)
+        A person of whom a trial has no item does not count for ρ, and is not won against.
+    """
+    drawn = (weights.astype(np.float64) @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
+    n, wins, totals, squares = np.moveaxis(drawn, -1, 0)
+    shares = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
+    rho = shares.sum(axis=-1) / np.maximum((n > 0).sum(axis=-1), 1)
+    return rho, reject_by(find_p_values(n, totals, squares, epsilon), rate).mean(axis=-1)
+
+
 def find_p_values(
     n_items: npt.ArrayLike, totals: npt.ArrayLike, squares: npt.ArrayLike, epsilon: npt.ArrayLike
 ) -> FloatArray:
@@ -98,7 +159,7 @@ def find_p_values(
     count = np.maximum(n, 2)
     mean = total / count
     variance = (count * square - total**2) / (count * (count - 1))
-    gap = mean - epsilon
+    gap = mean - np.asarray(epsilon, dtype=np.float64)
     ratio = np.divide(gap, np.sqrt(variance / count), out=np.zeros_like(gap), where=variance > 0)
     p = np.where(variance > 0, t.cdf(ratio, count - 1), np.where(gap < 0, 0.0, 1.0))
     return np.where(n < 2, 1.0, p)
