@@ -95,7 +95,7 @@ def sum_wins(
     --------
     >>> labels, judged = np.array([[0, 2], [0, 2], [1, 1]]), np.array([[0, 1]])
     >>> sum_wins(labels, judged, tabulate_agreement(3, "accuracy"), np.array([0, 0]))[0, 0, 0].tolist()
-    [2.0, 1.0, 0.0, 0.0]
+    [2.0, 2.0, 0.0, 0.0]
     """
     known, judge, human = find_wins(labels, judged, agreement)
     gap = human.astype(np.int64) - judge
