@@ -23,6 +23,10 @@ RHO: dict[str, Agreement] = {"ρ, squared error": "squared-error", "ρ, accuracy
 """The alternative annotator test's advantage probability, which its authors advise for choosing a judge."""
 
 
+GOLDS: tuple[GoldRule, ...] = ("majority", "median")
+"""The first is that of the tables; the second one is tried besides."""
+
+
 @dataclass(frozen=True, eq=False)
 class Resampled:
     """Scores of judges, and of the same judges on resampled topics; higher is better in all of them.
@@ -86,10 +90,9 @@ def resample_judges(
     classification: Sequence[str],
     quantification: Sequence[str],
     *,
-    gold: GoldRule = "majority",
     n_bootstrap: int,
     seed: int,
-) -> Resampled:
+) -> dict[GoldRule, Resampled]:
     """Score all judges on the whole set by every measure and by ρ, and again on resampled topics.
 
     Parameters
@@ -99,37 +102,37 @@ def resample_judges(
         Measures of the confusion counts of all items.
     quantification : sequence of str
         Measures of distributions, of which the mean over items is taken.
-    gold : {"majority", "median"}, optional
     n_bootstrap : int
         Resamples; the same for all measures.
     seed : int
 
     Returns
     -------
-    Resampled
+    dict of str to Resampled
+        By the gold that measures of classification are given.
     """
     names = tuple(dict.fromkeys(given.topics))
     place = dict(zip(names, rank_labels(names).tolist(), strict=True))
     topic = np.array([place[one] for one in given.topics])
     key = stream_key(seed, given.collection, "judges by measures")
     drawn = resampled_topics(key, range(n_bootstrap), len(names))
-    # The first row is the set itself.
-    weights = np.concatenate([np.ones((1, len(names)), dtype=np.int64), drawn])
-    parts = [
-        _score_confusions(given, topic, weights, classification, gold),
-        _score_distributions(given, topic, weights, quantification),
-        _find_advantages(given, topic, weights),
-    ]
-    scores = np.concatenate(parts, axis=-1)
+    # The first row is the set itself. As floats, because those are what is multiplied fast; the sums stay whole.
+    weights = np.concatenate([np.ones((1, len(names))), drawn])
+    others = [_score_distributions(given, topic, weights, quantification), _find_advantages(given, topic, weights)]
     measures = (*classification, *quantification, *RHO)
-    return Resampled(given.judges, measures, scores[0], scores[1:], len(names))
+    found: dict[GoldRule, Resampled] = {}
+    for gold in GOLDS:
+        confusions = _score_confusions(given, topic, weights, classification, gold)
+        scores = np.concatenate([confusions, *others], axis=-1)
+        found[gold] = Resampled(given.judges, measures, scores[0], scores[1:], len(names))
+    return found
 
 
 def _sum_over_topics(values: np.ndarray, topic: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return weighted sums over items, shape (trial, …), of values of shape (item, …)."""
     order = np.argsort(topic, kind="stable")
     starts = np.searchsorted(topic[order], np.arange(weights.shape[1]))
-    sums = np.add.reduceat(values[order].astype(np.float64), starts, axis=0)
+    sums = np.add.reduceat(values[order], starts, axis=0, dtype=np.float64)
     return (weights @ sums.reshape(len(sums), -1)).reshape(len(weights), *values.shape[1:])
 
 
@@ -152,7 +155,7 @@ def _score_distributions(
     runs = given.to_quantification()
     by_item = np.stack([_score(name, runs.estimated, runs.gold) for name in names], axis=-1)
     sums = _sum_over_topics(np.moveaxis(by_item, 1, 0), topic, weights)
-    return sums / (weights @ np.bincount(topic))[:, np.newaxis, np.newaxis]
+    return sums / (weights @ np.bincount(topic).astype(np.float64))[:, np.newaxis, np.newaxis]
 
 
 def _find_advantages(given: Annotations, topic: np.ndarray, weights: np.ndarray) -> np.ndarray:
