@@ -9,6 +9,10 @@ import pandas as pd
 from experiments.calibration.conclusion import describe_reliability, describe_tests
 from experiments.calibration.rates import ALPHA, compute_rates, read_counts
 from experiments.calibration.study import STUDY
+from experiments.comparison import VERDICTS
+from experiments.index import explain_summaries, tabulate_reproduction
+from experiments.page import explain_words
+from experiments.papers import PAPERS
 
 PAPERS_TEST = "randomised-tukey-hsd"
 
@@ -39,6 +43,8 @@ def write_facts(root: Path) -> dict[str, list[str]]:
     return {
         **{f"test/{name}": lines for name, lines in describe_tests(rates).items()},
         **{f"interval/{name}": describe_interval(coverage, kind) for name, kind in INTERVALS.items()},
+        "reproduced papers": [tabulate_reproduction(results, PAPERS, "results/")],
+        "what the words mean": [explain_words(VERDICTS), explain_summaries()],
         "reliability": describe_reliability(means),
         "reliability in short": order_changes(means),
         "unequal spread": describe_unequal_spread(rates),

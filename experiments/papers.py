@@ -18,13 +18,17 @@ from metaeval.files import write_atomically
 PAPERS = {
     "acl2021": "Sakai, ACL 2021: measures for ordinal classification and ordinal quantification",
     "lq2021": "Sakai, LQ 2021: a closer look at measures for ordinal quantification",
-    "worked_examples": "the examples that the papers work out by hand; needs no data",
-    "amigo2020": "Amigó et al. 2020: coverage, the synthetic study, formal properties of measures",
-    "cardoso2011": "Cardoso and Sousa 2011: measuring the performance of ordinal classification",
+    "worked_examples": "examples that the papers work out by hand: they need no data",
+    "amigo2020": "Amigó et al., ACL 2020: coverage, the synthetic study, formal properties of measures",
+    "cardoso2011": "Cardoso and Sousa, 2011: measuring the performance of ordinal classification",
     "new_measure": "RNADW and RNOD with gold distances, left to future work by LQ 2021, beside the six measures",
     "alttest": "judges against people: the alternative annotator test and measures on five sets of labels",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
+    "coverage_references": "coverage of weighted κ, OCI and CEM under all reference sets",
+    "constant_runs": "κ's consistency with runs that always answer one class, and without them",
+    "flat_gold": "Popularity against Uniform as a function of the flatness of the gold",
+    "test_and_ranking": "whether discriminative power's ranking of measures depends on the test",
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 

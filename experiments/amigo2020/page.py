@@ -26,7 +26,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
     """
     found = {one.source: one for one in outcomes}
     synthetic, properties, examples = (found[name] for name in ("synthetic", "properties", "examples"))
-    original, in_kind = found["original"], found["in_kind"]
+    original, in_kind, replab = found["original"], found["in_kind"], found["replab2013"]
     return join_parts(
         "amigo2020",
         "# Amigó et al., ACL 2020: an effectiveness metric for ordinal classification",
@@ -50,6 +50,8 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         "## Table 3, the real half, and robustness (§5.4)",
         show_notes([original]),
         *(show_table(original, name) for name in original.tables),
+        show_notes([replab]),
+        *(show_table(replab, name) for name in replab.tables),
         format_list(in_kind.notes),
         f"Some of these collections are runs of classifiers that are trained here: on another processor single predictions "
         f"differ, and `--check` allows {STUDY['in_kind']['tolerance']:g} in this folder. {STUDY['in_kind']['seen']}",
