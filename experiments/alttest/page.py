@@ -51,14 +51,15 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         show_table(together, "constant"),
         "## By which rules",
         "Topics are resampled (summaries of one document, attributes of one picture and comparisons of one question are "
-        f"resampled together), {STUDY['n_bootstrap']:,} times, the same for all measures. Intervals of one set hold together with "
-        f"{STUDY['confidence']:.0%} confidence: all pairs of judges by all measures.",
+        f"resampled together), {STUDY['n_bootstrap']:,} times, the same for all measures. Intervals of the first claim hold "
+        f"together with {STUDY['confidence']:.0%} confidence, all pairs of judges by all measures of a set; those of the "
+        "second hold one by one.",
         show_verdicts(together.verdicts),
         "## What cannot be concluded",
         "- **Best by a measure is not best.** The measures see the same labels and reward different things: a judge that gives "
         "most items the label that people give most often agrees with many labels, and tells few items apart.\n"
-        "- **Intervals are over topics.** The people are those who labelled the set: with three of them, as in SummEval, others "
-        "may put other judges first.\n"
+        "- **Intervals are over topics.** The people are those who labelled the set: with three of them, as in SummEval, "
+        "others may put other judges first.\n"
         "- **“Cannot tell” is not “the same”.** It says that the set is too small for its differences.",
         "## Printed rates",
         show_counts(outcomes),

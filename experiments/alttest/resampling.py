@@ -15,7 +15,7 @@ from metaeval.analyses.alternative_annotator_test import FEWEST_ITEMS
 from metaeval.data.annotations import Annotations, GoldRule, choose_class, find_median
 from metaeval.data.labels import rank_labels
 from metaeval.errors import UndefinedValueWarning
-from metaeval.stats.annotator_wins import Agreement, resample_rates, sum_wins, tabulate_agreement
+from metaeval.stats.annotator_wins import Agreement, average_advantage, sum_wins, tabulate_agreement
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.streams import stream_key
 
@@ -164,8 +164,9 @@ def _find_advantages(given: Annotations, topic: np.ndarray, weights: np.ndarray)
         table = tabulate_agreement(len(given.classes), agreement)
         sums = sum_wins(given.labels, choose_class(given.answers), table, topic)
         tested = sums[:, 0, :, 0].sum(axis=0) >= FEWEST_ITEMS
-        rho, _ = resample_rates(sums[:, :, tested], weights, 0.0, 0.05)
-        found.append(rho)
+        kept = sums[:, :, tested]
+        drawn = (weights @ kept.reshape(len(kept), -1)).reshape(len(weights), *kept.shape[1:])
+        found.append(average_advantage(drawn))
     return np.stack(found, axis=-1)
 
 

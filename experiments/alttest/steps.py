@@ -49,6 +49,7 @@ def run(settings: Settings) -> list[Outcome]:
     constants: dict[str, dict[str, object]] = {}
     contradictions: dict[str, dict[str, int]] = {}
     resampled: dict[str, Resampled] = {}
+    signatures: list[metaeval.Signature] = []
     only = STUDY["quick"] if settings.quick else None
     for name, given in load_groups(settings, {"sets": SETS}, missing, only):
         settings.say(f"alttest: {name}")
@@ -62,18 +63,20 @@ def run(settings: Settings) -> list[Outcome]:
         scores = next(iter(by_gold.values()))
         found = scores.compare(STUDY["confidence"])
         resampled[name] = scores
-        single[name] = compute_tables(name, given, scores, found, settings)
+        tested = _test(name, given, settings)
+        signatures.append(_sign(tested, settings))
+        single[name] = compute_tables(tested, scores, found, signatures[-1])
         columns[name] = list_best(scores, found)
         contradictions[name] = count_contradictions(scores, found)
         together.verdicts.append(judge_set(name, by_gold, STUDY["confidence"], settings.seed))
         constant, more = add_constant_judge(given)
-        tested = _test(name, more, settings)
-        together.verdicts.append(judge_constant(name, constant, tested))
-        constants[name] = describe_constant(constant, tested)
+        with_constant = _test(name, more, settings)
+        together.verdicts.append(judge_constant(name, constant, with_constant))
+        constants[name] = describe_constant(constant, with_constant)
     together.lacks = ["all but two sets"] if settings.quick else missing
     together.verdicts.sort(key=lambda one: one.claim, reverse=True)
     if not together.lacks:
-        _add_together(together, single, columns, constants, contradictions, resampled)
+        _add_together(together, signatures, columns, constants, contradictions, resampled)
     return [together, *single.values()]
 
 
@@ -85,29 +88,28 @@ def _test(name: str, given: Annotations, settings: Settings) -> metaeval.Alterna
 
 
 def compute_tables(
-    name: str, given: Annotations, scores: Resampled, found: pd.DataFrame, settings: Settings
+    tested: metaeval.AlternativeAnnotatorTest, scores: Resampled, found: pd.DataFrame, signature: metaeval.Signature
 ) -> Outcome:
     """Return the tables of one set, and the printed rates beside those computed here.
 
     Parameters
     ----------
-    name : str
-    given : Annotations
+    tested : AlternativeAnnotatorTest
     scores : Resampled
     found : DataFrame
         From its `compare`.
-    settings : Settings
+    signature : Signature
+        Of the scores.
 
     Returns
     -------
     Outcome
     """
+    name = tested.collection
     outcome = Outcome("alttest", name)
-    tested = _test(name, given, settings)
     outcome.tables["judges"] = tested.to_table()
     outcome.figures["judges"] = tested.plot
     outcome.notes = [f"{note}." for note in tested.notes()]
-    signature = _sign(tested, settings)
     signs = np.array([metaeval.measure(one).sign if "ρ" not in one else 1 for one in scores.measures])
     shown = pd.DataFrame((scores.values * signs).T, pd.Index(scores.measures, name="measure"), list(scores.judges))
     best = pd.DataFrame("", shown.index, shown.columns)
@@ -211,15 +213,14 @@ def describe_constant(constant: str, tested: metaeval.AlternativeAnnotatorTest) 
 
 def _add_together(
     together: Outcome,
-    single: dict[str, Outcome],
+    signatures: list[metaeval.Signature],
     columns: dict[str, pd.Series],
     constants: dict[str, dict[str, object]],
     contradictions: dict[str, dict[str, int]],
     resampled: dict[str, Resampled],
 ) -> None:
-    signature = sign_alike(single[SETS[0]].tables["scores"].signature, [])
-    data = tuple(part for one in single.values() for part in sign_alike(one.tables["scores"].signature, []).data)
-    signature = replace(signature, data=data)
+    (first, *_), data = signatures, tuple(part for one in signatures for part in one.data)
+    signature = metaeval.Signature(first.analysis, data, first.settings, first.version)
     best = pd.DataFrame(columns).rename_axis("measure")
     together.tables["best"] = metaeval.Table(
         best,

@@ -19,7 +19,10 @@ CHANGES_RULE = (
     "better than every other judge with intervals that leave 0 out. Else it cannot be told."
 )
 CONSTANT = "By ρ, every judge is better than one that always gives the label that people give most often."
-CONSTANT_RULE = "It holds if the intervals of all differences in ρ lie above 0, and does not hold if one lies below; else it cannot be told."
+CONSTANT_RULE = (
+    "It holds if the intervals of all differences in ρ lie above 0, and does not hold if one lies below. Else it cannot be "
+    "told."
+)
 WHERE = "asked here"
 
 Found = tuple[OutcomeWord, tuple[Evidence, ...]]
@@ -41,26 +44,27 @@ def find_best(scores: Resampled) -> dict[str, str]:
     }
 
 
-def turn(found: pd.DataFrame, measure: str, judge: str, other: str) -> tuple[float, float, float]:
-    """Return the difference of one judge less another by a measure, and the ends of its interval.
+Gap = tuple[float, float, float]
+"""A difference and the ends of its interval."""
+
+
+def index_gaps(found: pd.DataFrame) -> dict[tuple[str, str, str], Gap]:
+    """Return the difference of one judge less another, with its interval, by measure and the two judges in either order.
 
     Parameters
     ----------
     found : DataFrame
         From `Resampled.compare`.
-    measure, judge, other : str
 
     Returns
     -------
-    (float, float, float)
+    dict of (measure, judge, judge) to (float, float, float)
     """
-    rows = found[
-        (found["measure"] == measure) & found["judge_1"].isin((judge, other)) & found["judge_2"].isin((judge, other))
-    ]
-    row = rows.iloc[0]
-    if row["judge_1"] == judge:
-        return float(row["difference"]), float(row["low"]), float(row["high"])
-    return -float(row["difference"]), -float(row["high"]), -float(row["low"])
+    gaps = {}
+    for measure, one, other, gap, low, high in found.iloc[:, :6].itertuples(index=False):
+        gaps[measure, one, other] = gap, low, high
+        gaps[measure, other, one] = -gap, -high, -low
+    return gaps
 
 
 def count_beaten(found: pd.DataFrame, best: Mapping[str, str]) -> dict[str, int]:
@@ -92,14 +96,14 @@ def judge_changes(scores: Resampled, found: pd.DataFrame) -> Found:
     -------
     (outcome, evidence)
     """
-    best = find_best(scores)
+    best, gaps = find_best(scores), index_gaps(found)
     strongest, evidence = 0.0, ()
     for i, first in enumerate(scores.measures):
         for second in scores.measures[i + 1 :]:
             a, b = best[first], best[second]
             if a == b:
                 continue
-            ours, theirs = turn(found, first, a, b), turn(found, second, b, a)
+            ours, theirs = gaps[first, a, b], gaps[second, b, a]
             # How many half-widths each difference is from 0: above 1 the interval leaves it out.
             clear = min(gap / (high - gap) if high > gap else 0.0 for gap, _, high in (ours, theirs))
             if clear > max(strongest, 1):

@@ -126,10 +126,31 @@ def resample_rates(
         A person of whom a trial has no item does not count for ρ, and is not won against.
     """
     drawn = (weights.astype(np.float64) @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
-    n, wins, totals, squares = np.moveaxis(drawn, -1, 0)
+    n, _, totals, squares = np.moveaxis(drawn, -1, 0)
+    return average_advantage(drawn), reject_by(find_p_values(n, totals, squares, epsilon), rate).mean(axis=-1)
+
+
+def average_advantage(sums: FloatArray) -> FloatArray:
+    """Return the advantage probability ρ: the share of items that a judge wins, averaged over people.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (..., annotator, 4)
+        As from `sum_wins`, added over topics.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        People without items do not count; 0 if nobody has any.
+
+    Examples
+    --------
+    >>> float(average_advantage(np.array([[4.0, 3, 0, 0], [2, 1, 0, 0], [0, 0, 0, 0]])))
+    0.625
+    """
+    n, wins = sums[..., 0], sums[..., 1]
     shares = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
-    rho = shares.sum(axis=-1) / np.maximum((n > 0).sum(axis=-1), 1)
-    return rho, reject_by(find_p_values(n, totals, squares, epsilon), rate).mean(axis=-1)
+    return np.asarray(shares.sum(axis=-1) / np.maximum((n > 0).sum(axis=-1), 1))
 
 
 def find_p_values(
@@ -153,7 +174,7 @@ def find_p_values(
     >>> float(find_p_values(4, -2, 4, 0.1).round(4)), float(find_p_values(9, -9, 9, 0.1))
     (0.1581, 0.0)
     """
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     n, total, square = (np.asarray(one, dtype=np.float64) for one in (n_items, totals, squares))
     count = np.maximum(n, 2)
@@ -161,7 +182,7 @@ def find_p_values(
     variance = (count * square - total**2) / (count * (count - 1))
     gap = mean - np.asarray(epsilon, dtype=np.float64)
     ratio = np.divide(gap, np.sqrt(variance / count), out=np.zeros_like(gap), where=variance > 0)
-    p = np.where(variance > 0, t.cdf(ratio, count - 1), np.where(gap < 0, 0.0, 1.0))
+    p = np.where(variance > 0, stdtr(count - 1, ratio), np.where(gap < 0, 0.0, 1.0))
     return np.where(n < 2, 1.0, p)
 
 
