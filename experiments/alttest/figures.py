@@ -38,10 +38,10 @@ def draw_ranks(sets: Mapping[str, Resampled], signature: metaeval.Signature) -> 
         for axes, (name, one) in zip(panels, sets.items(), strict=True):
             ranks = 1 + (one.values[np.newaxis] > one.values[:, np.newaxis]).sum(axis=1)  # judge × measure
             order = np.lexsort((np.array(one.judges), ranks.mean(axis=1)))
-            axes.imshow(ranks[order], cmap="Blues_r", vmin=1, vmax=len(order) + 2, aspect="auto")
+            axes.imshow(ranks[order], cmap="Blues_r", vmin=0, vmax=len(order) + 2, aspect="auto")
             for (row, column), rank in np.ndenumerate(ranks[order]):
                 axes.text(
-                    column, row, rank, ha="center", va="center", fontsize=6, color="white" if rank == 1 else "black"
+                    column, row, rank, ha="center", va="center", fontsize=6, color="white" if rank <= 2 else "black"
                 )
             axes.set_yticks(range(len(order)), [one.judges[j] for j in order], fontsize=6)
             axes.set_title(name, fontsize=8)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm, t
 
 import metaeval
 from metaeval.analyses.alternative_annotator_test import FEWEST_ITEMS
@@ -49,7 +50,7 @@ class Resampled:
         """Return the difference of every two judges by every measure, with simultaneous intervals.
 
         The intervals hold all together with the stated confidence: their half-width is the same multiple of the
-        standard error for all, the quantile over resamples of the largest standardised difference.
+        standard error for all, from the quantile over resamples of the largest standardised difference.
 
         Parameters
         ----------
@@ -67,7 +68,8 @@ class Resampled:
         error = np.sqrt((centred**2).sum(axis=0) / (len(drawn) - 1) * self.n_topics / (self.n_topics - 1))
         varies = error > 0
         largest = np.abs(np.divide(centred, error, out=np.zeros_like(centred), where=varies)).max(axis=(1, 2))
-        reach = np.quantile(largest, confidence) * error
+        # The errors are estimated from the same topics: Student's quantile at the level of the normal one.
+        reach = t.ppf(norm.cdf(np.quantile(largest, confidence)), self.n_topics - 1) * error
         low, high = (np.where(varies, gap + side * reach, np.nan) for side in (-1, 1))
         names = np.array(self.judges, dtype=object)
         better = np.where(low > 0, names[first, None], np.where(high < 0, names[second, None], "cannot tell"))
