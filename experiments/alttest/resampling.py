@@ -20,7 +20,7 @@ from metaeval.stats.annotator_wins import Agreement, average_advantage, sum_wins
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.streams import stream_key
 
-RHO: dict[str, Agreement] = {"ρ, squared error": "squared-error", "ρ, accuracy": "accuracy"}
+RHO: dict[str, Agreement] = {"ρ (squared error)": "squared-error", "ρ (accuracy)": "accuracy"}
 """The alternative annotator test's advantage probability, which its authors advise for choosing a judge."""
 
 
