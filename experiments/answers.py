@@ -19,7 +19,7 @@ from metaeval.errors import MetaevalError, MetaevalWarning
 CAVEATS = {
     "skordinal": "classifiers trained here; topics are random groups of items, and numbers depend on the processor as those "
     "of [ordinal_sets](../ordinal_sets/README.md) do.",
-    "semeval2017-runs": "part of the paper's Sem17T4C: 14 of the 15 teams on half of the tweets, topics worked out again.",
+    "semeval2017-runs": SOURCES_ARE["semeval2017-runs"],
     "stand-in": SOURCES_ARE["stand-in"],
 }
 """What has to be known of a source, whatever is asked of it."""

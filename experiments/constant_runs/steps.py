@@ -180,7 +180,7 @@ def tabulate_changes(
             })  # fmt: skip
     caption = (
         "What constant runs change in κ's mean τ, and that change less the mean change of the other eight measures, with "
-        "95 % intervals over splits of these topics and over topics; κ's place of nine. “tied pairs” is the share of "
+        "intervals over splits of these topics and over topics; κ's place of nine. “tied pairs” is the share of "
         "pairs of runs that κ cannot tell apart because both are constant: τ_a counts them as 0."
     )
     return metaeval.Table(pd.DataFrame(rows).set_index(["collection", "topic sets", "τ"]), caption, signature)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.bounds import BOUNDS
 from experiments.coverage_references.sets import SetCoverage
 from experiments.outcome import read_toml
 from metaeval.show.verdict import Evidence, OutcomeWord, Verdict
@@ -64,7 +65,7 @@ def decide(counts: Mapping[str, float | int]) -> OutcomeWord:
         return "cannot tell"
     if above <= below:
         return "does not hold"
-    return "holds" if above > counts["sets"] / 2 and not below else "holds in part"
+    return "holds" if above > BOUNDS["most"].value * counts["sets"] and not below else "holds in part"
 
 
 def judge(

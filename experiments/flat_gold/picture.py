@@ -49,7 +49,7 @@ def draw_curves(
         grid = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
         for axes, measure in zip(grid, measures, strict=True):
             shares = (mapped[measure] > 0).groupby(place).mean()
-            axes.fill_between(middle[shares.index], 0, shares, color="#DDDDDD", label="all gold of 19 votes")
+            axes.fill_between(middle[shares.index], 0, shares, color="#DDDDDD", label="all possible gold")
             axes.axhline(0.5, color="#888888", linewidth=0.6)
             for nth, (name, colour) in enumerate(zip(collections, COLOURS, strict=False)):
                 curve = curves.loc[(name, measure)]

@@ -16,6 +16,7 @@ from experiments.flat_gold.verdicts import CONFIDENCE, MEASURES, STUDY, Found, j
 from experiments.outcome import Outcome, Settings
 
 SOURCES = ["stc3", "map"]
+CLASSES = 5
 EDGES = np.linspace(0, 1, STUDY["bins"] + 1)
 PLACES = ("at an end", "next to an end", "in the middle")
 
@@ -55,7 +56,7 @@ def study_topics(settings: Settings, mapped: pd.DataFrame) -> Outcome:
         return outcome
     signed = f"flat_gold | {', '.join(found)} | interval {100 * CONFIDENCE:g} % over topics"
     caption = (
-        "Share of topics on which each measure prefers Popularity; its logistic curve over flatness, with 95 % intervals "
+        "Share of topics on which each measure prefers Popularity; its logistic curve over flatness, with intervals "
         "over topics: slope, and flatness at which it crosses one half; and the one switch point that tells its preference "
         "best, with the share of topics that it tells right, ties left out."
     )
@@ -136,7 +137,7 @@ def map_gold() -> pd.DataFrame:
     DataFrame
         One row a way: its flatness, where its most frequent class lies ("" if there are several), and a column a measure.
     """
-    gold = list_gold(STUDY["votes"], 5)
+    gold = list_gold(STUDY["votes"], CLASSES)
     runs = metaeval.QuantificationRuns(gold[None], gold, runs=["gold"], topics=range(len(gold)), classes=list("abcde"))
     modes = np.isclose(gold, gold.max(axis=1, keepdims=True))
     place = np.array(PLACES, dtype=object)[2 - np.abs(modes.argmax(axis=1) - 2)]
@@ -177,7 +178,7 @@ def study_map(mapped: pd.DataFrame) -> Outcome:
         "Uniform and the largest at which it prefers Popularity, between which flatness alone does not tell; and the one "
         "switch point that tells best, with the share that it tells right, ties left out."
     )
-    signed = f"flat_gold | {STUDY['votes']} votes, 5 classes | exact | metaeval {metaeval.__version__}"
+    signed = f"flat_gold | {STUDY['votes']} votes, {CLASSES} classes | exact | metaeval {metaeval.__version__}"
     frame = pd.DataFrame(rows).set_index(["which", "measure"])
     outcome.tables["map"] = metaeval.Table(frame, caption, signed)
     outcome.verdicts = judge_map(mapped)

@@ -28,8 +28,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
     by_source = {name: Outcome("test_and_ranking", name) for name in SOURCES} | {one.source: one for one in outcomes}
     rankings, intervals = (by_source[name] for name in SOURCES)
     parts = [
-        "A half of the topics finds fewer differences than all of them, and its ranking is less sure: two halves are less "
-        "alike than two samples of all topics would be.",
+        "Rankings on two halves are less alike than rankings on two samples as large as all topics would be.",
         show_picture(
             rankings, "compared", "τ_b between two rankings of measures by discriminative power, by what differs"
         ),

@@ -11,7 +11,6 @@ import pandas as pd
 import metaeval
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
-from metaeval.measures.closeness import proximity
 from metaeval.measures.order_aware import distance_weighted_squares, order_aware_divergence
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
@@ -30,7 +29,7 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    cells = [*_compare_proximities(), *_compare_confusions(), *_compare_divergences()]
+    cells = [*_compare_confusions(), *_compare_divergences()]
     frame = pd.DataFrame(
         {
             "printed": [c.printed for c in cells],
@@ -44,22 +43,6 @@ def run(settings: Settings) -> list[Outcome]:
     caption = "Examples that the papers work out, and what metaeval computes for them."
     table = metaeval.Table(frame, caption, f"worked_examples | inputs as printed | metaeval {metaeval.__version__}")
     return [Outcome("worked_examples", "print", {"examples": table}, cells)]
-
-
-def _compare_proximities() -> list[Cell]:
-    return [
-        cell(
-            example["item"],
-            value["row"],
-            "prox",
-            value["printed"],
-            float(proximity(example["gold"])[value["gold"], value["predicted"]]),
-            data="print",
-            digits=value["digits"],
-        )
-        for example in PRINTED["cem_proximity"]
-        for value in example["values"]
-    ]
 
 
 def _compare_confusions() -> list[Cell]:
