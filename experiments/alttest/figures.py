@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def draw_ranks(sets: Mapping[str, Resampled], signature: metaeval.Signature) -> Figure:
-    """Draw a field for every set: judges by measures, each cell a rank.
+    """Draw a field for every set: judges by measures, the darker the better the rank, 1 for the best.
 
     Parameters
     ----------
@@ -39,10 +39,8 @@ def draw_ranks(sets: Mapping[str, Resampled], signature: metaeval.Signature) -> 
             ranks = 1 + (one.values[np.newaxis] > one.values[:, np.newaxis]).sum(axis=1)  # judge × measure
             order = np.lexsort((np.array(one.judges), ranks.mean(axis=1)))
             axes.imshow(ranks[order], cmap="Blues_r", vmin=0, vmax=len(order) + 2, aspect="auto")
-            for (row, column), rank in np.ndenumerate(ranks[order]):
-                axes.text(
-                    column, row, rank, ha="center", va="center", fontsize=6, color="white" if rank <= 2 else "black"
-                )
+            for row, column in np.argwhere(ranks[order] == 1):
+                axes.text(column, row, "1", ha="center", va="center", fontsize=6, color="white")
             axes.set_yticks(range(len(order)), [one.judges[j] for j in order], fontsize=6)
             axes.set_title(name, fontsize=8)
             axes.set_xticks(range(len(one.measures)), one.measures, rotation=60, ha="right", fontsize=6)

@@ -46,7 +46,9 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         "## What came out",
         together.texts.get("findings", ""),
         show_table(together, "best"),
-        show_picture(together, "ranks", "Ranks of judges by every measure on every set"),
+        show_picture(
+            together, "ranks", "Ranks of judges by every measure on every set: the darker the better, 1 for the best"
+        ),
         show_table(together, "contradictions"),
         show_table(together, "constant"),
         "## By which rules",
