@@ -75,7 +75,9 @@ def check_paper(
     Checked
     """
     found = Checked()
-    by_source = {one.source: one for one in outcomes if not one.is_empty}
+    # Verdicts that follow from tables hang on no machine: they are those of the committed numbers.
+    judged = [replace(one, verdicts=adopt_committed(one, out).verdicts) if one.judge else one for one in outcomes]
+    by_source = {one.source: one for one in judged if not one.is_empty}
     for source in sources:
         _check_source(found, by_source.get(source), out / paper / source, pictures.get(source, ()), why_missing)
     found.differences += [f"{path}: nothing makes this file" for path in _find_strays(out / paper, sources)]
@@ -287,7 +289,8 @@ def adopt_committed(fresh: Outcome, out: Path) -> Outcome:
         kept = _read_csv(path)
         rows = {(one["item"], one["row"], one["column"]): one for one in kept.to_dict("records")}
         cells = [_adopt_cell(one, rows[one.item, one.row, one.column]) for one in cells]
-    return replace(fresh, tables=tables, cells=cells)
+    verdicts = fresh.judge(tables) if fresh.judge else fresh.verdicts
+    return replace(fresh, tables=tables, cells=cells, verdicts=verdicts)
 
 
 def _adopt_cell(cell: Cell, kept: dict[Any, Any]) -> Cell:

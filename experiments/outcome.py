@@ -86,6 +86,9 @@ class Outcome:
         may have fewer rows, or be missing.
     reduced : str
         Why the numbers are not those of the full study, as "2 of 50 repetitions"; they never become results.
+    judge : callable, optional
+        From tables to the verdicts that follow from them alone: where committed numbers take the place of tables,
+        verdicts are reached again from these.
     """
 
     paper: str
@@ -99,6 +102,7 @@ class Outcome:
     texts: dict[str, str] = field(default_factory=dict)
     lacks: list[str] = field(default_factory=list)
     reduced: str = ""
+    judge: Callable[[Mapping[str, metaeval.Table]], list[Verdict]] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:

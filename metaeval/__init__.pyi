@@ -33,6 +33,7 @@ from .analyses.ranking_similarity import (
     ranking_similarity as ranking_similarity,
 )
 from .analyses.robustness import Robustness as Robustness, robustness as robustness
+from .analyses.run_ranks import RunRanks as RunRanks, run_ranks as run_ranks
 from .analyses.sample_size import SampleSize as SampleSize, sample_size as sample_size
 from .analyses.significance_contradictions import (
     SignificanceContradictions as SignificanceContradictions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,17 @@ import pandas as pd
 from scipy.stats import t as student
 
 import metaeval
+from experiments.bounds import BOUNDS
 from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, compute_coefficients
 from experiments.comparison import Cell, cell
 from metaeval.measures.ordinal_index import OCI
 
 SETTINGS = STUDY["table6"]
 METHODS = ("oSVM", "Frank and Hall", "Conventional")
+PAIRS = ((METHODS[0], METHODS[2]), (METHODS[1], METHODS[2]), (METHODS[0], METHODS[1]))
+"""Which methods are compared on real sets: the ordinal ones with the conventional one, and with each other."""
+
+SYNTHETIC_PAIRS = (("oSVM", "Frank and Hall"), ("Frank and Hall", "oNN"))
 SYNTHETIC_METHODS = {"oSVM": "CM10", "oNN": "CM11", "Frank and Hall": "CM12"}
 """Methods of §4.3, and which matrix of Table 5 the paper shows for each."""
 
@@ -67,36 +72,40 @@ def tabulate_table6(found: Mapping[str, Done], beta: float, seed: int) -> metaev
 def compare_table6(found: Mapping[str, Done], beta: float) -> list[Cell]:
     """Compare Table 6 number by number; splits are random, and the paper's parameter grids are not known.
 
-    The Monte Carlo tolerance is twice the standard error of the difference between two means, or two standard
-    deviations, of so many splits.
+    The Monte Carlo tolerance is so many standard errors (experiments/bounds.toml) of the difference between two means,
+    or two standard deviations, each over its own splits: both studies split the same finite set again and again.
+
+    Parameters
+    ----------
+    found : mapping of str to list
+    beta : float
+
+    Returns
+    -------
+    list of Cell
     """
     cells = []
-    for name, printed in PRINTED["table6"].items():
+    wide, n_printed = BOUNDS["same Monte Carlo"].value, SETTINGS["repetitions"]
+    for name, row in PRINTED["table6"].items():
         for m, method in enumerate(METHODS):
-            item, row = f"Table 6, β {beta:g}", SETTINGS["shown"][name]
-            if name not in found:
-                mean = deviation = None
-                error = 0.0
-            else:
+            printed, spread = (float(text) for text in row[m])
+            mean = deviation = None
+            errors = [0.0, 0.0]
+            if name in found:
                 values = indices(found[name], method, beta)
-                mean, deviation = float(values.mean()), float(values.std(ddof=1))
-                error = deviation * math.sqrt(1 / len(values) + 1 / SETTINGS["repetitions"])
-            data = f"skordinal {name}"
-            cells.append(
-                cell(item, row, method, float(printed[m][0]), mean, data=data, digits=2, monte_carlo=2 * error)
-            )
-            cells.append(
-                cell(
-                    item,
-                    row,
-                    f"{method} sd",
-                    float(printed[m][1]),
-                    deviation,
-                    data=data,
-                    digits=2,
-                    monte_carlo=2 * error / math.sqrt(2),
-                )
-            )
+                mean, deviation, n = float(values.mean()), float(values.std(ddof=1)), len(values)
+                errors = [
+                    math.hypot(deviation / math.sqrt(n), spread / math.sqrt(n_printed)),
+                    math.hypot(deviation / math.sqrt(2 * (n - 1)), spread / math.sqrt(2 * (n_printed - 1))),
+                ]
+            for column, shown, value, error in (
+                (method, printed, mean, errors[0]),
+                (f"{method} sd", spread, deviation, errors[1]),
+            ):
+                cells.append(
+                    cell("Table 6", SETTINGS["shown"][name], column, shown, value, data=f"skordinal {name}", digits=2,
+                         monte_carlo=wide * error)
+                )  # fmt: skip
     return cells
 
 
@@ -111,8 +120,8 @@ def tabulate_betas(found: Mapping[str, Done], seed: int) -> metaeval.Table:
     Returns
     -------
     Table
-        Root mean square deviation and mean deviation, computed less printed, and how many of the printed means are
-        nearer to those of this β.
+        Root mean square deviation and mean deviation, computed less printed, how many of the printed means are
+        nearer to those of this β, and how many of all printed numbers match with it.
     """
     betas = SETTINGS["betas"]
     cells = [(name, m) for name in PRINTED["table6"] if name in found for m in range(len(METHODS))]
@@ -125,12 +134,13 @@ def tabulate_betas(found: Mapping[str, Done], seed: int) -> metaeval.Table:
             "root mean square": np.sqrt((gaps**2).mean(axis=1)),
             "mean": gaps.mean(axis=1),
             "nearest for": [int((nearest == b).sum()) for b in range(len(betas))],
+            "matches": [sum(one.verdict == "matches" for one in compare_table6(found, beta)) for beta in betas],
         },
         index=pd.Index([f"{beta:g}" for beta in betas], name="β"),
     )
     caption = (
-        f"Which β has Table 6? Deviation of the means from the {len(cells)} printed ones that can be computed, and how "
-        "many of them are nearer to this β than to the other."
+        f"Which β has Table 6? Deviation of the means from the {len(cells)} printed ones that can be computed, how many of "
+        f"them are nearer to this β than to the other, and how many of {2 * len(cells)} means and standard deviations match."
     )
     return metaeval.Table(frame, caption, sign(found, seed))
 
@@ -145,45 +155,53 @@ def describe_betas(frame: pd.DataFrame) -> str:
     )
 
 
-def compare_methods(found: Mapping[str, Done], seed: int) -> metaeval.Table:
-    """Check the claim that ordinal methods are never worse than the conventional one, split by split.
+def compare_methods(
+    found: Mapping[str, Done], pairs: Sequence[tuple[str, str]], betas: Sequence[float], seed: int
+) -> metaeval.Table:
+    """Return the difference in OCI between two methods on the same splits, with its interval.
 
-    Training parts of different splits overlap, and differences are not independent: the t-test has the variance
-    that Nadeau and Bengio (2003) correct for it, (1/J + n_test/n_train) s².
+    Training parts of different splits overlap, and differences are not independent: the interval of the t-test has the
+    variance that Nadeau and Bengio (2003) correct for it, (1/J + n_test/n_train) s².
 
     Parameters
     ----------
     found : mapping of str to list
+    pairs : sequence of (str, str)
+        The second is taken from the first.
+    betas : sequence of float
     seed : int
 
     Returns
     -------
     Table
-        The mean difference in OCI from the conventional method, below 0 where the ordinal method is better, its
-        corrected standard error, and the two-sided p-value.
+        The mean difference, below 0 where the first method is better, its corrected standard error, and both ends of
+        its interval of 95 %.
     """
     share = SETTINGS["training_share"]
     rows = []
-    for beta in SETTINGS["betas"]:
+    for beta in betas:
         for name, done in found.items():
-            for method in METHODS[:2]:
-                difference = indices(done, method, beta) - indices(done, METHODS[2], beta)
+            for one, two in pairs:
+                difference = indices(done, one, beta) - indices(done, two, beta)
                 error = math.sqrt((1 / len(done) + (1 - share) / share) * difference.var(ddof=1))
-                p = 2 * float(student.sf(abs(difference.mean()) / error, len(done) - 1)) if error else 1.0
-                rows.append((f"{beta:g}", SETTINGS["shown"][name], method, float(difference.mean()), error, p))
-    frame = pd.DataFrame(rows, columns=["β", "set", "method", "difference", "standard error", "p"])
+                mean, half = float(difference.mean()), float(student.ppf(0.975, len(done) - 1)) * error
+                rows.append(
+                    (f"{beta:g}", SETTINGS["shown"].get(name, name), one, two, mean, error, mean - half, mean + half)
+                )
+    head = ["β", "set", "method", "less", "difference", "standard error", "low", "high"]
+    frame = pd.DataFrame(rows, columns=head).set_index(head[:4])
     caption = (
-        "Are the ordinal methods never worse? OCI of an ordinal method less that of the conventional one on the same "
-        "splits, with a t-test corrected for overlapping training parts."
+        "OCI of one method less that of another on the same splits, with the interval of 95 % of a t-test corrected for "
+        "overlapping training parts."
     )
-    return metaeval.Table(frame.set_index(["β", "set", "method"]), caption, sign(found, seed))
+    return metaeval.Table(frame, caption, sign(found, seed))
 
 
 def describe_methods(frame: pd.DataFrame) -> str:
     """Say how often an ordinal method is significantly better or worse than the conventional one, from `compare_methods`."""
     frame = frame.reset_index()
-    worse = frame[(frame["difference"] > 0) & (frame["p"] <= 0.05)]
-    better = frame[(frame["difference"] < 0) & (frame["p"] <= 0.05)]
+    frame = frame[frame["less"] == METHODS[2]]
+    worse, better = frame[frame["low"] > 0], frame[frame["high"] < 0]
     named = ", ".join(f"{row.method} on {row.set} with β {row.β}" for row in worse.itertuples())
     return (
         f"Of {len(frame)} comparisons of an ordinal method with the conventional one, {len(better)} are significantly "
@@ -192,8 +210,31 @@ def describe_methods(frame: pd.DataFrame) -> str:
     )
 
 
+def tabulate_sizes(sizes: Mapping[str, tuple[int, int]]) -> metaeval.Table:
+    """Return how many weights and thresholds the linear models of each method have.
+
+    Parameters
+    ----------
+    sizes : mapping of str to (int, int)
+        Features and classes of each set.
+
+    Returns
+    -------
+    Table
+    """
+    rows = [
+        (d, k, d + k - 1, (k - 1) * (d + 1), k * (k - 1) // 2 * (d + 1)) for d, k in sizes.values()
+    ]  # fmt: skip
+    index = pd.Index([SETTINGS["shown"][name] for name in sizes], name="set")
+    frame = pd.DataFrame(rows, index=index, columns=["features", "classes", *METHODS])
+    caption = (
+        "Weights and thresholds of linear models: one direction, one for each border, one for each pair of classes."
+    )
+    return metaeval.Table(frame, caption, f"cardoso2011 | sets as in skordinal | metaeval {metaeval.__version__}")
+
+
 def tabulate_synthetic(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell]]:
-    """Return the mean coefficients of the classifiers of §4.3 on the synthetic set, and Table 5 beside them in kind."""
+    """Return the mean coefficients of the classifiers of §4.3 on the synthetic set, and Table 5 beside them."""
     beta = max(SETTINGS["betas"])
     rows, cells = {}, []
     for method, matrix in SYNTHETIC_METHODS.items():
@@ -210,7 +251,7 @@ def tabulate_synthetic(done: Done, seed: int) -> tuple[metaeval.Table, list[Cell
                 float(text),
                 means[name],
                 data="synthetic",
-                relation="in kind",
+                relation="stand-in",
             )
             for name, text in zip(means, PRINTED["table5"][matrix], strict=True)
         ]

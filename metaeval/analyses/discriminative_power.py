@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from metaeval.analyses.run_ranks import RunRanks
+
 
 @dataclass(frozen=True, eq=False)
 class DiscriminativePower(Result):
@@ -175,6 +177,12 @@ class DiscriminativePower(Result):
         power = self.significant.mean(axis=1)
         low, high = self.over_topics.find_difference_ends(power)
         return tabulate_differences(self.measures, power[first] - power[second], low, high, "finds_more")
+
+    def ranks(self) -> RunRanks:
+        """Return which ranks of runs are real: `metaeval.run_ranks` of this result."""
+        from metaeval.analyses.run_ranks import run_ranks
+
+        return run_ranks(self)
 
     def curve(self) -> pd.DataFrame:
         """Return the p-values of every measure in descending order: the discriminative power curve.

@@ -47,6 +47,9 @@ ANALYSES = {
         ),
         pool="analyses.pooled_discriminative_power:pooled_discriminative_power",
     ),
+    "ranks": Analysis(
+        "analyses.run_ranks:run_ranks", ("ranks trec-web-2013 -m AP", "ranks scores.csv --test bootstrap-t --out results/")
+    ),
     "overlap": Analysis("analyses.significance_overlap:significance_overlap", ("overlap scores.csv",)),
     "contradictions": Analysis(
         "analyses.significance_contradictions:significance_contradictions", ("contradictions stc3-dq-a",)

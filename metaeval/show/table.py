@@ -55,13 +55,25 @@ class Table:
     digits: int | Mapping[object, int] = 3
     marks: Mark | None = field(default=None, repr=False)
 
-    def to_text(self) -> str:
-        """Return the table as text for a terminal: aligned columns, caption above, signature below."""
+    def to_cells(self) -> tuple[list[str], list[bool], list[list[str]]]:
+        """Return what is shown, cell by cell.
+
+        Returns
+        -------
+        head : list of str
+        left : list of bool
+            Whether a column is text, which stands to the left.
+        rows : list of list of str
+        """
         shown = _with_index(self._format_frame())
         head = [one_line(str(label)) for label in shown.columns]
         rows = [[one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
+        return head, _text_columns(self.frame), rows
+
+    def to_text(self) -> str:
+        """Return the table as text for a terminal: aligned columns, caption above, signature below."""
+        head, left, rows = self.to_cells()
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-        left = _text_columns(self.frame)
 
         def line(cells: list[str]) -> str:
             padded = [c.ljust(w) if t else c.rjust(w) for c, w, t in zip(cells, widths, left, strict=True)]

@@ -1,7 +1,8 @@
 """The compact letter display: groups that share a letter do not differ significantly.
 
 Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons", Journal of
-Computational and Graphical Statistics 13(2): insert and absorb, then sweep.
+Computational and Graphical Statistics 13(2). His insertion and absorption leave every largest set of groups no two of which
+differ; here these sets grow group by group, which takes seconds for thousands of groups. Then his sweep.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
+
+MOST_SETS = 5_000
+"""Letters beyond which a display says nothing to anybody, and takes long."""
 
 
 def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -31,7 +35,7 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     Raises
     ------
     MetaevalError
-        If the matrix is not square and symmetric, or a group differs from itself.
+        If the matrix is not square and symmetric, a group differs from itself, or it takes more than 5,000 letters.
 
     Examples
     --------
@@ -48,10 +52,7 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     n_groups = len(differs)
     if n_groups == 0:
         return np.zeros((0, 0), dtype=bool)
-    letters = [frozenset(range(n_groups))]
-    for one, two in zip(*np.nonzero(np.triu(differs)), strict=True):
-        letters = _separate(letters, int(one), int(two))
-    table = _sweep(np.array([[group in letter for letter in letters] for group in range(n_groups)]))
+    table = _sweep(_find_largest_sets(differs))
     # Sorting by the negated columns puts the letter of the first group first, and so on.
     order = sorted(range(table.shape[1]), key=lambda letter: tuple(~table[:, letter]))
     return table[:, order]
@@ -89,22 +90,36 @@ def compact_letters(different: npt.ArrayLike) -> list[str]:
     return ["".join(name for name, has in zip(names, row, strict=True) if has) for row in table]
 
 
-def _separate(letters: list[frozenset[int]], one: int, two: int) -> list[frozenset[int]]:
-    """Split each letter that both groups share into two (insert), and drop those contained in another (absorb)."""
-    kept = [letter for letter in letters if not (one in letter and two in letter)]
-    halves = [letter - {gone} for letter in letters if one in letter and two in letter for gone in (one, two)]
-    # Only the halves can be contained in another letter: the letters kept were not contained in larger ones
-    # before.
-    for half in sorted(set(halves), key=lambda letter: (-len(letter), sorted(letter))):
-        if not any(half <= letter for letter in kept):
-            kept.append(half)
-    return kept
+def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return every set of groups no two of which differ that cannot be made larger, shape (group, set).
+
+    Raises
+    ------
+    MetaevalError
+        There can be exponentially many.
+    """
+    # A set is the bits of a whole number. The next group joins the sets that it fits into whole; with those of another set
+    # that fit, it makes a new one.
+    sets: list[int] = []
+    for group, row in enumerate(differs):
+        alike = sum(1 << other for other in np.flatnonzero(~row[:group]).tolist())
+        parts = sorted({alike & one for one in sets} or {0}, key=int.bit_count, reverse=True)
+        largest: list[int] = []
+        for part in parts:
+            if not any(part & ~other == 0 for other in largest):
+                largest.append(part)
+        sets = [one for one in sets if one & ~alike] + [part | 1 << group for part in largest]
+        if len(sets) > MOST_SETS:
+            raise MetaevalError(
+                f"It takes more than {MOST_SETS:,} letters to say which of {len(differs):,} do not differ."
+            )
+    return np.array([[one >> group & 1 for one in sets] for group in range(len(differs))], dtype=bool)
 
 
 def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Remove a letter from a group if the group, and each pair that the letter joins, also share another letter (sweep)."""
     swept = table.copy()
-    shared = swept.astype(np.int64) @ swept.T.astype(np.int64)
+    shared = (swept.astype(np.float32) @ swept.T.astype(np.float32)).astype(np.int64)
     for letter in range(swept.shape[1]):
         for group in np.flatnonzero(swept[:, letter]):
             members = np.flatnonzero(swept[:, letter])

@@ -1,0 +1,71 @@
+"""Tables as a page of HTML that needs nothing else: no script, no style sheet, no network."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from metaeval.errors import visible
+from metaeval.show.table import Table
+
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }
+body { color: #111; background: #fff }
+table { border-collapse: collapse; margin: .5rem 0 }
+th, td { padding: .2rem .7rem; border-bottom: 1px solid #ddd; text-align: left }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums }
+caption { caption-side: top; text-align: left; padding: .6rem 0 }
+small { color: #555; overflow-wrap: anywhere }
+.wide { overflow-x: auto }
+@media (prefers-color-scheme: dark) {
+  body { color: #eee; background: #111 }
+  th, td { border-color: #444 }
+  small { color: #aaa }
+}
+@media print { body { color: #000; background: #fff; max-width: none } }
+"""
+
+
+def write_page(title: str, tables: Sequence[Table]) -> str:
+    """Return a page with tables, each with its caption and signature; names from data are text in it.
+
+    Parameters
+    ----------
+    title : str
+    tables : sequence of Table
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"mean": [0.5]}, index=pd.Index(["<b>"], name="run")), "Runs.", "signature")
+    >>> "<b>" in write_page("Runs", [table]), "&lt;b&gt;" in write_page("Runs", [table])
+    (False, True)
+    """
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{_escape(title)}</title>'
+    body = "\n".join(_write_table(one) for one in tables)
+    return (
+        f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n'
+        f"<body><h1>{_escape(title)}</h1>\n{body}\n</body></html>\n"
+    )
+
+
+def _write_table(table: Table) -> str:
+    head, left, rows = table.to_cells()
+    classes = ["" if one else ' class="number"' for one in left]
+    top = "".join(f'<th scope="col"{c}>{_escape(cell)}</th>' for c, cell in zip(classes, head, strict=True))
+    body = "\n".join(
+        "<tr>" + "".join(f"<td{c}>{_escape(cell)}</td>" for c, cell in zip(classes, row, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="wide"><table><caption>{_escape(table.caption)}</caption>\n<thead><tr>{top}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody></table></div>\n<p><small>{_escape(str(table.signature))}</small></p>"
+    )
+
+
+def _escape(text: str) -> str:
+    return html.escape(visible(text))

@@ -1,0 +1,91 @@
+"""Ranks of runs, what significant differences say of them, and the leaderboard."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.stats.letters import letter_groups
+from metaeval.stats.rank_intervals import rank_intervals
+
+
+def make_power(n_runs=9, n_topics=30, seed=0, test="randomised-tukey-hsd", names=None):
+    rng = np.random.default_rng(seed)
+    quality = np.linspace(0.2, 0.8, n_runs)[:, None, None]
+    values = quality + rng.normal(0, 0.15, (n_runs, n_topics, 1)) * [[[1.0, 3.0]]]
+    runs = names or [f"r{r}" for r in range(n_runs)]
+    scores = me.Scores(values, runs=runs, topics=range(n_topics), measures=["AP", "NMD"], collection="made")
+    return me.discriminative_power(scores, test=test, n_permutations=300)
+
+
+def test_ranks_and_their_ends_are_counts_of_better_runs():
+    power = make_power()
+    found = power.ranks().to_frame()
+    pairs = power.to_frame()
+    for row in found.itertuples():
+        sign = 1 if row.measure == "AP" else -1
+        own = pairs[(pairs["measure"] == row.measure) & ((pairs["run_a"] == row.run) | (pairs["run_b"] == row.run))]
+        other = np.where(own["run_a"] == row.run, own["mean_b"], own["mean_a"])
+        better, worse = sign * other > sign * row.mean, sign * other < sign * row.mean
+        sure = (own["p_value"] <= 0.05).to_numpy()
+        assert row.rank == 1 + better.sum()
+        assert (row.low, row.high) == (1 + (better & sure).sum(), 9 - (worse & sure).sum())
+        assert row.low <= row.rank <= row.high
+
+
+def test_two_runs_share_a_letter_if_and_only_if_they_do_not_differ():
+    power = make_power(n_runs=12, seed=3, test="bootstrap-t")
+    found = power.ranks().to_frame().set_index(["measure", "run"])
+    for row in power.to_frame().itertuples():
+        one, two = (set(found.loc[(row.measure, run), "letters"]) for run in (row.run_a, row.run_b))
+        assert bool(one & two) == (row.p_value > 0.05)
+
+
+def test_the_best_run_has_the_first_letter_and_no_better_neighbour():
+    found = make_power().ranks().to_frame()
+    for _, own in found.groupby("measure"):
+        assert own["rank"].is_monotonic_increasing
+        assert own["letters"].iloc[0].startswith("a")
+        assert own["near_first"].iloc[0]
+        first = set(own["letters"].iloc[0])
+        assert own["near_first"].tolist() == [bool(set(one) & first) for one in own["letters"]]
+
+
+def test_runs_with_equal_means_have_one_rank_and_the_next_is_skipped():
+    better = np.array([[False, False, True], [False, False, True], [False, False, False]])
+    ranks, ends = rank_intervals(better, np.zeros((3, 3), dtype=bool))
+    assert ranks.tolist() == [1, 1, 3]
+    assert ends.tolist() == [[1, 3]] * 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_letters_are_right_where_differences_have_no_order(seed):
+    rng = np.random.default_rng(seed)
+    differ = np.triu(rng.random((10, 10)) < 0.4, 1)
+    differ |= differ.T
+    table = letter_groups(differ)
+    for one, two in itertools.combinations(range(10), 2):
+        assert (table[one] & table[two]).any() == (not differ[one, two])
+    assert table.any(axis=1).all()
+
+
+def test_too_many_letters_are_left_out_and_it_is_said_why():
+    # Pairs that differ from their partner only: 2¹³ largest sets.
+    differ = np.kron(np.eye(13, dtype=bool), ~np.eye(2, dtype=bool))
+    with pytest.raises(me.MetaevalError, match="more than 5,000 letters"):
+        letter_groups(differ)
+
+
+def test_names_of_runs_are_text_on_the_page_and_every_run_is_drawn(tmp_path):
+    names = ["<script>alert(1)</script>", *(f"r{r}" for r in range(8))]
+    ranks = make_power(names=names).ranks()
+    ranks.write_tables(tmp_path, "ranks")
+    page = (tmp_path / "ranks.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "http" not in page
+    labels = [label.get_text() for axes in ranks.plot().axes for label in axes.get_yticklabels()]
+    assert sorted(labels) == sorted(names * 2)
+    said = {text.get_text() for axes in ranks.plot_groups("AP").axes for text in axes.texts}
+    assert set(names) <= said
