@@ -7,6 +7,7 @@ from . import (
     show as show,
     stats as stats,
 )
+from .analyses.agreement import Agreement as Agreement, agreement as agreement
 from .analyses.baseline_preference import (
     BaselinePreference as BaselinePreference,
     baseline_preference as baseline_preference,

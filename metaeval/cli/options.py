@@ -18,6 +18,7 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "n_random": ("--random",),
     "reference": ("--reference", "-r"),
     "candidates": ("--reference", "-r"),
+    "statistics": ("--statistic",),
 }
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 

@@ -8,6 +8,7 @@ scores of the measure are tied if they differ by no more than ε, and acc_eq* is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -114,7 +115,7 @@ def swap_pairs(right: npt.NDArray[np.bool_], key: int, n_trials: int) -> FloatAr
     """
     n_measures = len(right)
     n_cells = right[0].size
-    exact = np.float32 if n_cells < _EXACT else np.float64
+    exact: np.dtype[Any] = np.dtype(np.float32 if n_cells < _EXACT else np.float64)
     columns = right.reshape(n_measures, -1).T.astype(exact)
     block = max(1, _CELLS // n_cells)
     sums = np.concatenate(
