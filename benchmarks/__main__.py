@@ -1,4 +1,4 @@
-"""Run every benchmark: ``python -m benchmarks [--quick]``."""
+"""Run every benchmark: ``python -m benchmarks [NAME …] [--quick] [--save]``; what is saved is what docs/scaling.md says."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import importlib
 import platform
 import sys
 import warnings
+from pathlib import Path
 
 import pandas as pd
 
-BENCHMARKS = ("scores", "split_half", "tukey", "max_t", "coverage", "memory")
+BENCHMARKS = ("scores", "split_half", "tukey", "max_t", "coverage", "memory", "workers")
+
+MEASURED = Path(__file__).parent / "measured"
 
 
 def main() -> None:
@@ -27,6 +30,9 @@ def main() -> None:
         print(f"## {name}\n")
         print(frame.to_string(float_format=lambda number: f"{number:.4g}", na_rep="–"))
         print(flush=True)
+        if "--save" in words:
+            MEASURED.mkdir(exist_ok=True)
+            frame.to_csv(MEASURED / f"{name}.csv", float_format="%.4g", lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,10 @@ def run(
     render: Annotated[
         Path | None, typer.Option(help="Write every table (CSV, Markdown, LaTeX) and figure (SVG, PDF) here instead")
     ] = None,
+    docs: Annotated[
+        bool,
+        typer.Option("--docs", help="Only renew what README.md, docs/ and notebooks/ say about the committed results"),
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print every table, note and step")] = False,
 ) -> None:
     """Reproduce the papers' tables and say what came out exactly, what in kind, and what could not be had.
@@ -39,8 +43,10 @@ def run(
       python -m experiments lq2021 --data ../data --out /tmp/results
       python -m experiments lq2021 --render /tmp/lq2021
       python -m experiments --full --check
+      python -m experiments --docs
     """
     from experiments.check import compare_pages, find_other_files
+    from experiments.generated import renew_pages
     from experiments.outcome import Settings, count_processors
     from experiments.papers import run_paper, write_results_index
     from metaeval import MetaevalError
@@ -53,6 +59,10 @@ def run(
     def tell(line: str, style: str = "dim") -> None:
         aside.print(line, style=style, markup=False)
 
+    if docs:
+        for page in renew_pages():
+            tell(f"renewed {page}")
+        return
     wanted = list(dict.fromkeys(names or PAPERS))
     if unknown := [name for name in wanted if name not in PAPERS]:
         tell(f"there is no experiment {unknown[0]!r}: choose among {', '.join(PAPERS)}", "")

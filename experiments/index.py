@@ -13,14 +13,15 @@ from experiments.comparison import COLUMNS, VERDICTS, Cell, count_best
 from experiments.outcome import COMPARISON, VERDICTS as VERDICTS_FILE
 from experiments.page import OUTCOME_WORDS, SIMULATED, explain_words, join_parts
 from experiments.verdicts import PRINT
+from metaeval.show.table import NOTHING
 
 SUMMARIES = {
-    "hold": "on every real collection that can tell",
-    "hold on some": "and fail, or hold in part, on others",
-    "do not hold": "on any real collection that can tell",
-    "cannot tell": "no real collection can",
+    "hold": "on all real data on which they can be told",
+    "hold on some": "of these data or in part only",
+    "do not hold": "on any of these data",
+    "cannot tell": "on no real data can they be told",
 }
-"""What came of a conclusion over all real collections."""
+"""What came of a conclusion over all data that are not simulated."""
 
 
 def write_index(out: Path, papers: Mapping[str, str]) -> str:
@@ -82,6 +83,40 @@ def tabulate_papers(out: Path, papers: Mapping[str, str], link: str = "") -> str
         numbers = [str(counts[word]) if counts else "" for word in VERDICTS]
         numbers += [str(claims[word]) if claims else "" for word in SUMMARIES]
         lines.append(f"| [{name}]({link}{name}/README.md) | {text} | {' | '.join(numbers)} |")
+    return "\n".join([*lines, "", explain_summaries()])
+
+
+def explain_summaries() -> str:
+    """Return what the words for conclusions mean, in one sentence."""
+    meanings = ", ".join(f"*{word}* {meaning}" for word, meaning in SUMMARIES.items())
+    return f"Conclusions by rule, each tried on every collection at hand: {meanings}."
+
+
+def tabulate_reproduction(out: Path, papers: Mapping[str, str], link: str = "") -> str:
+    """Return one row per paper that prints numbers: how they came out, and its conclusions, in words.
+
+    Parameters
+    ----------
+    out : Path
+        The results folder.
+    papers : mapping of str to str
+        One line about each: authors and year, then a colon.
+    link : str, optional
+        What stands before a paper's folder in links.
+
+    Returns
+    -------
+    str
+        A table in Markdown.
+    """
+    lines = ["| paper | printed numbers | conclusions |", "| :-- | :-- | :-- |"]
+    for name, text in papers.items():
+        counts, claims = count_numbers(out / name), summarise_claims(out / name)
+        if not counts:
+            continue
+        numbers = ", ".join(f"{counts[word]:,} {word}" for word in VERDICTS if counts[word])
+        words = ", ".join(f"{claims[word]} {word}" for word in SUMMARIES if claims[word])
+        lines.append(f"| [{text.partition(':')[0]}]({link}{name}/README.md) | {numbers} | {words or NOTHING} |")
     return "\n".join(lines)
 
 

@@ -18,9 +18,9 @@ from metaeval.files import write_atomically
 PAPERS = {
     "acl2021": "Sakai, ACL 2021: measures for ordinal classification and ordinal quantification",
     "lq2021": "Sakai, LQ 2021: a closer look at measures for ordinal quantification",
-    "worked_examples": "the examples that the papers work out by hand; needs no data",
-    "amigo2020": "Amigó et al. 2020: coverage, the synthetic study, formal properties of measures",
-    "cardoso2011": "Cardoso and Sousa 2011: measuring the performance of ordinal classification",
+    "worked_examples": "examples that the papers work out by hand: they need no data",
+    "amigo2020": "Amigó et al., ACL 2020: coverage, the synthetic study, formal properties of measures",
+    "cardoso2011": "Cardoso and Sousa, 2011: measuring the performance of ordinal classification",
     "new_measure": "RNADW and RNOD with gold distances, left to future work by LQ 2021, beside the six measures",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",

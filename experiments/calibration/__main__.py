@@ -22,12 +22,8 @@ def simulate(
     collect: Annotated[bool, typer.Option("--collect", help="Only put what is done together, here")] = False,
     out: Annotated[Path, typer.Option(help="Where the counts are put together")] = KEPT,
     intervals: Annotated[bool, typer.Option("--intervals", help="Judge intervals instead; takes half an hour")] = False,
-    docs: Annotated[bool, typer.Option("--docs", help="Only renew the sentences in docs/ from the results")] = False,
 ) -> None:
     """Simulate what is not done yet, and put the counts together."""
-    if docs:
-        _renew_docs()
-        return
     if intervals:
         _judge_intervals()
         return
@@ -46,15 +42,6 @@ def simulate(
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, collect_counts(folder, tasks).to_csv(index=False, lineterminator="\n"))
     typer.echo(f"{done} of {len(tasks)} are done; counts in {out}")
-
-
-def _renew_docs() -> None:
-    from experiments.calibration.docs import RESULTS, list_pages, read_sentences, renew_page
-
-    sentences = read_sentences(RESULTS)
-    for page in list_pages():
-        write_atomically(page, renew_page(page.read_text(encoding="utf-8"), sentences))
-        typer.echo(f"renewed {page}")
 
 
 def _judge_intervals() -> None:

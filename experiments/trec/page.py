@@ -47,7 +47,14 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
                 ),
             )
         ),
-        (Path(__file__).parent / "reading.md").read_text(encoding="utf-8"),
+        _describe_reading(together),
         "## Collection by collection",
         *(link_tables(one) for one in single),
     )
+
+
+def _describe_reading(together: Outcome) -> str:
+    """Return reading.md with the sizes of the collections."""
+    topics = together.tables["power"].frame["topics"]
+    text = (Path(__file__).parent / "reading.md").read_text(encoding="utf-8")
+    return text.format(topics=f"{topics.min()} to {topics.max()}")

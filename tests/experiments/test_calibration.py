@@ -21,7 +21,6 @@ from experiments.calibration.conclusion import (
 )
 from experiments.calibration.decisions import count_permutations, find_significant
 from experiments.calibration.designs import DESIGNS, simulate_design
-from experiments.calibration.docs import RESULTS, list_pages, read_sentences, renew_page
 from experiments.calibration.rates import compute_rates, read_counts
 from experiments.calibration.simulation import KEPT
 from experiments.calibration.steps import repeat_first_batches
@@ -249,15 +248,6 @@ def test_what_diagnostics_say_of_unequal_spread_is_what_the_study_measured(commi
         "records"
     )
     assert row["error_low"] <= int(said[1]) / 100 <= row["error_high"]
-
-
-def test_the_documentation_says_what_the_committed_results_say(committed):
-    sentences = read_sentences(RESULTS)
-    pages = list_pages()
-    assert {"which-test.md", "discriminative-power.md"} <= {page.name for page in pages}
-    for page in pages:
-        text = page.read_text(encoding="utf-8")
-        assert renew_page(text, sentences) == text, f"python -m experiments.calibration --docs renews {page.name}"
 
 
 def test_a_first_batch_that_comes_out_otherwise_is_found(committed, monkeypatch):
