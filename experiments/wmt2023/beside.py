@@ -20,6 +20,7 @@ from metaeval.show.verdict import Evidence, OutcomeWord, Verdict, judge_differen
 from metaeval.stats.rank_correlation import tau
 
 HERE = "this study"
+LEVEL = 0.95
 LOOKS = {
     "significant": ("Metrics that find more significant differences agree better with people.", 1),
     "consistency": ("Metrics that rank runs more consistently agree better with people.", 1),
@@ -124,7 +125,7 @@ def tabulate_beside(looks: Sequence[Beside]) -> metaeval.Table:
     signature = looks[0].signature
     data = tuple(part for one in looks for part in one.signature.data)
     signed = metaeval.Signature("discriminative_power", data, signature.settings, signature.version)
-    return metaeval.Table(shown, caption, signed)
+    return metaeval.Table(shown, caption, signed, digits={"±": 1})
 
 
 def sum_looks(looks: Sequence[Beside]) -> pd.DataFrame:
@@ -147,7 +148,7 @@ def sum_looks(looks: Sequence[Beside]) -> pd.DataFrame:
 
 
 def correlate_looks(frame: pd.DataFrame, column: str) -> tuple[float, float, float]:
-    """Return Kendall's τ_b over metrics between a column and agreement, with its 95 % jackknife interval over metrics.
+    """Return Kendall's τ_b over metrics between a column and agreement, with its jackknife interval over metrics.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def correlate_looks(frame: pd.DataFrame, column: str) -> tuple[float, float, flo
     left = [float(tau(np.delete(one, i), np.delete(two, i), variant="tau_b")) for i in range(n)]
     error = float(np.sqrt((n - 1) / n * ((np.array(left) - np.mean(left)) ** 2).sum()))
     found = float(tau(one, two, variant="tau_b"))
-    reach = float(t.ppf(0.975, n - 1)) * error
+    reach = float(t.ppf((1 + LEVEL) / 2, n - 1)) * error
     return found, max(found - reach, -1.0), min(found + reach, 1.0)
 
 
@@ -217,8 +218,8 @@ def judge_beside(look: Beside) -> list[Verdict]:
             Verdict(
                 claim,
                 HERE,
-                f"τ_b between {column} and agreement over the 32 metrics is {'above' if direction > 0 else 'below'} 0, "
-                "and so is its 95 % jackknife interval over metrics.",
+                f"τ_b between {column} and agreement, over metrics, is {'above' if direction > 0 else 'below'} 0, "
+                f"and so is its {100 * LEVEL:g} % jackknife interval over metrics.",
                 look.collection,
                 judge_differences([ends]),
                 (Evidence("τ_b", found, (low, high)),),
@@ -303,5 +304,5 @@ def draw_beside(looks: Sequence[Beside]) -> Figure:
         axes.set_ylim(-0.6, len(frame) - 0.4)
         axes.grid(axis="y", visible=False)
         axes.set_xlabel(f"significant pairs of runs, of {sum(one.n_pairs for one in looks)}")
-        axes.legend(loc="lower right")
+        figure.legend(loc="outside upper center", ncols=3)
         return sign_figure(figure, tabulate_beside(looks).signature)

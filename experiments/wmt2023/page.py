@@ -38,15 +38,13 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
     return join_parts(
         "wmt2023",
         "# The metrics task of WMT 2023: which metrics are right?",
-        "Thirty-two metrics of machine translation (runs are translation systems, topics are segments) held against the "
+        "Metrics of machine translation (runs are translation systems, topics are segments) held against the "
         "judgements of professional translators (MQM), as Freitag et al. (2023) do in Tables 8 and 9; and what discriminative "
         "power, consistency and contradictions, which need no people, say of the same metrics.",
         "## Printed numbers",
         show_counts(outcomes),
-        "## The ten tasks",
-        "Task 1: pairwise accuracy over the three language pairs. Tasks 2 to 10, for English–German, Hebrew–English and "
-        "Chinese–English in turn: Pearson's r of whole runs, Pearson's r of segments, and acc-t of segments. The average "
-        "counts task 1 three times, and correlations as (r + 1)/2.",
+        "## The tasks",
+        together.texts.get("tasks", ""),
         show_table(together, "main"),
         show_picture(together, "average", "The metrics by their average, with significance clusters"),
         fold("Significance clusters of every task", show_table(together, "clusters")),

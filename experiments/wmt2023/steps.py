@@ -23,6 +23,7 @@ from experiments.wmt2023.beside import (
     look_without_reference,
     tabulate_beside,
 )
+from metaeval.analyses.agreement import name_statistic
 from metaeval.show.drawing import Interval, draw_intervals
 from metaeval.stats.swapping import find_clusters, swap_p_values
 
@@ -173,6 +174,28 @@ def average_tasks(first: metaeval.Agreement, held: dict[str, metaeval.Agreement]
     )  # fmt: skip
 
 
+def describe_tasks(first: metaeval.Agreement, held: dict[str, metaeval.Agreement]) -> list[str]:
+    """Say what every task is, and how much it counts.
+
+    Parameters
+    ----------
+    first : Agreement
+        Task 1, of all collections.
+    held : dict of str to Agreement
+        Of each collection.
+
+    Returns
+    -------
+    list of str
+    """
+    parts = [(", ".join(first.collections), FIRST), *((name, task) for name in held for task in OWN)]
+    return [
+        f"task{number}: {name_statistic(task['statistic'])}, {where}; weight {task['weight']}"
+        + ("" if task["statistic"] in SHARES else ", counted as (r + 1)/2")
+        for number, (where, task) in enumerate(parts, start=1)
+    ]
+
+
 def _add_together(
     together: Outcome, first: metaeval.Agreement, held: dict[str, metaeval.Agreement], beside: dict[str, Beside]
 ) -> None:
@@ -199,7 +222,7 @@ def _add_together(
     words = pd.DataFrame(np.where(clusters == 1, "bold", ""), index=index, columns=main.columns)
     together.tables = {
         "main": metaeval.Table(
-            main, "Agreement of 32 metrics with MQM on ten tasks, and their average; the first significance cluster bold.",
+            main, "Agreement of metrics with MQM on every task, and their average; the first significance cluster bold.",
             signature, marks=lambda _: words,
         ),
         "clusters": metaeval.Table(places, "Significance clusters of the average and of every task.", signature),
@@ -207,12 +230,13 @@ def _add_together(
         "beside": tabulate_beside(list(beside.values())),
     }  # fmt: skip
     together.cells = compare_values(main)
+    together.texts["tasks"] = format_list(describe_tasks(first, held))
     together.texts["beside"] = format_list(describe_beside(list(beside.values()), main["average"]))
     rows = [
         Interval(found.metrics[m], f"{found.metrics[m]} ({found.average_clusters[m]})", found.average[m])
         for m in order[::-1]
     ]
-    label = "weighted average of ten tasks; in brackets the significance cluster"
+    label = "weighted average of all tasks; in brackets the significance cluster"
     together.figures = {
         "average": partial(_draw_average, rows, label, signature),
         "beside": partial(draw_beside, list(beside.values())),
