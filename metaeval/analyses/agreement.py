@@ -404,7 +404,7 @@ def agreement(
     pooled = pool_statistics(found, share)
     n_topics = min(len(one.topics) for one in collections)
     ends = [_find_ends(name, one, n_topics, confidence) for name, one in pooled.items()]
-    p_values = np.array([swap_p_values(one.value, one.exchanged) for one in pooled.values()])
+    p_values = np.array([swap_p_values(one.observed, one.exchanged) for one in pooled.values()])
     values = np.array([one.value for one in pooled.values()])
     settings: dict[str, object] = {"reference": held_against, "statistics": ", ".join(wanted), "test": test}
     settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}

@@ -19,6 +19,7 @@ from metaeval.stats.run_agreement import (
 )
 from metaeval.stats.soft_accuracy import (
     flip_p_values,
+    normal_p_values,
     resample_soft_accuracy,
     soft_accuracy,
     swap_cells_softly,
@@ -62,6 +63,8 @@ class Found:
         The smallest step between two values.
     n_pairs : int
         Pairs of runs that count.
+    tested : ndarray, shape (measure,), optional
+        What exchanges are compared with, where it is computed otherwise than the value.
     """
 
     value: np.ndarray
@@ -71,6 +74,12 @@ class Found:
     ceiling: float
     step: float
     n_pairs: int
+    tested: np.ndarray | None = None
+
+    @property
+    def observed(self) -> np.ndarray:
+        """What exchanges are compared with, shape (measure,)."""
+        return self.value if self.tested is None else self.tested
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +209,7 @@ def pool_statistics(found: Sequence[Mapping[str, Found]], weights: np.ndarray) -
             float(mix([one.ceiling for one in each])),
             float((share * [one.step for one in each]).min()),
             sum(one.n_pairs for one in each),
+            mix([one.observed for one in each]),
         )
     return pooled
 
@@ -246,7 +256,10 @@ def _compare_softly(held: Held) -> Found:
     exchanged = swap_cells_softly(held.values, held.reference, held.key("cells"), held.n_permutations)
     # The mean distance between p and a number drawn evenly from 0 to 1 is p² − p + ½.
     chance = float(1 - (p[-1] ** 2 - p[-1] + 0.5).mean())
-    return Found(soft_accuracy(p[:-1], p[-1]), exchanged, drawn, chance, ceiling, 0.0, p.shape[1])
+    # Exchanges have p-values by the normal limit of the flips; so has what they are compared with, without flips' noise.
+    limit = normal_p_values(both)
+    tested = soft_accuracy(limit[:-1], limit[-1])
+    return Found(soft_accuracy(p[:-1], p[-1]), exchanged, drawn, chance, ceiling, 0.0, p.shape[1], tested)
 
 
 def _correlate_cells(held: Held) -> Found:
