@@ -38,6 +38,7 @@ from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.paired_tests import PairedTest
+from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import stream_key
 from metaeval.stats.swapping import find_clusters, swap_p_values
 
@@ -491,7 +492,7 @@ def _find_statistics(
     names = [str(one) for one in scores.measures]
     # Measures stay in their order: nothing is drawn for them, and the same pairs of them are pooled.
     places = [order.measures[names.index(str(one))] for one in (*measures, reference)]
-    values = np.ascontiguousarray(order.values[..., places])
+    values = np.ascontiguousarray(scale_scores(order.values)[..., places])
     run_scores = find_run_scores(values, scores, own, [str(one) for one in (*measures, reference)])
 
     def key(purpose: str) -> int:

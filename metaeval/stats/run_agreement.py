@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.resampling import topic_signs
-from metaeval.stats.scale import round_scaled, scale_scores
+from metaeval.stats.scale import round_scaled, scale_scores, scale_squares
 from metaeval.stats.swapping import FloatArray, standardise
 
 RunStatistic: TypeAlias = Literal["pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson"]
@@ -180,7 +180,8 @@ def _rank(signs: npt.NDArray[np.float32], n_runs: int) -> FloatArray:
 
 def _correlate(one: FloatArray, two: FloatArray) -> FloatArray:
     """Return Pearson's r along the last axis, NaN where a side is constant."""
-    x, y = (side - side.mean(axis=-1, keepdims=True) for side in (one, two))
+    x, y = (scale_squares(side, axis=-1) for side in (one, two))
+    x, y = (side - side.mean(axis=-1, keepdims=True) for side in (x, y))
     for side, centred in ((one, x), (two, y)):
         centred[np.ptp(side, axis=-1) == 0] = 0.0  # a mean of equal numbers need not be that number
     lengths = np.sqrt((x**2).sum(axis=-1)) * np.sqrt((y**2).sum(axis=-1))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.resampling import topic_signs
-from metaeval.stats.scale import scale_scores
+from metaeval.stats.scale import scale_scores, scale_squares
 from metaeval.stats.swapping import FloatArray, standardise
 
 _ROUNDING = 1e-12
@@ -126,7 +126,7 @@ def normal_p_values(values: FloatArray) -> FloatArray:
     scaled = scale_scores(values)
     rows = []
     for m in range(values.shape[-1]):
-        gaps = scaled[run, :, m] - scaled[other, :, m]
+        gaps = scale_squares(scaled[run, :, m] - scaled[other, :, m], axis=1)
         rows.append(_find_tail(gaps.sum(axis=1), (gaps**2).sum(axis=1)))
     return np.array(rows)
 
@@ -152,7 +152,7 @@ def resample_soft_accuracy(
     drawn = weights.astype(np.float64)
 
     def find(scores: FloatArray) -> FloatArray:
-        gaps = (scores[run] - scores[other]).T
+        gaps = scale_squares(scores[run] - scores[other], axis=1).T
         return _find_tail(drawn @ gaps, drawn @ gaps**2)
 
     scaled, gold = scale_scores(values), scale_scores(reference[..., np.newaxis])
