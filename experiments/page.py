@@ -229,7 +229,7 @@ def show_verdicts(verdicts: Sequence[Verdict]) -> str:
         if simulated:
             counts = Counter(one.outcome for one in simulated)
             words = ", ".join(f"{word} {counts[word]}" for word in OUTCOME_WORDS if counts[word])
-            parts.append(fold(f"{len(simulated)} simulated collections: {words}", _tabulate_verdicts(simulated)))
+            parts.append(fold(f"on simulated collections: {words}", _tabulate_verdicts(simulated)))
     return "\n\n".join(parts)
 
 

@@ -23,6 +23,8 @@ SOURCES_ARE = {
     "stc3": "dialogues of NTCIR-14 STC-3 with 22 runs, two of them baselines; gold and baselines are the paper's own, the "
     "other runs are one team's.",
     "llmjudge": "33 runs on 25 topics, as classification and, by shares of classes, as quantification.",
+    "semeval2017-runs": "half of the tweets of SemEval-2017 Task 4 C (topics of one word) with the runs of 14 of its 15 "
+    "teams and the five constant baselines: 19 of the paper's 20 runs.",
     "semeval": "SemEval's gold with runs that always answer one class, in 2016 with PotTS: six and five runs.",
     "stand-in": "simulated campaigns of the papers' shapes: what holds there says what measures do with such data, nothing "
     "about the real campaigns.",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.acl2021 import audit
+from experiments.acl2021 import audit, on_print
 from experiments.outcome import Outcome
 from experiments.source_pages import Layout, write_source_page
 
-PICTURES = {"stc3": ("figure2",), "llmjudge": ("figure1",)}
+PICTURES = {"stc3": ("figure2",), "semeval2017-runs": ("table2_print", "figure1"), "llmjudge": ("figure1",)}
 CONSISTENCY = {
     "mean τ": r"^[A-Za-z_0-9]+$(?<!V_E2)",
     "marks": "outperforms",
@@ -59,4 +59,5 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
     str
         Markdown.
     """
-    return write_source_page(LAYOUT, outcomes, audit.find_checks(), audit.find_implications(), PICTURES)
+    implications = [*audit.find_implications(), *on_print.find_implications()]
+    return write_source_page(LAYOUT, outcomes, audit.find_checks(), implications, PICTURES)

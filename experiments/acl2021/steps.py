@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 
 import metaeval
-from experiments.acl2021 import audit, summary, verdicts
+from experiments.acl2021 import audit, formulas, on_print, subset, summary, verdicts
 from experiments.comparison import cell
 from experiments.outcome import Outcome, Settings
 from experiments.page import SIMULATED
 from experiments.sources import compare_collections, compute_sources, find_relation, tabulate_collections
-from experiments.verdicts import Views, apply_rules, look_at
+from experiments.verdicts import Views, look_at
 from metaeval.analyses.discriminative_power import draw_power_curves
 from metaeval.analyses.study import Study, study_collection
 
@@ -44,7 +44,7 @@ def run(settings: Settings) -> list[Outcome]:
     audited = audit.compute_audit()
     outcomes, notes = compute_sources("ACL 2021", STUDY, MEASURES, compute_tables, settings)
     audited.notes += notes
-    audited.verdicts = [one for rule in verdicts.RULES for one in rule.apply_to_print()]
+    audited.verdicts = [*on_print.apply_to_print(), *formulas.decide_formulas(), *formulas.list_untried()]
     return [audited, *outcomes]
 
 
@@ -114,7 +114,9 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     _add_consistency(outcome, studies)
     _add_power(outcome, studies)
     outcome.tables |= summary.tabulate_summaries(studies)
-    outcome.verdicts = apply_rules(verdicts.RULES, views)
+    outcome.verdicts = verdicts.apply_to_collections(views)
+    if source == subset.SOURCE:
+        subset.add_subset(outcome, settings)
     return outcome
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import metaeval
 from experiments.acl2021 import audit
 from experiments.acl2021.words import name_groups
-from metaeval.analyses.grades import grade, grade_power_results, rate_consistency_results
+from metaeval.analyses.grades import GOOD, MARGIN, POOR, grade, grade_power_results, rate_consistency_results
 from metaeval.analyses.study import Study
 
 STUDY, PRINTED = audit.STUDY, audit.PRINTED
@@ -21,7 +21,7 @@ PLACES = {
 }
 """The kind of the measures, and which collections speak: the first of these sets that there is anything of."""
 
-PROPERTIES = {
+PROPERTIES: dict[str, dict[str, tuple[str, ...]]] = {
     "table4": {
         "(I) order of classes": ("ordinal",),
         "(II) constant runs": ("constant",),
@@ -46,7 +46,7 @@ def tabulate_summaries(studies: Mapping[str, Study]) -> dict[str, metaeval.Table
     Returns
     -------
     dict of str to Table
-        A word unlike the printed one is followed by the printed one in brackets.
+        Every column is followed by what the paper prints there.
     """
     found = {}
     whole = {name for name, one in studies.items() if one.consistency is not None and one.small_consistency is not None}
@@ -55,9 +55,14 @@ def tabulate_summaries(studies: Mapping[str, Study]) -> dict[str, metaeval.Table
         if names:
             words = _describe_measures(table, kind, [studies[name] for name in names])
             used = ", ".join(f"{name} = {studies[name].name}" for name in names)
+            said, printed = words.iloc[:, ::2], words.iloc[:, 1::2]
+            unlike = int((said.map(lambda word: word.partition(" (")[0]).to_numpy() != printed.to_numpy()).sum())
             caption = (
                 f"Table {table[-1]}. Every measure in words, by the rules of `metaeval compare`, from {used}; properties "
-                "with the number of cases tried; where the paper has another word it stands in square brackets."
+                f"with the number of cases tried. Beside each word the printed one; {unlike} of {said.size} differ. "
+                f"The paper does not give its rules: groups from a mean τ of {STUDY['group_tau']:g}, good and poor from a net "
+                f"of {GOOD:.2f} and −{-POOR:.2f}, and counts of pairs told apart from {100 * MARGIN:g} % are post hoc, "
+                "chosen with its tables in view."
             )
             signature = (
                 f"{studies[names[0]].require('consistency').signature}; the same for the other collections and splits"
@@ -115,14 +120,12 @@ def _describe_measures(table: str, kind: str, studies: Sequence[Study]) -> pd.Da
         "consistency": _grade(splits[0].measures, rate_consistency_results(splits)),
         "power": dict(zip(map(str, powers[0].measures), grade_power_results(powers), strict=True)),
     }
-    rows = {
-        name: [
-            said[name] if said[name].partition(" (")[0] == printed else f"{said[name]} [{printed}]"
-            for said, printed in zip(by_column.values(), PRINTED[table][name], strict=True)
-        ]
-        for name in PRINTED[table]
-    }
-    return pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="measure"), columns=list(by_column))
+    names = pd.Index(list(PRINTED[table]), name="measure")
+    columns: dict[str, list[str]] = {}
+    for at, (title, said) in enumerate(by_column.items()):
+        columns[title] = [said[name] for name in names]
+        columns[f"{title}, printed"] = [PRINTED[table][name][at] for name in names]
+    return pd.DataFrame(columns, index=names)
 
 
 def _grade(measures: Sequence[metaeval.Measure], nets: np.ndarray) -> dict[str, str]:

@@ -1,158 +1,244 @@
-"""Claims of ACL 2021, and the rules by which each is tried on a collection. Rules follow the sentence, not the figures."""
+"""The conclusions of ACL 2021 as rules: claims.toml says them in words, the functions named there decide them."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-
+from experiments.acl2021 import classification, quantification
+from experiments.acl2021.audit import STUDY
+from experiments.acl2021.figures import CONSTANT, Figures, read_study
+from experiments.acl2021.printed_figures import read_print
 from experiments.bounds import BOUNDS
-from experiments.verdicts import Found, Rule, judge_symmetry
-from metaeval.analyses.ranking_similarity import RankingSimilarity
-from metaeval.analyses.study import Study
-from metaeval.show.verdict import Evidence
+from experiments.outcome import read_toml
+from experiments.verdicts import FEWEST_RUNS, Found, Rule, Views
+from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.analyses.study import Study, study_collection
+from metaeval.show.verdict import Evidence, Verdict
 
-GROUP_A = ("alpha_ORD", "alpha_INT", "F1_M", "HMPR", "MAE_M", "kappa")
-GROUP_B = ("MAE_mu", "Accuracy")
-ALIKE, APART = BOUNDS["similar"].value, BOUNDS["apart"].value
+PAPER = "ACL 2021"
+CLAIMS: dict[str, list[dict[str, Any]]] = read_toml(Path(__file__).with_name("claims.toml"))
 
-CONSTANT = "always-"
-"""What names of runs that always answer one class begin with."""
+TOGETHER = (("Sem16T4C", "Sem17T4C"), ("DQ-A", "DQ-E", "DQ-S"), ("Sem16T4E", "Sem17T4E"))
+"""Collections over which the paper averages, and those of its appendix."""
+
+MODULES = {"classification": classification, "quantification": quantification}
 
 
-def judge_outlier(study: Study) -> Found | None:
-    """Is NMD farther from the other measures than these are from each other?"""
-    similarity = study.similarity
-    if similarity is None or "NMD" not in _name_measures(study):
-        return None
-    means = dict(zip(_name_measures(study), _average_off_diagonal(similarity), strict=True))
-    own = means.pop("NMD")
-    low, high = min(means.values()), max(means.values())
-    lowest = min(means, key=means.__getitem__)
-    evidence = (
-        Evidence("mean τ of NMD with the others", own),
-        Evidence(f"of the next lowest ({lowest})", low),
-        Evidence("of the highest", high),
+@dataclass(frozen=True, eq=False, repr=False)
+class Together(Study):
+    """Several collections of one source: as a study it is the one with the fewest runs.
+
+    Parameters
+    ----------
+    studies : tuple of Study
+        All of them.
+    """
+
+    studies: tuple[Study, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Names of all collections."""
+        return ", ".join(one.name for one in self.studies)
+
+    def by_robust_test(self) -> Study:
+        """Return all of them by the robust test."""
+        return join_studies([one.by_robust_test() for one in self.studies])
+
+
+def join_studies(studies: Sequence[Study]) -> Study:
+    """Return several studies as one; the only one as it is.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+
+    Returns
+    -------
+    Study
+    """
+    if len(studies) == 1:
+        return studies[0]
+    smallest = min(studies, key=lambda one: len(one.scores.runs))
+    return Together(**{one.name: getattr(smallest, one.name) for one in fields(Study)}, studies=tuple(studies))
+
+
+def join_views(views: Sequence[Views]) -> Views:
+    """Return looks at several collections as looks at all of them.
+
+    Parameters
+    ----------
+    views : sequence of Views
+
+    Returns
+    -------
+    Views
+        Where a look leaves one collection as it is, that is taken as it is.
+    """
+    if len(views) == 1:
+        return views[0]
+    seeds = set.intersection(*(set(one.by_seed) for one in views))
+    others: dict[str, Study | str] = {}
+    for name in views[0].others:
+        found = [one.others.get(name, "") for one in views]
+        if all(isinstance(one, str) for one in found):
+            others[name] = str(found[0])
+        else:
+            pairs = zip(views, found, strict=True)
+            others[name] = join_studies([one.study if isinstance(other, str) else other for one, other in pairs])
+    return Views(
+        join_studies([one.study for one in views]),
+        views[0].seed,
+        {seed: join_studies([one.by_seed[seed] for one in views]) for seed in sorted(seeds)},
+        others,
     )
-    if own >= low:
-        return "does not hold", evidence
-    return ("holds" if low - own > high - low else "holds in part"), evidence
 
 
-def judge_groups(study: Study) -> Found | None:
-    """Are rankings alike within A and within B, and different between them?"""
-    similarity = study.similarity
-    if similarity is None or not {*GROUP_A, *GROUP_B} <= set(_name_measures(study)):
+@lru_cache(maxsize=64)
+def leave_out_constant_runs(study: Study) -> Study | None:
+    """Return a study of the other runs, by the same trials and tests; None where there are too few.
+
+    Parameters
+    ----------
+    study : Study
+
+    Returns
+    -------
+    Study or None
+    """
+    rest = [run for run in study.scores.runs if CONSTANT not in run]
+    if len(rest) < FEWEST_RUNS or study.consistency is None:
         return None
-    frame = similarity.to_frame()
+    seed = int(dict(study.consistency.signature.settings)["seed"])
+    scores = study.scores.sel(runs=rest)
+    found = study_collection(
+        scores, questions=("consistency", "small_consistency"), n_trials=len(study.consistency.tau),
+        n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"], small=STUDY["size"], seed=seed,
+    )  # fmt: skip
+    if study.power is None:
+        return found
+    power = discriminative_power(
+        scores, test=study.power.test, n_permutations=study.power.n_permutations, alpha=STUDY["alpha"], seed=seed,
+        n_bootstrap=STUDY["n_bootstrap"],
+    )  # fmt: skip
+    return replace(found, power=power)
 
-    def average(pairs: Sequence[tuple[str, str]]) -> float:
-        return float(np.mean([float(frame.loc[one, two]) for one, two in pairs]))  # type: ignore[arg-type]
 
-    a = average(list(itertools.combinations(GROUP_A, 2)))
-    b = average(list(itertools.combinations(GROUP_B, 2)))
-    between = average(list(itertools.product(GROUP_A, GROUP_B)))
-    evidence = (Evidence("mean τ within A", a), Evidence("within B", b), Evidence("between", between))
-    if min(a, b) >= ALIKE and between < APART:
-        return "holds", evidence
-    return ("holds in part" if min(a, b) > between else "does not hold"), evidence
+def decide_study(name: str, claim: Mapping[str, Any], study: Study) -> Found | None:
+    """Decide a claim on a collection, or on several together.
+
+    Parameters
+    ----------
+    name : str
+        Of the function.
+    claim : mapping
+        Of claims.toml.
+    study : Study
+
+    Returns
+    -------
+    (outcome, evidence) or None
+    """
+    judge = getattr(MODULES[claim["kind"]], name)
+    if claim.get("together"):
+        studies = study.studies if isinstance(study, Together) else (study,)
+        found: Found | None = judge([read_study(one) for one in studies])
+    elif name.startswith("constant_runs_explain"):
+        figures = read_study(study)
+        if figures.n_constant < 2 or "kappa" not in figures.measures:
+            return None
+        rest = leave_out_constant_runs(study)
+        if rest is None:
+            n_rest = len(study.scores.runs) - figures.n_constant
+            return "cannot tell", (Evidence(f"other runs, of {FEWEST_RUNS} needed", n_rest),)
+        found = judge(figures, read_study(rest))
+    else:
+        found = judge(read_study(study))
+    return found
 
 
-def judge_constant_runs(study: Study) -> Found | None:
-    """Have all runs that always answer one class the same mean κ, while Accuracy tells them apart?"""
-    if not {"kappa", "Accuracy"} <= set(_name_measures(study)):
-        return None
-    constant = [run for run in study.scores.runs if CONSTANT in run]
-    if len(constant) < 2:
-        return None
-    means = study.scores.means().loc[constant]
-    kappa, accuracy = (float(np.ptp(means[name])) for name in ("kappa", "Accuracy"))
-    evidence = (
-        Evidence("constant runs", len(constant)),
-        Evidence("range of their mean κ", kappa),
-        Evidence("of their mean Accuracy", accuracy),
+def decide_print(name: str, claim: Mapping[str, Any]) -> dict[str, Found]:
+    """Decide a claim on the paper's own numbers, by collection or collections.
+
+    Parameters
+    ----------
+    name : str
+        Of the function.
+    claim : mapping
+        Of claims.toml.
+
+    Returns
+    -------
+    dict of str to (outcome, evidence)
+        Where print lacks what it takes, "cannot tell" on what the sentence speaks of.
+    """
+    there = {place: one for place, one in read_print().items() if STUDY["collections"][place] == claim["kind"]}
+    if claim.get("needs"):
+        return dict.fromkeys(claim["speaks_of"], ("cannot tell", ()))
+    judge: Callable[[Any], Found | None] = getattr(MODULES[claim["kind"]], name)
+    tried: dict[str, Figures | list[Figures]] = dict(there)
+    if claim.get("together"):
+        tried = {
+            ", ".join(group): [there[place] for place in group] for group in TOGETHER if set(group) <= set(there)
+        }  # fmt: skip
+    decided = {place: found for place, one in tried.items() if (found := judge(one)) is not None}
+    # What stands for an interval in print is the number itself: it is not shown.
+    return {
+        place: (word, tuple(replace(one, interval=None) for one in seen)) for place, (word, seen) in decided.items()
+    }
+
+
+def fill_bounds(text: str) -> str:
+    """Return the words of a rule with its bounds in figures.
+
+    Examples
+    --------
+    >>> fill_bounds("τ is at least {similar}.")
+    'τ is at least 0.8.'
+    """
+    return re.sub(r"\{([^}]+)\}", lambda found: f"{BOUNDS[found[1]].value:g}", text)
+
+
+def _make_rule(claim: Mapping[str, Any]) -> Rule:
+    name = claim["name"]
+    return Rule(
+        claim["claim"],
+        f"{PAPER}, {claim['where']}",
+        fill_bounds(claim["rule"]),
+        partial(decide_study, name, claim),
+        fewest_runs=claim.get("fewest_runs", FEWEST_RUNS),
+        rests_on_power=claim.get("power", False),
+        random=claim.get("random", True),
+        in_print=partial(decide_print, name, claim),
     )
-    return ("holds" if kappa < 1e-12 < accuracy else "does not hold"), evidence
 
 
-def judge_consistency(study: Study) -> Found | None:
-    """Is RNOD's mean τ not smaller than RSNOD's, over halves and over small sets of topics?"""
-    names = _name_measures(study)
-    if not {"RNOD", "RSNOD"} <= set(names):
-        return None
-    one, two = names.index("RNOD"), names.index("RSNOD")
-    evidence, gaps, significant = [], [], []
-    for label, result in (("halves", study.consistency), ("small sets", study.small_consistency)):
-        if result is None:
-            continue
-        gaps.append(float(result.means[one] - result.means[two]))
-        significant.append(bool(result.significant[one, two]))
-        word = "significant" if significant[-1] else "not significant"
-        evidence += [
-            Evidence(f"{label}: mean τ of RNOD", float(result.means[one])),
-            Evidence(f"of RSNOD ({word})", float(result.means[two])),
-        ]
-    if not gaps:
-        return None
-    if all(gap >= 0 for gap in gaps):
-        return "holds", tuple(evidence)
-    worse = any(gap < 0 and sure for gap, sure in zip(gaps, significant, strict=True))
-    return ("does not hold" if worse else "cannot tell"), tuple(evidence)
+RULES = {claim["name"]: _make_rule(claim) for claim in CLAIMS["claims"]}
+"""By name."""
 
 
-def _name_measures(study: Study) -> list[str]:
-    return [str(one) for one in study.scores.measures]
+def apply_to_collections(collections: Mapping[str, Views]) -> list[Verdict]:
+    """Return the verdicts of every rule on the collections of one source, rule by rule.
 
+    Parameters
+    ----------
+    collections : mapping of str to Views
+        By the paper's name of the collection in whose place they stand.
 
-def _average_off_diagonal(similarity: RankingSimilarity) -> list[float]:
-    """Return the mean τ of every measure with the others."""
-    n = len(similarity.measures)
-    means: list[float] = ((similarity.tau.sum(axis=1) - np.diag(similarity.tau)) / (n - 1)).tolist()
-    return means
-
-
-RULES = [
-    Rule(
-        "NMD is an outlier among the six measures.",
-        "ACL 2021, §6.1",
-        "NMD has the smallest mean τ with the others, and is farther below the next smallest than that is below the "
-        "largest; in part where it is the smallest only.",
-        judge_outlier,
-        random=False,
-    ),
-    Rule(
-        "(A) the α's, the two “Macro F1” measures (F1^M and HMPR), MAE^M and κ produce similar rankings; (B) MAE^μ and "
-        "Accuracy […] produce similar rankings, which are drastically different from those of Group A.",
-        "ACL 2021, §5.1",
-        f"The mean τ within A and that within B are at least {ALIKE:g}, and the mean τ between A and B is below "
-        f"{APART:g}, the paper's bands; in part where both means within exceed that between.",
-        judge_groups,
-        random=False,
-    ),
-    Rule(
-        "[κ] cannot distinguish between baseline runs that always return the same class.",
-        "ACL 2021, §5.2",
-        "All constant runs (two or more) have the same mean κ, and not the same mean Accuracy. It is about these runs "
-        "only, so that their number suffices.",
-        judge_constant_runs,
-        fewest_runs=2,
-        random=False,
-    ),
-    Rule(
-        "RNOD appears to be the best in terms of system ranking consistency, and […] introducing symmetry [RSNOD] may not "
-        "be a good idea.",
-        "ACL 2021, §6.2",
-        "RNOD's mean τ is not smaller than RSNOD's, over halves and over sets of ten topics; does not hold where it is "
-        "significantly smaller in either (randomised Tukey HSD), cannot be told where it is smaller by less.",
-        judge_consistency,
-    ),
-    Rule(
-        "Introducing symmetry to RNOD (i.e., using RSNOD instead) is not beneficial.",
-        "ACL 2021, §6.3",
-        "Of discriminative power: at α = 0.05 RSNOD finds fewer significant run pairs than RNOD: the interval of the "
-        "difference over topics lies above 0. It does not hold if it lies below 0.",
-        judge_symmetry,
-        rests_on_power=True,
-    ),
-]
+    Returns
+    -------
+    list of Verdict
+    """
+    groups = [[collections[one] for one in group if one in collections] for group in TOGETHER]
+    joined = [join_views(group) for group in groups if group]
+    return [
+        verdict
+        for claim in CLAIMS["claims"]
+        for views in (joined if claim.get("together") else collections.values())
+        if (verdict := RULES[claim["name"]].apply(views)) is not None
+    ]

@@ -1,30 +1,29 @@
-"""Worked examples: Appendix B, Figure 1 as two journals, and the pairs of data sets that the blog on CEM draws."""
+"""Worked examples of the paper: Figures 1 and 3, and the examples of Appendix B and §4.1 for all measures of Table 2."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 import metaeval
+from experiments.amigo2020 import audit, blog, verdicts_examples
+from experiments.audits import tabulate_audit
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
 from metaeval.measures.closeness import proximity
-from metaeval.show.drawing import sign_figure
-from metaeval.show.style import house_style
 
-EXAMPLES = read_toml(Path(__file__).parent / "examples.toml")
-CLASSES = EXAMPLES["journals"]["classes"]
-JOURNALS = ("F", "S")
-SHOWN = 5
-"""How many of the closest and of the farthest pairs of classes are shown."""
+HERE = Path(__file__).parent
+PRINTED = read_toml(HERE / "printed.toml")
+FIGURE1, FIGURE3, APPENDIX = (PRINTED[name] for name in ("figure1", "figure3", "appendix_b"))
+MEASURES: Mapping[str, str] = read_toml(HERE / "study.toml")["properties"]
+"""Row of Table 2 to measure."""
 
 
 def compute_examples(settings: Settings) -> Outcome:
-    """Compute the examples; nothing of it is random and no data is needed.
+    """Compute the examples of the paper and of the blog; nothing of it is random and no data is needed.
 
     Parameters
     ----------
@@ -34,115 +33,191 @@ def compute_examples(settings: Settings) -> Outcome:
     -------
     Outcome
     """
-    settings.say("worked examples: Appendix B, two journals")
-    found = Outcome("amigo2020", "examples", cells=compare_appendix_b())
+    settings.say("worked examples: Figures 1 and 3, Appendix B, the blog")
     signature = f"worked examples | inputs as printed | metaeval {metaeval.__version__}"
-    rows = [(one.column, one.row, one.printed, one.reproduced, one.verdict) for one in found.cells]
-    frame = pd.DataFrame(rows, columns=["measure", "output", "printed", "computed", "verdict"]).set_index("measure")
-    caption = "Appendix B, imbalance: two outputs with one mistake each. The printed cosines are cut off, not rounded."
-    found.tables["appendix_b"] = metaeval.Table(frame, caption, signature)
-    found.tables["blog"] = tabulate_blog(signature)
-    found.tables["closeness"] = tabulate_closeness(signature)
-    found.figures["closeness"] = partial(draw_closeness, signature)
-    found.notes = [
-        "Appendix B: the printed cosines are truncated (0.9737 and 0.9798)",
-        "journal S: print gives its three middle classes and the sum; the rest is split evenly here",
-        "imbalance: the blog wants the mistake in the small class to matter less; CEM_ORD, as the paper's Property 3, "
-        "does the opposite",
-    ]
+    cells = {"figure1": compare_figure1(), "figure3": compare_figure3(), "appendix_b": compare_imbalance()}
+    scores = score_statements()
+    found = Outcome("amigo2020", "examples", cells=[*(one for some in cells.values() for one in some)])
+    found.cells += compare_statements(scores)
+    captions = {
+        "figure1": "Figure 1 and §3.1: closeness of classes, printed and computed. Right: the same for every split of its "
+        "two outer classes.",
+        "figure3": "Figure 3: closeness of classes, sums of the confusion matrices, and scores of both systems.",
+        "appendix_b": "Appendix B, imbalance: the printed scores of two outputs with one mistake each. Cut off: print is "
+        "the computed number without its further digits.",
+    }
+    for name, caption in captions.items():
+        found.tables[name] = metaeval.Table(_tabulate_cells(cells[name]), caption, signature)
+    found.tables["appendix_b_all"] = tabulate_statements(scores, signature)
+    found.tables |= blog.make_tables(signature)
+    found.tables["audit"] = tabulate_audit("Amigó et al. 2020", audit.find_checks(), "audit of amigo2020/printed.toml")
+    found.figures["closeness"] = blog.draw_closeness
+    found.verdicts = verdicts_examples.judge_examples(scores)
     return found
 
 
-def count_pairs(predicted: list[int], gold: list[int], n_classes: int) -> np.ndarray:
+def compare_figure1() -> list[Cell]:
+    """Return the printed closenesses of both distributions; on the right, of any split of the outer classes."""
+    cells = []
+    for value in FIGURE1["values"]:
+        gold = np.array([FIGURE1["left"]]) if "left" in value["item"] else blog.split_ends()
+        computed = proximity(gold)[:, value["gold"], value["predicted"]]
+        # Where splits differ, the one that is farthest from print stands for all.
+        farthest = float(computed[np.argmax(np.abs(computed - value["printed"]))])
+        cells.append(
+            cell(value["item"], value["row"], "prox", value["printed"], farthest, data="print", digits=value["digits"])
+        )
+    return cells
+
+
+def compare_figure3() -> list[Cell]:
+    """Return the printed closenesses, sums and scores of Figure 3."""
+    names, gold = FIGURE3["classes"], np.array(FIGURE3["gold"])
+    computed = proximity(gold)
+    cells = [
+        cell("Figure 3", f"{p} for {g}", "prox", printed, float(computed[names.index(g), names.index(p)]),
+             data="print", digits=2)
+        for p, values in FIGURE3["proximity"].items()
+        for g, printed in zip(names, values, strict=True)
+    ]  # fmt: skip
+    for system, one in FIGURE3["systems"].items():
+        counts = np.array(one["counts"])
+        for kind, printed, sums in (("gold", gold, counts.sum(axis=1)), ("predicted", one["predicted"], counts.sum(0))):
+            cells += [
+                cell("Figure 3", f"system {system}, {kind} {name}", "total", float(a), float(b), data="print")
+                for name, a, b in zip(names, printed, sums, strict=True)
+            ]
+        for name in ("CEM_ORD", "Accuracy"):
+            score = float(metaeval.measure(name).score(counts))
+            cells.append(cell("Figure 3", f"system {system}", name, one[name], score, data="print", digits=2))
+    return cells
+
+
+def compare_imbalance() -> list[Cell]:
+    """Return the printed scores of both outputs of Appendix B, imbalance; errors with a minus, as printed."""
+    example = APPENDIX["imbalance"]
+    cells = []
+    for value in example["values"]:
+        measure = metaeval.measure(value["measure"])
+        for output, printed in zip(example["outputs"], value["printed"], strict=True):
+            computed = measure.sign * float(measure.score(count_pairs(output, example["gold"], 3)))
+            row = f"({', '.join(map(str, output))})"
+            cells.append(cell("Appendix B", row, str(measure), printed, computed, data="print", digits=value["digits"]))
+    return cells
+
+
+def count_pairs(predicted: Sequence[int], gold: Sequence[int], n_classes: int) -> np.ndarray:
     """Return confusion counts of labels from 1, shape (K, K)."""
     counts = np.zeros((n_classes, n_classes), dtype=np.int64)
     np.add.at(counts, (np.asarray(gold) - 1, np.asarray(predicted) - 1), 1)
     return counts
 
 
-def compare_appendix_b() -> list[Cell]:
-    """Return the printed scores of both outputs of Appendix B beside the computed ones."""
-    example = EXAMPLES["appendix_b"]
+def stretch(labels: Sequence[int], f: Mapping[str, int]) -> list[int]:
+    """Return labels after a polynomial: classes become the numbers that the function gives.
+
+    Examples
+    --------
+    >>> stretch([1, 2, 3], {"constant": 0, "linear": 10, "square": 1, "cube": 0})
+    [11, 24, 39]
+    """
+    return [f["constant"] + f["linear"] * x + f["square"] * x**2 + f["cube"] * x**3 for x in labels]
+
+
+def score_statements() -> pd.DataFrame:
+    """Return both scores of the examples of Appendix B and §4.1 by every measure of Table 2, higher being better.
+
+    Returns
+    -------
+    DataFrame
+        One row per row of Table 2; columns (example, "first" or "second").
+    """
+    pairs = {}
+    for name in ("monotonicity", "imbalance"):
+        example = APPENDIX[name]
+        n_classes = example.get("n_classes", 3)
+        pairs[name] = [count_pairs(output, example["gold"], n_classes) for output in example["outputs"]]
+    for name in ("invariance", "example"):
+        example = APPENDIX[name]
+        gold, output = example["gold"], example["output"]
+        after = stretch(output, example["f"]), stretch(gold, example["f"])
+        n_classes = max(*after[0], *after[1])  # the same scale for both, so that its length has no effect
+        pairs[name] = [count_pairs(output, gold, n_classes), count_pairs(*after, n_classes)]
+    scored = {
+        (name, which): [_score(measure, counts) for measure in MEASURES.values()]
+        for name, both in pairs.items()
+        for which, counts in zip(("first", "second"), both, strict=True)
+    }
+    return pd.DataFrame(scored, index=pd.Index(list(MEASURES), name="measure"))
+
+
+def _score(name: str, counts: np.ndarray) -> float:
+    measure = metaeval.measure(name)
+    return float(measure.sign * measure.evaluate(counts)[0])
+
+
+def find_relations(scores: pd.DataFrame, example: str) -> pd.Series[str]:
+    """Return "=", ">" or "<" between the two scores of an example, for every measure."""
+    gap = scores[example, "first"] - scores[example, "second"]
+    return gap.map(lambda one: "=" if abs(one) < 1e-9 else ">" if one > 0 else "<")
+
+
+def compare_statements(scores: pd.DataFrame) -> list[Cell]:
+    """Return whether what Appendix B says of the scores of two examples is so: 1 for yes."""
     cells = []
-    for value in example["values"]:
-        measure = metaeval.measure(value["measure"])
-        # Errors are printed with a minus, so that higher is better.
-        sign = 1 if measure.higher_is_better else -1
-        for output, printed in zip(example["outputs"], value["printed"], strict=True):
-            counts = count_pairs(output, example["gold"], 3)
-            computed = sign * float(measure.score(counts))
-            row = f"({', '.join(map(str, output))})"
-            cells.append(cell("Appendix B", row, str(measure), printed, computed, data="print", digits=value["digits"]))
+    for name, wanted in (("monotonicity", "scores are equal"), ("invariance", "scores differ")):
+        relations = find_relations(scores, name)
+        for row in APPENDIX[name]["rows"]:
+            met = (relations[row] == "=") == (wanted == "scores are equal")
+            cells.append(cell(f"Appendix B, {name}", row, wanted, 1.0, float(met), data="print"))
     return cells
 
 
-def tabulate_blog(signature: str) -> metaeval.Table:
-    """Return the score of both data sets of each of the blog's pictures, and whether it is as the blog says."""
-    rows = []
-    for example in EXAMPLES["blog"]:
-        first, second = (_with_mistakes(example, which) for which in ("first", "second"))
-        scores = [float(metaeval.measure("CEM_ORD").score(counts)) for counts in (first, second)]
-        gap = scores[0] - scores[1]
-        relation = "=" if abs(gap) < 1e-12 else ">" if gap > 0 else "<"
-        rows.append((example["property"], example["says"], *scores, relation))
-    names = ["property", "the blog says", "first", "second", "CEM_ORD"]
-    frame = pd.DataFrame(rows, columns=names).set_index("property")
+def tabulate_statements(scores: pd.DataFrame, signature: str) -> metaeval.Table:
+    """Return both scores of every example and how they relate; bold where the paper says something else of a measure."""
+    examples = {
+        "monotonicity": ("(1,2,3)", "(2,3,4)"),
+        "invariance": ("(1,2,3)", "f = 10 + x³"),
+        "example": ("(1,2,2)", "f = 10x + x²"),
+        "imbalance": ("(1,2,2,3)", "(1,1,2,2)"),
+    }
+    heads = dict(zip(examples, ("monotonicity", "invariance", "§4.1", "imbalance"), strict=True))
+    columns = {}
+    for name, (first, second) in examples.items():
+        columns[heads[name], first] = scores[name, "first"]
+        columns[heads[name], second] = scores[name, "second"]
+        columns[heads[name], ""] = find_relations(scores, name)
+    frame = pd.DataFrame(columns, index=scores.index)
+    words = pd.DataFrame("", index=frame.index, columns=frame.columns)
+    wrong = [
+        ("imbalance", row)
+        for row, marks in PRINTED["properties"].items()
+        if marks[2] != (frame.loc[row, ("imbalance", "")] == ">")
+    ]
+    wrong += [(one.item.rpartition(", ")[2], one.row) for one in compare_statements(scores) if not one.reproduced]
+    wrong += [
+        ("§4.1", row)
+        for row, marks in PRINTED["properties"].items()
+        if marks[0] and frame.loc[row, ("§4.1", "")] != "="
+    ]
+    for head, row in wrong:
+        words.loc[row, (head, "")] = "bold"
     caption = (
-        "The pairs of data sets by which the blog explains the properties: CEM_ORD of the first and of the second."
+        "The examples of Appendix B and §4.1 by all measures of Table 2, higher being better: a monotonic measure has <, an "
+        "invariant one =, one that satisfies imbalance >. Bold: not what Appendix B or Table 2 says of the measure."
     )
-    return metaeval.Table(frame, caption, signature, digits=4)
+    return metaeval.Table(frame, caption, signature, marks=lambda _: words)
 
 
-def _with_mistakes(example: dict[str, list[list[int]]], which: str) -> np.ndarray:
-    gold = example.get(f"gold_{which}") or example["gold"]
-    counts = np.diag(gold).astype(np.int64)
-    for g, p in example.get(which, []):
-        counts[g, g] -= 1
-        counts[g, p] += 1
-    return counts
+def _tabulate_cells(cells: Sequence[Cell]) -> pd.DataFrame:
+    rows = [(one.row, one.column, one.printed, one.reproduced, one.verdict, _is_cut_off(one)) for one in cells]
+    names = ["case", "quantity", "printed", "computed", "verdict", "cut off"]
+    frame = pd.DataFrame(rows, columns=names, index=pd.Index([one.item for one in cells], name="where"))
+    return frame if frame["cut off"].any() else frame.drop(columns="cut off")
 
 
-def rank_pairs() -> dict[str, list[tuple[float, int, int]]]:
-    """Return (closeness, predicted, gold) of every two classes in both journals, the closest first."""
-    ranked = {}
-    for name in JOURNALS:
-        gold = EXAMPLES["journals"][name]
-        closeness = proximity(gold)
-        pairs = [(closeness[g, p], p, g) for g in range(len(gold)) for p in range(len(gold)) if p != g]
-        ranked[name] = sorted(pairs, reverse=True)
-    return ranked
-
-
-def tabulate_closeness(signature: str) -> metaeval.Table:
-    """Return informational closeness of every two classes in two journals."""
-    rows = [(name, CLASSES[p], CLASSES[g], value) for name, pairs in rank_pairs().items() for value, p, g in pairs]
-    frame = pd.DataFrame(rows, columns=["journal", "predicted", "gold", "closeness"]).set_index("journal")
-    caption = "Informational closeness, in bits, of a predicted to a gold class (Eq. 1), the closest pairs first."
-    return metaeval.Table(frame, caption, signature, digits=2)
-
-
-def draw_closeness(signature: str) -> Figure:
-    """Draw the sizes of classes in two journals, and below the pairs of classes that are closest and farthest."""
-    with house_style():
-        figure = Figure(figsize=(9.6, 6.2), layout="constrained")
-        grid = figure.subplots(2, 2, height_ratios=(2, 3))
-        for column, (name, pairs) in enumerate(rank_pairs().items()):
-            top, below = grid[:, column]
-            gold, extremes = EXAMPLES["journals"][name], pairs[:SHOWN] + pairs[-SHOWN:]
-            top.bar(range(len(gold)), gold, color="#56B4E9")
-            top.set_xticks(range(len(gold)), CLASSES, fontsize=7)
-            top.set(title=EXAMPLES["journals"]["titles"][column], ylabel="papers" if column == 0 else "")
-            top.grid(axis="x", visible=False)
-            values = [value for value, _, _ in extremes]
-            colours = ["#009E73"] * SHOWN + ["#D55E00"] * SHOWN
-            below.barh(range(2 * SHOWN), values, color=colours, height=0.7)
-            below.set_yticks(range(2 * SHOWN), [f"{CLASSES[p]} for {CLASSES[g]}" for _, p, g in extremes], fontsize=7)
-            below.invert_yaxis()
-            below.set_xlabel("closeness in bits: the closest and farthest pairs")
-            below.grid(axis="y", visible=False)
-            for row, value in enumerate(values):
-                below.annotate(
-                    f"{value:.2f}", (value, row), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7
-                )
-            below.set_xlim(right=1.15 * max(values))
-        return sign_figure(figure, signature)
+def _is_cut_off(one: Cell) -> str:
+    """Say "yes" where print differs but is the computed number cut off after the printed digits."""
+    unit = 2 * one.tolerance
+    cut = one.verdict == "differs" and one.reproduced is not None and 0 <= one.reproduced - one.printed < unit
+    return "yes" if cut else ""

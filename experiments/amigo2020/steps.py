@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from experiments.amigo2020 import axioms, examples, real, synthetic
+from experiments.amigo2020 import axioms, examples, real, replab, synthetic
 from experiments.outcome import Outcome, Settings
 
-SOURCES = ["synthetic", "properties", "original", "in_kind", "examples"]
+SOURCES = ["synthetic", "properties", "original", "replab2013", "in_kind", "examples"]
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -23,5 +23,6 @@ def run(settings: Settings) -> list[Outcome]:
         synthetic.compute_synthetic(settings),
         axioms.compute_table2(settings),
         *real.compute_real(settings),
+        replab.compute_replab(settings),
         examples.compute_examples(settings),
     ]

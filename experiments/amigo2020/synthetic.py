@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 import metaeval
+from experiments.amigo2020 import verdicts_synthetic
 from experiments.amigo2020.figures import draw_against_print
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
@@ -28,21 +30,29 @@ STUDY = read_toml(HERE / "study.toml")
 PRINTED = read_toml(HERE / "printed.toml")
 
 ROWS = list(STUDY["measures"])
+BESIDE: dict[str, str] = STUDY["beside"]
+"""Rows that print does not have: the same measure with another value for constant runs."""
+
 COLUMNS = list(STUDY["columns"])
 AS_LABELLED = np.array([PRINTED["synthetic"][row] for row in ROWS])
 CLOSE = 0.03
 """How near a cell has to be to count as met."""
 
+CENTRE = 4
+"""The class at the centre of the gold, which the paper calls the majority class."""
 
-def exchange_rows(table: np.ndarray) -> np.ndarray:
-    """Return the printed rows with the two that appear exchanged put right."""
+DEVIATIONS = 3
+"""Standard deviations over seeds by which one printed draw may be away from the mean."""
+
+
+def exchange_rows(table: np.ndarray, one: str, two: str) -> np.ndarray:
+    """Return a table with two of its rows exchanged."""
     order = list(range(len(ROWS)))
-    one, two = (ROWS.index(row) for row in STUDY["exchanged"])
-    order[one], order[two] = two, one
+    order[ROWS.index(one)], order[ROWS.index(two)] = ROWS.index(two), ROWS.index(one)
     return table[order]
 
 
-EXCHANGED = exchange_rows(AS_LABELLED)
+EXCHANGED = exchange_rows(AS_LABELLED, *STUDY["exchanged"])
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,11 @@ class Fit:
 
 
 def compute_coverages(
-    seed: int, *, runs: dict[str, Any] | None = None, measures: dict[str, str] | None = None
+    seed: int,
+    *,
+    runs: dict[str, Any] | None = None,
+    measures: dict[str, str] | None = None,
+    without: Sequence[str] = (),
 ) -> np.ndarray:
     """Simulate once and return the coverage of every measure in every column.
 
@@ -75,19 +89,27 @@ def compute_coverages(
         Choices of `synthetic_runs` other than its defaults.
     measures : dict, optional
         Rows of Table 3 of which another measure is taken. Where it is a reference measure, the reference changes too.
+    without : sequence of str, optional
+        Runs that no column has.
 
     Returns
     -------
     ndarray, shape (row, column)
+        Rows of the paper, then those beside it.
     """
     taken = {**STUDY["measures"], **(measures or {})}
     reference = [taken[row] for row in ROWS if STUDY["measures"][row] in STUDY["reference"]]
-    scores = _scores(seed, tuple((runs or {}).items())).sel(measures=taken.values())
-    table = np.empty((len(ROWS), len(COLUMNS)))
+    scores = _scores(seed, tuple((runs or {}).items())).sel(measures=[*taken.values(), *_list_beside(taken)])
+    table = np.empty((len(scores.measures), len(COLUMNS)))
     for c, left_out in enumerate(STUDY["columns"].values()):
-        kept = [run for run in scores.runs if run.rpartition("-")[0] != left_out]
+        kept = [run for run in scores.runs if run.rpartition("-")[0] != left_out and run not in without]
         table[:, c] = metaeval.coverage(scores.sel(runs=kept), reference=reference, n_bootstrap=0).coverage
     return table
+
+
+def _list_beside(taken: Mapping[str, str]) -> list[str]:
+    """Return the measures beside those of the paper; a reading that takes one of them has it once."""
+    return [one for one in BESIDE.values() if one not in taken.values()]
 
 
 @functools.lru_cache(maxsize=32)
@@ -95,9 +117,33 @@ def _scores(seed: int, choices: tuple[tuple[str, Any], ...]) -> metaeval.Scores:
     """Score once what several readings look at."""
     others = [name for one in STUDY["readings"].values() for name in one.get("measures", {}).values()]
     with warnings.catch_warnings():
-        # The runs that always return one class: κ and Pearson 0, as decided; the notes of the study say so.
+        # The runs that always return one class: κ and Pearson 0, as decided; the inputs of the study say so.
         warnings.simplefilter("ignore", UndefinedValueWarning)
-        return metaeval.score(synthetic_runs(seed, **dict(choices)), [*STUDY["measures"].values(), *others])
+        wanted = dict.fromkeys([*STUDY["measures"].values(), *BESIDE.values(), *others])
+        return metaeval.score(synthetic_runs(seed, **dict(choices)), list(wanted))
+
+
+def describe_runs(seed: int) -> verdicts_synthetic.Runs:
+    """Return what §5.3 says things of, of one simulation.
+
+    Parameters
+    ----------
+    seed : int
+
+    Returns
+    -------
+    Runs
+    """
+    scores = _scores(seed, ()).sel(measures=list(STUDY["measures"].values()))
+    means = pd.DataFrame(scores.values.mean(axis=1), index=list(scores.runs), columns=ROWS)
+    for row, measure in zip(ROWS, scores.measures, strict=True):
+        means[row] *= measure.sign
+    gold = synthetic_runs(seed, kinds=["maj"], ratios=[0.0]).counts[0].sum(axis=-1)
+    centred = float((gold[:, CENTRE - 1] == gold.max(axis=1)).mean())
+    right = gold[:, :, np.newaxis] * np.eye(gold.shape[1], dtype=np.int64)
+    return verdicts_synthetic.Runs(
+        means, centred, float(metaeval.measure(STUDY["measures"]["Kendall"]).score(right).mean())
+    )
 
 
 def compute_synthetic(settings: Settings) -> Outcome:
@@ -116,29 +162,33 @@ def compute_synthetic(settings: Settings) -> Outcome:
     settings.say(f"Table 3, synthetic half: {len(seeds)} seeds, {len(readings)} readings")
     # One seed is one piece of work: readings that look at the same runs share their scores.
     by_seed = joblib.Parallel(n_jobs=settings.n_jobs)(joblib.delayed(cover_readings)(seed, readings) for seed in seeds)
-    others = {name: np.stack([one[name] for one in by_seed]) for name in readings}
+    everything = {name: np.stack([one[name] for one in by_seed]) for name in readings}
+    others = {name: one[:, : len(ROWS)] for name, one in everything.items()}
     found = others["this reading"]
     signature = f"coverage | {synthetic_runs(seeds[0])!r}, simulated"
     signature += f" | reference {', '.join(STUDY['reference'])} | seeds {seeds[0]} to {seeds[-1]}"
     signature += f" | metaeval {metaeval.__version__}"
     outcome = Outcome("amigo2020", "synthetic")
-    outcome.tables["table3"] = tabulate_cells(found, signature)
-    outcome.tables["table3_wide"] = tabulate_wide(found, signature)
+    outcome.cells = compare_with_print(found, AS_LABELLED)
+    outcome.tables["table3"] = tabulate_cells(outcome.cells, found, signature)
+    outcome.tables["table3_wide"] = tabulate_wide(everything["this reading"], signature)
     outcome.tables["claims"] = tabulate_claims(found, signature)
-    outcome.cells = compare_with_print(found)
+    outcome.notes = describe_exchange(outcome.cells, found)
     panels = {"rows as labelled": AS_LABELLED, f"rows {' and '.join(STUDY['exchanged'])} exchanged": EXCHANGED}
     rows = [ROWS.index(row) for row in STUDY["exchanged"]]
     outcome.figures["table3"] = partial(draw_against_print, found.mean(axis=0), panels, COLUMNS, rows, CLOSE, signature)
+    outcome.verdicts = verdicts_synthetic.judge_synthetic(
+        others, AS_LABELLED, [describe_runs(seed) for seed in seeds], ROWS, COLUMNS
+    )
     if settings.quick:
         outcome.lacks = ["other readings"]
     else:
         outcome.tables["readings"] = tabulate_fits(others, signature)
         ties = others[STUDY["all_ties"]]
         outcome.tables["all_ties"] = tabulate_wide(
-            ties, signature, named="CEM_ORD with all ties (Eq. 1 read literally)"
+            everything[STUDY["all_ties"]], signature, named="CEM_ORD with all ties (Eq. 1 read literally)"
         )
         outcome.tables["claims_all_ties"] = tabulate_claims(ties, signature)
-    outcome.notes = list(STUDY["notes"])
     return outcome
 
 
@@ -147,36 +197,63 @@ def cover_readings(seed: int, readings: Mapping[str, Mapping[str, Any]]) -> dict
     return {name: compute_coverages(seed, **choice) for name, choice in readings.items()}
 
 
-def tabulate_cells(found: np.ndarray, signature: str) -> metaeval.Table:
-    """Return one row a cell: printed as labelled and exchanged, mean and sd over seeds."""
+def tabulate_cells(cells: Sequence[Cell], found: np.ndarray, signature: str) -> metaeval.Table:
+    """Return one row a cell: printed as labelled and exchanged, mean, sd and error over seeds, and both verdicts."""
+    exchanged = compare_with_print(found, EXCHANGED)
+    spread = found.std(axis=0, ddof=1).ravel()
     rows = [
-        (measure, column, AS_LABELLED[r, c], EXCHANGED[r, c], found[:, r, c].mean(), found[:, r, c].std(ddof=1))
-        for r, measure in enumerate(ROWS)
-        for c, column in enumerate(COLUMNS)
+        (one.row, one.column, one.printed, other.printed, one.reproduced, sd, one.tolerance, one.verdict, other.verdict)
+        for one, other, sd in zip(cells, exchanged, spread, strict=True)
     ]
-    names = ["measure", "column", "printed", "printed_exchanged", "mean", "sd"]
+    names = ["measure", "column", "printed", "printed_exchanged", "mean", "sd", "error", "verdict", "verdict_exchanged"]
     frame = pd.DataFrame(rows, columns=names).set_index("measure")
     caption = (
         f"Table 3, synthetic half: the printed coverage, the same with the rows {' and '.join(STUDY['exchanged'])} "
-        f"exchanged, and mean and standard deviation over {len(found)} seeds."
+        f"exchanged (post hoc), mean and standard deviation over {len(found)} seeds, how far print may be from the mean, and "
+        "the verdict of both."
     )
     return metaeval.Table(frame, caption, signature)
 
 
-def tabulate_wide(found: np.ndarray, signature: str, *, named: str = "") -> metaeval.Table:
-    """Return the table as the paper lays it out: the mean over seeds, and the printed number with rows exchanged."""
+def describe_exchange(cells: Sequence[Cell], found: np.ndarray) -> list[str]:
+    """Say how many printed cells are matched as labelled and exchanged, and how this exchange compares with all others."""
     means = found.mean(axis=0)
+    pairs = list(itertools.combinations(ROWS, 2))
+    gaps = {pair: float(np.abs(means - exchange_rows(AS_LABELLED, *pair)).mean()) for pair in pairs}
+    nearest = sorted(pairs, key=gaps.__getitem__)
+    rank = next(place for place, pair in enumerate(nearest, start=1) if set(pair) == set(STUDY["exchanged"]))
+    exchanged = compare_with_print(found, EXCHANGED)
+    as_labelled, after = (sum(one.verdict == "matches" for one in some) for some in (cells, exchanged))
+    return [
+        f"of {len(cells)} printed cells {as_labelled} are within the Monte Carlo error as labelled, {after} with the rows "
+        f"{' and '.join(STUDY['exchanged'])} exchanged (post hoc); only the former are counted above",
+        f"of all {len(pairs)} exchanges of two rows this one is, by the mean absolute deviation from print, number {rank}: "
+        f"{gaps[nearest[rank - 1]]:.4f}; the nearest other one, {' and '.join(nearest[1 if rank == 1 else 0])}, has "
+        f"{gaps[nearest[1 if rank == 1 else 0]]:.4f}",
+    ]
+
+
+def tabulate_wide(found: np.ndarray, signature: str, *, named: str = "") -> metaeval.Table:
+    """Return the table as the paper lays it out: the mean over seeds, and the printed number with rows exchanged.
+
+    Below the rows of the paper those that print does not have.
+    """
+    means = found.mean(axis=0)
+    names = [STUDY["shown"].get(row, row) for row in ROWS] + list(BESIDE)
     columns = pd.MultiIndex.from_product([COLUMNS, ["mean", "print"]])
-    values = np.stack([means, EXCHANGED], axis=2).reshape(len(ROWS), -1)
-    frame = pd.DataFrame(values, index=pd.Index(ROWS, name="measure"), columns=columns)
+    printed = np.vstack([EXCHANGED, np.full((len(BESIDE), len(COLUMNS)), np.nan)])
+    values = np.stack([means, printed], axis=2).reshape(len(names), -1)
+    frame = pd.DataFrame(values, index=pd.Index(names, name="measure"), columns=columns)
     words = pd.DataFrame("", index=frame.index, columns=columns)
     for c, column in enumerate(COLUMNS):
-        words.loc[ROWS[int(means[:, c].argmax())], (column, "mean")] = "bold"
+        words.loc[names[int(means[: len(ROWS), c].argmax())], (column, "mean")] = "bold"
         for row in np.flatnonzero(EXCHANGED[:, c] == EXCHANGED[:, c].max()):
-            words.loc[ROWS[row], (column, "print")] = "bold"
+            words.loc[names[row], (column, "print")] = "bold"
     caption = (
         f"Table 3, synthetic half: mean coverage over {len(found)} seeds beside the printed one (rows "
-        f"{' and '.join(STUDY['exchanged'])} exchanged); the best of a column in bold.{' ' * bool(named)}{named}"
+        f"{' and '.join(STUDY['exchanged'])} exchanged, post hoc); the best of a column in bold. "
+        "Spearman, constant: what a run that always returns one class scores, of which "
+        f"print says nothing.{' ' * bool(named)}{named}"
     )
     return metaeval.Table(frame, caption, signature, digits=2, marks=lambda _: words)
 
@@ -236,32 +313,15 @@ def tabulate_claims(found: np.ndarray, signature: str) -> metaeval.Table:
     return metaeval.Table(frame, caption, signature)
 
 
-def describe_claims(frame: pd.DataFrame) -> str:
-    """Say in which columns CEM_ORD is on top, and what is above it elsewhere, from `tabulate_claims`.
+def compare_with_print(found: np.ndarray, printed: np.ndarray) -> list[Cell]:
+    """Return printed against mean; one printed draw may be three standard deviations away from the mean.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Indexed by column.
-
-    Returns
-    -------
-    str
+    The difference of one draw and the mean of n others has 1 + 1/n times the variance of a draw.
     """
-    above = frame["above CEM_ORD on average"]
-    top = [str(column) for column in frame.index if above[column] == NOTHING]
-    rest = "; ".join(f"in {column} these are above it: {above[column]}" for column in frame.index if column not in top)
-    said = f"The paper has CEM_ORD on top in every column. Here it is, on average over seeds, in {', '.join(top) or 'none'}"
-    return f"{said}; {rest}." if rest else f"{said}."
-
-
-def compare_with_print(found: np.ndarray) -> list[Cell]:
-    """Return printed against mean, as labelled and exchanged; one printed draw may be three sd away from the mean."""
-    means, spread = found.mean(axis=0), found.std(axis=0, ddof=1)
+    means, spread = found.mean(axis=0), found.std(axis=0, ddof=1) * np.sqrt(1 + 1 / len(found))
     return [
-        cell(f"Table 3 ({which})", row, column, printed[r, c], float(means[r, c]), data="simulated",
-             digits=2, monte_carlo=float(3 * spread[r, c]))
-        for which, printed in (("as labelled", AS_LABELLED), ("exchanged", EXCHANGED))
+        cell("Table 3 (synthetic)", row, column, printed[r, c], float(means[r, c]), data="simulated",
+             digits=2, monte_carlo=float(DEVIATIONS * spread[r, c]))
         for r, row in enumerate(ROWS)
         for c, column in enumerate(COLUMNS)
     ]  # fmt: skip

@@ -85,12 +85,12 @@ def _exponential(rng: np.random.Generator, shape: tuple[int, int, int]) -> np.nd
     return rng.standard_exponential(shape) - 1
 
 
-def _wide(residuals: Residuals) -> Residuals:
-    """Give two of 22 runs three times the spread."""
+def _wide(residuals: Residuals, times: float = 3) -> Residuals:
+    """Give two of 22 runs so many times the spread."""
 
     def draw(rng: np.random.Generator, shape: tuple[int, int, int]) -> np.ndarray:
         drawn = residuals(rng, shape)
-        drawn[: _some(shape[0], 2)] *= 3
+        drawn[: _some(shape[0], 2)] *= times
         return drawn
 
     return draw
@@ -129,6 +129,8 @@ def _alike(rng: np.random.Generator, shape: tuple[int, int, int]) -> np.ndarray:
 
 DESIGNS: dict[str, Residuals] = {
     "normal": _normal,
+    "normal, two 1.5x": _wide(_normal, 1.5),
+    "normal, two 2x": _wide(_normal, 2),
     "normal, two 3x": _wide(_normal),
     "exponential": _exponential,
     "exponential, two 3x": _wide(_exponential),

@@ -22,6 +22,8 @@ SIZES = (10, 25, 50, 100, 400, 1000)
 
 KINDS = {
     "normal": "equal spread",
+    "normal, two 1.5x": "unequal spread",
+    "normal, two 2x": "unequal spread",
     "normal, two 3x": "unequal spread",
     "exponential": "skewed",
     "exponential, two 3x": "unequal spread, skewed",

@@ -66,16 +66,42 @@ def read_contradictions(collection: str) -> dict[tuple[str, str], int]:
     }
 
 
-def count_listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
-    """Return the contradictions of every pair of measures counted from the list of Table 6.
+def list_contradictions(collection: str) -> tuple[tuple[str, str, str, str], ...]:
+    """Return every contradiction that Table 6 lists: measures 1 and 2, runs 1 and 2.
 
-    A name without language stands for two runs.
+    A name without language stands for two runs, the Chinese and the English one.
+
+    Parameters
+    ----------
+    collection : str
+
+    Returns
+    -------
+    tuple of (str, str, str, str)
+        Measure 1 says that run 1 significantly outperforms run 2, measure 2 the reverse.
     """
-    counts: Counter[tuple[str, str]] = Counter()
-    for entry in PRINTED["table6"].get(collection, []):
-        pairs = sum(2 ** sum(not run.endswith(("-C", "-E")) for run in pair) for pair in entry["pairs"])
-        for one, two in itertools.product(entry["first"], entry["second"]):
-            counts[(one, two)] += pairs
+    return tuple(
+        (one, two, first, second)
+        for entry in PRINTED["table6"].get(collection, [])
+        for one, two in itertools.product(entry["first"], entry["second"])
+        for pair in entry["pairs"]
+        for first, second in itertools.product(*map(_name_languages, pair))
+    )
+
+
+def list_twins(collection: str) -> dict[str, str]:
+    """Return the runs of Table 6, and for the English one of two that are the same, the Chinese one."""
+    names = [run for entry in PRINTED["table6"].get(collection, []) for pair in entry["pairs"] for run in pair]
+    return {run: both[0] for name in names for both in [_name_languages(name)] for run in both}
+
+
+def _name_languages(run: str) -> list[str]:
+    return [run] if run.endswith(("-C", "-E")) else [f"{run}-C", f"{run}-E"]
+
+
+def count_listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
+    """Return the contradictions of every pair of measures counted from the list of Table 6."""
+    counts = Counter((one, two) for one, two, _, _ in list_contradictions(collection))
     return {pair: counts[pair] for pair in read_contradictions(collection)}
 
 
@@ -148,54 +174,111 @@ def _text() -> Iterator[Check]:
     figures = PRINTED["figures"]
     both = figures["second_NMD_RNOD"] + figures["fourth_NMD_RNOD"]
     said = f"{both}, printed {figures['disagree_NMD_RNOD']}"
-    yield Check("§5.3", "75 + 2 topics disagree", both == figures["disagree_NMD_RNOD"], "Figure 1 (d)", said)
+    yield Check(
+        "§5.3", "disagreements are those of both quadrants", both == figures["disagree_NMD_RNOD"], "Figure 1 (d)", said
+    )
     for number, percent in zip(figures["disagree_range"], figures["disagree_percent"], strict=True):
         share = 100 * number / PRINTED["table2"]["DialEval-1 DQ-A"][1]
         yield Check(
             "§5.3",
-            "percentages of 300 topics",
+            "percentages of all topics",
             rounds_to(share, percent, 0),
             f"{number}",
             f"{share:.1f}, printed {percent}",
         )
+    low, high = _bound_quadrant("RNOD")
+    said = f"{figures['second_NMD_RNOD']}, Table 7 allows {low} to {high}"
+    so = low <= figures["second_NMD_RNOD"] <= high
+    yield Check("§5.3", "what Table 7 allows in the 2nd quadrant", so, "NMD and RNOD", said)
+    for measure in ("NVD", "RNSS", "JSD"):
+        low, high = _bound_quadrant(measure)
+        fewest, most = figures["disagree_range"]
+        said = f"{fewest} to {most}, Table 7 allows {low} to {high}"
+        so = low <= most and fewest <= high
+        yield Check("§5.3", "what Table 7 allows in the 2nd quadrant", so, f"NMD and {measure}", said)
+    for collection, numbers in PRINTED["text"]["power"].items():
+        so = numbers == PRINTED["table3"][collection]["S_D"]
+        yield Check("§5.1", "the text repeats Table 3", so, collection, str(numbers))
+    for collection, one, two, sso, a, b in PRINTED["text"]["overlap"]:
+        said = f"{sso}, a = {a}, b = {b}"
+        so = read_overlaps(collection)[one, two][:3] == (sso, a, b)
+        yield Check("§5.2", "the text repeats Table 4", so, f"{collection}, {one} and {two}", said)
     for topic, nmd, rnod, d in figures["topics"]:
         identity = "d = ΔNMD − ΔRNOD"
         yield Check(
             "Figure 3", identity, rounds_to(nmd - rnod, d, 3), f"topic {topic}", f"{nmd - rnod:.3f}, printed {d}"
         )
-    uni, pop = PRINTED["table7"]["STC-3 DQ-A"][0]
-    yield Check("§5.3", "390 − 175 − 197 = 18 ties", 390 - uni - pop == 18, "STC-3 DQ-A, NMD", str(390 - uni - pop))
-    a, b, c = read_overlaps("STC-3 DQ-A")[("NMD", "RNOD")][1:]
-    left = b - read_contradictions("STC-3 DQ-A")[("NMD", "RNOD")]
-    share = 100 * left / (a + left + c)
-    yield Check("§5.2", "SSO without contradictions is 95.5", rounds_to(share, 95.5, 1), "STC-3 DQ-A", f"{share:.2f}")
+    for collection, ties in PRINTED["text"]["ties"].items():
+        uni, pop = PRINTED["table7"][collection][0]
+        left = PRINTED["table2"][collection][1] - uni - pop
+        where = f"{collection}, NMD"
+        yield Check("§5.3", "ties = topics − uni − pop", left == ties, where, f"{left}, printed {ties}")
+    for collection, one, two, sso in PRINTED["text"]["without_contradictions"]:
+        a, b, c = read_overlaps(collection)[one, two][1:]
+        left = b - read_contradictions(collection)[one, two]
+        share = 100 * left / (a + left + c)
+        identity = "SSO without contradictions"
+        yield Check("§5.2", identity, rounds_to(share, sso, 1), collection, f"{share:.2f}, printed {sso}")
 
 
 def find_implications() -> Iterator[str]:
-    """Yield what the printed numbers imply beyond right or wrong.
+    """Yield what the printed numbers imply beyond right or wrong, and slips in words.
 
     Yields
     ------
     str
     """
-    collection = "DialEval-1 DQ-S"
-    cells = read_overlaps(collection)
-    same = [two for two in ("RNSS", "JSD") if cells[("NVD", two)] == cells[("RNOD", two)]]
-    yield (
-        f"Table 4 (h), {collection}: the cells of NVD with {' and '.join(same)} repeat those of RNOD digit for digit, and "
-        "imply 125 significant pairs for NVD, which is RNOD's number, where Table 3 has 120: the row was copied."
-    )
-    row, total = PRINTED["table3"]["DialEval-1 DQ-S"]["S_D"][3], PRINTED["table3"]["POOLED"]["S_D"][3]
-    yield f"With {row} pairs, Table 3's pooled {total} for NVD adds up, so that Table 3 is right and Table 4 (h) is not."
-    order = sorted(MEASURES, key=lambda name: -PRINTED["table3"]["POOLED"]["S_D"][MEASURES.index(name)])
-    numbers = [f"{name} {PRINTED['table3']['POOLED']['S_D'][MEASURES.index(name)]}" for name in order]
-    yield f"Pooled significant pairs, most first: {', '.join(numbers)}."
+    for collection in PRINTED["table4"]:
+        yield from _find_repeated_cells(collection)
+    pooled = dict(zip(MEASURES, PRINTED["table3"]["POOLED"]["S_D"], strict=True))
+    order = sorted(MEASURES, key=lambda name: -pooled[name])
+    yield f"Pooled significant pairs, most first: {', '.join(f'{name} {pooled[name]}' for name in order)}."
     subset = [
         f"{name}: {', '.join(twos)}"
         for name in PRINTED["table4"]
         if (twos := [two for (one, two), (_, a, _, _) in read_overlaps(name).items() if one == "NMD" and a == 0])
     ]
-    yield f"NMD finds a subset (a = 0) in these cells only: {'; '.join(subset)}."
-    every = [pair for entries in PRINTED["table6"].values() for entry in entries for pair in entry["pairs"]]
-    involved = sum(any("popularity" in run for run in pair) for pair in every)
-    yield f"Of the {len(every)} contradictions that Table 6 lists, {involved} involve a Popularity baseline."
+    yield f"NMD finds a subset (a = 0) in these cells of Table 4: {'; '.join(subset)}."
+    every = [row for collection in PRINTED["table6"] for row in list_contradictions(collection)]
+    distinct = {frozenset(row[2:]) for row in every}
+    involved = sum(any("popularity" in run for run in pair) for pair in distinct)
+    yield (
+        f"Table 6 lists {len(every)} contradictions of two measures about {len(distinct)} pairs of runs; {involved} of the "
+        "pairs have a Popularity baseline."
+    )
+    collection = PRINTED["figures"]["collection"]
+    for measure in ("NVD", "RNSS", "JSD", "RNOD"):
+        low, high = _bound_quadrant(measure)
+        yield (
+            f"Table 7, {collection}: NMD prefers Popularity and {measure} Uniform on {low} to {high} topics (2nd quadrant of "
+            "Figure 1)."
+        )
+    for one in PRINTED["slips"]:
+        yield f"{one['where']}: “{one['printed']}” is to be read “{one['read']}”: {one['why']}."
+
+
+def _find_repeated_cells(collection: str) -> Iterator[str]:
+    """Yield where cells of Table 4 do not give Table 3's numbers, and whose cells they repeat."""
+    cells = read_overlaps(collection)
+    found = dict(zip(MEASURES, PRINTED["table3"][collection]["S_D"], strict=True))
+    sums = [sum(row["S_D"]) for name, row in PRINTED["table3"].items() if name != "POOLED"]
+    adds_up = sum(sums) == sum(PRINTED["table3"]["POOLED"]["S_D"])
+    for (one, two), cell in cells.items():
+        implied = cell[1] + cell[2]
+        if implied == found[one]:
+            continue
+        same = [name for name in MEASURES if name != one and cells.get((name, two)) == cell]
+        repeats = f"; it repeats that of {' and '.join(same)}, for which Table 3 has {found[same[0]]}" if same else ""
+        yield (
+            f"Table 4, {collection}: the cell of {one} and {two} implies {implied} significant pairs for {one}, Table 3 has "
+            f"{found[one]}{repeats}. With Table 3's numbers its pooled row {'adds up' if adds_up else 'does not add up'}."
+        )
+
+
+def _bound_quadrant(measure: str) -> tuple[int, int]:
+    """Return on how few and how many topics NMD can prefer Popularity and a measure Uniform, by Table 7."""
+    collection = PRINTED["figures"]["collection"]
+    row = dict(zip(STUDY["measures"], PRINTED["table7"][collection], strict=True))
+    (_, popularity), (uniform, _) = row["NMD"], row[measure]
+    others = PRINTED["table2"][collection][1] - uniform
+    return max(0, popularity - others), min(popularity, uniform)

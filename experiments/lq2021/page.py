@@ -8,7 +8,11 @@ from experiments.lq2021 import audit
 from experiments.outcome import Outcome
 from experiments.source_pages import Layout, write_source_page
 
-PICTURES: dict[str, tuple[str, ...]] = {}
+# Figure 3 shows the gold of single topics: here those of the stand-in, with `--render` those of any source.
+PICTURES: dict[str, tuple[str, ...]] = {
+    "stc3": ("figure1_stc-3-dq-a", "figure2_stc-3-dq-a"),
+    "stand-in": ("figure3_dialeval-1-dq-a",),
+}
 LAYOUT = Layout(
     "lq2021",
     "Sakai, LQ 2021: a closer look at evaluation measures for ordinal quantification",
@@ -31,6 +35,8 @@ LAYOUT = Layout(
     {
         "table3": {"significant pairs": "S_D", "percent": "percent"},
         "table4": {"SSO in percent": "^[^,]+$", "counts": ","},
+        "figure1": {"topics": "^(?!.*percent)", "percent": "percent"},
+        "figure3": {"which topic": "number", "differences of scores": "^[dΔ]"},
     },
 )
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, cell
 from experiments.lq2021 import audit, figure3, verdicts
+from experiments.lq2021.baselines import add_baselines, format_slug
+from experiments.lq2021.chance import ALLOWED, PairErrors, bound_errors
+from experiments.lq2021.reading import find_twins
 from experiments.outcome import Outcome, Settings
 from experiments.page import SIMULATED
 from experiments.sources import (
@@ -20,13 +24,12 @@ from experiments.sources import (
     load_runs_or_scores,
     tabulate_collections,
 )
-from experiments.tables import bold_larger, sign_alike
-from experiments.verdicts import Views, apply_rules, look_at
+from experiments.verdicts import Views, look_at
 from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
 SOURCES = ["", *STUDY["sources"]]
-QUESTIONS = ("power", "robust_power", "overlap", "contradictions", "preference")
+QUESTIONS = ("similarity", "consistency", "power", "robust_power", "overlap", "contradictions", "preference")
 
 
 def run(settings: Settings) -> list[Outcome]:
@@ -44,7 +47,7 @@ def run(settings: Settings) -> list[Outcome]:
     measures = dict.fromkeys(STUDY["collections"], MEASURES)
     outcomes, notes = compute_sources("LQ 2021", STUDY, measures, compute_outcome, settings)
     audited.notes += notes
-    audited.verdicts = [one for rule in verdicts.RULES for one in rule.apply_to_print()]
+    audited.verdicts = list(verdicts.judge_print())
     return [audited, *outcomes]
 
 
@@ -65,9 +68,14 @@ def ask_paper(scores: metaeval.Scores, seed: int, settings: Settings, questions:
     """
     return study_collection(
         scores, questions=questions, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
-        baselines=(find_run(scores.runs, STUDY["popularity"]) or "", find_run(scores.runs, STUDY["uniform"]) or ""),
+        baselines=_find_baselines(scores),
         seed=seed, n_jobs=settings.n_jobs,
     )  # fmt: skip
+
+
+def _find_baselines(scores: metaeval.Scores) -> tuple[str, str]:
+    """Return the names of the Popularity and the Uniform baseline, empty where there is none."""
+    return find_run(scores.runs, STUDY["popularity"]) or "", find_run(scores.runs, STUDY["uniform"]) or ""
 
 
 def look_at_all(scores: Mapping[str, metaeval.Scores], settings: Settings) -> dict[str, Views]:
@@ -92,7 +100,9 @@ def look_at_all(scores: Mapping[str, metaeval.Scores], settings: Settings) -> di
     return found
 
 
-def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
+def compute_tables(
+    source: str, scores: dict[str, metaeval.Scores], settings: Settings, golds: Mapping[str, np.ndarray] | None = None
+) -> Outcome:
     """Return the tables, figures, verdicts and comparison of one source.
 
     Parameters
@@ -101,6 +111,8 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     scores : dict of str to Scores
         By the paper's name of the collection in whose place they stand.
     settings : Settings
+    golds : mapping of str to (ndarray, shape (topic, class)), optional
+        Likewise: rules about the gold need it.
 
     Returns
     -------
@@ -115,9 +127,21 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     _add_power(outcome, studies)
     for name in STUDY["collections"]:
         _add_agreement(outcome, name, studies.get(name))
-    _add_baselines(outcome, studies)
-    outcome.verdicts = apply_rules(verdicts.RULES, views)
+    add_baselines(outcome, studies)
+    outcome.verdicts = verdicts.judge_source(source, views, golds)
+    outcome.notes += [note for one in studies.values() if (note := describe_copies(one.scores))]
     return outcome
+
+
+def describe_copies(scores: metaeval.Scores) -> str:
+    """Say how many runs have the scores of another run on every topic; nothing where there are none."""
+    copies = sum(run != twin for run, twin in find_twins(scores).items())
+    if not copies:
+        return ""
+    return (
+        f"{scores.collection}: {copies} of {len(scores.runs)} runs have the same scores as another on every topic; no test "
+        "can tell such runs apart, and all weigh in shares of run pairs"
+    )
 
 
 def tabulate_measures() -> metaeval.Table:
@@ -148,24 +172,27 @@ def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
     powers = {name: one.power for name, one in studies.items() if one.power is not None}
     pooled = metaeval.pooled_discriminative_power(list(powers.values()), n_bootstrap=0)
     outcome.tables["table3"] = pooled.to_table()
-    rows = {name: (one.significant.sum(axis=1).tolist(), one.signature.data[0]) for name, one in powers.items()}
+    rows = {
+        name: (one.significant.sum(axis=1).tolist(), one.signature.data[0], one.mc_se) for name, one in powers.items()
+    }
     of = {name: one.significant.shape[1] for name, one in powers.items()}
     of["POOLED"] = sum(of.values())
     if set(rows) == set(STUDY["collections"]):
-        rows["POOLED"] = (pooled.significant.sum(axis=0).tolist(), "all eight collections")
+        errors = pooled.to_frame()["mc_se"].to_numpy()
+        rows["POOLED"] = (pooled.significant.sum(axis=0).tolist(), "all eight collections", errors)
     by_collection = pooled.by_collection().pivot(index="collection", columns="measure", values="significant")
     frame = by_collection.loc[[*pooled.collections, "POOLED"], MEASURES]
     caption = "Table 3 by collection: significant run pairs (S_D) of each measure."
     outcome.tables["table3_collections"] = metaeval.Table(frame, caption, pooled.signature)
     for name, printed in PRINTED["table3"].items():
-        got, data = rows.get(name, (None, ""))
+        got, data, errors = rows.get(name, (None, "", np.zeros(len(MEASURES))))
         for m, measure in enumerate(MEASURES):
-            value = None if got is None else got[m]
-            outcome.cells.append(_compare(outcome, "Table 3", name, f"{measure} S_D", printed["S_D"][m], value, data))
-            share, column = None if value is None else 100 * value / of[name], f"{measure} percent"
-            outcome.cells.append(
-                _compare(outcome, "Table 3", name, column, printed["percent"][m], share, data, digits=1)
-            )
+            value, error, said = None if got is None else got[m], float(errors[m]), printed["S_D"][m]
+            outcome.cells.append(_compare(outcome, "Table 3", name, f"{measure} S_D", said, value, data, error))
+            share = None if value is None else 100 * value / of[name]
+            error, said = 100 * error / of.get(name, 1), printed["percent"][m]
+            column = f"{measure} percent"
+            outcome.cells.append(_compare(outcome, "Table 3", name, column, said, share, data, error, digits=1))
 
 
 def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
@@ -173,6 +200,7 @@ def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
     sso: dict[tuple[str, str], float] = {}
     parts: dict[tuple[str, str], tuple[int, int, int]] = {}
     counts: dict[tuple[str, str], int] = {}
+    errors: dict[tuple[str, str], PairErrors] = {}
     data = ""
     if study is not None and study.power and study.overlap and study.contradictions:
         data = study.power.signature.data[0]
@@ -182,7 +210,8 @@ def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
         pairs = study.contradictions.run_pairs()
         if len(pairs):
             caption = (
-                f"Table 6, in place of {name}: measure 1 says run 1 is significantly better, measure 2 the reverse."
+                f"Table 6, in place of {name}: the first measure says the first run is significantly better, the second the "
+                "reverse."
             )
             outcome.tables[f"table6_{slug}"] = metaeval.Table(
                 pairs.set_index("measure_1"), caption, study.contradictions.signature
@@ -192,54 +221,20 @@ def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
         parts = {(r.measure_1, r.measure_2): (int(r.a), int(r.b), int(r.c)) for r in frame.itertuples()}
         against = study.contradictions.to_frame()
         counts = {(r.measure_1, r.measure_2): int(r.contradictions) for r in against.itertuples()}
+        errors = bound_errors(study.power)
     for pair, printed in audit.read_overlaps(name).items():
-        column = f"{pair[0]} and {pair[1]}"
-        outcome.cells.append(_compare(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, digits=1))
-        for position, letter in enumerate("abc"):
-            part = parts[pair][position] if pair in parts else None
-            where = f"{column}, {letter}"
-            outcome.cells.append(_compare(outcome, "Table 4", name, where, printed[1 + position], part, data))
-    for pair, number in audit.read_contradictions(name).items():
-        column = f"{pair[0]} and {pair[1]}"
-        outcome.cells.append(_compare(outcome, "Table 5", name, column, number, counts.get(pair), data))
-
-
-def _add_baselines(outcome: Outcome, studies: dict[str, Study]) -> None:
-    """Add Table 7 and Figures 1 and 2, and compare Table 7 with print."""
-    preferences = {name: one.preference for name, one in studies.items() if one.preference is not None}
-    wins: dict[str, list[tuple[int, int]]] = {}
-    for name, preference in preferences.items():
-        frame = preference.to_frame().loc[STUDY["measures"]]
-        won = zip(frame[preference.second], frame[preference.first], strict=True)
-        wins[name] = [(int(uniform), int(popularity)) for uniform, popularity in won]
-        if name.endswith("DQ-A"):
-            for number in (1, 2):
-                pairs = [(x, y) for x, y in STUDY[f"figure{number}"]]
-                outcome.figures[f"figure{number}_{format_slug(name)}"] = partial(preference.plot, pairs)
-    complete = set(wins) == set(STUDY["baseline_collections"])
-    total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
-    for name in PRINTED["table7"]:
-        got = total if name == "TOTAL" and complete else wins.get(name)
-        data = "" if got is None else "all six collections" if name == "TOTAL" else studies[name].name
-        # The gold and both baselines of STC-3 are the paper's own, whatever the other runs.
-        relation = "the paper's" if outcome.source == "stc3" else find_relation(outcome.source)
-        for m, measure in enumerate(STUDY["measures"]):
-            for side, baseline in enumerate(("uni", "pop")):
-                printed, value = PRINTED["table7"][name][m][side], None if got is None else got[m][side]
-                column = f"{measure} {baseline}"
-                outcome.cells.append(cell("Table 7", name, column, printed, value, data=data, relation=relation))
-    if wins:
-        columns = pd.MultiIndex.from_product([STUDY["measures"], ["uni", "pop"]])
-        rows = {name: [number for pair in got for number in pair] for name, got in wins.items()}
-        rows["TOTAL" if complete else f"TOTAL of {len(wins)}"] = [number for pair in total for number in pair]
-        frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns)
-        first, *others = [one.signature for one in preferences.values()]
-        signature = sign_alike(first, [one.data[0] for one in others])
-        caption = (
-            "Table 7. Topics on which each measure prefers the Uniform baseline (uni) and the Popularity baseline "
-            "(pop); the larger number of the two in bold, ties counted for neither."
+        column, error = f"{pair[0]} and {pair[1]}", errors.get(pair, PairErrors(0, 0, 0, 0, 0))
+        share = 100 * error.sso
+        outcome.cells.append(
+            _compare(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, share, digits=1)
         )
-        outcome.tables["table7"] = metaeval.Table(frame, caption, signature, marks=bold_larger)
+        each = (error.a, error.b, error.c)
+        for letter, said, part, sure in zip("abc", printed[1:], parts.get(pair, (None,) * 3), each, strict=True):
+            outcome.cells.append(_compare(outcome, "Table 4", name, f"{column}, {letter}", said, part, data, sure))
+    for pair, number in audit.read_contradictions(name).items():
+        sure = errors[pair].contradictions if pair in errors else 0.0
+        column = f"{pair[0]} and {pair[1]}"
+        outcome.cells.append(_compare(outcome, "Table 5", name, column, number, counts.get(pair), data, sure))
 
 
 def compute_outcome(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
@@ -255,30 +250,28 @@ def compute_outcome(source: str, scores: dict[str, metaeval.Scores], settings: S
     -------
     Outcome
     """
-    outcome = compute_tables(source, scores, settings)
-    for name, one in scores.items():
-        baselines = [find_run(one.runs, STUDY[which]) for which in ("popularity", "uniform")]
-        if name.endswith("DQ-A") and all(baselines):
-            runs = load_runs_or_scores(STUDY["sources"][source][name], settings)
-            if isinstance(runs, metaeval.QuantificationRuns):
-                draw = partial(figure3.draw_divergent_topics, runs, *baselines, n_topics=2)
-                outcome.figures[f"figure3_{format_slug(name)}"] = draw
+    runs = {
+        name: found
+        for name, one in scores.items()
+        if all(_find_baselines(one))
+        for found in [load_runs_or_scores(STUDY["sources"][source][name], settings)]
+        if isinstance(found, metaeval.QuantificationRuns)
+    }
+    outcome = compute_tables(source, scores, settings, {name: one.gold for name, one in runs.items()})
+    for name, found in runs.items():
+        if name.endswith("DQ-A"):
+            popularity, uniform = _find_baselines(scores[name])
+            draw = partial(figure3.draw_divergent_topics, found, popularity, uniform, n_topics=2)
+            outcome.figures[f"figure3_{format_slug(name)}"] = draw
     return outcome
 
 
-def format_slug(name: str) -> str:
-    """Return the paper's name of a collection as part of a file name.
-
-    Examples
-    --------
-    >>> format_slug("STC-3 DQ-A")
-    'stc-3-dq-a'
-    """
-    return name.lower().replace(" ", "-")
-
-
 def _compare(
-    outcome: Outcome, item: str, row: str, column: str, printed: float, value: float | None, data: str, digits: int = 0
-) -> Cell:
-    relation = find_relation(outcome.source)
-    return cell(item, row, column, printed, value, data=data, digits=digits, relation=relation)
+    outcome: Outcome, item: str, row: str, column: str, printed: float, value: float | None, data: str, error: float,
+    digits: int = 0,
+) -> Cell:  # fmt: skip
+    """Compare a number that rests on random trials, `error` being its Monte Carlo standard error."""
+    return cell(
+        item, row, column, printed, value, data=data, digits=digits, monte_carlo=ALLOWED * error,
+        relation=find_relation(outcome.source),
+    )  # fmt: skip

@@ -1,135 +1,237 @@
-"""Claims of LQ 2021, and the rules by which each is tried on a collection. Rules follow the sentence, not the figures."""
+"""Claims of LQ 2021 and their verdicts: on every collection, on those of a source together, and on the printed tables."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
 import numpy as np
-from scipy.stats import binomtest
 
-from experiments.verdicts import Found, Rule, find_gap, judge_symmetry
-from metaeval.analyses.study import Study
-from metaeval.show.verdict import Evidence, judge_differences
+from experiments.bounds import BOUNDS
+from experiments.lq2021 import judge_agreement, judge_baselines, judge_formulas, judge_power
+from experiments.lq2021.findings import Findings, pool
+from experiments.lq2021.reading import read_print, read_study
+from experiments.outcome import read_toml
+from experiments.page import SIMULATED
+from experiments.verdicts import FEWEST_RUNS, PRINT, Found, Rule, Views
+from metaeval.analyses.study import ROBUST_TEST, Study
+from metaeval.errors import MetaevalError
+from metaeval.show.verdict import Evidence, Verdict
 
-POPULARITY = "popularity"
-"""A part of the name of every Popularity baseline."""
+_MODULES = (judge_formulas, judge_power, judge_agreement, judge_baselines)
 
 
-def judge_least_power(study: Study) -> Found | None:
-    """Does NMD find fewer significant run pairs than every other measure?"""
-    found = _count_significant(study)
-    if found is None or study.power is None:
+@dataclass(frozen=True)
+class Claim:
+    """One entry of claims.toml; its head says what the fields are."""
+
+    rule: str
+    claim: str
+    where: str
+    text: str
+    about: str
+    places: Sequence[str] = ("",)
+    nearest: Sequence[str] = ()
+    power: bool = False
+    overlap: bool = False
+    fewest_runs: int = FEWEST_RUNS
+    needs: str = ""
+    judge: Callable[..., Found | None] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        values = {name: f"{one.value:g}" for name, one in BOUNDS.items()}
+        object.__setattr__(self, "text", self.text.format_map(values))
+        object.__setattr__(self, "judge", _find_judge(self.rule) if self.rule else lambda *_: None)
+
+    def choose(self, names: Sequence[str], *, nearest: bool = True) -> list[str]:
+        """Return the collections that the sentence is about, or those nearest to them where there are none.
+
+        Parameters
+        ----------
+        names : sequence of str
+            As the paper calls collections.
+        nearest : bool, optional
+            Whether others may stand in their places.
+        """
+        about = [name for name in names if any(part in name for part in self.places)]
+        return about or [name for name in names if nearest and any(part in name for part in self.nearest)]
+
+    def decide(self, one: Findings) -> Found | None:
+        """Return what the rule says of one collection, or of several together."""
+        found = self.judge(one)
+        nothing = [name for name, number in one.found.items() if not number] if self.overlap else []
+        if found is None or not nothing:
+            return found
+        return "cannot tell", (Evidence(f"measures that find nothing ({', '.join(nothing)})", len(nothing)),)
+
+    def conclude(
+        self, data: str, found: Found | None, conditions: Sequence[tuple[str, str]] = (), reason: str = ""
+    ) -> Verdict:
+        """Return the verdict; "cannot tell" where there is nothing found, or a reason against telling."""
+        word, evidence = found or ("cannot tell", ())
+        word = "cannot tell" if reason else word
+        return Verdict(self.claim, self.where, self.text, data, word, evidence, tuple(conditions), reason)
+
+
+def _find_judge(rule: str) -> Callable[..., Found | None]:
+    for module in _MODULES:
+        if rule in vars(module):
+            judge: Callable[..., Found | None] = getattr(module, rule)
+            return judge
+    raise MetaevalError(f"claims.toml: there is no rule {rule!r}")
+
+
+CLAIMS = [Claim(**one) for one in read_toml(Path(__file__).with_name("claims.toml"))["claims"]]
+
+
+def make_rule(claim: Claim, gold: np.ndarray | None = None) -> Rule:
+    """Return the rule that tries a claim on a collection.
+
+    Parameters
+    ----------
+    claim : Claim
+    gold : ndarray, shape (topic, class), optional
+        The collection's, where it is at hand.
+
+    Returns
+    -------
+    Rule
+    """
+    return Rule(
+        claim.claim, claim.where, claim.text, lambda study: claim.decide(read_study(study, gold)),
+        fewest_runs=claim.fewest_runs, rests_on_power=claim.power, random=claim.power,
+    )  # fmt: skip
+
+
+def judge_source(
+    source: str, collections: Mapping[str, Views], golds: Mapping[str, np.ndarray] | None = None
+) -> list[Verdict]:
+    """Return the verdicts of every claim on the collections of a source, claim by claim.
+
+    Parameters
+    ----------
+    source : str
+    collections : mapping of str to Views
+        By the paper's name of the collection in whose place they stand.
+    golds : mapping of str to (ndarray, shape (topic, class)), optional
+        Likewise.
+
+    Returns
+    -------
+    list of Verdict
+        Real collections each by itself, and those of a source together, if there are several; simulated ones
+        only together.
+    """
+    golds = golds or {}
+    verdicts: list[Verdict | None] = []
+    for claim in CLAIMS:
+        if claim.about == "collection":
+            chosen = {name: collections[name] for name in claim.choose(list(collections))}
+            for name, views in chosen.items():
+                if len(chosen) == 1 or not views.study.name.startswith(SIMULATED):
+                    verdicts.append(make_rule(claim, golds.get(name)).apply(views))
+            verdicts.append(_judge_together(claim, source, chosen, golds))
+        elif claim.about == "campaign":
+            verdicts.append(_judge_together(claim, source, collections, golds))
+    return [one for one in verdicts if one is not None]
+
+
+def judge_print() -> Iterator[Verdict]:
+    """Yield whether every claim follows, by its rule, from the printed numbers or the definitions.
+
+    Yields
+    ------
+    Verdict
+    """
+    printed = read_print()
+    for claim in CLAIMS:
+        if claim.about == "formulas":
+            yield claim.conclude("enumeration", claim.judge())
+        elif claim.about == "nothing":
+            yield claim.conclude("nothing at hand", None, reason=f"it takes {claim.needs}")
+        else:
+            parts = {name: printed[name] for name in claim.choose(list(printed), nearest=False)}
+            found = _apply(claim, parts)
+            reason = "" if found else "what it needs is not printed"
+            alone = [("intervals", "none in print, the numbers alone decide")] if found and claim.power else []
+            conditions = [*alone, *_judge_apart(claim, parts)]
+            yield claim.conclude(f"{PRINT}: {_name(list(parts))}", found, conditions, reason)
+
+
+def _judge_together(
+    claim: Claim, source: str, collections: Mapping[str, Views], golds: Mapping[str, np.ndarray]
+) -> Verdict | None:
+    """Return the verdict on several collections together, over the same looks that are taken at each.
+
+    None where there is one only, or one that has too few runs by itself.
+    """
+    each = list(collections.values())
+    if len(each) < 2 or any(len(views.study.scores.runs) < claim.fewest_runs for views in each):
         return None
-    own = found.pop("NMD")
-    evidence = (
-        Evidence("significant pairs of NMD", own),
-        Evidence("fewest of the others", min(found.values())),
-        Evidence("most of the others", max(found.values())),
-    )
-    gaps = [find_gap(study.power, name, "NMD") for name in found]
-    nearest = min(gaps, key=lambda gap: gap.value)
-    return judge_differences(gap.interval for gap in gaps), (*evidence, nearest)
 
+    def judge(choose: Callable[[Views], Study | str | None]) -> Found | None:
+        studies = {name: choose(views) for name, views in collections.items()}
+        # Where nothing was changed there is no other study, but words that say so.
+        parts = {
+            name: read_study(one if isinstance(one, Study) else collections[name].study, golds.get(name))
+            for name, one in studies.items()
+        }
+        return _apply(claim, parts)
 
-def judge_subsets(study: Study) -> Found | None:
-    """Of the measures that find more than NMD, does any find all that NMD finds?"""
-    found = _count_significant(study)
-    if found is None or study.overlap is None:
+    found = judge(lambda views: views.study)
+    if found is None:
         return None
-    names = [str(one) for one in study.overlap.measures]
-    own = names.index("NMD")
-    alone = {
-        name: int(study.overlap.both[own, own] - study.overlap.both[own, other])
-        for other, name in enumerate(names)
-        if found[name] > found["NMD"]
-    }
-    if not alone:
-        return "cannot tell", (Evidence("measures that find more than NMD", 0),)
-    evidence = tuple(Evidence(f"with NMD but not {name}", number) for name, number in alone.items())
-    outside = [number > 0 for number in alone.values()]
-    return ("holds" if all(outside) else "holds in part" if any(outside) else "does not hold"), evidence
+    conditions, reason = [], ""
+    if claim.power:
+        seeds = [judge(lambda views, seed=seed: views.by_seed[seed]) for seed in _find_seeds(each)]  # type: ignore[misc]
+        tried = Counter([found[0], *(one[0] for one in seeds if one is not None)])
+        counts = ", ".join(f"{word} {n}" for word, n in tried.items())
+        conditions.append(
+            (f"seeds {each[0].seed} to {each[0].seed + len(seeds)}", counts) if seeds else ("other seeds", "not tried")
+        )
+        reason = f"seeds disagree: {counts}" if len(tried) > 1 else ""
+    else:
+        conditions.append(("seeds", "nothing is random"))
+    for name in dict.fromkeys(name for views in each for name in views.others):
+        conditions.append((name, _describe(judge(lambda views, name=name: views.others.get(name)))))  # type: ignore[misc]
+    if claim.power:
+        conditions.append((f"by {ROBUST_TEST}", _describe(judge(lambda views: views.study.by_robust_test()))))
+    parts = {name: read_study(views.study, golds.get(name)) for name, views in collections.items()}
+    names = [views.study.name for views in each]
+    simulated = SIMULATED if all(name.startswith(SIMULATED) for name in names) else ""
+    data = f"{simulated}{len(names)} collections of {source} together"
+    return claim.conclude(data, found, [*conditions, *_judge_apart(claim, parts)], reason)
 
 
-def judge_popularity_contradictions(study: Study) -> Found | None:
-    """Is a Popularity baseline one of the two runs wherever NMD contradicts another measure?"""
-    if study.contradictions is None or not any(POPULARITY in run for run in study.scores.runs):
-        return None
-    pairs = study.contradictions.run_pairs()
-    pairs = pairs[(pairs["measure_1"] == "NMD") | (pairs["measure_2"] == "NMD")]
-    involved = sum(POPULARITY in one or POPULARITY in two for one, two in zip(pairs.run_1, pairs.run_2, strict=True))
-    evidence = (Evidence("contradictions of NMD", len(pairs)), Evidence("with a Popularity baseline", involved))
-    if not len(pairs):
-        return "does not hold", evidence
-    return ("holds" if involved == len(pairs) else "does not hold"), evidence
+def _apply(claim: Claim, parts: Mapping[str, Findings]) -> Found | None:
+    if claim.about == "campaign":
+        return claim.judge(parts)
+    return claim.decide(next(iter(parts.values())) if len(parts) == 1 else pool(parts))
 
 
-def judge_preference(study: Study) -> Found | None:
-    """Does NMD prefer Popularity to Uniform on more topics than the reverse, and more often than every other measure?"""
-    preference = study.preference
-    if preference is None or "NMD" not in (names := [str(one) for one in preference.measures]):
-        return None
-    won, lost = (preference.gains > 0).sum(axis=0), (preference.gains < 0).sum(axis=0)
-    own = names.index("NMD")
-    share = won / np.maximum(won + lost, 1)
-    others = {name: float(value) for name, value in zip(names, share, strict=True) if name != "NMD"}
-    next_most = max(others, key=others.__getitem__)
-    test = binomtest(int(won[own]), int(won[own] + lost[own])) if won[own] + lost[own] else None
-    evidence = (
-        Evidence("topics on which NMD prefers Popularity", int(won[own])),
-        Evidence("Uniform", int(lost[own])),
-        Evidence("p of the sign test", 1.0 if test is None else float(test.pvalue)),
-        Evidence("share of Popularity with NMD", float(share[own]), digits=2),
-        Evidence(f"the largest of the others ({next_most})", others[next_most], digits=2),
-    )
-    return ("holds" if won[own] > lost[own] else "does not hold"), evidence
+def _judge_apart(claim: Claim, parts: Mapping[str, Findings]) -> list[tuple[str, str]]:
+    """Return what the rule says of each collection alone, as one condition; none where it compares them."""
+    if claim.about == "campaign" or len(parts) < 2:
+        return []
+    words: dict[str, list[str]] = {}
+    for name, one in parts.items():
+        found = claim.decide(one)
+        if found is not None:
+            words.setdefault(found[0], []).append(name)
+    return [("each alone", "; ".join(f"{word}: {', '.join(names)}" for word, names in words.items()))] if words else []
 
 
-def _count_significant(study: Study) -> dict[str, int] | None:
-    if study.power is None:
-        return None
-    names = [str(one) for one in study.power.measures]
-    return dict(zip(names, study.power.significant.sum(axis=1).tolist(), strict=True))
+def _find_seeds(views: Sequence[Views]) -> list[int]:
+    """Return the seeds with which every collection was studied again."""
+    return sorted(set.intersection(*(set(one.by_seed) for one in views)))
 
 
-RULES = [
-    Rule(
-        "[NMD] suffers with the NTCIR data, the pooled discriminative power is only 42.0 % [the lowest of six].",
-        "LQ 2021, §5.1",
-        "At α = 0.05 NMD finds fewer significant run pairs than each other measure: all intervals of the differences over "
-        "topics lie above 0. It does not hold if one lies below 0.",
-        judge_least_power,
-        rests_on_power=True,
-    ),
-    Rule(
-        "RSNOD slightly underperforms RNOD, suggesting that making the measure symmetric is not beneficial.",
-        "LQ 2021, §5.1",
-        "At α = 0.05 RSNOD finds fewer significant run pairs than RNOD: the interval of the difference over topics lies "
-        "above 0. It does not hold if it lies below 0.",
-        judge_symmetry,
-        rests_on_power=True,
-    ),
-    Rule(
-        "The sets of significant differences found by NMD are generally not subsets of those found by the other, more "
-        "discriminative measures.",
-        "LQ 2021, §5.2",
-        "NMD finds pairs that each of the measures that find more than NMD does not find; in part where this is so for "
-        "some of them; cannot be told where no measure finds more.",
-        judge_subsets,
-        rests_on_power=True,
-    ),
-    Rule(
-        "There are a few contradictions between NMD and four other measures […], and all of these contradictions involve a "
-        "Popularity baseline.",
-        "LQ 2021, §5.2",
-        "NMD contradicts other measures on at least one run pair, and one run of every such pair is a Popularity baseline.",
-        judge_popularity_contradictions,
-        rests_on_power=True,
-    ),
-    Rule(
-        "NMD prefers Popularity more often than it prefers Uniform.",
-        "LQ 2021, §5.3",
-        "By NMD, Popularity is better on more topics than Uniform. It is about two runs only, so that the number of runs "
-        "does not matter.",
-        judge_preference,
-        fewest_runs=2,
-        random=False,
-    ),
-]
+def _describe(found: Found | None) -> str:
+    return "does not apply" if found is None else f"{found[0]} ({', '.join(map(str, found[1]))})"
+
+
+def _name(names: Sequence[str]) -> str:
+    """Name collections, or count them where they are many."""
+    return " and ".join(names) if len(names) < 3 else f"{len(names)} collections"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,7 @@ import pandas as pd
 import metaeval
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
-from metaeval.measures.closeness import proximity
-from metaeval.measures.order_aware import order_aware_divergence
+from metaeval.measures.order_aware import distance_weighted_squares, order_aware_divergence
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")
@@ -29,7 +29,7 @@ def run(settings: Settings) -> list[Outcome]:
     -------
     list of Outcome
     """
-    cells = [*_compare_proximities(), *_compare_confusions(), *_compare_divergences()]
+    cells = [*_compare_confusions(), *_compare_divergences()]
     frame = pd.DataFrame(
         {
             "printed": [c.printed for c in cells],
@@ -43,22 +43,6 @@ def run(settings: Settings) -> list[Outcome]:
     caption = "Examples that the papers work out, and what metaeval computes for them."
     table = metaeval.Table(frame, caption, f"worked_examples | inputs as printed | metaeval {metaeval.__version__}")
     return [Outcome("worked_examples", "print", {"examples": table}, cells)]
-
-
-def _compare_proximities() -> list[Cell]:
-    return [
-        cell(
-            example["item"],
-            value["row"],
-            "prox",
-            value["printed"],
-            float(proximity(example["gold"])[value["gold"], value["predicted"]]),
-            data="print",
-            digits=value["digits"],
-        )
-        for example in PRINTED["cem_proximity"]
-        for value in example["values"]
-    ]
 
 
 def _compare_confusions() -> list[Cell]:
@@ -77,16 +61,19 @@ def _compare_confusions() -> list[Cell]:
     ]
 
 
-def _compare_divergences() -> list[Cell]:
-    return [
-        cell(
-            example["item"],
-            example["row"],
-            example["column"],
-            example["printed"],
-            float(order_aware_divergence(np.array(example["estimated"]), np.array(example["gold"]))),
-            data="print",
-            digits=example["digits"],
+def _compare_divergences() -> Iterator[Cell]:
+    """Yield DW of every class, OD, and whether two examples score the same by another measure."""
+    for one in PRINTED["divergence"]:
+        estimated, gold = np.array(one["estimated"]), np.array(one["gold"])
+        weights = distance_weighted_squares(estimated, gold)
+        for number, (printed, value) in enumerate(zip(one["DW"], weights.tolist(), strict=True), start=1):
+            yield cell(one["item"], one["row"], f"DW_{number}", printed, value, data="print", digits=2)
+        value = float(order_aware_divergence(estimated, gold))
+        yield cell(one["item"], one["row"], "OD", one["OD"], value, data="print", digits=3)
+    examples = {one["row"]: one for one in PRINTED["divergence"]}
+    for equal in PRINTED["equal"]:
+        score = metaeval.measure(equal["measure"]).score
+        first, second = (
+            float(score(np.array(examples[row]["estimated"]), np.array(examples[row]["gold"]))) for row in equal["rows"]
         )
-        for example in PRINTED["divergence"]
-    ]
+        yield cell(equal["item"], equal["row"], equal["measure"], 0.0, first - second, data="print")

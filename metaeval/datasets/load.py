@@ -77,6 +77,8 @@ def load_dataset(
 def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
     gold = files[data_set.gold]
     named = _name_runs(data_set, files) or {_GOLD: gold}
+    if data_set.second_gold:
+        data_set = replace(data_set, options={**data_set.options, "polarity": files[data_set.second_gold]})
     runs = _READERS[data_set.reader](data_set, gold, named)
     if data_set.kind == "quantification" and isinstance(runs, ClassificationRuns):
         return runs.to_quantification()
@@ -95,6 +97,12 @@ def _dialogue_quality(data_set: Dataset, gold: Path, named: Mapping[str, Path]) 
     return dialogue_quality.read(gold, named, collection=data_set.name, **data_set.options)
 
 
+def _evall(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+    from metaeval.io import evall
+
+    return evall.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
+
+
 def _judgements(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import judgements
 
@@ -105,6 +113,12 @@ def _polarity(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
     from metaeval.io import sentiment
 
     return sentiment.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
+
+
+def _semeval_joined(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
+    from metaeval.io import semeval_joined
+
+    return semeval_joined.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
 
 
 def _semeval_classification(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
@@ -125,9 +139,11 @@ def _semeval_quantification(data_set: Dataset, gold: Path, named: Mapping[str, P
 
 _READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
     "dialogue_quality": _dialogue_quality,
+    "evall": _evall,
     "judgements": _judgements,
     "polarity": _polarity,
     "semeval_classification": _semeval_classification,
+    "semeval_joined": _semeval_joined,
     "semeval_quantification": _semeval_quantification,
 }
 

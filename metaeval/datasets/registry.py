@@ -88,6 +88,8 @@ class Dataset:
         The layout of its files, see `metaeval.datasets.load`.
     gold, runs : str
         Names in the cache folder; `runs` is a pattern.
+    second_gold : str
+        Gold of another task that the reader needs too.
     options : mapping
         Arguments of the reader: rescale, policies.
     baselines : tuple of {"popularity", "uniform", "constant"}
@@ -108,6 +110,7 @@ class Dataset:
     reader: str = ""
     gold: str = ""
     runs: str = ""
+    second_gold: str = ""
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     baselines: tuple[str, ...] = ()
     citation: str = ""
@@ -236,7 +239,7 @@ def _dataset(name: str, tables: dict[str, Any], published: tuple[File, ...]) -> 
         link = tables[link].get("like")
     entries.pop("like", None)
     if not {"where", "layout"} <= entries.keys():
-        names = (entries.get("gold", ""), entries["runs"])
+        names = (entries.get("gold", ""), entries.get("second_gold", ""), entries["runs"])
         entries["files"] = tuple(f for f in published if any(fnmatchcase(f.name, one) for one in names))
     for key in ("classes", "baselines"):
         entries[key] = tuple(entries.get(key, ()))

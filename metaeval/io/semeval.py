@@ -66,9 +66,9 @@ def read_classification(
     ClassificationRuns: 1 run × 1 topic, 5 classes, gold
     """
     files = find_named_files(runs, gold=gold)
-    true = _read_labels(gold)
+    true = read_labels(gold)
     keys = set(zip(true.topics, true.items, strict=True))
-    given = {run: _match_line_numbers(_read_labels(path, run), true, keys, run) for run, path in files.items()}
+    given = {run: _match_line_numbers(read_labels(path, run), true, keys, run) for run, path in files.items()}
     return classification_runs(
         true,
         given,
@@ -139,7 +139,24 @@ def read_quantification(
     )
 
 
-def _read_labels(path: PathLike, run: str | None = None) -> Labels:
+def read_labels(path: PathLike, run: str | None = None) -> Labels:
+    """Return the labels in a file of subtask C.
+
+    Parameters
+    ----------
+    path : path
+    run : str, optional
+        Whose they are, for messages.
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    DataError
+        If a line has no id, topic and label.
+    """
     rows, lines = read_fields(path, separator="\t", least=3, most=4, layout=_LAYOUT_C, rest=True)
     items, topics, labels = ([row[column] for row in rows] for column in range(3))
     for row, line in zip(rows, lines, strict=True):
@@ -184,7 +201,7 @@ def _read_gold_shares(path: PathLike, classes: Sequence[str]) -> Shares:
         return _read_shares(path, classes)
     if len(first) not in (3, 4):
         return _read_shares(path, classes)
-    gold = _read_labels(path)
+    gold = read_labels(path)
     code = {label: k for k, label in enumerate(classes)}
     topics = list(dict.fromkeys(gold.topics))
     counts = Counter(zip(gold.topics, gold.labels, strict=True))

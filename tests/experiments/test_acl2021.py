@@ -4,6 +4,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval
@@ -11,8 +13,9 @@ import metaeval
 pytest.importorskip("experiments.acl2021.steps", reason="the experiments are not part of an installed copy")
 
 from experiments import sources
-from experiments.acl2021 import audit, steps, summary
+from experiments.acl2021 import audit, nearness, steps, subset, summary
 from experiments.check import compare_csv
+from experiments.comparison import Cell
 from experiments.outcome import Settings
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -153,3 +156,49 @@ def test_a_matrix_that_is_there_but_broken_is_an_error_that_names_the_file(tmp_p
 
 def test_without_any_data_the_original_is_left_out(tmp_path):
     assert compute_source("original", quiet(data=tmp_path)) is None
+
+
+SUBSET = RESULTS / "acl2021" / subset.SOURCE
+
+
+def read_subset_cells():
+    frame = pd.read_csv(SUBSET / "comparison.csv").replace({np.nan: None})
+    return [Cell(**row) for row in frame.to_dict("records")]
+
+
+def test_the_nearness_of_the_public_half_follows_from_its_committed_comparison():
+    cells = read_subset_cells()
+    assert {one.verdict for one in cells if one.reproduced is not None} == {"subset"}
+    found = nearness.compare_printed(cells)
+    kept = pd.read_csv(SUBSET / "table2_nearness.csv", index_col=0)
+    pd.testing.assert_frame_equal(found, kept, check_dtype=False)
+    tau = kept.iloc[0]
+    assert tau["numbers"] == 36
+    sensitivity = pd.read_csv(SUBSET / "table2_sensitivity.csv", index_col=0).iloc[0]
+    assert sensitivity["Pearson"] == pytest.approx(tau["Pearson"])
+    assert sensitivity["mean |difference|"] == pytest.approx(tau["mean |difference|"])
+
+
+def test_what_is_not_near_print_is_explained_and_what_is_near_is_not():
+    cells = [Cell("Table 2", "Sem17T4C", f"a and {k}", k / 10, k / 10 + 0.1, 0, "subset", "x") for k in range(9)]
+    for kind in nearness.KINDS:
+        if not kind.startswith("τ"):
+            item, row, marks = nearness.KINDS[kind]
+            columns = [f"m{k}{nearness.MARK * marks}" for k in range(9)]
+            cells += [Cell(item, row, column, k, k, 0, "subset", "x") for k, column in enumerate(columns)]
+    said = nearness.explain_distance(cells, nearness.compare_printed(cells))
+    assert "the mean difference is above 0.09" in said[0]
+    assert all(line.endswith("near print.") for line in said[1:])
+    swapped = [replace(one, reproduced=0.8 - one.printed) if one.item == "Table 2" else one for one in cells]
+    assert "Pearson is below 0.9" in nearness.explain_distance(swapped, nearness.compare_printed(swapped))[0]
+
+
+@real_data
+def test_topics_by_the_join_and_by_alignment_are_the_same_for_nearly_all_rows_that_are_sure():
+    pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
+    kept = pd.read_csv(SUBSET / "table2_certainty.csv")
+    rows = subset.load_rows(quiet(data=Path(DATA)))
+    assert len(rows.answered) == kept["rows"][0]
+    kind, certainty, right = subset.check_certainty(rows, next(iter(audit.STUDY["subset"]["trials"])), 0)
+    assert kind in set(kept["rows of"])
+    assert right[certainty >= audit.STUDY["subset"]["sure"]].mean() > 0.97

@@ -1,7 +1,6 @@
 """The study of error rates: its simulated scores have the truth that it says, and its counts are right."""
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +26,7 @@ from experiments.calibration.steps import repeat_first_batches
 from experiments.calibration.study import STUDY
 from experiments.outcome import Settings
 from metaeval import Scores
-from metaeval.analyses.diagnostics import HSD_ERROR
+from metaeval.analyses.diagnostics import HSD_ERRORS
 from metaeval.analyses.study import ROBUST_TEST
 from metaeval.stats.max_t import VARIANCE_OFFSET
 from metaeval.stats.paired_tests import all_pairs_test
@@ -241,13 +240,14 @@ def test_what_comparisons_report_beside_the_papers_test_is_what_the_study_recomm
     assert STUDY["tests"][ROBUST_TEST]["options"] == {"test": ROBUST_TEST, "variance_offset": VARIANCE_OFFSET}
 
 
-def test_what_diagnostics_say_of_unequal_spread_is_what_the_study_measured(committed):
-    said = re.search(r"1\.5, 2 or 3 times .* in [\d, ]+and (\d+) % of studies, not in 5 %", HSD_ERROR)
-    cell = (committed["design"] == "normal, two 3x") & (committed["topics"] == 50) & ~committed["effects"]
+@pytest.mark.parametrize("times", HSD_ERRORS)
+def test_what_diagnostics_say_of_unequal_spread_is_what_the_study_measured(committed, times):
+    cell = (committed["design"] == f"normal, two {times:g}x") & (committed["topics"] == 50) & ~committed["effects"]
     (row,) = committed[cell & (committed["runs"] == 22) & (committed["test"] == "randomised-tukey-hsd")].to_dict(
         "records"
     )
-    assert row["error_low"] <= int(said[1]) / 100 <= row["error_high"]
+    assert HSD_ERRORS[times] == round(100 * row["error"])
+    assert row["studies"] == 2000
 
 
 def test_a_first_batch_that_comes_out_otherwise_is_found(committed, monkeypatch):

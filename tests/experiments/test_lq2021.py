@@ -14,6 +14,7 @@ from experiments import sources
 from experiments.check import compare_csv
 from experiments.lq2021 import audit, figure3, steps
 from experiments.outcome import Settings
+from experiments.verdicts import Views
 
 RESULTS = Path(__file__).parents[2] / "results"
 SIMULATED = audit.STUDY["sources"]["stand-in"]
@@ -71,7 +72,7 @@ def test_the_committed_audit_is_what_the_numbers_say():
 def test_table_7_of_stc3_is_met_in_every_cell_and_the_total_waits_for_all_six_collections():
     scores, missing = gather_scores("stc3", quiet(data=Path(DATA)))
     assert not missing
-    outcome = steps.compute_tables("stc3", scores, quiet())
+    outcome = steps.compute_outcome("stc3", scores, quiet())
     table7 = [one for one in outcome.cells if one.item == "Table 7"]
     assert len(table7) == 84
     assert [one.verdict for one in table7 if one.row.startswith("STC-3")] == ["exact"] * 36
@@ -90,7 +91,8 @@ def published(tmp_path_factory):
     return folder
 
 
-def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published):
+def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published, monkeypatch):
+    monkeypatch.setattr(steps, "look_at", lambda study, ask, seed, **_: Views(study, seed))  # once is enough here
     collections = audit.STUDY["sources"]["original"]
     measures = dict.fromkeys(collections, audit.MEASURES)
     found = sources.compute_source("original", collections, measures, steps.compute_tables, quiet(data=published))
@@ -109,6 +111,8 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
         name: table.to_csv() for name, table in expected.tables.items()
     }
     assert found.cells == expected.cells
+    rest_on_trials = [one for one in found.cells if one.item in ("Table 3", "Table 4", "Table 5")]
+    assert "exact" not in {one.verdict for one in rest_on_trials}
     assert {one.verdict for one in found.cells if one.row in names} <= {"exact", "matches", "differs"}
 
 
@@ -150,3 +154,22 @@ def test_figure_3_shows_the_two_topics_where_nmd_speaks_for_popularity_most_agai
     d = delta[:, 0] - delta[:, 1]
     for axes, topic in zip(drawn.axes, d.argsort()[:2], strict=True):
         assert f"topic {runs.topics[topic]}, d = {d[topic]:+.3f}" in axes.get_title()
+
+
+def test_numbers_of_figures_1_and_3_are_those_of_the_deltas():
+    scores = {"DialEval-1 DQ-A": simulated("DialEval-1 DQ-A")}
+    cells = {(one.item, one.row, one.column): one for one in steps.compute_tables("stand-in", scores, quiet()).cells}
+    values = scores["DialEval-1 DQ-A"].values
+    runs = scores["DialEval-1 DQ-A"].runs
+    delta = (values[runs.index("BL-popularity-C")] - values[runs.index("BL-uniform-C")]).round(9)
+    nmd, rnod = delta[:, audit.MEASURES.index("NMD")], delta[:, audit.MEASURES.index("RNOD")]
+    second = cells["Figure 1", "DialEval-1 DQ-A", "NMD and RNOD, 2nd quadrant"]
+    assert (second.printed, second.reproduced) == (75, ((nmd < 0) & (rnod > 0)).sum())
+    d = cells["Figure 3", "topic 1", "d"]
+    assert (d.printed, d.reproduced) == (-0.265, pytest.approx((nmd - rnod).min(), abs=1e-9))
+
+
+def test_every_input_says_where_it_is_from():
+    rows = audit.STUDY["inputs"]
+    assert {one["provenance"] for one in rows} == {"printed", "derived", "assumed"}
+    assert all(one["name"] and one["value"] and one["where"] for one in rows)

@@ -1,11 +1,9 @@
 """Rules of the papers' claims, on collections that are made so that the answer is known."""
 
 import numpy as np
-import pytest
 
 import metaeval
 from experiments.acl2021 import verdicts as acl
-from experiments.lq2021 import verdicts as lq
 from experiments.verdicts import FEWEST_RUNS, Rule, Views, apply_rules, judge_symmetry, look_at
 from metaeval.analyses.study import study_collection
 
@@ -33,101 +31,23 @@ def graded(n_runs=12, n_topics=30, noise=(0.02,) * 6, backwards=(), seed=0):
     return np.clip(quality + rng.normal(0, 1, quality.shape) * np.array(noise), 0, 1)
 
 
-def test_a_measure_that_ranks_the_other_way_is_an_outlier_and_one_that_ranks_alike_is_none():
-    assert acl.judge_outlier(study(graded(backwards=["NMD"])))[0] == "holds"
-    assert acl.judge_outlier(study(graded(noise=(0.01, 0.2, 0.2, 0.2, 0.2, 0.3))))[0] == "does not hold"
-
-
 def test_the_more_consistent_measure_is_said_to_be_so_and_the_less_consistent_not():
     noisy, quiet = 0.6, 0.05
     better = study(graded(noise=(0.1, noisy, quiet, 0.1, 0.1, 0.1)))
     worse = study(graded(noise=(0.1, quiet, noisy, 0.1, 0.1, 0.1)))
-    assert acl.judge_consistency(better)[0] == "holds"
-    assert acl.judge_consistency(worse)[0] == "does not hold"
+    consistency = acl.RULES["symmetry_consistency"].decide
+    assert consistency(better)[0] == "holds"
+    assert consistency(worse)[0] == "does not hold"
     assert judge_symmetry(better)[0] == "holds"
     assert judge_symmetry(worse)[0] == "does not hold"
 
 
-def test_the_noisiest_measure_is_the_least_discriminative():
-    assert lq.judge_least_power(study(graded(noise=(0.9, *(0.05,) * 5))))[0] == "holds"
-    assert lq.judge_least_power(study(graded(noise=(0.01, *(0.9,) * 5))))[0] == "does not hold"
-
-
-def test_a_difference_of_power_that_its_interval_does_not_carry_cannot_be_told():
-    assert lq.judge_least_power(study(graded(noise=(0.2,) * 6)))[0] == "cannot tell"
-    assert lq.judge_least_power(study(graded(n_topics=24, noise=(0.9, *(0.05,) * 5))))[0] == "cannot tell"
-
-
-def test_where_no_measure_finds_more_than_nmd_subsets_cannot_be_told():
-    word, evidence = lq.judge_subsets(study(graded(noise=(0.001, *(0.9,) * 5))))
-    assert word == "cannot tell"
-    assert evidence[0].value == 0
-
-
-def test_pairs_found_with_nmd_alone_are_those_of_the_overlap():
-    one = study(graded(noise=(0.3, *(0.2,) * 5), seed=3))
-    word, evidence = lq.judge_subsets(one)
-    frame = one.overlap.to_frame().query("measure_1 == 'NMD'").set_index("measure_2")
-    assert word in ("holds", "holds in part", "does not hold")
-    for figure in evidence:
-        assert figure.value == frame.loc[figure.name.removeprefix("with NMD but not "), "a"]
-
-
-BASELINES = [f"r{r:02d}" for r in range(10)] + ["BL-popularity", "BL-uniform"]
-
-
-def with_baselines(prefers):
-    """By NMD Popularity scores 0 and Uniform 1, or the reverse; by the others always Uniform is better."""
-    values = graded()
-    values[10], values[11] = 1.0, 0.0
-    if prefers:
-        values[10, :, 0], values[11, :, 0] = 0.0, 1.0
-    return study(values, runs=BASELINES)
-
-
-@pytest.mark.parametrize(("prefers", "word"), [(True, "holds"), (False, "does not hold")])
-def test_the_preferred_baseline_is_the_one_that_wins_more_topics(prefers, word):
-    found, evidence = lq.judge_preference(with_baselines(prefers))
-    assert found == word
-    assert {evidence[0].value, evidence[1].value} == {0, 30}
-    assert evidence[2].value < 1e-6
-
-
-def test_contradictions_of_nmd_without_popularity_refute_the_claim():
-    word, evidence = lq.judge_popularity_contradictions(with_baselines(True))
-    assert evidence[0].value > 0
-    assert word == ("holds" if evidence[0].value == evidence[1].value else "does not hold")
-    turned = study(graded(backwards=["NMD"]), runs=BASELINES)
-    assert lq.judge_popularity_contradictions(turned)[0] == "does not hold"
-    assert lq.judge_popularity_contradictions(study(graded())) is None  # there are no such runs
-
-
-def test_constant_runs_with_one_kappa_and_several_accuracies_are_told_by_name():
-    values = np.random.default_rng(0).random((12, 30, 2))
-    values[:3, :, 0] = 0
-    runs = ["always-1", "always-2", "always-3", *(f"r{r}" for r in range(9))]
-    assert acl.judge_constant_runs(study(values, ["kappa", "Accuracy"], runs))[0] == "holds"
-    assert acl.judge_constant_runs(study(values[::-1], ["kappa", "Accuracy"], runs))[0] == "does not hold"
-    assert acl.judge_constant_runs(study(values, ["kappa", "Accuracy"])) is None
-
-
-def test_groups_hold_where_rankings_within_are_alike_and_between_reversed():
-    measures = [*acl.GROUP_A, *acl.GROUP_B]
-    rng = np.random.default_rng(0)
-    quality = np.linspace(0.2, 0.8, 12)[:, None, None] * np.ones((1, 30, 8))
-    quality[..., 6:] = 1 - quality[..., 6:]
-    quality[..., [4, 6]] = 1 - quality[..., [4, 6]]  # MAE^M and MAE^μ: lower is better
-    values = quality + rng.normal(0, 0.01, quality.shape)
-    assert acl.judge_groups(study(values, measures))[0] == "holds"
-
-
 def test_with_fewer_runs_than_ten_nothing_is_told_but_what_is_about_single_runs():
     few = study(graded(n_runs=FEWEST_RUNS - 1))
-    found = apply_rules([*acl.RULES, *lq.RULES], {"made": Views(few, 0)})
+    found = apply_rules([*acl.RULES.values()], {"made": Views(few, 0)})
     assert found
     assert {one.outcome for one in found} == {"cannot tell"}
     assert all("9 runs, the rule needs 10" in one.reason for one in found)
-    assert len(apply_rules(lq.RULES, {"made": Views(with_baselines(True), 0)})) == len(lq.RULES)
 
 
 def test_an_outcome_on_which_seeds_disagree_cannot_be_told():

@@ -1,0 +1,1 @@
+"""Does weighted κ cover more than CEM^ORD whatever the reference measures are?"""

@@ -1,0 +1,1 @@
+"""Does discriminative power's ranking of measures depend on the significance test?"""

@@ -1,0 +1,289 @@
+"""SemEval-2017 Task 4, subtask C: answers published without ids and topics, joined with the gold of two tasks.
+
+The published tables have one row for each answer, with the gold of task A (three classes) and of subtask C (five classes)
+of that tweet. Which tweet and which topic a row is about can be worked out, because the rows are the result of a join:
+
+1. the answers about topics of one word, in the order of the official gold (fields were separated at white space, so
+   that a topic of several words broke its lines);
+2. joined on the tweet with all gold of that tweet: a tweet about two topics gives two rows for each answer, one of them
+   with the gold of the other topic;
+3. without the rows in which task A and subtask C disagree: not negative with −1 or less, neutral with −1 to 1, or
+   positive with 1 or more.
+
+That is a reading of the files, not something their publishers say. It is checked whenever they are read: the gold in the
+rows must be, row by row, the gold that this join gives.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from metaeval.data.labels import unique_labels
+from metaeval.data.runs import ClassificationRuns
+from metaeval.errors import DataError, DatasetError, format_count
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_bytes, stem
+from metaeval.io.semeval import CLASSES, read_labels
+from metaeval.io.table import read_fields
+
+POLARITIES = ("negative", "neutral", "positive")
+"""The classes of task A; the tables number them from 1, as those of subtask C."""
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedRows:
+    """Answers row by row, and what every row is about.
+
+    Parameters
+    ----------
+    outputs : ndarray of int, shape (run, row)
+        The class that a run answered, from 0.
+    runs, topics : tuple of str
+        Topics are all those of the gold, in its order.
+    polarity, label : ndarray of int, shape (item,)
+        Gold of task A and of subtask C of every item of the gold, from 0.
+    topic : ndarray of int, shape (item,)
+        The topic of an item.
+    answered, judged : ndarray of int, shape (row,)
+        The item that a row answers, and the item whose gold stands in the row: another one where a tweet is about
+        several topics.
+    """
+
+    outputs: np.ndarray
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    polarity: np.ndarray
+    label: np.ndarray
+    topic: np.ndarray
+    answered: np.ndarray
+    judged: np.ndarray
+
+    @property
+    def own(self) -> np.ndarray:
+        """Whether a row has the gold of the very item that it answers, shape (row,)."""
+        return self.answered == self.judged
+
+    def count(self, topic: np.ndarray, *, least: int, classes: Iterable[object], collection: str) -> ClassificationRuns:
+        """Count answers by topic, gold and answered class.
+
+        Parameters
+        ----------
+        topic : ndarray of int, shape (row,)
+            The topic of every row; below 0: the row is left out.
+        least : int
+            Topics with fewer rows are left out.
+        classes : iterable of str
+        collection : str
+
+        Returns
+        -------
+        ClassificationRuns
+
+        Raises
+        ------
+        DataError
+            If no topic is large enough.
+        """
+        names = unique_labels(classes, "class")
+        sizes = np.bincount(topic[topic >= 0], minlength=len(self.topics))
+        kept = np.flatnonzero(sizes >= max(least, 1))
+        if not len(kept):
+            raise DataError(f"no topic has {format_count(least, 'item')}")
+        place = np.full(len(self.topics) + 1, -1)  # the last one is that of rows without a topic
+        place[kept] = np.arange(len(kept))
+        rows = np.flatnonzero(place[topic] >= 0)
+        counts = np.zeros((len(self.runs), len(kept), len(names), len(names)), dtype=np.int64)
+        run = np.arange(len(self.runs))[:, np.newaxis]
+        gold = self.label[self.judged[rows]]
+        np.add.at(counts, (run, place[topic[rows]], gold, self.outputs[:, rows]), 1)
+        named = [self.topics[t] for t in kept]
+        return ClassificationRuns(counts, runs=self.runs, topics=named, classes=names, collection=collection)
+
+
+def read(
+    gold: PathLike,
+    runs: Sources,
+    *,
+    polarity: PathLike,
+    classes: Iterable[object] = CLASSES,
+    least: int = 1,
+    collection: str | None = None,
+) -> ClassificationRuns:
+    """Read answers that were joined with gold, by the topic and with the gold of the item that they answer.
+
+    Parameters
+    ----------
+    gold : path
+        Of subtask C: lines ``id<TAB>topic<TAB>label``.
+    runs : path, list of paths, mapping of run name to path, or folder
+        Workbooks (.xlsx) without a header: answer, gold of task A, gold of subtask C, numbered from 1.
+    polarity : path
+        Gold of task A: lines ``id<TAB>negative, neutral or positive[<TAB>text]``.
+    classes : iterable of str, optional
+        All classes in order, −2 to 2 by default.
+    least : int, optional
+        Topics with fewer items are left out.
+    collection : str, optional
+        By default, the name of the gold file without suffix.
+
+    Returns
+    -------
+    ClassificationRuns
+        Rows with the gold of another topic are left out.
+
+    Raises
+    ------
+    DataError
+        If a file is not as described, or the gold in its rows is not what the join gives.
+    DatasetError
+        If the package openpyxl is missing.
+    """
+    rows = read_rows(gold, runs, polarity=polarity, classes=classes)
+    named = stem(gold) if collection is None else collection
+    topic = np.where(rows.own, rows.topic[rows.answered], -1)
+    found = rows.count(topic, least=least, classes=classes, collection=named)
+    files = [gold, polarity, *find_named_files(runs, gold=gold).values()]
+    return replace(found, provenance=describe_files(files))
+
+
+def read_rows(gold: PathLike, runs: Sources, *, polarity: PathLike, classes: Iterable[object] = CLASSES) -> JoinedRows:
+    """Read answers row by row, and find out what each row is about.
+
+    Parameters
+    ----------
+    gold, runs, polarity, classes
+        As for `read`.
+
+    Returns
+    -------
+    JoinedRows
+
+    Raises
+    ------
+    DataError, DatasetError
+        As for `read`.
+    """
+    true, code = read_labels(gold), {name: k for k, name in enumerate(unique_labels(classes, "class"))}
+    sides = _read_polarities(polarity)
+    for row, (item, name) in enumerate(zip(true.items, true.labels, strict=True)):
+        if item not in sides or name not in code:
+            problem = f"the label {name!r} is none of the classes" if item in sides else f"it is not in {polarity}"
+            raise DataError(problem, **true.place(row))
+    topics = tuple(dict.fromkeys(true.topics))
+    number = {name: t for t, name in enumerate(topics)}
+    side, label = np.array([sides[one] for one in true.items]), np.array([code[one] for one in true.labels])
+    answered, judged = _join(true.items, true.topics, agree(side, label))
+    named = find_named_files(runs, gold=gold)
+    outputs = np.empty((len(named), len(answered)), dtype=np.int64)
+    wanted = np.column_stack([side[judged], label[judged]]) + 1
+    for r, (run, path) in enumerate(named.items()):
+        found = read_columns(path, len(code))
+        size = min(len(found), len(wanted))
+        unlike = np.flatnonzero((found[:size, 1:] != wanted[:size]).any(axis=1))
+        if len(unlike) or len(found) != len(wanted):
+            line = int(unlike[0]) + 1 if len(unlike) else size + 1
+            raise DataError(
+                f"its rows are not those of the gold: {len(found):,} rows, {len(wanted):,} expected", file=path, line=line,
+                run=run, hint="rows follow the official order of the gold; see metaeval.io.semeval_joined",
+            )  # fmt: skip
+        outputs[r] = found[:, 0] - 1
+    topic = np.array([number[one] for one in true.topics])
+    return JoinedRows(outputs, tuple(named), topics, side, label, topic, answered, judged)
+
+
+def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Tell which gold of task A and subtask C does not disagree: a neutral tweet may be slightly off the middle.
+
+    Parameters
+    ----------
+    polarity, label : ndarray of int, shape (item,)
+        Of task A and subtask C, both from 0.
+
+    Returns
+    -------
+    ndarray of bool, shape (item,)
+
+    Examples
+    --------
+    >>> agree(np.array([0, 0, 1, 1, 2]), np.array([1, 2, 1, 0, 3])).tolist()
+    [True, False, True, False, True]
+    """
+    return np.where(polarity == 1, np.abs(label - 2) <= 1, (label - 2) * (polarity - 1) >= 1)
+
+
+def read_columns(path: PathLike, n_classes: int) -> np.ndarray:
+    """Return the three columns of a workbook: answer, gold of task A, gold of subtask C, each from 1.
+
+    Parameters
+    ----------
+    path : path
+    n_classes : int
+        Of subtask C.
+
+    Returns
+    -------
+    ndarray of int, shape (row, 3)
+
+    Raises
+    ------
+    DataError
+        If it is not a workbook of such rows.
+    DatasetError
+        If the package openpyxl is missing.
+    """
+    cells = _read_workbook(path, read_bytes(path))
+    most = (n_classes, len(POLARITIES), n_classes)
+    for line, row in enumerate(cells, start=1):
+        if len(row) != 3 or any(
+            type(one) is not int or not 1 <= one <= top for one, top in zip(row, most, strict=True)
+        ):
+            problem = f"a row is answer, gold of task A, gold of subtask C, whole numbers up to {most}, not {row}"
+            raise DataError(problem, file=path, line=line)
+    return np.array(cells, dtype=np.int64).reshape(-1, 3)
+
+
+@functools.lru_cache(maxsize=32)  # a workbook takes a quarter of a second, and is read for the runs and for the rows
+def _read_workbook(path: PathLike, content: bytes) -> list[tuple[Any, ...]]:
+    """Return the rows of the first sheet."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise DatasetError(f"workbooks need openpyxl ({error}): pip install 'metaeval[experiments]'") from None
+    try:
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True)
+        return list(book.worksheets[0].iter_rows(values_only=True))
+    except (zipfile.BadZipFile, KeyError, IndexError, ValueError) as error:
+        raise DataError(f"it is not a workbook: {error}", file=path) from None
+
+
+def _read_polarities(path: PathLike) -> dict[str, int]:
+    rows, lines = read_fields(path, separator="\t", least=2, most=3, layout="id<TAB>polarity[<TAB>text]", rest=True)
+    found = {}
+    for (item, label, *_), line in zip(rows, lines, strict=True):
+        if label not in POLARITIES:
+            raise DataError(f"the polarity {label!r} is none of {', '.join(POLARITIES)}", file=path, line=line)
+        found[item] = POLARITIES.index(label)
+    return found
+
+
+def _join(items: Iterable[str], topics: Iterable[str], kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return, row by row of the join, which item is answered and which item's gold stands in the row."""
+    items = list(items)
+    same: dict[str, list[int]] = {}
+    for i, item in enumerate(items):
+        same.setdefault(item, []).append(i)
+    pairs = [
+        (i, j)
+        for i, (item, topic) in enumerate(zip(items, topics, strict=True))
+        if len(topic.split()) == 1
+        for j in same[item]
+        if kept[j]
+    ]
+    answered, judged = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return answered, judged
