@@ -355,7 +355,8 @@ def agreement(
     >>> rng = np.random.default_rng(0)
     >>> people = rng.normal(size=(12, 1)) + rng.normal(size=(12, 40))
     >>> values = np.stack([people, people + rng.normal(size=(12, 40)), rng.normal(size=(12, 40))], axis=-1)
-    >>> scores = Scores(values, runs=range(12), topics=range(40), measures=["MQM", "good", "bad"])
+    >>> labels = {"runs": range(12), "topics": range(40), "measures": ["MQM", "good", "bad"]}
+    >>> scores = Scores(values, **labels, higher_is_better=True)
     >>> found = agreement(scores, reference="MQM", statistics=["tau_a", "acc_t"], n_permutations=200, n_bootstrap=0)
     >>> found.to_frame()[["statistic", "measure", "value", "cluster"]].round(2)
       statistic measure  value  cluster

@@ -99,11 +99,12 @@ def read(
     --------
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "en-de.mqm.seg.score"
-    >>> _ = path.write_text("ONLINE-A\t-1.0\nONLINE-A\tNone\nONLINE-B\t-5.0\nONLINE-B\tNone\n")
-    >>> read(path, missing="drop-topic").to_frame()
-            run topic measure  score
-    0  ONLINE-A     1     mqm   -1.0
-    1  ONLINE-B     1     mqm   -5.0
+    >>> _ = path.write_text("ONLINE-A\t-1.0\nONLINE-A\t0.0\nONLINE-B\t-5.0\nONLINE-B\t-1.0\n")
+    >>> read(path).matrix("mqm")
+    topic       1    2
+    run
+    ONLINE-A -1.0  0.0
+    ONLINE-B -5.0 -1.0
     """
     check_policy(missing, MissingPolicy)
     files, found = _find_files(paths, measure, level)
