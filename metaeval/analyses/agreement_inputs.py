@@ -162,18 +162,17 @@ def find_run_scores(values: np.ndarray, scores: Scores, own: Scores | None, name
         return means
     if len(own.topics) != 1:
         raise DataError(f"scores of whole runs have one topic; {own.collection or 'these'} have {len(own.topics)}")
-    known = {str(one): one for one in own.measures}
+    known = [str(one) for one in own.measures]
+    signs = {str(one): one.sign for one in scores.measures}  # a measure has one direction
     there = [name for name in names if name in known]
     if not there:
-        raise DataError(
-            f"the scores of whole runs {own.collection} hold none of the measures ({format_list(list(known))})"
-        )
+        raise DataError(f"the scores of whole runs {own.collection} hold none of the measures ({format_list(known)})")
     lacking = [run for run in scores.runs if run not in own.runs]
     if lacking:
         raise DataError(f"the scores of whole runs {own.collection} lack {format_list(lacking)}")
     aligned = own.sel(runs=sorted(scores.runs), measures=there)
     for column, name in enumerate(there):
-        means[:, names.index(name)] = aligned.values[:, 0, column] * known[name].sign
+        means[:, names.index(name)] = aligned.values[:, 0, column] * signs[name]
     return means
 
 

@@ -241,7 +241,7 @@ def _analyse(plan: _Plan, function: Function, scores: Scores, values: dict[str, 
 
 def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     """Open sources with the measures that were asked for, those that they are held against, and stated directions."""
-    from metaeval.data.scores import state_directions
+    from metaeval.data.scores import Scores, state_directions
     from metaeval.datasets.open import open_scores
     from metaeval.measures.resolve import resolve_measures
 
@@ -257,7 +257,12 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     for source in sources:
         with working(f"reading {source}"):
             opened.append(open_scores(source, wanted, **opening))
-    return state_directions(opened, **stated, missing=opening["missing"])
+    # A reference of its own has a direction too, which the same options state.
+    held = [values["reference"]] if isinstance(values.get("reference"), Scores) else []
+    turned = state_directions([*opened, *held], **stated, missing=opening["missing"])
+    if held:
+        values["reference"] = turned.pop()
+    return turned
 
 
 def _open_named(said: str | list[str] | None, missing: Any) -> Any:
