@@ -56,6 +56,8 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         "## Does it tell which metrics are right? By rule",
         "The sentences are this study's own, not the paper's.",
         show_verdicts([verdict for one in outcomes for verdict in one.verdicts]),
+        "## Do the intervals hold what they claim?",
+        show_table(together, "coverage"),
         "## What went in",
         show_inputs(STUDY["inputs"]),
         "## Collection by collection",

@@ -23,6 +23,7 @@ from experiments.wmt2023.beside import (
     look_without_reference,
     tabulate_beside,
 )
+from experiments.wmt2023.coverage import measure_coverage
 from metaeval.analyses.agreement import name_statistic
 from metaeval.show.drawing import Interval, draw_intervals
 from metaeval.stats.swapping import find_clusters, swap_p_values
@@ -70,6 +71,9 @@ def run(settings: Settings) -> list[Outcome]:
     else:
         first = hold(list(topics.values()), list(runs.values()), [FIRST["statistic"]], settings)
         _add_together(together, first, held, beside)
+        settings.say("WMT 2023: coverage of intervals")
+        population = topics[STUDY["coverage"]["collection"]]
+        together.tables["coverage"] = measure_coverage(population, STUDY["coverage"], settings)
     return [together, *outcomes]
 
 
