@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.bounds import show_bounds
-from experiments.comparison import COLUMNS, VERDICTS, Cell, count_best
-from experiments.outcome import COMPARISON, VERDICTS as VERDICTS_FILE
-from experiments.page import OUTCOME_WORDS, SIMULATED, explain_words, join_parts
+from experiments.comparison import VERDICTS
+from experiments.outcome import VERDICTS as VERDICTS_FILE
+from experiments.page import ALL, OUTCOME_WORDS, SIMULATED, explain_words, join_parts
 from experiments.verdicts import PRINT
 from metaeval.show.table import NOTHING
 
@@ -111,9 +112,10 @@ def tabulate_reproduction(out: Path, papers: Mapping[str, str], link: str = "") 
     """
     lines = ["| paper | printed numbers | conclusions |", "| :-- | :-- | :-- |"]
     for name, text in papers.items():
-        counts, claims = count_numbers(out / name), summarise_claims(out / name)
+        counts = count_numbers(out / name)
         if not counts:
             continue
+        claims = summarise_claims(out / name)
         numbers = ", ".join(f"{counts[word]:,} {word}" for word in VERDICTS if counts[word])
         words = ", ".join(f"{claims[word]} {word}" for word in SUMMARIES if claims[word])
         lines.append(f"| [{text.partition(':')[0]}]({link}{name}/README.md) | {numbers} | {words or NOTHING} |")
@@ -121,7 +123,9 @@ def tabulate_reproduction(out: Path, papers: Mapping[str, str], link: str = "") 
 
 
 def count_numbers(folder: Path) -> Counter[str]:
-    """Return how many printed numbers of a paper came out how, from its comparison.csv files.
+    """Return how many printed numbers of a paper came out how, from the total on its page.
+
+    The page counts those too that no source has data for, of which there is no file.
 
     Parameters
     ----------
@@ -130,13 +134,11 @@ def count_numbers(folder: Path) -> Counter[str]:
     Returns
     -------
     Counter
-        By word of `VERDICTS`, each number once.
+        By word of `VERDICTS`, each number once; empty where the page has no such table.
     """
-    sources = []
-    for path in sorted(folder.rglob(f"{COMPARISON}.csv")):
-        frame = pd.read_csv(path, keep_default_na=False)
-        sources.append([Cell(**dict(zip(COLUMNS, row, strict=True))) for row in frame[list(COLUMNS)].to_numpy()])
-    return sum(count_best(sources).values(), Counter[str]())
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    total = re.search(rf"^\| {re.escape(ALL)} \| \d+ \| (.+) \|$", text, re.MULTILINE)
+    return Counter(dict(zip(VERDICTS, map(int, total[1].split(" | ")), strict=True))) if total else Counter()
 
 
 def summarise_claims(folder: Path) -> Counter[str]:
