@@ -32,6 +32,7 @@ FOLDERS = {
     "llmjudge": "llmjudge",
     "trec-": "trec",
     "alttest-": "alttest",
+    "wmt23-": "wmt23",
 }  # of the data sets that examples use
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 CONCEPTS = [page for page in PAGES if page.parent.name == "concepts" and page.name != "index.md"]

@@ -63,6 +63,14 @@ ANALYSES = {
     "sample-size": Analysis(
         "analyses.sample_size:sample_size", ("sample-size stc3-dq-a --sizes 10,50,100,200,390",)
     ),
+    "agreement": Analysis(
+        "analyses.agreement:agreement",
+        (
+            "agreement scores.csv --reference MQM",
+            "agreement scores.csv --reference human.csv --missing drop-topic --out agreement/",
+            "agreement wmt23-en-de --reference mqm --run-scores wmt23-en-de-runs",
+        ),
+    ),
     "coverage": Analysis(
         "analyses.coverage:coverage",
         (

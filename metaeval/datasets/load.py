@@ -12,6 +12,7 @@ import numpy as np
 
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
+from metaeval.data.scores import state_directions
 from metaeval.datasets import baselines, ordinal
 from metaeval.datasets.download import fetch
 from metaeval.datasets.registry import Dataset, dataset
@@ -184,8 +185,13 @@ def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
 
 
 def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
-    from metaeval.io import sakai, wide
+    from metaeval.io import sakai, wide, wmt
 
+    if data_set.reader == "wmt":
+        read = wmt.read([files[name] for name in sorted(files)], collection=data_set.name, **data_set.options)
+        # As the task publishes them, higher scores are better, of errors too.
+        (read,) = state_directions([read], higher_is_better=True)
+        return replace(read, provenance=data_set.provenance)
     if data_set.reader == "sakai":
         read = sakai.read(next(iter(files.values())).parent, collection=data_set.name)
     else:
