@@ -5,13 +5,17 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from joblib import Parallel, delayed
 from rich.console import Console
 
 from experiments.comparison import VERDICTS
+from experiments.outcome import Settings, count_processors
 from experiments.papers import PAPERS, Report
 
 
@@ -47,11 +51,8 @@ def run(
     """
     from experiments.check import compare_pages, find_other_files
     from experiments.generated import renew_pages
-    from experiments.outcome import Settings, count_processors
-    from experiments.papers import run_paper, write_results_index
+    from experiments.papers import write_results_index
     from metaeval import MetaevalError
-    from metaeval.datasets import remember_unreachable_hosts
-    from metaeval.errors import MetaevalWarning
     from metaeval.files import write_atomically
 
     screen, aside = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
@@ -71,21 +72,17 @@ def run(
         tell("--quick and --full exclude each other, and so do --check and --render", "")
         raise typer.Exit(2)
     warnings.showwarning = lambda message, *_, **__: tell(f"note: {message}")
-    warnings.simplefilter("always" if verbose else "ignore", MetaevalWarning)
-    settings = Settings(data, quick, full, n_jobs or count_processors(), seed, tell if verbose else lambda _: None)
+    settings = Settings(data, quick, full, n_jobs or count_processors(), seed, tell if verbose else ignore)
+    at_once = 1 if verbose else min(settings.n_jobs, len(wanted))
+    if at_once > 1:  # papers side by side, each in one process, are done sooner than one after the other in several
+        settings = replace(settings, n_jobs=1)
+    run_one = partial(run_aside, settings=settings, out=out, check=check, render=render, verbose=verbose)
     reports = []
     try:
-        with remember_unreachable_hosts():
-            for name in wanted:
-                tell(f"{name}: {PAPERS[name]}")
-                report, outcomes = run_paper(name, settings, out, check=check, render=render)
-                reports.append(report)
-                if verbose:
-                    for one in outcomes:
-                        for table in one.tables.values():
-                            screen.print(table.to_text(), markup=False)
-                        for note in one.notes:
-                            screen.print(f"{one.name}: {note}", markup=False)
+        for report, shown in Parallel(n_jobs=at_once, return_as="generator")(delayed(run_one)(one) for one in wanted):
+            reports.append(report)
+            for line in shown:
+                screen.print(line, markup=False)
         if not check and render is None:
             write_atomically(out / "README.md", write_results_index(out))
     except MetaevalError as error:
@@ -104,6 +101,46 @@ def run(
             tell(f"differs: {line}", "red")
         screen.print(f"check: {len(differences)} differences from {out}", markup=False)
         raise typer.Exit(1 if differences else 0)
+
+
+def run_aside(
+    name: str, settings: Settings, out: Path, check: bool, render: Path | None, verbose: bool
+) -> tuple[Report, list[str]]:
+    """Run one paper, in whatever process, and return its report and what is shown of it.
+
+    Parameters
+    ----------
+    name : str
+    settings : Settings
+    out : Path
+    check : bool
+    render : Path or None
+    verbose : bool
+
+    Returns
+    -------
+    report : Report
+    shown : list of str
+        Tables and notes, if verbose.
+    """
+    from experiments.papers import run_paper
+    from metaeval.datasets import remember_unreachable_hosts
+    from metaeval.errors import MetaevalWarning
+
+    aside = Console(stderr=True, highlight=False, soft_wrap=True)
+    aside.print(f"{name}: {PAPERS[name]}", style="dim", markup=False)
+    with warnings.catch_warnings(), remember_unreachable_hosts():
+        warnings.showwarning = lambda message, *_, **__: aside.print(f"note: {message}", style="dim", markup=False)
+        warnings.simplefilter("always" if verbose else "ignore", MetaevalWarning)
+        report, outcomes = run_paper(name, settings, out, check=check, render=render)
+    if not verbose:
+        return report, []
+    tables = [table.to_text() for one in outcomes for table in one.tables.values()]
+    return report, tables + [f"{one.name}: {note}" for one in outcomes for note in one.notes]
+
+
+def ignore(_: str) -> None:
+    """Say nothing."""
 
 
 def format_reports(reports: Sequence[Report]) -> list[str]:

@@ -51,6 +51,7 @@ def write_facts(root: Path) -> dict[str, list[str]]:
         "interval/rank correlations": describe_intervals(pd.read_csv(calibration / "predictions" / "correlations.csv")),
         "interval/topic set size": describe_intervals(pd.read_csv(calibration / "predictions" / "designs.csv")),
         "prediction/expected τ": describe_predictions(pd.read_csv(calibration / "predictions" / "expected-tau.csv")),
+        "interval/agreement": describe_agreement(pd.read_csv(results / "wmt2023" / "coverage.csv")),
         "reproduced papers": [tabulate_reproduction(results, PAPERS, "results/")],
         "what the words mean": [explain_words(VERDICTS), explain_summaries()],
         "reliability": describe_reliability(means),
@@ -89,6 +90,28 @@ def describe_interval(coverage: pd.DataFrame, kind: str) -> list[str]:
         f"{100 * own['coverage'].min():.1f} to {100 * own['coverage'].max():.1f} % of studies, where "
         f"{100 * own['nominal'].iloc[0]:g} % was meant. Limits of {100 * low:g} and {100 * high:g} % were set beforehand; "
         f"it is {found}."
+    ]
+
+
+def describe_agreement(coverage: pd.DataFrame) -> list[str]:
+    """Say in which share of studies intervals of agreement held the true value.
+
+    Parameters
+    ----------
+    coverage : DataFrame
+        results/wmt2023/coverage.csv.
+
+    Returns
+    -------
+    list of str
+    """
+    first = coverage.iloc[0]
+    shares = [f"`{row.statistic}` {100 * row.coverage:.1f} %" for row in coverage.itertuples()]
+    return [
+        f"In {first['studies']} studies of {first['topics']} topics, drawn from {first['population']} "
+        f"({first['runs']} runs), where {100 * first['nominal']:g} % was meant, the interval held the true value in: "
+        f"{', '.join(shares)}; of single measures between {100 * coverage['least'].min():.1f} and "
+        f"{100 * coverage['most'].max():.1f} %."
     ]
 
 

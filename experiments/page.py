@@ -143,7 +143,7 @@ def show_counts(outcomes: Sequence[Outcome]) -> str:
     if not by_item:
         return ""
     rows = {**by_item, ALL: sum(by_item.values(), Counter())}
-    links = ", ".join(f"[{one.source}]({link_file(one, COMPARISON)})" for one in compared)
+    links = ", ".join(f"[{one.source or 'all together'}]({link_file(one, COMPARISON)})" for one in compared)
     lines = [
         f"| printed | numbers | {' | '.join(VERDICTS)} |",
         f"| :-- | --: |{' --: |' * len(VERDICTS)}",

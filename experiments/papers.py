@@ -22,6 +22,8 @@ PAPERS = {
     "amigo2020": "Amigó et al., ACL 2020: coverage, the synthetic study, formal properties of measures",
     "cardoso2011": "Cardoso and Sousa, 2011: measuring the performance of ordinal classification",
     "new_measure": "RNADW and RNOD with gold distances, left to future work by LQ 2021, beside the six measures",
+    "alttest": "judges against people: the alternative annotator test and measures on five sets of labels",
+    "wmt2023": "Freitag et al., WMT 2023: which metrics are right, and what can be seen without people",
     "trec": "AP, nDCG, ERR, P@k and RR on seven TREC collections",
     "ordinal_sets": "classifiers on the five ordinal sets that the package skordinal brings; needs no download",
     "coverage_references": "coverage of weighted κ, OCI and CEM under all reference sets",

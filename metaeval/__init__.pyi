@@ -7,6 +7,11 @@ from . import (
     show as show,
     stats as stats,
 )
+from .analyses.agreement import Agreement as Agreement, agreement as agreement
+from .analyses.alternative_annotator_test import (
+    AlternativeAnnotatorTest as AlternativeAnnotatorTest,
+    alternative_annotator_test as alternative_annotator_test,
+)
 from .analyses.baseline_preference import (
     BaselinePreference as BaselinePreference,
     baseline_preference as baseline_preference,
@@ -49,6 +54,7 @@ from .analyses.split_half_consistency import (
 )
 from .analyses.topic_set_size import TopicSetSize as TopicSetSize, topic_set_size as topic_set_size
 from .comparison.new_measure import Comparison as Comparison, compare as compare
+from .data.annotations import Annotations as Annotations
 from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns
 from .data.score import score as score
 from .data.scores import Scores as Scores

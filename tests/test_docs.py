@@ -27,7 +27,13 @@ if not (DOCS / "index.md").exists():  # the tests run beside an installed copy
     pytest.skip("the documentation is not here", allow_module_level=True)
 
 DATA = Path(os.environ.get("METAEVAL_DATA") or "nowhere")
-FOLDERS = {"stc3-dq": "stc3", "llmjudge": "llmjudge", "trec-": "trec"}  # of the data sets that examples use
+FOLDERS = {
+    "stc3-dq": "stc3",
+    "llmjudge": "llmjudge",
+    "trec-": "trec",
+    "alttest-": "alttest",
+    "wmt23-": "wmt23",
+}  # of the data sets that examples use
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 CONCEPTS = [page for page in PAGES if page.parent.name == "concepts" and page.name != "index.md"]
 FENCE = re.compile(

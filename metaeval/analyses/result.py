@@ -112,7 +112,8 @@ class Result(ABC):
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         settings = {name: _to_plain(value) for name, value in values.items() if name not in COMMON and _is_plain(value)}
-        measures = (one for name in ("measures", "reference", "candidates") for one in getattr(self, name, ()))
+        held = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
+        measures = [one for some in held for one in (some if isinstance(some, tuple) else (some,))]
         details = {name: to_records(frame) for name, frame in self.details().items()}
         return {
             "result": type(self).__name__,

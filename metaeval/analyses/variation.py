@@ -137,13 +137,13 @@ def measure_variation(
 
 
 def tabulate_differences(
-    measures: Sequence[Measure], difference: np.ndarray, low: np.ndarray, high: np.ndarray, more: str
+    measures: Sequence[Measure | str], difference: np.ndarray, low: np.ndarray, high: np.ndarray, more: str
 ) -> pd.DataFrame:
     """Return the difference of every two measures, and which has more if the interval leaves 0 out.
 
     Parameters
     ----------
-    measures : sequence of Measure
+    measures : sequence of Measure or str
     difference, low, high : ndarray, shape (pair of measures,)
         The first measure's number less the second's, and the ends of its interval; NaN where there is none.
     more : str

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import compare, data, measures, scores
+from metaeval.cli import compare, data, judges, measures, scores
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_problem
 
@@ -35,6 +35,7 @@ app = typer.Typer(
 measures.register(app)
 scores.register(app)
 compare.register(app)
+judges.register(app)
 app.add_typer(data.app, name="data")
 
 

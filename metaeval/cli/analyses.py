@@ -67,6 +67,14 @@ ANALYSES = {
         "analyses.topic_set_size:topic_set_size",
         ("topic-set-size trec-web-2013 --difference 0.1", "topic-set-size scores.csv --difference 2 --n-runs 10"),
     ),
+    "agreement": Analysis(
+        "analyses.agreement:agreement",
+        (
+            "agreement scores.csv --reference MQM",
+            "agreement scores.csv --reference human.csv --missing drop-topic --out agreement/",
+            "agreement wmt23-en-de --reference mqm --run-scores wmt23-en-de-runs",
+        ),
+    ),
     "coverage": Analysis(
         "analyses.coverage:coverage",
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -206,6 +207,8 @@ def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
     for one in plan.parameters().values():
         if one.convert is not None:
             values[one.name] = one.convert(values[one.name])
+        if one.opens:
+            values[one.name] = _open_named(values[one.name], values["missing"])
     switch = next((one for one in plan.switches if values[one]), "")
     function, name = (plan.switches[switch], f"{plan.name}-{switch}") if switch else (plan.main, plan.name)
     if plan.takes == "measures":
@@ -238,13 +241,14 @@ def _analyse(plan: _Plan, function: Function, scores: Scores, values: dict[str, 
 
 def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     """Open sources with the measures that were asked for, those that they are held against, and stated directions."""
-    from metaeval.data.scores import state_directions
+    from metaeval.data.scores import Scores, state_directions
     from metaeval.datasets.open import open_scores
     from metaeval.measures.resolve import resolve_measures
 
     wanted = None
     if values["measure"]:
-        named = [*values["measure"], *values.get("reference", ())]
+        held = values.get("reference", ())
+        named = [*values["measure"], *([held] if isinstance(held, str) else held if isinstance(held, list) else ())]
         wanted = resolve_measures(dict.fromkeys(named), labels=())
     opening = {name: values[name] for name in OPENING}
     opening["columns"] = parse_columns(opening["columns"])
@@ -253,7 +257,23 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     for source in sources:
         with working(f"reading {source}"):
             opened.append(open_scores(source, wanted, **opening))
-    return state_directions(opened, **stated, missing=opening["missing"])
+    # A reference of its own has a direction too, which the same options state.
+    held = [values["reference"]] if isinstance(values.get("reference"), Scores) else []
+    turned = state_directions([*opened, *held], **stated, missing=opening["missing"])
+    if held:
+        values["reference"] = turned.pop()
+    return turned
+
+
+def _open_named(said: str | list[str] | None, missing: Any) -> Any:
+    """Return the scores that an option names; a text that is no file is the name of a measure."""
+    from metaeval.datasets.open import open_scores
+
+    if not said:
+        return None
+    if isinstance(said, str):
+        return open_scores(said, missing=missing) if os.path.exists(os.path.expanduser(said)) else said
+    return [open_scores(one, missing=missing) for one in said]
 
 
 @contextmanager

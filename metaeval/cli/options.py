@@ -18,6 +18,7 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "n_random": ("--random",),
     "reference": ("--reference", "-r"),
     "candidates": ("--reference", "-r"),
+    "statistics": ("--statistic",),
 }
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 
@@ -56,7 +57,7 @@ MeasureNames = Annotated[
 ]
 Collection = Annotated[str | None, typer.Option(help="Which collection of a store, or what to call that of a file")]
 FromFormat = Annotated[
-    str | None, typer.Option("--from", help="Format of the source: tidy, wide, sakai, trec_eval or store")
+    str | None, typer.Option("--from", help="Format of the source: tidy, wide, sakai, trec_eval, wmt or store")
 ]
 Missing = Annotated[
     str, typer.Option(help="What to do where a score or answer is missing: raise, drop-topic, drop-run or worst")

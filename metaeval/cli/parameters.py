@@ -33,6 +33,8 @@ class Parameter:
     help : str
     convert : callable, optional
         Makes the argument of what was read.
+    opens : bool, optional
+        Whether what is read names scores, which are then opened.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Parameter:
     default: Any
     help: str
     convert: Function | None = None
+    opens: bool = False
 
     @property
     def spelling(self) -> tuple[str, ...]:
@@ -103,13 +106,16 @@ def read_parameters(function: Function) -> Iterator[Parameter]:
         text = said.get(one.name) or HELP.get(one.name, "")
         if choices and not all(choice in text for choice in choices):
             text = ". ".join(part for part in (_either(choices), text) if part)
-        yield Parameter(one.name, flags, annotation, one.default, text, convert)
+        yield Parameter(one.name, flags, annotation, one.default, text, convert, _names_scores(hints[one.name]))
 
 
 def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None, tuple[str, ...]]:
     """Return the type to read, what makes the argument of it, and the choices if there are only some."""
     from metaeval.measures.base import Measure
 
+    if _names_scores(hint):
+        # A single text may also be the name of a measure.
+        return (str, None, ()) if str in get_args(hint) else (list[str] | None, None, ())
     inner = [one for one in get_args(hint) if one is not NoneType]
     if hint in (bool, int, float, str):
         return hint, None, ()
@@ -122,18 +128,27 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
     if NoneType in get_args(hint) and len(inner) == 1:
         if inner[0] == Sequence[int]:
             return str | None, lambda text: _read_numbers(text, flags[0]), ()
+        if inner[0] == Sequence[float]:
+            return str | None, lambda text: _read_numbers(text, flags[0], float), ()
         annotation, convert, choices = _read_type(inner[0], flags)
         return annotation | None, convert, choices
     raise TypeError(f"{hint} cannot be read from the command line")
 
 
-def _read_numbers(text: str | None, flag: str) -> list[int] | None:
+def _names_scores(hint: Any) -> bool:
+    from metaeval.data.scores import Scores
+
+    return Scores in get_args(hint)
+
+
+def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int) -> list[Any] | None:
     from metaeval.errors import MetaevalError
 
     try:
-        return None if text is None else [int(number) for number in text.split(",")]
+        return None if text is None else [kind(number) for number in text.split(",")]
     except ValueError:
-        raise MetaevalError(f"{flag} {text}: whole numbers with commas, such as 10,25,50") from None
+        wanted = "whole numbers with commas, such as 10,25,50" if kind is int else "numbers with commas, such as 1,0.5"
+        raise MetaevalError(f"{flag} {text}: {wanted}") from None
 
 
 def _either(choices: Sequence[str]) -> str:

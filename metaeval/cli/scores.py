@@ -169,6 +169,7 @@ def score(
     from metaeval.data.score import score as score_runs
     from metaeval.data.scores import Scores, state_directions
     from metaeval.datasets import load_dataset
+    from metaeval.datasets.open import refuse_annotations
     from metaeval.errors import MetaevalError, format_count
     from metaeval.measures.established import established_measures
     from metaeval.measures.isolation import use_time_limit
@@ -201,7 +202,7 @@ def score(
         elif Path(gold).exists():
             raise MetaevalError(f"{gold} is a file: name the runs after it, and their layout with --layout")
         else:
-            data = load_dataset(gold)
+            data = refuse_annotations(load_dataset(gold))
         if as_quantification and isinstance(data, ClassificationRuns):
             data = data.to_quantification()
         if isinstance(data, Scores):

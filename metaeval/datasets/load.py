@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
+from metaeval.data.scores import state_directions
 from metaeval.datasets import baselines, ordinal
 from metaeval.datasets.download import fetch
 from metaeval.datasets.registry import Dataset, dataset
@@ -27,7 +29,7 @@ _GOLD = "gold as a run"
 
 def load_dataset(
     wanted: str | Dataset, *, folder: PathLike | None = None, progress: bool = True
-) -> ClassificationRuns | QuantificationRuns | Scores:
+) -> ClassificationRuns | QuantificationRuns | Scores | Annotations:
     """Return the runs and gold of a data set, or its scores; download them if necessary.
 
     Parameters
@@ -41,7 +43,7 @@ def load_dataset(
 
     Returns
     -------
-    ClassificationRuns, QuantificationRuns or Scores
+    ClassificationRuns, QuantificationRuns, Scores or Annotations
         Depending on the kind of the data set. `collection` is its name, `provenance` the origin of its files.
 
     Raises
@@ -69,6 +71,8 @@ def load_dataset(
     files = fetch(data_set, folder=folder, progress=progress)
     if data_set.kind == "scores":
         return _read_scores(data_set, files)
+    if data_set.reader == "annotations":
+        return _read_annotations(data_set, files)
     runs = _add_baselines(_read_runs(data_set, files), data_set.baselines)
     return replace(runs, provenance=data_set.provenance)
 
@@ -147,6 +151,20 @@ _READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
 }
 
 
+def _read_annotations(data_set: Dataset, files: Mapping[str, Path]) -> Annotations | Runs:
+    """Return labels of people and judges, or the runs that follow from them: "parts" is the only option of these."""
+    from metaeval.io import read_annotations
+
+    options = dict(data_set.options)
+    parts = options.pop("parts", None)
+    people, judges = files[data_set.gold], files[data_set.runs]
+    found = read_annotations(people, judges, classes=data_set.classes, collection=data_set.name, **options)
+    found = replace(found, provenance=data_set.provenance)
+    if data_set.kind == "annotations":
+        return found
+    return found.to_quantification() if data_set.kind == "quantification" else found.to_classification(parts=parts)
+
+
 def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
     if not names:
         return runs
@@ -167,8 +185,13 @@ def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
 
 
 def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
-    from metaeval.io import sakai, wide
+    from metaeval.io import sakai, wide, wmt
 
+    if data_set.reader == "wmt":
+        read = wmt.read([files[name] for name in sorted(files)], collection=data_set.name, **data_set.options)
+        # As the task publishes them, higher scores are better, of errors too.
+        (read,) = state_directions([read], higher_is_better=True)
+        return replace(read, provenance=data_set.provenance)
     if data_set.reader == "sakai":
         read = sakai.read(next(iter(files.values())).parent, collection=data_set.name)
     else:

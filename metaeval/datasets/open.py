@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from metaeval.data.annotations import Annotations
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
@@ -92,7 +93,7 @@ def open_scores(
             if Path(source).suffix or "/" in source:
                 raise MetaevalError(f"{source}: there is no such file or folder") from None
             raise MetaevalError(f"{error}") from None
-        scores = loaded if isinstance(loaded, Scores) else score(loaded, wanted)
+        scores = loaded if isinstance(loaded, Scores) else score(refuse_annotations(loaded), wanted)
     scores = scores if wanted is None else scores.sel(measures=wanted)
     return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
 
@@ -127,7 +128,7 @@ def open_data(
         from metaeval.datasets import load_dataset
 
         if not Path(source).suffix and "/" not in source:
-            return load_dataset(source)
+            return refuse_annotations(load_dataset(source))
     return open_scores(str(source), missing=missing, columns=columns)
 
 
@@ -138,6 +139,30 @@ def is_store(path: str | Path) -> bool:
     except StoreError:
         return False
     return not is_remote(folder) and os.path.isfile(os.path.join(folder, "manifest.json"))
+
+
+def refuse_annotations(loaded: Any) -> Any:
+    """Return what was loaded, but refuse labels of several people: there is no single gold to score runs against.
+
+    Parameters
+    ----------
+    loaded : Scores, ClassificationRuns, QuantificationRuns or Annotations
+
+    Returns
+    -------
+    Scores, ClassificationRuns or QuantificationRuns
+
+    Raises
+    ------
+    MetaevalError
+        If these are Annotations; the message says which data sets have a gold.
+    """
+    if isinstance(loaded, Annotations):
+        raise MetaevalError(
+            f"{loaded.collection} holds labels of several people: {loaded.collection}-oc has one gold label for each item, "
+            f"{loaded.collection}-oq the distribution of them"
+        )
+    return loaded
 
 
 def _stored(source: str, collection: str | None, measures: Sequence[Measure] | None) -> Scores:

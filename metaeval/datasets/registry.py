@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from metaeval.errors import DatasetError
 
-Kind = Literal["classification", "quantification", "scores", "features"]
+Kind = Literal["classification", "quantification", "scores", "annotations", "features"]
 """What a data set contains. Features, on which a classifier would be trained, cannot be read by metaeval."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*(/[A-Za-z0-9_][A-Za-z0-9_.\-]*)*")
@@ -78,8 +78,8 @@ class Dataset:
     name : str
     title : str
         A one-line description.
-    kind : {"classification", "quantification", "scores", "features"}
-        What `load_dataset` returns: `ClassificationRuns`, `QuantificationRuns`, `Scores`, or an error.
+    kind : {"classification", "quantification", "scores", "annotations", "features"}
+        What `load_dataset` returns: `ClassificationRuns`, `QuantificationRuns`, `Scores`, `Annotations`, or an error.
     rows : str
         The numbers of runs, topics and items.
     classes : tuple of str

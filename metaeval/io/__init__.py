@@ -29,15 +29,17 @@ from metaeval.io import (
     trec_eval,
     votes,
     wide,
+    wmt,
 )
 from metaeval.io.classification import Rounding
 from metaeval.io.detect import score_format
 from metaeval.io.frames import from_frame, is_frame
+from metaeval.io.judges import read as read_annotations
 from metaeval.io.objects import from_ir_measures, from_pytrec_eval, from_ranx
 from metaeval.measures.directions import Names
 
 SCORE_FORMATS: Mapping[str, ModuleType] = MappingProxyType(
-    {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval}
+    {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval, "wmt": wmt}
 )
 """The formats of score matrices; each module has `read` and `write`."""
 
@@ -62,6 +64,7 @@ __all__ = [
     "from_ir_measures",
     "from_pytrec_eval",
     "from_ranx",
+    "read_annotations",
     "read_runs",
     "read_scores",
     "write_scores",
@@ -86,7 +89,7 @@ def read_scores(
     path : path, list of paths, mapping of measure or run to path, or folder
         What a format accepts; see its module. ``"-"`` is standard input; a frame, an array with names or records are
         accepted as `from_frame` accepts them.
-    format : {"tidy", "wide", "sakai", "trec_eval"}, optional
+    format : {"tidy", "wide", "sakai", "trec_eval", "wmt"}, optional
         By default, it is detected from the suffix, the header, or the files in a folder.
     measure : str, optional
         The measure that a wide file holds, or the only measure to read from a file or folder with several.
@@ -145,6 +148,8 @@ def _read(
     if name == "trec_eval":
         wanted = None if measure is None else [measure]
         return trec_eval.read(path, measures=wanted, collection=collection, missing=missing)
+    if name == "wmt":
+        return wmt.read(path, measure=measure, collection=collection, missing=missing)
     if not isinstance(path, str | Path):
         raise DataError(f"the format {name} needs a single path", hint="several files can be wide or trec_eval")
     if name == "tidy":
@@ -163,7 +168,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     scores : Scores
     path : path
         Every file is written completely or not at all.
-    format : {"tidy", "wide", "sakai", "trec_eval"}, optional
+    format : {"tidy", "wide", "sakai", "trec_eval", "wmt"}, optional
         By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. Any other path is a folder,
         and its format must be stated.
     defuse_formulas : bool, optional
@@ -194,7 +199,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
                 "the format cannot be detected from this name",
                 file=path,
                 hint="end it in .csv, .tsv or .parquet, or for a folder state its format: "
-                f"{format_option('format', 'wide')}, sakai or trec_eval",
+                f"{format_option('format', 'wide')}, sakai, trec_eval or wmt",
             )
         format = "tidy"
     scores = _defuse_formulas(scores) if defuse_formulas else scores

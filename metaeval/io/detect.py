@@ -21,7 +21,7 @@ from metaeval.files import (
     read_bytes,
     read_text,
 )
-from metaeval.io import sakai, tidy, trec_eval, wide
+from metaeval.io import sakai, tidy, trec_eval, wide, wmt
 from metaeval.io.table import find_delimiter, rename_columns, split_line
 
 OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
@@ -29,7 +29,7 @@ OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "
 
 
 def _state_format() -> str:
-    return f"state its format: {format_option('format', 'tidy')}, wide, sakai or trec_eval"
+    return f"state its format: {format_option('format', 'tidy')}, wide, sakai, trec_eval or wmt"
 
 
 def score_format(sources: Sources, columns: Mapping[str, str] | None = None) -> str:
@@ -43,7 +43,7 @@ def score_format(sources: Sources, columns: Mapping[str, str] | None = None) -> 
 
     Returns
     -------
-    {"tidy", "wide", "sakai", "trec_eval"}
+    {"tidy", "wide", "sakai", "trec_eval", "wmt"}
 
     Raises
     ------
@@ -82,6 +82,8 @@ def _detect_files(
 def _detect_file(path: PathLike, columns: Mapping[str, str] | None = None) -> str:
     if tidy.is_parquet(path) or read_bytes(path).startswith(tidy.PARQUET_MAGIC):
         return "tidy"
+    if wmt.is_segment_file(path):
+        return "wmt"
     text = read_text(path).lstrip("\n")
     first, _, rest = text.partition("\n")
     delimiter = find_delimiter(path, text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,7 +71,7 @@ def read(
     (QuantificationRuns: 4 runs × 2 topics, 2 classes, [[0.5, 0.5], [0.75, 0.25]])
     """
     names = unique_labels(classes, "class")
-    votes = _read_votes(open_table(gold, columns, names))
+    votes = read_votes(open_table(gold, columns, names))
     if rounding is not None:
         votes = dict(zip(votes, round_labels(list(votes.values()), names, rounding), strict=True))
     topics, counts = _count_votes(votes, names)
@@ -95,8 +95,23 @@ def read(
     )
 
 
-def _read_votes(table: Table) -> dict[str, Labels]:
-    """Return by annotator what was voted; rows without a vote stay, so that their topic is known."""
+def read_votes(table: Table) -> dict[str, Labels]:
+    """Return by annotator what was voted; rows without a vote stay, so that their topic is known.
+
+    Parameters
+    ----------
+    table : Table
+        One column per annotator besides topic, or columns topic, annotator and label; with or without a column item.
+
+    Returns
+    -------
+    dict of str to Labels
+
+    Raises
+    ------
+    DataError
+        If a column, a topic or the name of an annotator is missing.
+    """
     topics = table.column("topic")
     items = table.column("item") if "item" in table.header else ("",) * len(topics)
     for topic, line in zip(topics, table.lines, strict=True):
@@ -120,26 +135,52 @@ def _read_votes(table: Table) -> dict[str, Labels]:
     return found
 
 
-def _count_votes(votes: Mapping[str, Labels], classes: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
-    """Return the topics, and the number of votes, shape (annotator, topic, class)."""
-    topics = list(dict.fromkeys(topic for one in votes.values() for topic in one.topics))
-    position = {topic: t for t, topic in enumerate(topics)}
+def code_votes(
+    votes: Mapping[str, Labels], classes: tuple[str, ...], *, repeated: bool = False
+) -> Iterator[tuple[int, tuple[str, str], int]]:
+    """Yield the number of the annotator, topic and item, and the number of the class of every vote.
+
+    Parameters
+    ----------
+    votes : mapping of str to Labels
+        By annotator.
+    classes : tuple of str
+    repeated : bool, optional
+        Whether an annotator may vote more than once on an item.
+
+    Yields
+    ------
+    (int, (str, str), int)
+
+    Raises
+    ------
+    DataError
+        If a vote is not one of the classes, or occurs twice.
+    """
     code = {label: k for k, label in enumerate(classes)}
-    counts = np.zeros((len(votes), len(topics), len(classes)), dtype=np.int64)
     for a, (annotator, given) in enumerate(votes.items()):
         seen: set[tuple[str, str]] = set()
         for row, key in enumerate(zip(given.topics, given.items, strict=True)):
             label = given.labels[row].strip()
-            place: dict[str, Any] = {"file": given.file, "line": given.lines[row], "topic": key[0]}
-            if key in seen:
+            place: dict[str, Any] = {"file": given.file, "line": given.lines[row] or None, "topic": key[0]}
+            if key in seen and not repeated:
                 hint = "a column item tells the votes of an annotator on one topic apart"
                 raise DataError(f"there is a second vote of {annotator}", **place, hint=hint)
             seen.add(key)
             if label in code:
-                counts[a, position[key[0]], code[label]] += 1
+                yield a, key, code[label]
             elif not is_missing(label):
                 problem = f"the vote {label!r} of {annotator} is not one of the classes {format_list(classes, most=12)}"
                 raise DataError(problem, **place)
+
+
+def _count_votes(votes: Mapping[str, Labels], classes: tuple[str, ...]) -> tuple[list[str], np.ndarray]:
+    """Return the topics, and the number of votes, shape (annotator, topic, class)."""
+    topics = list(dict.fromkeys(topic for one in votes.values() for topic in one.topics))
+    position = {topic: t for t, topic in enumerate(topics)}
+    counts = np.zeros((len(votes), len(topics), len(classes)), dtype=np.int64)
+    for a, (topic, _), k in code_votes(votes, classes):
+        counts[a, position[topic], k] += 1
     for t in np.flatnonzero(counts.sum(axis=(0, 2)) == 0)[:1]:
         raise DataError("there are no votes", file=next(iter(votes.values())).file, topic=topics[t])
     return topics, counts

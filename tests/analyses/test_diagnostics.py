@@ -90,6 +90,7 @@ def arguments(name):
         "sample_size": {"n_trials": 3, "n_samples": 1, "n_permutations": 20, "sizes": [5]},
         "split_half_consistency": {"n_trials": 5, "n_permutations": 20},
         "discriminative_power": {"n_permutations": 50},
+        "agreement": {"reference": "NMD", "n_permutations": 20, "n_bootstrap": 0},
         "ranking_similarity": {"n_bootstrap": 0},
         "topic_set_size": {"n_bootstrap": 0},
     }.get(name, {})
@@ -97,12 +98,12 @@ def arguments(name):
 
 OF_SCORES = [
     "ranking_similarity", "split_half_consistency", "discriminative_power", "robustness", "sample_size", "coverage",
-    "coverage_sweep", "uir", "topic_set_size",
+    "coverage_sweep", "uir", "agreement", "topic_set_size",
 ]  # fmt: skip
 
 
 def test_every_analysis_of_scores_is_tried_here():
-    others = {"significance_overlap", "significance_contradictions", "baseline_preference", "properties", "run_ranks"}
+    others = {"run_ranks", "significance_overlap", "significance_contradictions", "baseline_preference", "properties"}
     functions = {one.function.partition(":")[2] for one in ANALYSES.values()}
     assert functions <= {*OF_SCORES, *others}
 

@@ -27,6 +27,7 @@ ANALYSES = {
     "sample size": lambda scores: me.sample_size(
         scores, sizes=[4], n_trials=10, n_samples=2, n_permutations=20
     ).to_frame(),
+    "agreement": lambda scores: me.agreement(scores, reference="AP", n_permutations=20).to_frame(),
     "baselines": lambda scores: me.baseline_preference(scores, "a", "b").to_frame(),
     **{
         test: lambda scores, test=test: me.discriminative_power(scores, test=test, n_permutations=250).p_values
@@ -80,6 +81,13 @@ def test_a_huge_score_changes_the_tests_of_no_other_pairs(scores):
             for each in (scores, replace(scores, values=values))
         )
         assert one.tolist() == other.tolist()
+
+
+def test_a_huge_score_has_an_agreement_all_the_same(scores):
+    values = scores.values.copy()
+    values[0, 0] = [1e300, -1e300, 1e300]
+    found = me.agreement(replace(scores, values=values), reference="AP", n_permutations=20)
+    assert np.isfinite(found.values).all()
 
 
 def test_means_that_are_zero_on_paper_are_tied():

@@ -1,6 +1,7 @@
 """A command comes from a function's signature and docstring, so that the two cannot differ."""
 
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -161,3 +162,19 @@ def test_phrases_that_the_command_line_words_otherwise_are_in_use():
 def sources():
     folder = Path(me.__file__).parent
     return [path for path in folder.rglob("*.py") if "cli" not in path.relative_to(folder).parts]
+
+
+def test_a_reference_of_its_own_is_opened_and_its_direction_stated(run, tmp_path):
+    rows = [(f"run{r}", t, r * t) for r in range(3) for t in (1, 2, 3)]
+    for name, sign in (("M", 1), ("E", -1)):
+        lines = ["run,topic,measure,score", *(f"{r},{t},{name},{sign * value}" for r, t, value in rows)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines[: len(lines) - (name == "E")]))
+    words = ["agreement", tmp_path / "M.csv", "--reference", tmp_path / "E.csv", "-B", "20", "--bootstrap", "0"]
+    words += ["--statistic", "tau_a", "--format", "json", "--higher-is-better", "M"]
+    status, _, err = run(*words, "--lower-is-better", "E")
+    assert status == 2
+    assert "run2, topic 3, measure E: there is no score" in err
+    for option, tau in (("--lower-is-better", 1.0), ("--higher-is-better", -1.0)):
+        _, out, err = run(*words, option, "E", "--missing", "drop-topic")
+        assert "topics left out: 3 without a reference" in err
+        assert json.loads(out)["rows"][0]["value"] == tau

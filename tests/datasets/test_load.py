@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from metaeval import measure, score
+from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.scores import Scores
 from metaeval.datasets import Dataset, baselines, dataset, datasets, load_dataset
@@ -26,6 +27,13 @@ QUANTIFICATION = {
 }
 CLASSIFICATION = {"llmjudge": (33, 25, 4423), "sem16t4c": (6, 100, 20632), "sem17t4c": (5, 125, 12379)}
 CLASSIFICATION |= {"semeval2017-runs": (19, 68, 5989), "replab2013-cem": (1, 61, 70412)}
+ANNOTATIONS = {  # annotators, judges, items, topics, and topics of the runs that follow from them
+    "alttest-summeval": (3, 6, 6400, 100, 100),
+    "alttest-cebab-stars": (10, 6, 711, 711, 25),
+    "alttest-10k-prompts": (13, 6, 1698, 1698, 50),
+    "alttest-lesion": (6, 4, 500, 100, 25),
+    "alttest-mtbench": (3, 6, 120, 42, 10),
+}
 WARNINGS = {"llmjudge": 1, "llmjudge-oq": 1, "replab2013-cem": 3}
 """Data sets with policies that change data, and how many of them report."""
 SCORES = {
@@ -36,7 +44,19 @@ SCORES = {
     "trec-adhoc-6": (74, 50, 3),
     "trec-adhoc-7": (103, 50, 3),
     "trec-robust-2004": (110, 249, 2),
+    "wmt23-en-de": (12, 460, 33),
+    "wmt23-en-de-runs": (12, 1, 33),
+    "wmt23-he-en": (13, 820, 33),
+    "wmt23-he-en-runs": (13, 1, 33),
+    "wmt23-zh-en": (15, 1177, 33),
+    "wmt23-zh-en-runs": (15, 1, 33),
 }
+
+
+def count_warnings(name):
+    if name.startswith("wmt23"):  # runs that not all files hold, and topics that were not rated
+        return 1 if name.endswith("-runs") else 2
+    return WARNINGS.get(name, 0)
 
 
 def loaded(name):
@@ -46,14 +66,15 @@ def loaded(name):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         data = load_dataset(name)
-    assert [one.category for one in told] == [PolicyWarning] * WARNINGS.get(name, 0)
+    assert [one.category for one in told] == [PolicyWarning] * count_warnings(name)
     assert data.collection == name
     assert data.provenance == dataset(name).provenance
     return data
 
 
 def test_every_data_set_that_can_be_downloaded_is_tested_here():
-    assert {*QUANTIFICATION, *CLASSIFICATION, *SCORES} == {one.name for one in datasets() if one.files}
+    annotations = {f"{name}{kind}" for name in ANNOTATIONS for kind in ("", "-oq", "-oc")}
+    assert {*QUANTIFICATION, *CLASSIFICATION, *SCORES, *annotations} == {one.name for one in datasets() if one.files}
 
 
 @real_data
@@ -82,9 +103,22 @@ def test_score_matrices_have_their_shape_and_directions(name):
     scores = loaded(name)
     assert isinstance(scores, Scores)
     assert scores.values.shape == SCORES[name]
-    assert all(one.higher_is_better and one.range == (0, 1) for one in scores.measures)
+    bounds = (-np.inf, np.inf) if name.startswith("wmt23") else (0, 1)
+    assert all(one.higher_is_better and one.range == bounds for one in scores.measures)
     n_runs, n_topics, n_measures = SCORES[name]
-    assert dataset(name).rows == f"{n_runs} runs × {n_topics} topics × {n_measures} measures"
+    assert dataset(name).rows == f"{n_runs} runs × {n_topics} topic{'s' * (n_topics > 1)} × {n_measures} measures"
+
+
+@real_data
+@pytest.mark.parametrize("name", ANNOTATIONS)
+def test_labels_of_people_and_judges_have_their_shape_and_so_have_their_runs(name):
+    people, judges, items, topics, n_groups = ANNOTATIONS[name]
+    labels, oq, oc = loaded(name), loaded(f"{name}-oq"), loaded(f"{name}-oc")
+    assert isinstance(labels, Annotations)
+    assert (*labels.labels.shape, len(set(labels.topics))) == (people, items, topics)
+    assert labels.answers.shape[:2] == oq.estimated.shape[:2] == (judges, items)
+    assert oc.counts.shape[:2] == (judges, n_groups)
+    assert oc.counts.sum() == judges * items
 
 
 @real_data

@@ -19,7 +19,7 @@ real_data = pytest.mark.skipif(not (DATA / "manifest.json").is_file(), reason="M
 @pytest.mark.parametrize("one", datasets(), ids=lambda one: one.name)
 def test_every_data_set_says_what_it_is(one):
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.name)
-    assert one.kind in ("classification", "quantification", "scores", "features")
+    assert one.kind in ("classification", "quantification", "scores", "annotations", "features")
     assert all((one.title, one.rows, one.citation))
     assert (one.kind == "scores") == (one.classes == ())
     assert bool(one.where) == bool(one.layout) == (not one.files)
@@ -35,7 +35,7 @@ def test_a_downloaded_data_set_has_its_gold_and_licences(one):
 
 def test_every_file_is_pinned_and_belongs_to_a_data_set():
     files = {file.name: file for one in DOWNLOADED for file in one.files}
-    assert len(files) == 106
+    assert len(files) == 314
     assert len({file.sha256 for file in files.values()}) == len(files)
     for file in files.values():
         assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
@@ -62,6 +62,17 @@ FILES = {
     "trec-adhoc-6": 3,
     "trec-adhoc-7": 3,
     "trec-robust-2004": 2,
+    **{
+        f"alttest-{name}{kind}": 2
+        for name in ("summeval", "cebab-stars", "10k-prompts", "lesion", "mtbench")
+        for kind in ("", "-oq", "-oc")
+    },
+    "wmt23-en-de": 33,
+    "wmt23-en-de-runs": 33,
+    "wmt23-he-en": 33,
+    "wmt23-he-en-runs": 33,
+    "wmt23-zh-en": 33,
+    "wmt23-zh-en-runs": 33,
 }
 
 
@@ -71,7 +82,7 @@ def test_a_data_set_has_its_number_of_files():
 
 def test_the_data_sets_that_can_be_downloaded_come_first():
     assert [*DOWNLOADED, *BY_HAND] == list(datasets())
-    assert len(DOWNLOADED) == 18
+    assert len(DOWNLOADED) == 39
 
 
 @pytest.mark.parametrize(
@@ -113,7 +124,7 @@ def test_downloads_land_where_the_environment_says_else_in_the_cache(monkeypatch
     assert "metaeval" in cache_folder().parts
 
 
-NOT_REGISTERED = {"alttest", "semeval2017-runs", "wmt23"}
+NOT_REGISTERED = {"semeval2017-runs"}
 """Folders of the manifest with files that no data set reads (of semeval2017-runs, a baseline that is made here)."""
 
 

@@ -70,6 +70,7 @@ ANALYSES = {
     "contradictions": ["-B", "50"],
     "robustness": [],
     "coverage": ["-r", "AP", "--bootstrap", "10"],
+    "agreement": ["-r", "AP", "--bootstrap", "10", "-B", "20"],
 }
 FORMATS = ["text", "csv", "md", "latex", "json"]
 

@@ -235,6 +235,7 @@ DETECTED = [
     ({"k/runs": "a\nb\n", "k/NMD": "1 2\n", "k/RNOD": "1 2\n"}, "k/NMD", "sakai"),
     ({"a.eval": "map \tt1\t1\nrunid\tall\tx\n"}, "a.eval", "trec_eval"),
     ({"e/a": "map t1 1\n", "e/b": "map t1 1\n"}, "e", "trec_eval"),
+    ({"w/BLEU-refA.seg.score": "a\t1\nb\t2\n", "w/BLEU-refA.sys.score": "a\t1\nb\t2\n"}, "w", "wmt"),
 ]
 
 
@@ -272,7 +273,7 @@ def test_a_format_that_cannot_be_told_is_asked_for(files, path, message, tmp_pat
 def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path):
     scores = Scores([[[1.0]]], runs=["a"], topics=["t"], measures=["AP"])
     for act in (lambda: read_scores("x.csv", format="xls"), lambda: write_scores(scores, tmp_path, format="xls")):
-        with pytest.raises(MetaevalError, match="there is no format 'xls': use tidy, wide, sakai, trec_eval"):
+        with pytest.raises(MetaevalError, match="there is no format 'xls': use tidy, wide, sakai, trec_eval, wmt"):
             act()
     with pytest.raises(DataError, match="the format cannot be detected from this name"):
         write_scores(scores, tmp_path / "folder")

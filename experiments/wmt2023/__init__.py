@@ -1,0 +1,1 @@
+"""The metrics task of WMT 2023: 32 metrics held against what people say, and what can be seen without people."""

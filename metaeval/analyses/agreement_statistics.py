@@ -1,0 +1,290 @@
+"""What `agreement` computes of one collection, on arrays: each statistic with exchanges of measures and topics drawn anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metaeval.errors import MetaevalError
+from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.run_agreement import (
+    RunStatistic,
+    resample_run_statistics,
+    run_statistics,
+    settle_ties,
+    swap_runs,
+)
+from metaeval.stats.soft_accuracy import (
+    flip_p_values,
+    normal_p_values,
+    resample_soft_accuracy,
+    soft_accuracy,
+    swap_cells_softly,
+)
+from metaeval.stats.tie_accuracy import resample_tie_accuracy, swap_pairs, tie_accuracy
+from metaeval.stats.topic_correlation import resample_topic_pearson, swap_cells, topic_pearson
+
+TITLES = {
+    "pairwise_accuracy": "pairwise accuracy",
+    "spa": "soft pairwise accuracy",
+    "pearson": "Pearson, runs",
+    "spearman": "Spearman, runs",
+    "tau_a": "τ_a, runs",
+    "tau_b": "τ_b, runs",
+    "topic_pearson": "Pearson, topics",
+    "acc_t": "acc-t, topics",
+}
+"""All statistics, and what tables call them."""
+
+OF_RUNS: tuple[RunStatistic, ...] = ("pairwise_accuracy", "pearson", "spearman", "tau_a", "tau_b")
+"""Statistics of whole runs, which have a form for the first k runs: ``tau_b@15``."""
+
+SHARES = ("pairwise_accuracy", "spa", "acc_t")
+"""Statistics from 0 to 1; the others are correlations."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """One statistic of one collection.
+
+    Parameters
+    ----------
+    value : ndarray, shape (measure,)
+    exchanged : ndarray, shape (trial, measure pair)
+        Differences of two measures after exchanging them at random.
+    drawn : ndarray, shape (trial, measure)
+        The statistic on topics drawn anew; no trial if there is no interval.
+    chance, ceiling : float
+        NaN where not defined.
+    step : float
+        The smallest step between two values.
+    n_pairs : int
+        Pairs of runs that count.
+    tested : ndarray, shape (measure,), optional
+        What exchanges are compared with, where it is computed otherwise than the value.
+    """
+
+    value: np.ndarray
+    exchanged: np.ndarray
+    drawn: np.ndarray
+    chance: float
+    ceiling: float
+    step: float
+    n_pairs: int
+    tested: np.ndarray | None = None
+
+    @property
+    def observed(self) -> np.ndarray:
+        """What exchanges are compared with, shape (measure,)."""
+        return self.value if self.tested is None else self.tested
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Measures beside a reference, with everything that the statistics are computed from.
+
+    Parameters
+    ----------
+    values : ndarray, shape (run, topic, measure)
+        Runs and topics in the order of their labels, higher is better.
+    reference : ndarray, shape (run, topic)
+    run_scores : ndarray, shape (run, measure + 1)
+        Scores of whole runs; the last column is the reference's.
+    key : callable
+        From a purpose to the key of its random draws.
+    n_permutations, n_bootstrap : int
+    """
+
+    values: np.ndarray
+    reference: np.ndarray
+    run_scores: np.ndarray
+    key: Callable[[str], int]
+    n_permutations: int
+    n_bootstrap: int
+
+    @property
+    def weights(self) -> np.ndarray:
+        """How often each topic is drawn in each resample, shape (trial, topic)."""
+        return resampled_topics(self.key("topics"), range(self.n_bootstrap), self.reference.shape[1])
+
+
+def split_statistic(statistic: str, most: int | None = None) -> tuple[str, int | None]:
+    """Return the name of a statistic, and of how many first runs it is, if it says so.
+
+    Parameters
+    ----------
+    statistic : str
+        ``"tau_b"`` or ``"tau_b@15"``.
+    most : int, optional
+        How many runs there are.
+
+    Returns
+    -------
+    name : str
+    first : int or None
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such statistic, or it has no such form.
+
+    Examples
+    --------
+    >>> split_statistic("tau_b@15"), split_statistic("spa")
+    (('tau_b', 15), ('spa', None))
+    """
+    name, at, first = statistic.partition("@")
+    if name not in TITLES:
+        raise MetaevalError(f"there is no statistic {statistic!r}: use {', '.join(TITLES)}, or one of runs as tau_b@15")
+    if not at:
+        return name, None
+    if name not in OF_RUNS or not (first.isascii() and first.isdigit()) or int(first) < 2:
+        raise MetaevalError(f"there is no statistic {statistic!r}: {', '.join(OF_RUNS)} have a form such as tau_b@15")
+    if most is not None and int(first) > most:
+        raise MetaevalError(f"{statistic} needs {first} runs, there are {most}")
+    return name, int(first)
+
+
+def find_statistics(held: Held, wanted: Sequence[str]) -> dict[str, Found]:
+    """Compute statistics of one collection.
+
+    Parameters
+    ----------
+    held : Held
+    wanted : sequence of str
+        As in `split_statistic`.
+
+    Returns
+    -------
+    dict of str to Found
+    """
+    n_runs = len(held.reference)
+    found: dict[str, Found] = {}
+    by_first: dict[int | None, list[Any]] = {}
+    for one in wanted:
+        name, first = split_statistic(one, n_runs)
+        if name in OF_RUNS:
+            by_first.setdefault(first, []).append(name)
+    for first, names in by_first.items():
+        for name, one_found in _compare_runs(held, names, first).items():
+            found[name if first is None else f"{name}@{first}"] = one_found
+    others = {"spa": _compare_softly, "topic_pearson": _correlate_cells, "acc_t": _compare_pairs}
+    found |= {name: find(held) for name, find in others.items() if name in wanted}
+    return {one: found[one] for one in wanted}
+
+
+def pool_statistics(found: Sequence[Mapping[str, Found]], weights: np.ndarray) -> dict[str, Found]:
+    """Pool each statistic over collections: pairs of runs are added, other statistics averaged.
+
+    Parameters
+    ----------
+    found : sequence of mapping of str to Found
+        Of every collection.
+    weights : ndarray, shape (collection,)
+
+    Returns
+    -------
+    dict of str to Found
+        There are resamples of the topics only if every collection has some.
+    """
+    pooled = {}
+    for name in found[0]:
+        each = [one[name] for one in found]
+        adds = name.partition("@")[0] == "pairwise_accuracy"
+        share = weights * [one.n_pairs if adds else 1 for one in each]
+        share = share / share.sum()
+
+        def mix(values: Sequence[Any], share: np.ndarray = share) -> Any:
+            return values[0] if len(values) == 1 else np.tensordot(share, np.array(values), axes=1)
+
+        n_trials = min(len(one.drawn) for one in each)
+        pooled[name] = Found(
+            mix([one.value for one in each]),
+            mix([one.exchanged for one in each]),
+            mix([one.drawn[:n_trials] for one in each]),
+            float(mix([one.chance for one in each])),
+            float(mix([one.ceiling for one in each])),
+            float((share * [one.step for one in each]).min()),
+            sum(one.n_pairs for one in each),
+            mix([one.observed for one in each]),
+        )
+    return pooled
+
+
+def _compare_runs(held: Held, which: Sequence[RunStatistic], first: int | None) -> dict[str, Found]:
+    scores = settle_ties(held.run_scores)
+    wanted = scores[:, -1]
+    # Those that the reference puts first, in the order of labels; of tied runs those that come first there.
+    runs = np.sort(np.argsort(-wanted, kind="stable")[:first])
+    n_pairs = len(runs) * (len(runs) - 1) // 2
+    # Rounded scores decide ties; Pearson's r is of the scores themselves.
+    rounded = run_statistics(scores[runs, :-1].T, wanted[runs], which)
+    exact = run_statistics(held.run_scores[runs, :-1].T, held.run_scores[runs, -1], which)
+    value = {name: (exact if name == "pearson" else rounded)[name] for name in which}
+    exchanged = swap_runs(scores[:, :-1], wanted, which, held.key("runs"), held.n_permutations, runs=runs)
+    drawn, ceiling = dict.fromkeys(which, _no_trials(held)), dict.fromkeys(which, float("nan"))
+    if held.n_bootstrap:
+        drawn, ceiling = resample_run_statistics(held.values, held.reference, held.weights, which, runs=runs)
+    n = len(runs)
+    steps = {"pairwise_accuracy": 1 / n_pairs, "tau_a": 2 / n_pairs, "tau_b": 2 / n_pairs, "spearman": 12 / (n**3 - n)}
+    place, other = np.triu_indices(n, 1)
+    tied = float((wanted[runs][place] == wanted[runs][other]).mean())
+    return {
+        name: Found(
+            value[name],
+            exchanged[name],
+            drawn[name],
+            # A measure that ranks at random, without ties.
+            (1 - tied) / 2 if name == "pairwise_accuracy" else 0.0,
+            ceiling[name],
+            steps.get(name, 0.0),
+            n_pairs,
+        )
+        for name in which
+    }
+
+
+def _compare_softly(held: Held) -> Found:
+    both = np.concatenate([held.values, held.reference[..., np.newaxis]], axis=-1)
+    p = flip_p_values(both, held.key("flips"), held.n_permutations)
+    drawn, ceiling = _no_trials(held), float("nan")
+    if held.n_bootstrap:
+        drawn, ceiling = resample_soft_accuracy(held.values, held.reference, held.weights)
+    exchanged = swap_cells_softly(held.values, held.reference, held.key("cells"), held.n_permutations)
+    # The mean distance between p and a number drawn evenly from 0 to 1 is p² − p + ½.
+    chance = float(1 - (p[-1] ** 2 - p[-1] + 0.5).mean())
+    # Exchanges have p-values by the normal limit of the flips; so has what they are compared with, without flips' noise.
+    limit = normal_p_values(both)
+    tested = soft_accuracy(limit[:-1], limit[-1])
+    return Found(soft_accuracy(p[:-1], p[-1]), exchanged, drawn, chance, ceiling, 0.0, p.shape[1], tested)
+
+
+def _correlate_cells(held: Held) -> Found:
+    value = topic_pearson(held.values, held.reference)
+    exchanged = swap_cells(held.values, held.reference, held.key("cells"), held.n_permutations)
+    drawn = _no_trials(held)
+    if held.n_bootstrap:
+        drawn = resample_topic_pearson(held.values, held.reference, held.weights)
+    return Found(value, exchanged, drawn, 0.0, float("nan"), 0.0, _count_pairs(held))
+
+
+def _compare_pairs(held: Held) -> Found:
+    accuracy = tie_accuracy(held.values, held.reference)
+    exchanged = swap_pairs(accuracy.right, held.key("pairs"), held.n_permutations)
+    drawn = resample_tie_accuracy(accuracy.right, held.weights) if held.n_bootstrap else _no_trials(held)
+    # Without knowledge, either all pairs are called tied, or none and half of the others are right.
+    chance = max(accuracy.tied, (1 - accuracy.tied) / 2)
+    n_pairs = _count_pairs(held)
+    step = 1 / (n_pairs * held.reference.shape[1])
+    return Found(accuracy.value, exchanged, drawn, chance, float("nan"), step, n_pairs)
+
+
+def _no_trials(held: Held) -> np.ndarray:
+    return np.empty((0, held.values.shape[-1]))
+
+
+def _count_pairs(held: Held) -> int:
+    return len(held.reference) * (len(held.reference) - 1) // 2

@@ -1,0 +1,374 @@
+"""Can a judge replace people? The alternative annotator test: each person against the judge, held against the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+import pandas as pd
+
+import metaeval
+from metaeval.analyses.checks import check_count, check_seed, check_share
+from metaeval.analyses.result import Result
+from metaeval.analyses.variation import tabulate_differences
+from metaeval.data.annotations import Annotations, choose_class
+from metaeval.data.labels import rank_labels
+from metaeval.errors import MetaevalError, format_count, format_list, format_option
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
+from metaeval.stats.annotator_wins import (
+    Agreement,
+    find_p_values,
+    reject_by,
+    resample_rates,
+    sum_wins,
+    tabulate_agreement,
+)
+from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval
+from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.streams import stream_key
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PASS = 0.5
+"""Share of the people that a judge has to win against."""
+
+FEWEST_ITEMS = 30
+"""Items of a person below which the t-test is not made (Calderon et al. 2025)."""
+
+EPSILONS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+"""At which the outcome is shown besides that of the test."""
+
+
+@dataclass(frozen=True, eq=False)
+class AlternativeAnnotatorTest(Result):
+    """How each judge does against each person, by agreement with the other people.
+
+    Parameters
+    ----------
+    collection : str
+    judges : tuple of str
+    annotators : tuple of str
+        All of them.
+    n_items : ndarray of int, shape (annotator,)
+        Items that at least one other person labelled too.
+    testable : ndarray of bool, shape (annotator,)
+        Whether these are enough.
+    advantage : ndarray, shape (judge, annotator)
+        Share of a person's items on which the judge agrees with the others as well or better; NaN if not testable.
+    p, rejected : ndarray, shape (judge, annotator)
+        Of the test that the person does not win more often than the judge by ε or more, and whether it is rejected.
+    omega, rho : ndarray, shape (judge,)
+        Share of testable people that a judge wins against, and mean of `advantage` over them.
+    omega_ends, rho_ends : tuple of (ndarray, ndarray)
+        Their intervals over topics; NaN where there is none.
+    gap_ends : tuple of (ndarray, ndarray)
+        Intervals of the differences in ρ, in the order of `numpy.triu_indices`.
+    by_epsilon : ndarray, shape (judge, epsilon)
+        ω for each of `EPSILONS`.
+    agreement : {"accuracy", "squared-error"}
+    epsilon, alpha, confidence : float
+    signature : Signature
+    """
+
+    collection: str
+    judges: tuple[str, ...]
+    annotators: tuple[str, ...]
+    n_items: np.ndarray
+    testable: np.ndarray
+    advantage: np.ndarray
+    p: np.ndarray
+    rejected: np.ndarray
+    omega: np.ndarray
+    rho: np.ndarray
+    omega_ends: tuple[np.ndarray, np.ndarray]
+    rho_ends: tuple[np.ndarray, np.ndarray]
+    gap_ends: tuple[np.ndarray, np.ndarray]
+    by_epsilon: np.ndarray
+    agreement: Agreement
+    epsilon: float
+    alpha: float
+    confidence: float
+    signature: Signature
+
+    def __repr__(self) -> str:
+        judges, people = format_count(len(self.judges), "judge"), format_count(int(self.testable.sum()), "annotator")
+        return f"AlternativeAnnotatorTest: {judges} against {people}, {self.collection or 'annotations'}"
+
+    @property
+    def passes(self) -> np.ndarray:
+        """Whether a judge wins against at least half of the people, shape (judge,)."""
+        return self.omega >= PASS
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per judge, the one with the largest ρ first.
+
+        Returns
+        -------
+        DataFrame, shape (judge, 8)
+            Columns judge, rho, rho_low, rho_high, omega, omega_low, omega_high, passes.
+        """
+        frame = pd.DataFrame(
+            {
+                "judge": self.judges,
+                "rho": self.rho,
+                "rho_low": self.rho_ends[0],
+                "rho_high": self.rho_ends[1],
+                "omega": self.omega,
+                "omega_low": self.omega_ends[0],
+                "omega_high": self.omega_ends[1],
+                "passes": self.passes,
+            }
+        )
+        return frame.iloc[np.lexsort((np.array(self.judges), -self.rho))].reset_index(drop=True)
+
+    def compare_judges(self) -> pd.DataFrame:
+        """Return the difference in ρ of every two judges, and which is better if its interval leaves 0 out.
+
+        Returns
+        -------
+        DataFrame, shape (pair of judges, 6)
+            Columns judge_1, judge_2, difference, low, high, better.
+        """
+        first, second = np.triu_indices(len(self.judges), 1)
+        frame = tabulate_differences(self.judges, self.rho[first] - self.rho[second], *self.gap_ends, "better")
+        return frame.rename(columns={"measure_1": "judge_1", "measure_2": "judge_2"})
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return every person by judge, ω for several ε, and the differences of judges in ρ."""
+        n_people = len(self.annotators)
+        people = pd.DataFrame(
+            {
+                "judge": np.repeat(self.judges, n_people),
+                "annotator": np.tile(self.annotators, len(self.judges)),
+                "items": np.tile(self.n_items, len(self.judges)),
+                "tested": np.tile(self.testable, len(self.judges)),
+                "advantage": self.advantage.ravel(),
+                "p": self.p.ravel(),
+                "wins": self.rejected.ravel(),
+            }
+        )
+        sensitivity = pd.DataFrame(
+            {
+                "judge": np.repeat(self.judges, len(EPSILONS)),
+                "epsilon": np.tile(EPSILONS, len(self.judges)),
+                "omega": self.by_epsilon.ravel(),
+                "passes": self.by_epsilon.ravel() >= PASS,
+            }
+        )
+        return {"annotators": people, "sensitivity": sensitivity, "differences": self.compare_judges()}
+
+    def to_table(self) -> Table:
+        """Return judges by ρ, with ω, whether they pass, and from which ε on."""
+        frame = self.to_frame().set_index("judge")
+        place = {judge: j for j, judge in enumerate(self.judges)}
+        passing = [np.flatnonzero(self.by_epsilon[place[str(judge)]] >= PASS) for judge in frame.index]
+        shown = pd.DataFrame(
+            {
+                "ρ": frame["rho"],
+                "ρ low": frame["rho_low"],
+                "ρ high": frame["rho_high"],
+                "ω": frame["omega"],
+                "ω low": frame["omega_low"],
+                "ω high": frame["omega_high"],
+                "passes": np.where(frame["passes"], "yes", "no"),
+                "passes from ε": [
+                    f"{EPSILONS[one[0]]:g}" if len(one) else f"above {EPSILONS[-1]:g}" for one in passing
+                ],
+            },
+            index=frame.index,
+        )
+        people = format_count(int(self.testable.sum()), "annotator")
+        caption = (
+            f"Alternative annotator test of {format_count(len(self.judges), 'judge')} against {people}, ε = {self.epsilon:g}, "
+            f"agreement {self.agreement}: ρ, how often a judge agrees with the other people as well as a person or better; ω, "
+            f"the share of people it wins against; it passes if that is at least {PASS:g}. Ends of {self.confidence:.0%} "
+            "intervals over topics."
+        )
+        return Table(shown, caption, self.signature, digits=2)
+
+    def plot(self) -> Figure:
+        """Draw ρ of every judge with its interval, and ω by ε."""
+        from matplotlib.figure import Figure
+
+        from metaeval.show.drawing import sign_figure
+        from metaeval.show.style import house_style
+
+        order = np.lexsort((np.array(self.judges), self.rho))
+        place = np.arange(len(order))
+        with house_style():
+            figure = Figure(figsize=(7.2, max(2.6, 1.4 + 0.24 * len(order))), layout="constrained")
+            left, right = figure.subplots(1, 2)
+            left.hlines(place, self.rho_ends[0][order], self.rho_ends[1][order], color="#56B4E9", linewidth=3)
+            left.plot(self.rho[order], place, "o", color="black", markersize=3.5)
+            left.set(xlabel="advantage probability ρ", title=self.collection)
+            left.set_yticks(place, [self.judges[j] for j in order])
+            left.grid(axis="y", visible=False)
+            for marker, j in zip("os^vDXP*<>" * len(order), order[::-1], strict=False):
+                right.plot(EPSILONS, self.by_epsilon[j], marker=marker, markersize=4, linewidth=1, label=self.judges[j])
+            right.axhline(PASS, color="black", linewidth=0.8, linestyle="--")
+            right.axvline(self.epsilon, color="#999999", linewidth=0.8, linestyle=":")
+            right.set(xlabel="ε", ylabel="winning rate ω", ylim=(-0.04, 1.04))
+            right.legend(fontsize=6)
+            return sign_figure(figure, self.signature)
+
+
+def alternative_annotator_test(
+    annotations: Annotations,
+    *,
+    agreement: Agreement = "squared-error",
+    epsilon: float = 0.15,
+    alpha: float = 0.05,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> AlternativeAnnotatorTest:
+    """Which judges agree with people at least as well as people agree with each other?
+
+    One person at a time is held against the judge: on how many items does each agree better with all other people? The
+    judge wins if the person's wins exceed its own by significantly less than ε, the advantage that the judge gets
+    because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli.
+
+    Parameters
+    ----------
+    annotations : Annotations
+    agreement : {"accuracy", "squared-error"}, optional
+        Share of the other people with the same label; or minus the mean square of the classes between the labels.
+    epsilon : float, optional
+        The authors advise 0.2 where people are experts, 0.15 where they are skilled, and 0.1 for crowd workers.
+    alpha : float, optional
+        False discovery rate.
+    n_bootstrap : int, optional
+        Resamples of the topics for the intervals; 0 for none.
+    confidence : float, optional
+        Of the intervals.
+    seed : int, optional
+
+    Returns
+    -------
+    AlternativeAnnotatorTest
+
+    Raises
+    ------
+    MetaevalError
+        If nobody has 30 items that another person labelled too, or an option is wrong.
+
+    Examples
+    --------
+    >>> labels = np.random.default_rng(1).integers(0, 3, 60) // 2 + np.array([[0], [0], [1]])
+    >>> given = Annotations(
+    ...     labels, np.eye(3, dtype=int)[labels[:1]], annotators=list("abc"), judges=["j"], items=range(60), classes=range(3)
+    ... )
+    >>> alternative_annotator_test(given, n_bootstrap=0).to_frame()[["judge", "rho", "omega", "passes"]]
+      judge  rho  omega  passes
+    0     j  1.0    1.0    True
+    """
+    _check_options(annotations, agreement, epsilon, alpha, n_bootstrap, confidence, seed)
+    judged = choose_class(annotations.answers)
+    names = tuple(dict.fromkeys(annotations.topics))
+    place = dict(zip(names, rank_labels(names).tolist(), strict=True))
+    topic = np.array([place[one] for one in annotations.topics])
+    sums = sum_wins(annotations.labels, judged, tabulate_agreement(len(annotations.classes), agreement), topic)
+    n_items = sums[:, 0, :, 0].sum(axis=0).astype(np.int64)
+    testable = n_items >= FEWEST_ITEMS
+    if not testable.any():
+        raise MetaevalError(
+            f"{annotations.collection or 'the annotations'}: nobody can be tested: it takes {FEWEST_ITEMS} items of a person "
+            f"that another person labelled too; the most are {n_items.max()}"
+        )
+    sums = sums[:, :, testable]
+    n, wins, totals, squares = np.moveaxis(sums.sum(axis=0), -1, 0)
+    p = find_p_values(n, totals, squares, epsilon)
+    rejected = reject_by(p, alpha)
+    omega, advantage = rejected.mean(axis=-1), wins / n
+    by_epsilon = np.stack(
+        [reject_by(find_p_values(n, totals, squares, e), alpha).mean(axis=-1) for e in EPSILONS], axis=-1
+    )
+    no_interval = n_bootstrap == 0 or len(names) < FEWEST_TOPICS
+    drawn_rho, drawn_omega = (np.empty((0, len(judged))),) * 2
+    if not no_interval:
+        key = stream_key(seed, annotations.collection, "alternative_annotator_test")
+        drawn_rho, drawn_omega = resample_rates(
+            sums, resampled_topics(key, range(n_bootstrap), len(names)), epsilon, alpha
+        )
+    rho = advantage.mean(axis=-1)
+    one = 1 / testable.sum()
+    first, second = np.triu_indices(len(judged), 1)
+    few = max(len(names), 2)
+    rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
+    gap_ends = centre_interval(
+        rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second], few, confidence=confidence
+    )
+    omega_ends = centre_interval(
+        omega, drawn_omega, few, confidence=confidence, scale="share", step=one, least=one, student=False
+    )
+    settings = {
+        "agreement": agreement, "epsilon": f"{epsilon:g}", "alpha": f"{alpha:g}", "correction": "benjamini-yekutieli",
+        **({} if no_interval else {"bootstrap": n_bootstrap, "confidence": f"{confidence:g}", "seed": seed}),
+    }  # fmt: skip
+    return AlternativeAnnotatorTest(
+        annotations.collection, annotations.judges, annotations.annotators, n_items, testable,
+        _spread(advantage, testable, np.nan), _spread(p, testable, np.nan), _spread(rejected, testable, False),
+        omega, rho, omega_ends, rho_ends, gap_ends, by_epsilon, agreement, epsilon, alpha, confidence,
+        _sign(annotations, settings),
+        remarks=_remark(annotations, n_items, testable, len(names) if no_interval and n_bootstrap else 0),
+    )  # fmt: skip
+
+
+def _check_options(
+    annotations: Annotations,
+    agreement: str,
+    epsilon: float,
+    alpha: float,
+    n_bootstrap: int,
+    confidence: float,
+    seed: int,
+) -> None:
+    if not isinstance(annotations, Annotations):
+        raise MetaevalError(
+            f"the test takes Annotations, not {type(annotations).__name__}: see metaeval.io.read_annotations"
+        )
+    if agreement not in get_args(Agreement):
+        raise MetaevalError(f"there is no agreement {agreement!r}: use {' or '.join(get_args(Agreement))}")
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | np.number) or not 0 <= epsilon < 1:
+        raise MetaevalError(f"{format_option('epsilon')} is {epsilon!r}; it lies from 0 to below 1")
+    check_share("alpha", alpha)
+    check_share("confidence", confidence)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_seed(seed)
+
+
+def _spread(values: np.ndarray, testable: np.ndarray, empty: float | bool) -> np.ndarray:
+    """Return values of testable people among those of all."""
+    full = np.full((len(values), len(testable)), empty)
+    full[:, testable] = values
+    return full
+
+
+def _remark(annotations: Annotations, n_items: np.ndarray, testable: np.ndarray, few_topics: int) -> tuple[str, ...]:
+    said = []
+    if not testable.all():
+        left = [f"{annotations.annotators[a]} ({n_items[a]} items)" for a in np.flatnonzero(~testable)]
+        said.append(f"not testable, with fewer than {FEWEST_ITEMS} items that others labelled too: {format_list(left)}")
+    single = int(((annotations.labels >= 0).sum(axis=0) == 1).sum())
+    if single:
+        said.append(f"{format_count(single, 'item')} with the label of one person only: left out")
+    if len(annotations.annotators) == 2:
+        said.append("with two annotators each is held against the other alone: three or more are advised")
+    if few_topics:
+        said.append(f"no interval: it needs {FEWEST_TOPICS} topics; there are {few_topics}")
+    return tuple(said)
+
+
+def _sign(annotations: Annotations, settings: dict[str, object]) -> Signature:
+    size = (
+        f"{format_count(len(annotations.annotators), 'annotator')} and {format_count(len(annotations.judges), 'judge')} × "
+        f"{format_count(len(annotations.items), 'item')}"
+    )
+    n_topics = len(set(annotations.topics))
+    grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
+    data = f"{annotations.collection or 'annotations'}@{annotations.sha256[:12]} {size}{grouped}"
+    shown = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in settings.items())
+    return Signature("alternative_annotator_test", (data,), shown, metaeval.__version__)

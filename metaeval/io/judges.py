@@ -1,0 +1,162 @@
+"""Labels of people and of judges on the same items: CSV, TSV, frames, or JSON by annotator and item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from metaeval.data.annotations import NONE, Annotations
+from metaeval.data.labels import unique_labels
+from metaeval.data.policies import MissingPolicy, check_policy, report_dropped
+from metaeval.errors import DataError, MetaevalError, format_option
+from metaeval.files import is_standard_input
+from metaeval.io.classification import Labels
+from metaeval.io.dialogue_quality import read_json
+from metaeval.io.frames import describe_sources, name_collection, open_table
+from metaeval.io.votes import code_votes, read_votes
+
+Key = tuple[str, str]
+
+
+def read(
+    people: Any,
+    judges: Any,
+    *,
+    classes: Iterable[object],
+    columns: Mapping[str, str] | None = None,
+    separator: str | None = None,
+    missing: MissingPolicy = "raise",
+    collection: str | None = None,
+) -> Annotations:
+    r"""Read what people and judges said of the same items.
+
+    Parameters
+    ----------
+    people, judges : path or frame
+        One column per annotator or judge besides a column item; or one row per label, with columns item, annotator and
+        label (judges are annotators here). A column topic says which items belong together. An empty cell, NA or NaN
+        is no label. Several rows of a judge for an item are repeated answers. JSON is
+        ``{"annotator": {"item": label, …}, …}``.
+    classes : iterable of str
+        All classes in order.
+    columns : mapping of str to str, optional
+        What the tables call some of the columns: ``{"item": "sentence", "annotator": "worker"}``.
+    separator : str, optional
+        The topic of an item is its name up to the first of these: with ``"__"``, doc7 of doc7__M1__fluency.
+    missing : {"raise", "drop-topic", "drop-run"}, optional
+        What to do if a judge has no answer for an item: raise an error, leave out the item, or the judge.
+    collection : str, optional
+        By default, the name of the file of people's labels without suffix.
+
+    Returns
+    -------
+    Annotations
+
+    Raises
+    ------
+    DataError
+        If a column or an answer is missing, a label is not one of the classes, a person labelled an item twice, or a
+        judge answers an item that nobody labelled.
+
+    Examples
+    --------
+    >>> people = {"item": ["i1", "i2"], "ann": [0, 1], "bo": [0, ""]}
+    >>> read(people, {"item": ["i2", "i1", "i2"], "annotator": ["j"] * 3, "label": [1, 0, 0]}, classes=[0, 1])
+    Annotations: 2 annotators and 1 judge × 2 items, 2 classes
+    """
+    check_policy(missing, MissingPolicy)
+    if missing == "worst":
+        raise MetaevalError(f"{format_option('missing', 'worst')}: of the answers of judges there is no worst one")
+    names = unique_labels(classes, "class")
+    given = _open(people, columns, names)
+    keys = list(dict.fromkeys(key for one in given.values() for key in zip(one.topics, one.items, strict=True)))
+    position = {key: i for i, key in enumerate(keys)}
+    labels = np.full((len(given), len(keys)), NONE, dtype=np.int64)
+    for a, key, k in code_votes(given, names):
+        labels[a, position[key]] = k
+    answered = _open(judges, columns, names)
+    answers = np.zeros((len(answered), len(keys), len(names)), dtype=np.int64)
+    for j, key, k in code_votes(answered, names, repeated=True):
+        if key not in position:
+            judge = list(answered)[j]
+            raise DataError("nobody labelled this item", file=answered[judge].file, run=judge, item=_join(key))
+        answers[j, position[key], k] += 1
+    items = _name_items(keys)
+    keep_judges, keep_items = _find_kept(answers, items, list(answered), missing)
+    topics = [topic if item else topic.partition(separator)[0] if separator else topic for topic, item in keys]
+    return Annotations(
+        labels[:, keep_items],
+        answers[np.ix_(keep_judges, keep_items)],
+        annotators=given,
+        judges=[judge for judge, kept in zip(answered, keep_judges, strict=True) if kept],
+        items=[items[i] for i in np.flatnonzero(keep_items)],
+        classes=names,
+        topics=[topics[i] for i in np.flatnonzero(keep_items)],
+        collection=name_collection(people, collection),
+        provenance=describe_sources(people, {"judges": judges}),
+    )
+
+
+def _open(source: Any, columns: Mapping[str, str] | None, classes: tuple[str, ...]) -> dict[str, Labels]:
+    """Return labels by annotator; an item without a topic is in the place of the topic."""
+    if isinstance(source, str) and is_standard_input(source):
+        raise MetaevalError("two files are read, of which none can be standard input")
+    if not hasattr(source, "columns") and str(source).lower().endswith(".json"):
+        return _read_json(source)
+    table = open_table(source, columns, classes)
+    if "topic" not in table.header:
+        header = tuple("topic" if name == "item" else name for name in table.header)
+        if "topic" not in header:
+            raise DataError("there is no column 'item'", file=table.file, line=1)
+        table = replace(table, header=header)
+    return read_votes(table)
+
+
+def _read_json(path: Any) -> dict[str, Labels]:
+    content = read_json(path)
+    layout = '{"annotator": {"item": label, …}, …}'
+    if not isinstance(content, dict) or not content or not all(isinstance(one, dict) for one in content.values()):
+        raise DataError(f"it is not of the form {layout}", file=path)
+    found = {}
+    for annotator, given in content.items():
+        for item, label in given.items():
+            if isinstance(label, bool | list | dict):
+                raise DataError(f"the label {label!r} of {annotator} is no text or number", file=path, item=item)
+        labels = ["" if label is None else str(label) for label in given.values()]
+        # The json module does not say on which line a value stands.
+        found[annotator] = Labels(str(path), list(given), [""] * len(given), labels, [0] * len(given))
+    return found
+
+
+def _join(key: Key) -> str:
+    return "/".join(part for part in key if part)
+
+
+def _name_items(keys: list[Key]) -> list[str]:
+    """Return a name for every item: its own, with its topic where items of several topics have the same name."""
+    own = [item or topic for topic, item in keys]
+    return own if len(set(own)) == len(own) else [_join(key) for key in keys]
+
+
+def _find_kept(
+    answers: np.ndarray, items: list[str], judges: list[str], missing: MissingPolicy
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which judges and which items stay, each as booleans."""
+    gaps = answers.sum(axis=-1) == 0
+    keep_judges, keep_items = np.ones(len(judges), dtype=bool), np.ones(len(items), dtype=bool)
+    if not gaps.any():
+        return keep_judges, keep_items
+    if missing == "raise":
+        j, i = np.argwhere(gaps)[0]
+        hint = f"{format_option('missing', 'drop-topic')} leaves the item out, drop-run the judge"
+        raise DataError("there is no answer", run=judges[j], item=items[i], hint=hint)
+    if missing == "drop-run":
+        keep_judges = ~gaps.any(axis=1)
+        report_dropped(keep_judges, judges, "run", format_option("missing", missing))
+    else:
+        keep_items = ~gaps.any(axis=0)
+        report_dropped(keep_items, items, "topic", format_option("missing", missing))
+    return keep_judges, keep_items

@@ -1,0 +1,212 @@
+"""The alternative annotator test (Calderon, Reichart and Dror, ACL 2025): does a judge agree with people as people do?"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Agreement: TypeAlias = Literal["accuracy", "squared-error"]
+"""How near two labels are: 1 if they are the same, else 0; or minus the square of the classes between them."""
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+def tabulate_agreement(n_classes: int, agreement: Agreement) -> npt.NDArray[np.int64]:
+    """Return the agreement of every two classes, in whole numbers, so that ties are exact.
+
+    Parameters
+    ----------
+    n_classes : int
+    agreement : {"accuracy", "squared-error"}
+
+    Returns
+    -------
+    ndarray of int, shape (class, class)
+
+    Examples
+    --------
+    >>> tabulate_agreement(3, "squared-error").tolist()
+    [[0, -1, -4], [-1, 0, -1], [-4, -1, 0]]
+    """
+    gap = np.subtract.outer(np.arange(n_classes), np.arange(n_classes))
+    return np.where(gap == 0, 1, 0) if agreement == "accuracy" else -(gap**2)
+
+
+def find_wins(
+    labels: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], agreement: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """On which items does a judge, or a person, agree at least as well with the other people?
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (annotator, item)
+        Classes; −1 for none.
+    judged : ndarray of int, shape (judge, item)
+    agreement : ndarray of int, shape (class, class)
+
+    Returns
+    -------
+    known : ndarray of bool, shape (annotator, item)
+        Whether the person and at least one other labelled the item.
+    judge, human : ndarray of bool, shape (judge, annotator, item)
+        Whether the judge agrees with the others as well as the person or better, and the reverse; False where not known.
+
+    Examples
+    --------
+    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
+    >>> known, judge, human = find_wins(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
+    >>> judge[0].tolist(), human[0].tolist()
+    ([[True, False], [True, False], [True, False]], [[True, True], [True, True], [False, False]])
+    """
+    there = labels >= 0
+    known = there & (there.sum(axis=0) > 1)
+    votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
+    # What each class scores against all people; the person's own label is then taken out of both sides alike.
+    against_all = votes @ agreement  # agreement is symmetric
+    item, own = np.arange(labels.shape[1]), np.where(there, labels, 0)
+    of_human = against_all[item, own] - agreement[own, own]
+    of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], own]
+    return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
+
+
+def sum_wins(
+    labels: npt.NDArray[np.int64],
+    judged: npt.NDArray[np.int64],
+    agreement: npt.NDArray[np.int64],
+    topic: npt.NDArray[np.int64],
+) -> FloatArray:
+    """Return what the test needs of each topic: numbers of items and sums over them.
+
+    Parameters
+    ----------
+    labels, judged, agreement
+        As for `find_wins`.
+    topic : ndarray of int, shape (item,)
+        Topic of every item; each from 0 to the largest one occurs.
+
+    Returns
+    -------
+    ndarray of float64, shape (topic, judge, annotator, 4)
+        Whole numbers: the person's items, the judge's wins, the sum of the person's less the judge's, and of its squares.
+
+    Examples
+    --------
+    >>> labels, judged = np.array([[0, 2], [0, 2], [1, 1]]), np.array([[0, 1]])
+    >>> sum_wins(labels, judged, tabulate_agreement(3, "accuracy"), np.array([0, 0]))[0, 0, 0].tolist()
+    [2.0, 2.0, 0.0, 0.0]
+    """
+    known, judge, human = find_wins(labels, judged, agreement)
+    gap = human.astype(np.int64) - judge
+    numbers = np.stack([np.broadcast_to(known, gap.shape), judge, gap, gap**2], axis=-1).astype(np.float64)
+    order = np.argsort(topic, kind="stable")
+    starts = np.searchsorted(topic[order], np.arange(topic.max() + 1))
+    return np.asarray(np.add.reduceat(np.moveaxis(numbers, 2, 0)[order], starts, axis=0))
+
+
+def resample_rates(
+    sums: FloatArray, weights: npt.NDArray[np.int64], epsilon: float, rate: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the advantage probability ρ and the winning rate ω of every judge on resampled topics.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (topic, judge, annotator, 4)
+        From `sum_wins`.
+    weights : ndarray of int, shape (trial, topic)
+        How often each topic is drawn.
+    epsilon : float
+    rate : float
+        False discovery rate.
+
+    Returns
+    -------
+    rho, omega : ndarray of float64, shape (trial, judge)
+        A person of whom a trial has no item does not count for ρ, and is not won against.
+    """
+    drawn = (weights.astype(np.float64) @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
+    n, _, totals, squares = np.moveaxis(drawn, -1, 0)
+    return average_advantage(drawn), reject_by(find_p_values(n, totals, squares, epsilon), rate).mean(axis=-1)
+
+
+def average_advantage(sums: FloatArray) -> FloatArray:
+    """Return the advantage probability ρ: the share of items that a judge wins, averaged over people.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (..., annotator, 4)
+        As from `sum_wins`, added over topics.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        People without items do not count; 0 if nobody has any.
+
+    Examples
+    --------
+    >>> float(average_advantage(np.array([[4.0, 3, 0, 0], [2, 1, 0, 0], [0, 0, 0, 0]])))
+    0.625
+    """
+    n, wins = sums[..., 0], sums[..., 1]
+    shares = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
+    return np.asarray(shares.sum(axis=-1) / np.maximum((n > 0).sum(axis=-1), 1))
+
+
+def find_p_values(
+    n_items: npt.ArrayLike, totals: npt.ArrayLike, squares: npt.ArrayLike, epsilon: npt.ArrayLike
+) -> FloatArray:
+    """Return p of the one-sided t-test that a mean is less than ε.
+
+    Parameters
+    ----------
+    n_items, totals, squares : array_like, shape (...)
+        Number of values, their sum, and the sum of their squares: whole numbers.
+    epsilon : array_like of float, shape (...)
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Where the values do not vary, 0 if they are less than ε and 1 if not; 1 for fewer than two values.
+
+    Examples
+    --------
+    >>> float(find_p_values(4, -2, 4, 0.1).round(4)), float(find_p_values(9, -9, 9, 0.1))
+    (0.1581, 0.0)
+    """
+    from scipy.special import stdtr
+
+    n, total, square = (np.asarray(one, dtype=np.float64) for one in (n_items, totals, squares))
+    count = np.maximum(n, 2)
+    mean = total / count
+    variance = (count * square - total**2) / (count * (count - 1))
+    gap = mean - np.asarray(epsilon, dtype=np.float64)
+    ratio = np.divide(gap, np.sqrt(variance / count), out=np.zeros_like(gap), where=variance > 0)
+    p = np.where(variance > 0, stdtr(count - 1, ratio), np.where(gap < 0, 0.0, 1.0))
+    return np.where(n < 2, 1.0, p)
+
+
+def reject_by(p: npt.ArrayLike, rate: float) -> npt.NDArray[np.bool_]:
+    """Return which hypotheses are rejected by the procedure of Benjamini and Yekutieli, along the last axis.
+
+    Parameters
+    ----------
+    p : array_like of float, shape (..., hypothesis)
+    rate : float
+        False discovery rate.
+
+    Returns
+    -------
+    ndarray of bool, shape (..., hypothesis)
+
+    Examples
+    --------
+    >>> reject_by([0.001, 0.02, 0.9], 0.05).tolist()
+    [True, False, False]
+    """
+    from scipy.stats import false_discovery_control
+
+    values = np.asarray(p, dtype=np.float64)
+    if not values.shape[-1]:
+        return np.zeros(values.shape, dtype=np.bool_)
+    return np.asarray(false_discovery_control(values, axis=-1, method="by") <= rate)

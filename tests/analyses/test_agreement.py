@@ -1,0 +1,221 @@
+"""Agreement with a reference: what it must hold to, whatever the numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from metaeval import Scores, agreement
+from metaeval.analyses.agreement import count_confirmed
+from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.stats.run_agreement import run_statistics
+from metaeval.stats.tie_accuracy import tie_accuracy
+from metaeval.stats.topic_correlation import topic_pearson
+
+FEW = {"n_permutations": 60, "n_bootstrap": 0}
+
+
+def make_scores(seed=0, n_runs=11, n_topics=30, collection="pilot"):
+    """MQM, a measure that follows it, one that does not, one that turns it round."""
+    rng = np.random.default_rng(seed)
+    people = rng.normal(size=(n_runs, 1)) + rng.normal(size=(n_runs, n_topics))
+    noise = rng.normal(size=(2, n_runs, n_topics))
+    values = np.stack([people, people + noise[0], noise[1], -people], axis=-1)
+    runs = [f"run{r}" for r in range(n_runs)]
+    return Scores(
+        values, runs=runs, topics=range(n_topics), measures=["MQM", "good", "bad", "cost"], collection=collection,
+        higher_is_better=True,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return make_scores()
+
+
+@pytest.fixture(scope="module")
+def found(scores):
+    return agreement(scores, reference="MQM", n_permutations=200, n_bootstrap=200)
+
+
+def row(found, statistic, what="values"):
+    numbers = getattr(found, what)[found.statistics.index(statistic)]
+    return dict(zip(map(str, found.measures), numbers.tolist(), strict=True))
+
+
+def test_statistics_are_those_of_the_kernels(scores, found):
+    values, gold = scores.values[..., 1:], scores.values[..., 0]
+    runs = run_statistics(values.mean(axis=1).T, gold.mean(axis=1), ["tau_a", "pearson"])
+    np.testing.assert_allclose(list(row(found, "tau_a").values()), runs["tau_a"])
+    np.testing.assert_allclose(list(row(found, "pearson").values()), runs["pearson"])
+    np.testing.assert_allclose(list(row(found, "acc_t").values()), tie_accuracy(values, gold).value)
+    np.testing.assert_allclose(list(row(found, "topic_pearson").values()), topic_pearson(values, gold))
+
+
+def test_a_measure_that_turns_the_reference_round_is_wrong_throughout_unless_lower_is_better(scores, found):
+    expected = {"pairwise_accuracy": 0, "tau_a": -1, "spearman": -1, "pearson": -1, "topic_pearson": -1}
+    assert {name: row(found, name)["cost"] for name in expected} == pytest.approx(expected)
+    lower = Scores(
+        scores.values, runs=scores.runs, topics=scores.topics, measures=list(map(str, scores.measures)),
+        lower_is_better="cost", higher_is_better=True,
+    )  # fmt: skip
+    turned = agreement(lower, reference="MQM", **FEW)
+    assert turned.values[:, 2] == pytest.approx(1)
+    assert turned.pairs[2, 1:].tolist() == [0, 0, 0]
+
+
+def test_the_best_measure_is_in_the_first_cluster_and_significantly_better_than_the_worst(found):
+    for statistic in found.statistics:
+        clusters, values = row(found, statistic, "clusters"), row(found, statistic)
+        assert max(values, key=values.get) == "good", statistic
+        assert clusters["good"] == 1
+        p = found.p_values[found.statistics.index(statistic)]
+        assert p[0, 2] < 0.05 < p[2, 0], statistic
+
+
+def test_estimates_lie_in_their_intervals_and_chance_is_below_the_ceiling(found):
+    assert (found.low <= found.values + 1e-12).all()
+    assert (found.values <= found.high + 1e-12).all()
+    known = np.isfinite(found.ceiling)
+    assert (found.chance[known] < found.ceiling[known]).all()
+    assert [one for one, there in zip(found.statistics, known, strict=True) if not there] == ["topic_pearson", "acc_t"]
+
+
+def test_chance_is_what_measures_that_know_nothing_reach_on_average(scores):
+    rng = np.random.default_rng(1)
+    noise = rng.normal(size=(11, 30, 60))
+    gold = np.round(scores.values[..., :1])
+    names = ["MQM", *(f"noise{m}" for m in range(60))]
+    many = Scores(
+        np.concatenate([gold, noise], axis=-1),
+        runs=scores.runs,
+        topics=scores.topics,
+        measures=names,
+        higher_is_better=True,
+    )
+    found = agreement(many, reference="MQM", n_permutations=100, n_bootstrap=0)
+    for s, name in enumerate(found.statistics):
+        error = found.values[s].std() / np.sqrt(60)
+        allowed = 0.01 if name == "acc_t" else 0  # the best threshold fits noise a little
+        assert abs(found.values[s].mean() - found.chance[s]) < 3 * error + allowed, name
+
+
+def test_another_measure_and_another_order_move_no_number(scores, found):
+    alone = agreement(scores.sel(measures=["good", "MQM"]), reference="MQM", n_permutations=200, n_bootstrap=200)
+    for what in ("values", "low", "high"):
+        np.testing.assert_allclose(getattr(alone, what)[:, 0], getattr(found, what)[:, 0], rtol=1e-12)
+    shuffled = scores.sel(runs=scores.runs[::-1], topics=scores.topics[::-1], measures=["cost", "MQM", "bad", "good"])
+    other = agreement(shuffled, reference="MQM", n_permutations=200, n_bootstrap=200)
+    back = [list(map(str, other.measures)).index(str(one)) for one in found.measures]
+    np.testing.assert_allclose(other.values[:, back], found.values)
+    np.testing.assert_array_equal(other.clusters[:, back], found.clusters)
+    np.testing.assert_allclose(other.p_values[:, back][:, :, back], found.p_values)
+
+
+def test_scores_of_whole_runs_stand_for_the_mean_in_statistics_of_runs_only(scores):
+    own = Scores(np.arange(11.0)[::-1, None, None], runs=scores.runs[::-1], topics=["all"], measures=["good"])
+    found = agreement(scores, reference="MQM", run_scores=own, statistics=["pearson", "topic_pearson"], **FEW)
+    means = scores.values.mean(axis=1)
+    assert row(found, "pearson")["good"] == pytest.approx(np.corrcoef(np.arange(11), means[:, 0])[0, 1])
+    assert row(found, "pearson")["bad"] == pytest.approx(np.corrcoef(means[:, 2], means[:, 0])[0, 1])
+    assert row(found, "topic_pearson")["good"] == pytest.approx(
+        topic_pearson(scores.values[..., 1:], scores.values[..., 0])[0]
+    )
+    with pytest.raises(DataError, match="lack run10"):
+        agreement(scores, reference="MQM", run_scores=own.sel(runs=own.runs[1:]), **FEW)
+    with pytest.raises(DataError, match="have one topic; pilot have 30"):
+        agreement(scores, reference="MQM", run_scores=scores, **FEW)
+
+
+def test_a_reference_of_its_own_is_aligned_by_label_and_gaps_need_a_policy(scores):
+    people = scores.sel(runs=scores.runs[::-1], topics=scores.topics[5:], measures="MQM")
+    rest = scores.sel(measures=["good", "bad"])
+    with pytest.raises(DataError, match=r"MQM has no score of 5 topics: 0, 1, 2, 3, 4 .missing=drop-topic leaves"):
+        agreement(rest, reference=people, **FEW)
+    with pytest.warns(PolicyWarning, match="topics left out: 0, 1, 2, 3, 4 without a reference"):
+        found = agreement(rest, reference=people, missing="drop-topic", **FEW)
+    inside = scores.sel(topics=scores.topics[5:], measures=["MQM", "good", "bad"])
+    np.testing.assert_allclose(found.values, agreement(inside, reference="MQM", **FEW).values)
+    with pytest.raises(DataError, match=r"no score of 1 run: run0 .missing=drop-run"):
+        agreement(rest, reference=scores.sel(runs=scores.runs[1:], measures="MQM"), **FEW)
+
+
+def test_several_collections_add_pairs_and_average_the_rest(scores):
+    other = make_scores(3, n_runs=6, n_topics=12, collection="second")
+    wanted = {"statistics": ["pairwise_accuracy", "acc_t"], **FEW}
+    one, two = (agreement(each, reference="MQM", **wanted) for each in (scores, other))
+    both = agreement([scores, other], reference="MQM", **wanted)
+    np.testing.assert_allclose(both.values[0], (55 * one.values[0] + 15 * two.values[0]) / 70)
+    np.testing.assert_allclose(both.values[1], (one.values[1] + two.values[1]) / 2)
+    np.testing.assert_allclose(both.exchanged[1], (one.exchanged[1] + two.exchanged[1]) / 2)
+    np.testing.assert_array_equal(both.pairs, one.pairs + two.pairs)
+    heavy = agreement([scores, other], reference="MQM", weights=[3, 1], **wanted)
+    np.testing.assert_allclose(heavy.values[1], (3 * one.values[1] + two.values[1]) / 4)
+    assert set(both.details()) == {"differences", "significant_pairs", "collections"}
+    assert len(both.details()["collections"]) == 2 * 2 * 3
+
+
+def test_the_first_runs_are_those_that_the_reference_puts_first(scores):
+    found = agreement(scores, reference="MQM", statistics=["tau_b@4", "tau_b"], **FEW)
+    first = np.argsort(-scores.values[..., 0].mean(axis=1))[:4]
+    alone = agreement(scores.sel(runs=[scores.runs[r] for r in first]), reference="MQM", statistics=["tau_b"], **FEW)
+    np.testing.assert_allclose(found.values[0], alone.values[0])
+
+
+def test_significant_pairs_are_confirmed_contradicted_found_alone_or_missed(scores, found):
+    power = discriminative_power(scores, n_permutations=200, n_bootstrap=0)
+    gold = np.where(power.significant, power.winners, 0)[0]
+    table = found.significant_pairs().set_index("measure")
+    np.testing.assert_array_equal(table.to_numpy()[:, :4], count_confirmed(power, found.reference, found.measures))
+    assert table.loc["cost"].tolist() == [0, (gold != 0).sum(), 0, 0, 55]
+    assert (table["confirmed"] + table["contradicted"] + table["missed"] == (gold != 0).sum()).all()
+
+
+def test_a_result_shows_itself(found):
+    assert repr(found) == "Agreement: 3 measures with MQM, pilot"
+    assert list(found.to_frame()) == [
+        "statistic", "measure", "value", "low", "high", "chance", "ceiling", "cluster",
+    ]  # fmt: skip
+    text = found.to_text()
+    assert text.index("good") < text.index("bad") < text.index("(chance)") < text.index("(ceiling)")
+    assert "\\textbf" in found.to_latex() or "bfseries" in found.to_latex()
+    assert found.to_dict()["directions"]["MQM"] == "higher"
+    assert len(found.differences()) == 8 * 3
+    for figure in (found.plot(), found.plot("spa"), found.plot_differences("acc_t")):
+        figure.draw_without_rendering()
+    with pytest.raises(MetaevalError, match="'tau' was not computed"):
+        found.plot("tau")
+
+
+REFUSED = [
+    ({"reference": "nobody"}, "there is no measure 'nobody'"),
+    ({"statistics": ["tau"]}, "there is no statistic 'tau'"),
+    ({"statistics": ["spa@3"]}, "have a form such as tau_b@15"),
+    ({"statistics": ["tau_b@99"]}, "tau_b@99 needs 99 runs, there are 11"),
+    ({"statistics": []}, "no statistic was asked for"),
+    ({"weights": [1, 2]}, "weights are 1 positive numbers"),
+    ({"run_scores": [None, None]}, "there are 2 for 1 collection"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
+def test_what_makes_no_sense_is_refused(options, message, scores):
+    with pytest.raises(MetaevalError, match=message):
+        agreement(scores, **{"reference": "MQM", **FEW, **options})
+
+
+def test_collections_of_other_measures_or_references_are_refused(scores):
+    with pytest.raises(MetaevalError, match="cost is not in all of them"):
+        agreement(
+            [scores, replace(scores.sel(measures=["MQM", "good", "bad"]), collection="b")], reference="MQM", **FEW
+        )
+    with pytest.raises(MetaevalError, match="different measures: MQM, good"):
+        agreement([scores, scores], reference=[scores.sel(measures="MQM"), scores.sel(measures="good")], **FEW)
+
+
+def test_with_few_runs_there_is_no_interval_and_the_table_says_so(scores):
+    found = agreement(scores.sel(runs=scores.runs[:5]), reference="MQM", statistics=["tau_a"], n_permutations=50)
+    assert np.isnan(found.low).all()
+    assert "No interval: it needs 10 runs" in found.to_text()
+    assert found.detail_tables() == []

@@ -1,0 +1,251 @@
+import itertools
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+from statsmodels.stats.multitest import multipletests
+
+from metaeval.analyses.alternative_annotator_test import EPSILONS, alternative_annotator_test
+from metaeval.data.annotations import Annotations, choose_class, find_median
+from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.io import read_annotations
+from metaeval.stats.annotator_wins import find_p_values, find_wins, reject_by, tabulate_agreement
+
+DATA = Path(os.environ.get("METAEVAL_DATA", "nowhere")) / "alttest"
+
+
+def make(seed=0, people=4, judges=3, items=90, classes=4, gaps=0.3, **more):
+    """People and judges who see the same truth through noise; some labels of people are missing, never all."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, classes, items)
+
+    def noisy(n):
+        return np.clip(truth + rng.integers(-1, 2, (n, items)) * (rng.random((n, items)) < 0.6), 0, classes - 1)
+
+    labels, answers = noisy(people), np.eye(classes, dtype=int)[noisy(judges)]
+    labels[1:][rng.random((people - 1, items)) < gaps] = -1
+    return Annotations(
+        labels, answers, annotators=[f"p{a}" for a in range(people)], judges=[f"j{j}" for j in range(judges)],
+        items=[f"i{i}" for i in range(items)], classes=range(classes), **{"collection": "made", **more},
+    )  # fmt: skip
+
+
+def plain_test(given, agreement, epsilon, fewest=30):
+    """ω and ρ of every judge by loops over people and items, with the tests of scipy and statsmodels."""
+    score = {
+        "accuracy": lambda label, others: np.mean([label == other for other in others]),
+        "squared-error": lambda label, others: -np.mean([(label - other) ** 2 for other in others]),
+    }[agreement]
+    found = []
+    for answers in given.answers.argmax(axis=-1):
+        p_values, advantages = [], []
+        for a, own in enumerate(given.labels):
+            wins, gaps = [], []
+            for i in np.flatnonzero(own >= 0):
+                others = [one[i] for b, one in enumerate(given.labels) if b != a and one[i] >= 0]
+                if others:
+                    human, judge = score(own[i], others), score(answers[i], others)
+                    wins.append(judge >= human)
+                    gaps.append(int(human >= judge) - int(judge >= human))
+            if len(gaps) >= fewest:
+                p_values.append(ttest_1samp(gaps, epsilon, alternative="less").pvalue)
+                advantages.append(np.mean(wins))
+        found.append((multipletests(p_values, 0.05, "fdr_by")[0].mean(), np.mean(advantages)))
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("agreement", "seed"), list(itertools.product(["accuracy", "squared-error"], range(3))))
+def test_the_test_is_what_plain_loops_with_scipy_and_statsmodels_find(agreement, seed):
+    given = make(seed)
+    found = alternative_annotator_test(given, agreement=agreement, epsilon=0.2, n_bootstrap=0)
+    np.testing.assert_allclose(np.stack([found.omega, found.rho], 1), plain_test(given, agreement, 0.2), rtol=1e-12)
+
+
+def test_wins_of_a_case_worked_by_hand():
+    # Item 0: others of p0 say 0 and 2. Squared errors: p0's 1 costs 1 + 1, the judge's 0 costs 0 + 4: only p0 wins.
+    # By accuracy p0 is right for nobody and the judge for one: only the judge wins. On item 1 both said the same.
+    labels, judged = np.array([[1, 2], [0, 2], [2, -1]]), np.array([[0, 2]])
+    for agreement, judge_wins, human_wins in (("squared-error", False, True), ("accuracy", True, False)):
+        known, judge, human = find_wins(labels, judged, tabulate_agreement(3, agreement))
+        assert (judge[0, 0].tolist(), human[0, 0].tolist()) == ([judge_wins, True], [human_wins, True])
+        assert known.tolist() == [[True, True], [True, True], [True, False]]
+
+
+def test_p_is_that_of_scipy_and_decided_where_nothing_varies():
+    rng = np.random.default_rng(3)
+    for n in (2, 5, 40):
+        gaps = np.append(rng.integers(-1, 2, n - 2), [-1, 1])
+        expected = ttest_1samp(gaps, 0.1, alternative="less").pvalue
+        np.testing.assert_allclose(find_p_values(n, gaps.sum(), (gaps**2).sum(), 0.1), expected, rtol=1e-12)
+    assert find_p_values([30, 30, 30, 1], [0, 30, 0, 0], [0, 30, 0, 0], [0.1, 0.1, 0, 0.1]).tolist() == [0, 1, 1, 1]
+
+
+def test_rejections_are_those_of_statsmodels():
+    p = np.random.default_rng(0).beta(0.3, 3, (50, 7))
+    expected = [multipletests(row, 0.05, "fdr_by")[0] for row in p]
+    np.testing.assert_array_equal(reject_by(p, 0.05), expected)
+
+
+def test_a_judge_that_copies_a_person_who_agrees_passes_and_one_that_answers_the_farthest_class_does_not():
+    truth = np.arange(120) % 4
+    answers = np.eye(4, dtype=int)[np.stack([truth, 3 - truth])]
+    given = Annotations(
+        [truth] * 3, answers, annotators=list("abc"), judges=["copy", "opposite"], items=range(120), classes=range(4)
+    )
+    frame = alternative_annotator_test(given).to_frame().set_index("judge")
+    assert frame.loc["copy", ["rho", "omega", "passes"]].tolist() == [1.0, 1.0, True]
+    assert frame.loc["opposite", ["rho", "omega", "passes"]].tolist() == [0.0, 0.0, False]
+
+
+def test_omega_grows_with_epsilon_and_is_shown_for_several():
+    found = alternative_annotator_test(make(1), n_bootstrap=0)
+    assert (np.diff(found.by_epsilon, axis=1) >= 0).all()
+    np.testing.assert_array_equal(found.by_epsilon[:, EPSILONS.index(found.epsilon)], found.omega)
+    assert len(found.details()["sensitivity"]) == 3 * len(EPSILONS)
+
+
+def test_order_of_items_people_and_judges_moves_no_number():
+    given = make(2)
+    rng = np.random.default_rng(0)
+    a, j, i = (rng.permutation(n) for n in (4, 3, 90))
+
+    def take(names, order):
+        return [names[one] for one in order]
+
+    turned = Annotations(
+        given.labels[np.ix_(a, i)], given.answers[np.ix_(j, i)], annotators=take(given.annotators, a),
+        judges=take(given.judges, j), items=take(given.items, i), classes=given.classes, collection="made",
+    )  # fmt: skip
+    first, second = (alternative_annotator_test(one, n_bootstrap=200).to_frame() for one in (given, turned))
+    np.testing.assert_allclose(first.iloc[:, 1:7].astype(float), second.iloc[:, 1:7].astype(float), rtol=1e-12)
+    assert first["judge"].tolist() == second["judge"].tolist()
+
+
+def test_intervals_of_rho_hold_the_true_value_as_often_as_they_claim():
+    # All answer at random among two classes. The judge loses an item only where it differs from the person (1/2) and
+    # both others say what the person says (1/4), so that ρ is 7/8.
+    rng = np.random.default_rng(5)
+    held = []
+    for _ in range(150):
+        labels = rng.integers(0, 2, (3, 60))
+        answers = np.eye(2, dtype=int)[rng.integers(0, 2, (1, 60))]
+        given = Annotations(labels, answers, annotators=list("abc"), judges=["j"], items=range(60), classes=range(2))
+        found = alternative_annotator_test(given, n_bootstrap=200)
+        held.append(found.rho_ends[0][0] <= 7 / 8 <= found.rho_ends[1][0])
+    assert 0.9 < np.mean(held) < 0.99
+
+
+def test_people_with_few_items_are_not_testable_and_said_so():
+    labels = make(gaps=0.0).labels.copy()
+    labels[3, 29:] = -1
+    given = make(gaps=0.0)
+    few = Annotations(
+        labels, given.answers, annotators=given.annotators, judges=given.judges, items=given.items,
+        classes=given.classes, topics=["t"] * 90,
+    )  # fmt: skip
+    found = alternative_annotator_test(few)
+    assert found.testable.tolist() == [True, True, True, False]
+    assert np.isnan(found.p[:, 3]).all()
+    assert np.isnan(found.rho_ends[0]).all()
+    assert any("p3 (29 items)" in note for note in found.notes())
+    assert any("needs 25 topics; there are 1" in note for note in found.notes())
+    with pytest.raises(MetaevalError, match="nobody can be tested: it takes 30 items"):
+        alternative_annotator_test(make(items=20, gaps=0.0))
+
+
+@pytest.mark.parametrize("wrong", [{"epsilon": 1}, {"alpha": 0}, {"agreement": "kappa"}, {"n_bootstrap": -1}])
+def test_wrong_options_are_refused(wrong):
+    with pytest.raises(MetaevalError, match=next(iter(wrong.values())).__str__()):
+        alternative_annotator_test(make(), **wrong)
+
+
+def test_result_shows_itself(tmp_path):
+    found = alternative_annotator_test(make(), n_bootstrap=100)
+    found.write_tables(tmp_path, "judges")
+    assert {path.name for path in tmp_path.iterdir()} >= {
+        "judges.csv",
+        "judges-annotators.csv",
+        "judges-sensitivity.csv",
+    }
+    assert "passes from ε" in found.to_text()
+    json.dumps(found.to_dict())
+    assert len(found.plot().axes) == 2
+    assert set(found.compare_judges()["better"]) <= {"j0", "j1", "j2", "cannot tell"}
+
+
+def test_gold_of_several_people():
+    counts = np.array([[3, 0, 1], [1, 0, 1], [1, 1, 1], [0, 2, 2], [2, 1, 2]])
+    assert find_median(counts).tolist() == [0, 0, 1, 1, 1]
+    assert choose_class(counts).tolist() == [0, 0, 1, 1, 0]
+    given = Annotations(
+        [[0, 2], [0, -1], [2, 1]], [[[1, 0, 0], [0, 1, 3]]], annotators=list("abc"), judges=["j"], items=["x", "y"],
+        classes=range(3), topics=["t", "t"],
+    )  # fmt: skip
+    oq, oc = given.to_quantification(), given.to_classification()
+    np.testing.assert_allclose(oq.gold, [[2 / 3, 0, 1 / 3], [0, 0.5, 0.5]])
+    np.testing.assert_allclose(oq.estimated, [[[1, 0, 0], [0, 0.25, 0.75]]])
+    assert oc.counts[0, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
+    assert len(given.to_classification("median", parts=2).topics) == 2
+
+
+def test_layouts_hold_the_same_labels(tmp_path):
+    people = {"ann": {"x": 1, "y": 2}, "bo": {"y": 1}}
+    (tmp_path / "people.json").write_text(json.dumps(people))
+    (tmp_path / "wide.csv").write_text("item,ann,bo\nx,1,\ny,2,1\n")
+    (tmp_path / "long.csv").write_text("item,annotator,label\nx,ann,1\ny,ann,2\ny,bo,1\n")
+    judge = {"item": ["y", "x"], "j": [2, 1]}
+    read = [read_annotations(tmp_path / name, judge, classes=[1, 2], collection="c")
+            for name in ("people.json", "wide.csv", "long.csv")]  # fmt: skip
+    assert len({one.sha256 for one in read}) == 1
+    assert read[0].labels.tolist() == [[0, 1], [-1, 0]]
+
+
+def test_topics_are_named_by_a_column_or_by_the_beginning_of_the_item():
+    judge = {"item": ["d1__a", "d1__b", "d2__a"], "j": [0, 1, 1]}
+    people = {"item": ["d1__a", "d1__b", "d2__a"], "ann": [0, 1, 1]}
+    assert read_annotations(people, judge, classes=[0, 1], separator="__").topics == ("d1", "d1", "d2")
+    both = {"topic": ["d1", "d1", "d2"], "item": ["a", "b", "a"]}
+    found = read_annotations({**both, "ann": [0, 1, 1]}, {**both, "j": [0, 1, 1]}, classes=[0, 1])
+    assert (found.topics, found.items) == (("d1", "d1", "d2"), ("d1/a", "d1/b", "d2/a"))
+
+
+def test_wrong_labels_are_named_and_missing_answers_obey_the_policy():
+    people = {"item": ["x", "y"], "ann": [0, 1], "bo": [1, 1]}
+    cases = [
+        ({"item": ["x"], "j": [0]}, "run j, item y: there is no answer"),
+        ({"item": ["x", "y"], "j": [0, 7]}, "the vote '7' of j is not one of the classes"),
+        ({"item": ["x", "y", "z"], "j": [0, 1, 1]}, "run j, item z: nobody labelled this item"),
+    ]
+    for judge, message in cases:
+        with pytest.raises(DataError, match=message):
+            read_annotations(people, judge, classes=[0, 1])
+    twice = {"item": ["x", "x", "y"], "annotator": ["ann"] * 3, "label": [0, 1, 1]}
+    with pytest.raises(DataError, match="there is a second vote of ann"):
+        read_annotations(twice, {"item": ["x", "y"], "j": [0, 1]}, classes=[0, 1])
+    with pytest.warns(PolicyWarning, match="left out 1 of 2"):
+        kept = read_annotations(people, {"item": ["x"], "j": [0]}, classes=[0, 1], missing="drop-topic")
+    assert kept.items == ("x",)
+
+
+PUBLISHED = {  # ω and ρ as the authors' notebook prints them, gpt-4o
+    "summeval": ("squared-error", 0.2, range(1, 6), 0.00, 0.48),
+    "cebab_stars": ("squared-error", 0.1, range(1, 6), 0.90, 0.90),
+    "10k_prompts": ("squared-error", 0.15, range(1, 6), 0.69, 0.76),
+    "lesion": ("squared-error", 0.15, range(7), 0.00, 0.62),
+    "mtbench": ("accuracy", 0.2, ["model_a", "tie", "model_b"], 0.00, 0.77),
+}
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="METAEVAL_DATA has no alttest/")
+@pytest.mark.parametrize("name", [one for one in PUBLISHED if one != "summeval"])
+def test_published_rates_come_out(name):
+    agreement, epsilon, classes, omega, rho = PUBLISHED[name]
+    files = (DATA / name / f"{who}_annotations.json" for who in ("human", "llm"))
+    found = alternative_annotator_test(
+        read_annotations(*files, classes=classes), agreement=agreement, epsilon=epsilon, n_bootstrap=0
+    )
+    j = found.judges.index("gpt-4o")
+    assert (round(found.omega[j], 2), round(found.rho[j], 2)) == (omega, rho)

@@ -1,0 +1,81 @@
+"""Files of shared tasks on metrics: one line per run and segment, and gaps where nobody rated."""
+
+import numpy as np
+import pytest
+
+from metaeval import Scores
+from metaeval.errors import DataError, PolicyWarning
+from metaeval.io import read_scores, wmt
+
+MQM = "a\t-1.0\na\tNone\na\t-0.5\nb\t-5.0\nb\tNone\nb\t0.0\n"
+BLEU = "b\t20\nb\t30\nb\t40\na\t10\na\t50\na\t60\nsynthetic_ref\t1\nsynthetic_ref\t2\nsynthetic_ref\t3\n"
+
+
+def put(folder, files):
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_lines_of_a_run_are_its_topics_in_their_order_and_runs_are_matched_by_name(tmp_path):
+    put(tmp_path, {"en-de.mqm.seg.score": MQM.replace("None", "7"), "BLEU-refA.seg.score": BLEU[: BLEU.index("syn")]})
+    scores = read_scores(tmp_path)
+    assert list(map(str, scores.measures)) == ["BLEU", "mqm"]
+    assert scores.matrix("BLEU").loc["a"].tolist() == [10, 50, 60]
+    assert scores.matrix("mqm").loc["a"].tolist() == [-1, 7, -0.5]
+    assert scores.topics == ("1", "2", "3")
+
+
+def test_what_was_not_rated_is_refused_or_left_out_and_so_is_a_run_that_one_file_lacks(tmp_path):
+    put(tmp_path, {"en-de.mqm.seg.score": MQM, "BLEU-refA.seg.score": BLEU})
+    with pytest.raises(
+        DataError, match=r"mqm.seg.score:2: run a, topic 2, measure mqm: there is no score .*drop-topic"
+    ):
+        read_scores(tmp_path)
+    with pytest.warns(PolicyWarning) as told:
+        scores = read_scores(tmp_path, missing="drop-topic")
+    assert [str(one.message) for one in told] == [
+        "left out 1 run that not all files hold: synthetic_ref",
+        "missing=drop-topic: left out 1 of 3 topics with missing scores: 2",
+    ]
+    assert scores.runs == ("b", "a")
+    assert scores.topics == ("1", "3")
+
+
+def test_scores_of_whole_runs_have_one_topic(tmp_path):
+    put(tmp_path, {"BLEU-refA.sys.score": "a\t1\nb\t2\n", "BLEU-refA.seg.score": "a\t1\na\t3\nb\t2\nb\t5\n"})
+    assert wmt.read(tmp_path, level="runs").values.ravel().tolist() == [1, 2]
+    assert wmt.read(tmp_path, level="runs").topics == ("all",)
+    assert wmt.read(tmp_path).values.shape == (2, 2, 1)
+
+
+def test_a_measure_scored_with_two_references_is_two_measures(tmp_path):
+    put(tmp_path, {"BLEU-refA.seg.score": "a\t1\n", "BLEU-refB.seg.score": "a\t2\n", "KIWI-src.seg.score": "a\t3\n"})
+    assert list(map(str, read_scores(tmp_path).measures)) == ["BLEU-refA", "BLEU-refB", "KIWI"]
+
+
+BROKEN = [
+    ({"x.seg.score": "a 1\n"}, r"x.seg.score:1: the line has 1 columns, not run<TAB>score"),
+    ({"x.seg.score": "a\t1\n\nb\ttwo\n"}, r"x.seg.score:3: run b, topic 1, measure x: the score 'two' is not a finite"),
+    ({"x.seg.score": "a\t1\na\t2\nb\t1\n"}, r"run b, measure x: it has 1 lines, but a has 2"),
+    (
+        {"x.seg.score": "a\t1\n", "y.seg.score": "a\t1\na\t2\n"},
+        r"y.seg.score: measure y: a run has 2 scores, but 1 in x",
+    ),
+    ({"x.seg.score": "a\t1\n", "y.seg.score": "b\t1\n"}, r"y.seg.score: run a, measure y: there is no score"),
+]
+
+
+@pytest.mark.parametrize(("files", "message"), BROKEN)
+def test_a_broken_file_is_refused_with_its_line(files, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        wmt.read(put(tmp_path, files))
+
+
+def test_names_of_topics_that_the_files_cannot_hold_are_refused(tmp_path):
+    scores = Scores(np.ones((1, 1, 1)), runs=["a"], topics=["t"], measures=["AP"])
+    with pytest.raises(DataError, match='would be called "1" to "n"'):
+        wmt.write(scores, tmp_path / "out")
+    whole = Scores(np.ones((1, 1, 1)), runs=["a"], topics=["all"], measures=["AP"], collection="out")
+    wmt.write(whole, tmp_path / "out")
+    assert wmt.read(tmp_path / "out") == whole

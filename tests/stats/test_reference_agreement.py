@@ -1,0 +1,240 @@
+"""Agreement with a reference: every shortcut against plain loops, scipy, or enumeration."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.run_agreement import (
+    resample_run_statistics,
+    run_statistics,
+    settle_ties,
+    swap_runs,
+)
+from metaeval.stats.soft_accuracy import (
+    flip_p_values,
+    normal_p_values,
+    resample_soft_accuracy,
+    soft_accuracy,
+    swap_cells_softly,
+)
+from metaeval.stats.swapping import find_clusters, standardise, swap_p_values
+from metaeval.stats.tie_accuracy import resample_tie_accuracy, swap_pairs, tie_accuracy
+from metaeval.stats.topic_correlation import resample_topic_pearson, swap_cells, topic_pearson
+
+WHICH = ("pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson")
+
+
+def draw(seed, n_runs=5, n_topics=7, n_measures=3, levels=None):
+    """Scores of measures that follow the reference more or less; with few levels, of many ties."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(size=(n_runs, 1))
+    reference = skill + rng.normal(size=(n_runs, n_topics))
+    noise = rng.normal(size=(n_runs, n_topics, n_measures)) * [0.3 + m for m in range(n_measures)]
+    values = reference[..., None] + noise
+    if levels:
+        return np.round(values * levels) / levels, np.round(reference * levels) / levels
+    return values, reference
+
+
+def plain_statistics(scores, reference):
+    pairs = list(itertools.combinations(range(len(scores)), 2))
+    signs = [(np.sign(scores[i] - scores[j]), np.sign(reference[i] - reference[j])) for i, j in pairs]
+    constant = np.ptp(scores) == 0 or np.ptp(reference) == 0
+    return {
+        "pairwise_accuracy": np.mean([a == b for a, b in signs]),
+        "tau_a": np.mean([a * b for a, b in signs]),
+        "tau_b": np.nan if constant else scipy_stats.kendalltau(scores, reference).statistic,
+        "spearman": np.nan if constant else scipy_stats.spearmanr(scores, reference).statistic,
+        "pearson": np.nan if constant else scipy_stats.pearsonr(scores, reference).statistic,
+    }
+
+
+CASES = [([1, 2, 3, 4], [1, 3, 2, 5]), ([1, 1, 2, 2], [3, 3, 1, 5]), ([1, 1, 1], [1, 2, 3]), ([0.2, 0.1], [1, 1])]
+
+
+@pytest.mark.parametrize(("scores", "reference"), CASES)
+def test_statistics_of_runs_are_those_of_scipy_and_of_loops(scores, reference):
+    found = run_statistics(scores, reference, WHICH)
+    expected = plain_statistics(scores, reference)
+    for name in WHICH:
+        np.testing.assert_allclose(found[name], expected[name], atol=1e-12, err_msg=name)
+
+
+def test_run_scores_that_differ_by_rounding_are_tied():
+    scores = settle_ties(np.array([[0.1 + 0.2], [0.3], [0.4]]))[:, 0]
+    assert run_statistics(scores, [1, 1, 2], ["pairwise_accuracy"])["pairwise_accuracy"] == 1
+
+
+def test_exchanging_the_scores_of_runs_is_done_as_by_hand():
+    values, reference = draw(1, levels=2)
+    means, wanted = settle_ties(values.mean(axis=1)), reference.mean(axis=1)
+    found = swap_runs(means, wanted, WHICH, 5, 40)
+    z = standardise(means.T)
+    for trial, kept in enumerate(topic_signs(5, range(40), 5) > 0):
+        for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
+            sides = [np.where(kept, z[one], z[two]) for one, two in ((a, b), (b, a))]
+            one, two = (plain_statistics(side, wanted) for side in sides)
+            for name in WHICH:
+                expected = np.nan_to_num(one[name]) - np.nan_to_num(two[name])
+                np.testing.assert_allclose(found[name][trial, pair], expected, atol=1e-6, err_msg=name)
+
+
+def test_p_values_of_exchanges_are_near_those_of_all_exchanges():
+    values, reference = draw(2, n_runs=7)
+    means, wanted = values.mean(axis=1), reference.mean(axis=1)
+    z = standardise(means.T)[:2]
+    observed = run_statistics(means.T[:2], wanted, ["pearson"])["pearson"]
+    masks = np.array(list(itertools.product([True, False], repeat=7)))
+    one, two = (run_statistics(np.where(masks, *side), wanted, ["pearson"])["pearson"] for side in (z, z[::-1]))
+    exact = np.mean(one - two >= observed[0] - observed[1] - 1e-12)
+    p = swap_p_values(observed, swap_runs(means[:, :2], wanted, ["pearson"], 3, 4000)["pearson"])[0, 1]
+    assert abs(p - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
+
+
+def test_only_the_runs_that_count_are_exchanged_with_the_draws_of_all():
+    values, reference = draw(3)
+    means, wanted = values.mean(axis=1), reference.mean(axis=1)
+    top = np.array([0, 2, 4])
+    found = swap_runs(means, wanted, ["tau_b"], 5, 20, runs=top)["tau_b"]
+    z, kept = standardise(means[top].T), topic_signs(5, range(20), 5)[:, top] > 0
+    sides = [plain_statistics(np.where(kept[0], z[a], z[b]), wanted[top])["tau_b"] for a, b in ((0, 1), (1, 0))]
+    np.testing.assert_allclose(found[0, 0], sides[0] - sides[1], atol=1e-6)
+
+
+def plain_tie_accuracy(scores, reference, threshold):
+    """Right pairs at a threshold, shape (run pair, topic)."""
+    pairs = itertools.combinations(range(len(scores)), 2)
+    return np.array(
+        [
+            [
+                reference[i, t] == reference[j, t]
+                if abs(scores[i, t] - scores[j, t]) <= threshold
+                else np.sign(scores[i, t] - scores[j, t]) == np.sign(reference[i, t] - reference[j, t])
+                for t in range(scores.shape[1])
+            ]
+            for i, j in pairs
+        ]
+    )
+
+
+@pytest.mark.parametrize("levels", [None, 1, 3])
+def test_the_best_threshold_is_the_best_of_all_differences_and_zero(levels):
+    values, reference = draw(4, levels=levels)
+    reference = np.round(reference)
+    found = tie_accuracy(values, reference)
+    for m in range(3):
+        scores = values[..., m]
+        thresholds = {0.0, *np.abs(scores[:, None] - scores[None]).ravel()}
+        accuracies = {one: plain_tie_accuracy(scores, reference, one).mean() for one in thresholds}
+        best = max(accuracies.values())
+        assert found.value[m] == pytest.approx(best)
+        assert found.threshold[m] == min(one for one, value in accuracies.items() if value == best)
+        np.testing.assert_array_equal(found.right[m], plain_tie_accuracy(scores, reference, found.threshold[m]))
+
+
+def test_a_measure_that_ties_what_the_reference_ties_is_right_throughout():
+    reference = np.array([[1.0, 2.0], [1.0, 3.0], [2.0, 3.0]])
+    assert tie_accuracy(reference[..., None] * 2, reference).value.tolist() == [1.0]
+
+
+def test_exchanging_who_is_right_is_done_as_by_hand():
+    values, reference = draw(5)
+    right = tie_accuracy(values, np.round(reference)).right
+    found = swap_pairs(right, 9, 30)
+    signs = topic_signs(9, range(30), right[0].size).astype(int)
+    for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
+        difference = (right[a].astype(int) - right[b]).ravel()
+        np.testing.assert_allclose(found[:, pair], signs @ difference / difference.size, atol=1e-15)
+
+
+def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy():
+    values, reference = draw(6)
+    expected = [np.corrcoef(values[..., m].ravel(), reference.ravel())[0, 1] for m in range(3)]
+    np.testing.assert_allclose(topic_pearson(values, reference), expected)
+    found = swap_cells(values, reference, 3, 25)
+    z = standardise(values.transpose(2, 0, 1).reshape(3, -1))
+    for trial, kept in enumerate(topic_signs(3, range(25), reference.size) > 0):
+        for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
+            one, two = (np.corrcoef(np.where(kept, z[i], z[j]), reference.ravel())[0, 1] for i, j in ((a, b), (b, a)))
+            np.testing.assert_allclose(found[trial, pair], one - two, atol=1e-12)
+
+
+def test_a_constant_measure_has_no_correlation_and_no_p_value():
+    values, reference = draw(7)
+    values[..., 1] = 0.1
+    r = topic_pearson(values, reference)
+    assert np.isnan(r).tolist() == [False, True, False]
+    p = swap_p_values(r, swap_cells(values, reference, 3, 20))
+    assert np.isnan(p[1]).all()
+    assert np.isnan(p[:, 1]).all()
+    assert np.isfinite(p[0, 2])
+    assert find_clusters(r, p, 0.05)[1] == 0
+
+
+def test_p_values_of_flips_are_near_those_of_all_flips_and_of_the_normal_limit():
+    values, _ = draw(8, n_runs=3, n_topics=10, n_measures=2)
+    found, normal = flip_p_values(values, 4, 4000), normal_p_values(values)
+    signs = np.array(list(itertools.product([-1, 1], repeat=10)))
+    for m in range(2):
+        for pair, (i, j) in enumerate(itertools.combinations(range(3), 2)):
+            gap = values[i, :, m] - values[j, :, m]
+            exact = np.mean(signs @ gap >= gap.sum() - 1e-9)
+            assert abs(found[m, pair] - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1e-9
+            assert abs(normal[m, pair] - exact) < 0.04
+
+
+def test_soft_accuracy_of_the_reference_itself_is_one():
+    p = flip_p_values(draw(9)[0], 4, 100)
+    assert soft_accuracy(p[0], p[0]) == 1
+    assert soft_accuracy(1 - p[0], p[0]) == pytest.approx(1 - np.abs(1 - 2 * p[0]).mean())
+
+
+def test_exchanging_cells_softly_is_done_as_by_hand():
+    values, reference = draw(10)
+    found = swap_cells_softly(values, reference, 6, 15)
+    z = standardise(values.transpose(2, 0, 1).reshape(3, -1)).reshape(3, 5, 7)
+    wanted = normal_p_values(reference[..., None])[0]
+    for trial, kept in enumerate(topic_signs(6, range(15), reference.size).reshape(15, 5, 7) > 0):
+        for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
+            mixed = np.stack([np.where(kept, z[a], z[b]), np.where(kept, z[b], z[a])], axis=-1)
+            one, two = soft_accuracy(normal_p_values(mixed), wanted)
+            np.testing.assert_allclose(found[trial, pair], one - two, atol=1e-12)
+
+
+def test_topics_drawn_anew_are_topics_written_down_again():
+    values, reference = draw(11)
+    weights = resampled_topics(2, range(6), 7)
+    runs, ceiling = resample_run_statistics(values, reference, weights, WHICH)
+    cells = resample_topic_pearson(values, reference, weights)
+    soft, _ = resample_soft_accuracy(values, reference, weights)
+    right = tie_accuracy(values, reference).right
+    tied = resample_tie_accuracy(right, weights)
+    own = []
+    for trial, weight in enumerate(weights):
+        again = np.repeat(np.arange(7), weight)
+        scores, gold = values[:, again], reference[:, again]
+        for m in range(3):
+            expected = plain_statistics(scores[..., m].mean(axis=1), gold.mean(axis=1))
+            for name in WHICH:
+                np.testing.assert_allclose(runs[name][trial, m], expected[name], atol=1e-6)
+        own.append(plain_statistics(gold.mean(axis=1), reference.mean(axis=1))["tau_a"])
+        np.testing.assert_allclose(cells[trial], topic_pearson(scores, gold))
+        p = normal_p_values(np.concatenate([scores, gold[..., None]], axis=-1))
+        np.testing.assert_allclose(soft[trial], soft_accuracy(p[:-1], p[-1]))
+        np.testing.assert_allclose(tied[trial], right[:, :, again].mean(axis=(1, 2)))
+    assert ceiling["tau_a"] == pytest.approx(np.mean(own))
+
+
+CLUSTERS = [
+    ([0.9, 0.8, 0.7], [[1, 0.2, 0.01], [1, 1, 0.2], [1, 1, 1]], [1, 1, 2]),
+    ([0.7, 0.9, 0.8], [[1, 1, 1], [0.01, 1, 0.01], [0.01, 1, 1]], [3, 1, 2]),
+    ([0.9, 0.9], [[1, 0.5], [0.5, 1]], [1, 1]),
+]
+
+
+@pytest.mark.parametrize(("observed", "p", "clusters"), CLUSTERS)
+def test_a_cluster_begins_with_a_measure_that_one_of_the_last_cluster_beats(observed, p, clusters):
+    assert find_clusters(np.array(observed), np.array(p), 0.05).tolist() == clusters
