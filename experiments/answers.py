@@ -141,7 +141,7 @@ def write_answer(
     return join_parts(
         paper,
         f"# {title}",
-        f"{study['question']} No paper answers this. Rules were fixed before the figures were computed, unless a claim or an "
+        f"{study['question']} The papers reproduced here leave it open. Rules were fixed before the figures were computed, unless a claim or an "
         "input says otherwise.",
         "## Answers by rule",
         show_claims(outcomes),
