@@ -636,7 +636,7 @@ def test_a_coefficient_that_is_0_by_0_is_not_perfect(in_print):
 
 
 def test_what_table_6_settles_has_a_verdict_on_print_with_its_figures(in_print):
-    """SWD: .49 (.02) of oSVM against .47 (.01) of Frank and Hall; whose spread is nowhere above that of the conventional one."""
+    """SWD: .49 (.02) of oSVM against .47 (.01) of Frank and Hall, whose spread is nowhere above the conventional one's."""
     printed = {one.claim: one for one in in_print.verdicts if one.data == verdicts.PRINTED_TABLE}
     assert set(printed) == {CLAIMS[name]["claim"] for name in ("superiority", "never_losing", "robust")}
     lost = printed[CLAIMS["never_losing"]["claim"]]
