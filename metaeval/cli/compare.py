@@ -125,9 +125,9 @@ def compare(
     held = open_named(reference, missing)
     with _report_progress() as say:
         result = compare_measures(
-            measure, sources, against=against or None, reference=held, missing=missing, n_trials=n_trials, n_permutations=n_permutations,
-            alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs, time_limit=time_limit, say=say,
-            store=None if scores or new_scores else out / SCORES,
+            measure, sources, against=against or None, reference=held, missing=missing,  # type: ignore[arg-type]
+            n_trials=n_trials, n_permutations=n_permutations, alpha=alpha, distinct_runs=distinct_runs, seed=seed,
+            n_jobs=n_jobs, time_limit=time_limit, say=say, store=None if scores or new_scores else out / SCORES,
             **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )  # fmt: skip
         say("writing the report")

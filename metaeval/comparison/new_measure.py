@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement_inputs import list_for_each
@@ -121,11 +122,11 @@ class Comparison:
             if held:
                 columns[column] = [*map(hold_power, columns[column], grade_reference_results(held))]
         if references:
-            words = grade_reference_results(references)
-            counts = zip(
-                sum(one.contradicted for one in references), sum(one.decided for one in references), strict=True
+            contradicted, decided = (
+                np.sum([getattr(one, name) for one in references], axis=0) for name in ("contradicted", "decided")
             )
-            columns["reference"] = [f"{word} ({k:,} of {n:,})" for word, (k, n) in zip(words, counts, strict=True)]
+            words = zip(grade_reference_results(references), contradicted, decided, strict=True)
+            columns["reference"] = [f"{word} ({k:,} of {n:,})" for word, k, n in words]
         return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
     def rules(self) -> dict[str, str]:
