@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 COUNTS = ("confirmed", "contradicted", "only_here", "missed")
 """What becomes of significant pairs of runs, held against those of the reference."""
 
+_MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
 _LARGEST_MAP = 16  # measures of which a heat map can show the numbers
 
 
@@ -244,7 +245,31 @@ class Agreement(Result):
         return Table(frame, caption.strip(), self.signature, marks=lambda _: words)
 
     def detail_tables(self) -> list[Table]:
-        """Return the intervals, which the command line prints below."""
+        """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
+        return [*self._tabulate_intervals(), *(self._tabulate_disagreement() if len(self.collections) == 1 else [])]
+
+    def _tabulate_disagreement(self) -> list[Table]:
+        names = [str(self.measures[m]) for m in self._rank()[:_MOST_COLUMNS]]
+        best = f", the {_MOST_COLUMNS} best measures" if len(names) < len(self.measures) else ""
+        runs = self.runs().pivot(index="run", columns="measure", values="difference")[names]
+        far = np.argsort(-runs.abs().max(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+        topics = self.topics().pivot(index="topic", columns="measure", values="tau_b")[names]
+        low = np.argsort(topics.mean(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+        return [
+            Table(
+                runs.iloc[far],
+                f"Runs that disagree most: rank by the measure less rank by {self.reference}{best}.",
+                self.signature,
+                digits=1,
+            ),
+            Table(
+                topics.iloc[low],
+                f"Topics that disagree most: τ_b of the runs' scores with those of {self.reference}{best}.",
+                self.signature,
+            ),
+        ]
+
+    def _tabulate_intervals(self) -> list[Table]:
         rows = self._rank()
         cells = {
             name_statistic(one): [

@@ -265,33 +265,26 @@ def _choose(part: _Part, wanted: Callable[[str], bool]) -> _Part:
 
 def _arrange(parts: Sequence[_Part], collection: str, missing: MissingPolicy) -> Scores:
     rows = [row for part in parts for row in part.rows]
-    lines = [line for part in parts for line in part.lines]
+    places = [(part.path, line) for part in parts for line in part.lines]
     files = [part.path for part in parts]
-    frame = pd.DataFrame(
-        dict(zip(COLUMNS, (np.array(one, dtype=object) for one in zip(*rows, strict=True)), strict=True))
-    )
-    one_file = files[0] if len(files) == 1 else None
+    columns = (np.array(one, dtype=object) for one in zip(*rows, strict=True))
+    frame = pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
     try:
         values, runs, topics, measures = arrange_cells(
-            frame, missing=missing, file=one_file, lines=lines, given=[row[3] for row in rows]
-        )
+            frame, missing=missing, file=describe_files(files) if len(files) > 1 else files[0],
+            lines=range(len(rows)), given=[row[3] for row in rows],
+        )  # fmt: skip
     except DataError as error:
-        if one_file is not None or error.line is None:
+        if error.line is None:
             raise
-        # Lines of several files follow each other; the message names the file that holds this one.
-        bad = next((part for part in parts if _holds(part, error)), parts[0])
+        file, line = places[error.line]  # rows are counted over all files
         raise DataError(
-            error.problem, file=bad.path, line=error.line, run=error.run, topic=error.topic, measure=error.measure,
+            error.problem, file=file, line=line, run=error.run, topic=error.topic, measure=error.measure,
             value=error.value, hint=error.hint,
         ) from None  # fmt: skip
     return Scores(
         values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=describe_files(files)
     )
-
-
-def _holds(part: _Part, error: DataError) -> bool:
-    wanted = (error.run, error.topic, str(error.measure))
-    return any(line == error.line and row[:3] == wanted for line, row in zip(part.lines, part.rows, strict=True))
 
 
 def _compare_sums(scores: Scores, sums: Sequence[Row], files: str) -> None:
