@@ -479,9 +479,7 @@ def agreement(
         trials = (n_permutations, 0 if why else n_bootstrap)
         held = _hold(one, own, held_against, measures, trials, seed)
         found.append(find_statistics(held, wanted))
-        signs = [known.sign for known in (*measures, held_against)]
-        labels = tuple(sorted(one.runs)), tuple(sorted(one.topics))
-        disagreements.append(find_disagreement(*labels, held.values, held.reference, held.run_scores, signs))
+        disagreements.append(_disagree(one, own, held, [*measures, held_against]))
         powers.append(
             discriminative_power(
                 one, test=test, n_permutations=n_permutations, n_bootstrap=0, alpha=alpha, seed=seed, n_jobs=n_jobs
@@ -521,6 +519,15 @@ def agreement(
         no_interval,
         diagnostics=tuple(diagnostics for _, diagnostics in chosen),
     )
+
+
+def _disagree(scores: Scores, own: Scores | None, held: Held, measures: Sequence[Measure]) -> Disagreement:
+    """Compare run by run and topic by topic, with run scores as the measures give them; the last is the reference."""
+    runs, topics = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
+    names, signs = [str(one) for one in measures], find_signs(measures)
+    oriented = scores.sel(runs=runs, topics=topics, measures=names).values * signs
+    run_scores = find_run_scores(oriented, scores, own, names)
+    return find_disagreement(runs, topics, held.values, held.reference, run_scores, signs)
 
 
 def count_confirmed(power: DiscriminativePower, reference: Measure, measures: Sequence[Measure]) -> np.ndarray:
