@@ -185,7 +185,7 @@ def interval_of_pairs(
     Examples
     --------
     >>> [round(float(end), 2) for end in interval_of_pairs([15], [42], [12])]
-    [0.13, 0.65]
+    [0.12, 0.66]
     """
     from scipy.stats import beta
 
