@@ -9,9 +9,9 @@ from experiments.acl2021.audit import PRINTED
 from experiments.acl2021.figures import find_critical_difference
 from experiments.acl2021.printed_figures import read_printed_split
 from experiments.acl2021.verdicts import CLAIMS, RULES
+from experiments.conclusions import SPEAKS
 from metaeval.show.verdict import Verdict
 
-SPEAKS = "the sentence speaks of these data"
 MARKS = ("table3", "table6", "table9")
 ROUNDING = 0.001
 """How far rounding may move the difference of two printed mean τ's."""

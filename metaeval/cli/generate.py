@@ -208,7 +208,7 @@ def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
         if one.convert is not None:
             values[one.name] = one.convert(values[one.name])
         if one.opens:
-            values[one.name] = _open_named(values[one.name], values["missing"], values["format"])
+            values[one.name] = open_named(values[one.name], values["missing"], values["format"])
     switch = next((one for one in plan.switches if values[one]), "")
     function, name = (plan.switches[switch], f"{plan.name}-{switch}") if switch else (plan.main, plan.name)
     if plan.takes == "measures":
@@ -265,7 +265,7 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     return turned
 
 
-def _open_named(said: str | list[str] | None, missing: Any, format: str | None) -> Any:
+def open_named(said: str | list[str] | None, missing: Any, format: str | None = None) -> Any:
     """Return the scores that an option names; a text that is no file is the name of a measure."""
     from metaeval.datasets.open import open_scores
     from metaeval.io.detect import FormatError
