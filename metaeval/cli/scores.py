@@ -240,7 +240,8 @@ def convert(
     """Convert scores from one format to another.
 
     Formats: tidy (CSV or Parquet of run, topic, measure, score), wide (topics × runs CSV, one file per
-    measure), sakai (text matrices with a file of run names), trec_eval (-q output), store.
+    measure), sakai (text matrices with a file of run names), trec_eval (-q output),
+    tot, ir_measures, ranking and jsonl (leaderboards), store.
 
     \b
     Examples:
