@@ -12,7 +12,7 @@ from experiments.bounds import BOUNDS, show_bounds
 from experiments.classifiers import is_kept
 from experiments.licences import show_data
 from experiments.outcome import Outcome, Settings
-from experiments.page import format_list, join_parts, show_command, show_inputs, show_notes
+from experiments.page import format_list, join_parts, quote_claim, show_command, show_inputs, show_notes
 from experiments.sources import SOURCES_ARE, load_runs_or_scores
 from metaeval.errors import MetaevalError, MetaevalWarning
 
@@ -92,7 +92,7 @@ def show_claims(outcomes: Sequence[Outcome]) -> str:
     """
     parts: dict[str, list[str]] = {}
     for one in (verdict for outcome in outcomes for verdict in outcome.verdicts):
-        head = f"**“{one.claim}”** ({one.where}). *Rule:* {one.rule}"
+        head = f"**{quote_claim(one.claim, one.where)}** ({one.where}). *Rule:* {one.rule}"
         table = ["| data | outcome | figures | other looks |", "| :-- | :-- | :-- | :-- |"]
         row = f"| {one.data} | **{one.outcome}** | {one.describe_evidence()} | {one.describe_conditions()} |"
         parts.setdefault(head, table).append(row)

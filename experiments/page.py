@@ -28,8 +28,8 @@ PROVENANCES = {
 }
 """Where an input of a reproduction is from."""
 
-REWORDED = "(reworded)"
-"""What the place of a conclusion ends with that is not quoted word for word."""
+REWORDED, OWN_QUESTION = "(reworded)", ("asked ", "found ", "on ", "over ")
+"""What the place of a conclusion ends with, or begins with, that is not quoted word for word."""
 
 OUTCOME_WORDS = ("holds", "holds in part", "does not hold", "cannot tell")
 
@@ -225,8 +225,7 @@ def show_verdicts(verdicts: Sequence[Verdict]) -> str:
         by_claim.setdefault((one.claim, one.where, one.rule), []).append(one)
     parts = []
     for (claim, where, rule), tried in by_claim.items():
-        quoted = claim if where.endswith(REWORDED) else f"“{claim}”"
-        parts.append(f"**{quoted}** ({where}). *Rule:* {rule}")
+        parts.append(f"**{quote_claim(claim, where)}** ({where}). *Rule:* {rule}")
         simulated = [one for one in tried if one.data.startswith(SIMULATED)]
         real = [one for one in tried if one not in simulated]
         parts += [_tabulate_verdicts(real)] if real else []
@@ -235,6 +234,17 @@ def show_verdicts(verdicts: Sequence[Verdict]) -> str:
             words = ", ".join(f"{word} {counts[word]}" for word in OUTCOME_WORDS if counts[word])
             parts.append(fold(f"on simulated collections: {words}", _tabulate_verdicts(simulated)))
     return "\n\n".join(parts)
+
+
+def quote_claim(claim: str, where: str) -> str:
+    """Return a conclusion, in quotation marks if it is quoted word for word from where it stands.
+
+    Examples
+    --------
+    >>> quote_claim("A is best.", "§1"), quote_claim("Is A best?", "asked here"), quote_claim("A wins.", "§2 (reworded)")
+    ('“A is best.”', 'Is A best?', 'A wins.')
+    """
+    return claim if where.endswith(REWORDED) or where.startswith(OWN_QUESTION) else f"“{claim}”"
 
 
 def fold(summary: str, *parts: str) -> str:
