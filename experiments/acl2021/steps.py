@@ -114,7 +114,7 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     _add_consistency(outcome, studies)
     _add_power(outcome, studies)
     outcome.tables |= summary.tabulate_summaries(studies)
-    outcome.verdicts = verdicts.apply_to_collections(views)
+    outcome.verdicts = verdicts.apply_to_collections(views, find_relation(source))
     if source == subset.SOURCE:
         subset.add_subset(outcome, settings)
     return outcome
