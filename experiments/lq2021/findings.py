@@ -80,6 +80,8 @@ class Findings:
         Mean τ of rankings from two halves of the topics.
     more_consistent : mapping of (str, str) to bool
         Whether the means of two measures differ significantly; empty where that is not known.
+    parts : tuple of Findings
+        The collections, where it is several together.
     """
 
     n_pairs: int = 0
@@ -98,6 +100,12 @@ class Findings:
     golds: tuple[np.ndarray, ...] = ()
     consistencies: Mapping[str, float] = field(default_factory=dict)
     more_consistent: Mapping[Pair, bool] = field(default_factory=dict)
+    parts: tuple[Findings, ...] = ()
+
+    @property
+    def has_baselines(self) -> bool:
+        """Whether Popularity and Uniform are among the runs."""
+        return bool(self.wins)
 
     def compare(self, first: str, second: str) -> tuple[OutcomeWord, Evidence]:
         """Return whether one measure finds more significant pairs than another, and the difference.
@@ -109,7 +117,7 @@ class Findings:
         Returns
         -------
         word : {"holds", "does not hold", "cannot tell"}
-            By the interval; of printed numbers, which have none, by the numbers.
+            By the interval; of printed numbers, which have none, by the numbers, as in ACL 2021.
         evidence : Evidence
         """
         turned = (first, second) not in self.gaps
@@ -119,7 +127,7 @@ class Findings:
             value, interval = -value, None if interval is None else (-interval[1], -interval[0])
         evidence = Evidence(f"power of {first} less that of {second}", value, interval)
         if self.printed:
-            return ("holds" if value > 0 else "does not hold"), evidence
+            return ("holds" if value > 0 else "does not hold" if value else "cannot tell"), evidence
         return judge_differences([interval]), evidence
 
     def share_overlap(self, first: str, second: str) -> float:
@@ -159,6 +167,7 @@ def pool(parts: Mapping[str, Findings]) -> Findings:
     each = list(parts.values())
     pairs = list(itertools.combinations(MEASURES, 2))
     pooled = Findings(
+        parts=tuple(each),
         printed=all(one.printed for one in each),
         taus={p: float(np.mean([one.get_tau(*p) for one in each])) for p in pairs} if all(one.taus for one in each) else {},
         wins={m: _add([one.wins[m] for one in each]) for m in MEASURES} if all(one.wins for one in each) else {},

@@ -334,7 +334,6 @@ def test_on_its_own_numbers_most_sentences_follow_by_their_rules_and_the_rest_ar
     assert len(said) + len(denied) == 53
     assert {(one.where.split()[2].rstrip(","), one.data) for one in unlike} == {
         ("§5.4", "print: Sem17T4C"),
-        ("§6.3", "print: DQ-E"),
         ("§6.4", "print: DQ-E"),
     }
     assert all(one.reason.startswith("print does not have") for one in found if not one.evidence)
@@ -361,7 +360,7 @@ def test_print_is_read_as_it_stands():
     assert POWER not in figures.ahead
     power = read_print()["DQ-A"].ahead[POWER]
     assert power.loc["RNOD", "RSNOD"]
-    assert not read_print()["DQ-E"].ahead[POWER].to_numpy().any()
+    assert read_print()["DQ-E"].ahead[POWER].loc["RNOD", "NMD"]  # 117 against 116: without intervals the numbers decide
 
 
 def test_claims_about_formulas_hold_where_the_right_measures_fail():
