@@ -8,12 +8,14 @@ import numpy as np
 from scipy.stats import binomtest
 
 from experiments.bounds import BOUNDS
+from experiments.flat_gold.curves import find_mean
 from experiments.lq2021.findings import FOUR, MEASURES, NOMINAL, Findings
 from experiments.lq2021.judge_power import join_words
 from experiments.verdicts import Found
 from metaeval.show.verdict import Evidence, OutcomeWord, judge_differences
 from metaeval.stats.pearson import pearson
 
+CONFIDENCE = 0.95
 LEVEL = 0.05
 """Of sign tests, as of the paper's tests."""
 
@@ -133,6 +135,14 @@ def nmd_prefers_popularity_most(one: Findings) -> Found | None:
     """Does NMD prefer Popularity on a larger share of topics than every other measure?"""
     if not one.wins:
         return None
+    if one.preferences:
+        popular = [find_mean(column) for column in (_stack_signs(one) > 0).T]
+        gaps = [popular[0].less(other).find_ends(CONFIDENCE) for other in popular[1:]]
+        leads = (
+            Evidence(f"share of NMD less that of {name}", popular[0].less(other).value, gap)
+            for name, other, gap in zip(MEASURES[1:], popular[1:], gaps, strict=True)
+        )
+        return judge_differences(gaps), tuple(leads)
     shares = _list_shares(one)
     own = shares.pop("NMD")
     words = [judge_differences([(own[1][0] - other[1][1], own[1][1] - other[1][0])]) for other in shares.values()]

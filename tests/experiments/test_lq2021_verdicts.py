@@ -13,6 +13,7 @@ from metaeval.analyses.study import study_collection
 pytest.importorskip("experiments.lq2021.verdicts", reason="the experiments are not part of an installed copy")
 
 from experiments.bounds import BOUNDS
+from experiments.flat_gold import verdicts as flat_gold
 from experiments.lq2021 import audit, verdicts
 from experiments.lq2021.chance import bound_errors
 from experiments.lq2021.findings import MEASURES, Findings, Gap, pool
@@ -200,6 +201,9 @@ CASES = [
     ("nmd_prefers_popularity_most", won(NMD=0.6), HOLDS),
     ("nmd_prefers_popularity_most", won(JSD=0.6), FAILS),
     ("nmd_prefers_popularity_most", won(NMD=0.22), UNKNOWN),
+    ("nmd_prefers_popularity_most", preferring(NMD_FOR_POPULARITY), HOLDS),
+    ("nmd_prefers_popularity_most", preferring(NMD_FOR_POPULARITY[:, [1, 0, 2, 3, 4, 5]]), FAILS),
+    ("nmd_prefers_popularity_most", preferring(TURNING), UNKNOWN),
     ("nmd_prefers_popularity", won(NMD=0.6), HOLDS),
     ("nmd_prefers_popularity", won(NMD=0.4), FAILS),
     ("nmd_prefers_popularity", won(NMD=0.51), UNKNOWN),
@@ -235,6 +239,19 @@ def test_without_the_results_that_it_needs_a_rule_does_not_apply():
     assert [
         one.rule for one in verdicts.CLAIMS if one.tried == "collection" and one.decide(Findings()) is not None
     ] == []
+
+
+def test_the_share_of_popularity_is_compared_topic_by_topic_as_on_the_page_of_flat_gold():
+    """NMD alone prefers Popularity on 6 of 60 topics, and all do on 30: shares overlap, their differences leave 0 out."""
+    deltas = np.where(np.arange(60)[:, None] < 30, -0.2, 0.2) * np.ones(6)
+    deltas[30:36, 0] = -0.2
+    one = preferring(deltas)
+    word, evidence = RULES["nmd_prefers_popularity_most"].decide(one)
+    assert (word, evidence[0].value) == (HOLDS, pytest.approx(0.1))
+    popular = [flat_gold.find_mean(column < 0) for column in deltas.T]
+    gaps = flat_gold.compare_with_others(dict(zip(MEASURES, popular, strict=True)))
+    assert np.allclose(sorted(gap.interval for gap in gaps), sorted(gap.interval for gap in evidence))
+    assert RULES["nmd_prefers_popularity_most"].decide(Findings(wins=one.wins))[0] == UNKNOWN
 
 
 def test_contradictions_of_baselines_in_two_languages_count_once_and_the_rule_is_about_no_others():
