@@ -50,6 +50,8 @@ class Findings:
     ----------
     n_pairs : int
         Pairs of runs, T_D.
+    n_topics : int
+        Where both baselines are there.
     found : mapping of str to int
         Significant pairs by measure, S_D.
     overlaps : mapping of (str, str) to (int, int, int)
@@ -85,6 +87,7 @@ class Findings:
     """
 
     n_pairs: int = 0
+    n_topics: int = 0
     found: Mapping[str, int] = field(default_factory=dict)
     overlaps: Mapping[Pair, tuple[int, int, int]] = field(default_factory=dict)
     gaps: Mapping[Pair, Gap] = field(default_factory=dict)
@@ -168,6 +171,7 @@ def pool(parts: Mapping[str, Findings]) -> Findings:
     pairs = list(itertools.combinations(MEASURES, 2))
     pooled = Findings(
         parts=tuple(each),
+        n_topics=sum(one.n_topics for one in each),
         printed=all(one.printed for one in each),
         taus={p: float(np.mean([one.get_tau(*p) for one in each])) for p in pairs} if all(one.taus for one in each) else {},
         wins={m: _add([one.wins[m] for one in each]) for m in MEASURES} if all(one.wins for one in each) else {},

@@ -114,6 +114,20 @@ def nmd_and_rnod_disagree_over_popularity(one: Findings) -> Found | None:
     return ("holds in part" if second > fourth else "does not hold"), evidence
 
 
+def nmd_alone_prefers_popularity_on_a_fifth_to_a_quarter(one: Findings) -> Found | None:
+    """Is NMD alone for Popularity, against each of four measures, on as large a share of topics as the paper says?"""
+    there = {name: one.quadrants["NMD", name][0] for name in FOUR if ("NMD", name) in one.quadrants}
+    if not there or not one.n_topics:
+        return None
+    least, most = (BOUNDS[f"share on which NMD disagrees, {end}"].value for end in ("least", "most"))
+    so = [least <= round(number / one.n_topics, 2) <= most for number in there.values()]
+    head = f"of {one.n_topics} topics NMD for Popularity and for Uniform "
+    evidence = tuple(Evidence(f"{head * (not n)}{name}", number) for n, (name, number) in enumerate(there.items()))
+    if len(there) < len(FOUR) and all(so):
+        return "cannot tell", evidence
+    return ("holds" if all(so) else "holds in part" if any(so) else "does not hold"), evidence
+
+
 def divergent_topics_show_it(one: Findings) -> Found | None:
     """On the topics of Figure 3, do all measures but NMD prefer Uniform?"""
     if len(one.preferences) != 1:

@@ -10,7 +10,7 @@ import metaeval
 
 pytest.importorskip("experiments.acl2021.steps", reason="the experiments are not part of an installed copy")
 
-from experiments.acl2021 import audit, formulas, on_print, verdicts
+from experiments.acl2021 import audit, formulas, gold, on_print, verdicts
 from experiments.acl2021.classification import ALL, CONSISTENT, GROUP_A, GROUP_B, INCONSISTENT, INDISCRIMINATE
 from experiments.acl2021.figures import HALVES, POWER, SMALL, Figures, Split, average_figures, read_study
 from experiments.acl2021.judging import tell_at_least
@@ -142,6 +142,7 @@ OF_RUNS = {
     "kappa_of_constant_runs",
     "alphas_of_constant_runs",
     "rank_ten_at_top",
+    "constant_run_ten_at_top",
     "kappa_cannot_distinguish",
     "constant_runs_explain_consistency",
     "constant_runs_explain_power",
@@ -270,6 +271,34 @@ def test_the_best_run_by_mae_mu_is_far_from_the_top_by_mae_m_or_not(place, word)
     scores = metaeval.Scores(values, runs=range(12), topics=range(5), measures=ALL)
     found, evidence = decide("rank_ten_at_top", Figures("made", ALL, scores=scores))
     assert (found, evidence[1].value) == (word, place + 1)
+
+
+@pytest.mark.parametrize(("place", "word"), [(11, "holds"), (7, "holds in part"), (0, "does not hold")])
+def test_the_constant_run_that_is_best_by_mae_mu_is_far_from_the_top_by_mae_m_or_not(place, word):
+    values = np.tile(LEVELS[:, None, None], (1, 5, len(ALL)))
+    values[place, :, ALL.index("MAE_mu")] = 0.0
+    runs = ["always-0" if one == place else f"r{one:02d}" for one in range(12)]
+    scores = metaeval.Scores(values, runs=runs, topics=range(5), measures=ALL)
+    assert decide("constant_run_ten_at_top", Figures("made", ALL, scores=scores, n_constant=1))[0] == word
+    scores = metaeval.Scores(
+        values, runs=["always-0" if r == 5 else f"r{r:02d}" for r in range(12)], topics=range(5), measures=ALL
+    )
+    assert decide("constant_run_ten_at_top", Figures("made", ALL, scores=scores, n_constant=1))[0] == "does not hold"
+    assert decide("constant_run_ten_at_top", Figures("made", ALL, scores=scores)) is None
+
+
+def test_one_topic_with_an_empty_gold_class_is_enough():
+    def collect(*topics):
+        counts = [[np.diag(sizes).tolist() for sizes in topics]]
+        return metaeval.ClassificationRuns(
+            counts, runs=["a"], topics=range(len(topics)), classes=["no", "yes"], collection="made"
+        )
+
+    full, empty = collect([2, 3], [1, 1]), collect([2, 3], [0, 1])
+    assert [one.outcome for one in gold.judge_gold({"Sem16T4C": full})] == ["does not hold"]
+    found = gold.judge_gold({"Sem16T4C": full, "Sem17T4C": empty})[0]
+    assert (found.outcome, [one.value for one in found.evidence]) == ("holds", [0, 1])
+    assert gold.judge_gold({}) == []
 
 
 def test_every_rule_that_applies_is_tried_on_a_collection_with_both_tests_and_all_looks(with_constants):

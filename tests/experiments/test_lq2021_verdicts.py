@@ -78,6 +78,12 @@ def preferring(deltas, golds=()):
     return replace(read_study(study), golds=golds)
 
 
+def alone(*numbers):
+    """Of 300 topics, those on which NMD prefers Popularity, and RNOD, NVD, RNSS and JSD Uniform."""
+    names = [("NMD", name) for name in ("RNOD", "NVD", "RNSS", "JSD")]
+    return Findings(n_topics=300, quadrants={pair: (number, 0) for pair, number in zip(names, numbers, strict=False)})
+
+
 def consistent(one, **means):
     means = {**dict.fromkeys(MEASURES, 0.5), **means}
     apart = {pair: abs(means[pair[0]] - means[pair[1]]) > 0.05 for pair in itertools.permutations(MEASURES, 2)}
@@ -195,6 +201,10 @@ CASES = [
     ("nmd_and_rnod_disagree_over_popularity", Findings(quadrants={("NMD", "RNOD"): (75, 20)}), PART),
     ("nmd_and_rnod_disagree_over_popularity", Findings(quadrants={("NMD", "RNOD"): (2, 75)}), FAILS),
     ("nmd_and_rnod_disagree_over_popularity", Findings(quadrants={("NMD", "RNOD"): (0, 0)}), UNKNOWN),
+    ("nmd_alone_prefers_popularity_on_a_fifth_to_a_quarter", alone(62, 78, 75, 63), HOLDS),
+    ("nmd_alone_prefers_popularity_on_a_fifth_to_a_quarter", alone(61, 80, 75, 63), PART),
+    ("nmd_alone_prefers_popularity_on_a_fifth_to_a_quarter", alone(6, 8, 7, 200), FAILS),
+    ("nmd_alone_prefers_popularity_on_a_fifth_to_a_quarter", alone(75), UNKNOWN),
     ("divergent_topics_show_it", preferring(NMD_FOR_POPULARITY), HOLDS),
     ("divergent_topics_show_it", preferring(np.vstack([NMD_FOR_POPULARITY[:1], 0.2 + NOISE])), PART),
     ("divergent_topics_show_it", preferring(0.2 + NOISE), FAILS),
