@@ -20,8 +20,8 @@ ORIGINAL = "original"
 SOURCES_ARE = {
     ORIGINAL: "the published score matrices, which cannot be downloaded by a program; with them every number is compared "
     "with print. The path is tested with simulated matrices written in that layout.",
-    "stc3": "dialogues of NTCIR-14 STC-3 with 22 runs, two of them baselines; gold and baselines are the paper's own, the "
-    "other runs are one team's.",
+    "stc3": "dialogues of NTCIR-14 STC-3 with 22 runs, two of them baselines: the gold is the paper's own, the "
+    "baselines are made from it, the other runs are one team's.",
     "llmjudge": "33 runs on 25 topics, as classification and, by shares of classes, as quantification.",
     "semeval2017-runs": "half of the tweets of SemEval-2017 Task 4 C (topics of one word) with the runs of 14 of its 15 "
     "teams and the five constant baselines: 19 of the paper's 20 runs.",

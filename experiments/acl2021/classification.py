@@ -147,16 +147,12 @@ def official_measures(figures: Figures) -> Found | None:
 
 def rank_ten_at_top(figures: Figures) -> Found | None:
     """Does the best run by MAE^μ stand far from the top by MAE^M?"""
-    if figures.scores is None or not {"MAE_M", "MAE_mu"} <= set(figures.measures):
-        return None
-    means = figures.scores.means()
-    ranks = means["MAE_M"].round(12).rank(method="min")
-    best = means["MAE_mu"].round(12) == means["MAE_mu"].round(12).min()
-    rank, n_runs = int(ranks[best].max()), len(means)
-    evidence = (Evidence("runs", n_runs), Evidence("rank by MAE_M of the best by MAE_mu", rank))
-    if rank >= bound("far from the top"):
-        return "holds", evidence
-    return ("holds in part" if rank > (n_runs + 1) / 2 else "does not hold"), evidence
+    return _rank_best(figures)
+
+
+def constant_run_ten_at_top(figures: Figures) -> Found | None:
+    """Is a constant run the best by MAE^μ, and far from the top by MAE^M?"""
+    return _rank_best(figures, CONSTANT) if figures.n_constant else None
 
 
 def kappa_most_consistent(figures: Figures) -> Found | None:
@@ -259,6 +255,23 @@ def kappa_and_alpha_ord(figures: Figures) -> Found | None:
 def alpha_int_no_gain(figures: Figures) -> Found | None:
     """Is α-INT ahead of α-ORD by no criterion?"""
     return judge_two(figures, "alpha_ORD", "alpha_INT")
+
+
+def _rank_best(figures: Figures, part: str = "") -> Found | None:
+    """Return how far from the top by MAE^M the best run by MAE^μ is, of those whose names hold a part."""
+    if figures.scores is None or not {"MAE_M", "MAE_mu"} <= set(figures.measures):
+        return None
+    means = figures.scores.means()
+    ranks = means["MAE_M"].round(12).rank(method="min")
+    at_top = means["MAE_mu"].round(12) == means["MAE_mu"].round(12).min()
+    best = at_top & np.array([part in str(run) for run in means.index])
+    if not best.any():
+        return "does not hold", (Evidence("runs", len(means)), Evidence("constant runs at the top by MAE_mu", 0))
+    rank, n_runs = int(ranks[best].max()), len(means)
+    evidence = (Evidence("runs", n_runs), Evidence("rank by MAE_M of the best by MAE_mu", rank))
+    if rank >= bound("far from the top"):
+        return "holds", evidence
+    return ("holds in part" if rank > (n_runs + 1) / 2 else "does not hold"), evidence
 
 
 def _average(collections: Sequence[Figures]) -> Figures | None:

@@ -10,6 +10,7 @@ from experiments.acl2021.figures import find_critical_difference
 from experiments.acl2021.printed_figures import read_printed_split
 from experiments.acl2021.verdicts import CLAIMS, RULES
 from experiments.conclusions import SPEAKS
+from experiments.named_data import limit, list_named
 from metaeval.show.verdict import Verdict
 
 MARKS = ("table3", "table6", "table9")
@@ -33,7 +34,8 @@ def apply_to_print() -> Iterator[Verdict]:
             said = (
                 "yes" if first in claim["speaks_of"] else "it denies it" if first in claim.get("denies", ()) else "no"
             )
-            yield replace(verdict, reason=reason, conditions=((SPEAKS, said), *source))
+            told = replace(verdict, reason=reason, conditions=((SPEAKS, said), *source))
+            yield limit(told, list_named(claim), [first])
 
 
 def find_implications() -> Iterator[str]:
@@ -45,11 +47,10 @@ def find_implications() -> Iterator[str]:
     """
     n, unlike = 0, []
     for one in apply_to_print():
-        said = dict(one.conditions)[SPEAKS]
-        if one.reason or said == "no":
+        if one.reason or dict(one.conditions)[SPEAKS] == "no":
             continue
         n += 1
-        if one.outcome != ("holds" if said == "yes" else "does not hold"):
+        if one.outcome != "holds":
             unlike.append(f"“{one.claim}” ({one.where}) on {one.data}: {one.outcome} ({one.describe_evidence()})")
     yield (
         f"The rules on the paper's own numbers: in {n - len(unlike)} of {n} places that a sentence speaks of, and for which "

@@ -10,7 +10,6 @@ import pandas as pd
 
 from experiments.acl2021.audit import LQ2021, LQ2021_MEASURES, PRINTED, STUDY, read_triangle
 from experiments.acl2021.figures import HALVES, SMALL, Figures, Split
-from experiments.bounds import BOUNDS
 
 PRINTED_CONSTANT = {"Sem16T4C": 1, "Sem17T4C": 5}
 """Constant runs, as §5.2 counts them."""
@@ -39,7 +38,8 @@ def _read_printed(name: str, kind: str) -> Figures:
     found = finds_more = None
     if name in PRINTED_POWER:
         found = pd.Series(dict(zip(LQ2021_MEASURES, LQ2021["table3"][PRINTED_POWER[name]]["S_D"], strict=True)))
-        fewer = found.to_numpy() <= (1 - BOUNDS["clearly fewer"].value) * found.to_numpy()[:, None]
+        # Print has no intervals: the numbers alone decide, as in the rules on LQ 2021.
+        fewer = found.to_numpy() < found.to_numpy()[:, None]
         finds_more = pd.DataFrame(fewer, index=found.index, columns=found.index)
     return Figures(
         name, tuple(order), tau, splits=splits, found=found, finds_more=finds_more,

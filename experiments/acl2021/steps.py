@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 import metaeval
-from experiments.acl2021 import audit, formulas, on_print, subset, summary, verdicts
+from experiments.acl2021 import audit, formulas, gold, on_print, subset, summary, verdicts
 from experiments.comparison import cell
 from experiments.outcome import Outcome, Settings
 from experiments.page import SIMULATED
@@ -27,6 +27,9 @@ SIMILARITY = {
 }
 CONSISTENCY = {"table3": SIMILARITY["table2"], "table6": SIMILARITY["table5"], "table9": SIMILARITY["table8"]}
 FIGURES = {"figure1": SIMILARITY["table2"], "figure2": SIMILARITY["table5"], "figure3": SIMILARITY["table8"]}
+GOLD = "semeval"
+"""The source with the gold of all topics of SemEval's collections."""
+
 QUESTIONS = ("similarity", "consistency", "small_consistency", "power", "robust_power")
 
 
@@ -114,7 +117,12 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     _add_consistency(outcome, studies)
     _add_power(outcome, studies)
     outcome.tables |= summary.tabulate_summaries(studies)
-    outcome.verdicts = verdicts.apply_to_collections(views)
+    outcome.verdicts = verdicts.apply_to_collections(views, find_relation(source))
+    if source == GOLD:
+        data = {
+            name: STUDY["sources"][source][name] for name in scores if STUDY["collections"][name] == "classification"
+        }
+        outcome.verdicts += gold.judge_gold({name: settings.load(one) for name, one in data.items()})
     if source == subset.SOURCE:
         subset.add_subset(outcome, settings)
     return outcome

@@ -14,6 +14,8 @@ from experiments.acl2021.audit import STUDY
 from experiments.acl2021.figures import CONSTANT, Figures, read_study
 from experiments.acl2021.printed_figures import read_print
 from experiments.bounds import BOUNDS
+from experiments.comparison import Relation
+from experiments.named_data import deny, limit, list_named, turn
 from experiments.outcome import read_toml
 from experiments.verdicts import FEWEST_RUNS, Found, Rule, Views
 from metaeval.analyses.discriminative_power import discriminative_power
@@ -188,9 +190,10 @@ def decide_print(name: str, claim: Mapping[str, Any]) -> dict[str, Found]:
         }  # fmt: skip
     decided = {place: found for place, one in tried.items() if (found := judge(one)) is not None}
     # What stands for an interval in print is the number itself: it is not shown.
-    return {
+    shown: dict[str, Found] = {
         place: (word, tuple(replace(one, interval=None) for one in seen)) for place, (word, seen) in decided.items()
     }
+    return {place: turn(found) if place in claim.get("denies", ()) else found for place, found in shown.items()}
 
 
 def fill_bounds(text: str) -> str:
@@ -222,23 +225,27 @@ RULES = {claim["name"]: _make_rule(claim) for claim in CLAIMS["claims"]}
 """By name."""
 
 
-def apply_to_collections(collections: Mapping[str, Views]) -> list[Verdict]:
+def apply_to_collections(collections: Mapping[str, Views], relation: Relation = "the paper's") -> list[Verdict]:
     """Return the verdicts of every rule on the collections of one source, rule by rule.
 
     Parameters
     ----------
     collections : mapping of str to Views
         By the paper's name of the collection in whose place they stand.
+    relation : str, optional
+        How they are related to the paper's, as for `cell`.
 
     Returns
     -------
     list of Verdict
     """
-    groups = [[collections[one] for one in group if one in collections] for group in TOGETHER]
-    joined = [join_views(group) for group in groups if group]
-    return [
-        verdict
-        for claim in CLAIMS["claims"]
-        for views in (joined if claim.get("together") else collections.values())
-        if (verdict := RULES[claim["name"]].apply(views)) is not None
-    ]
+    groups = [[one for one in group if one in collections] for group in TOGETHER]
+    joined = {", ".join(group): join_views([collections[one] for one in group]) for group in groups if group}
+    verdicts = []
+    for claim in CLAIMS["claims"]:
+        for place, views in (joined if claim.get("together") else collections).items():
+            rule = RULES[claim["name"]]
+            verdict = (deny(rule) if place in claim.get("denies", ()) else rule).apply(views)
+            if verdict is not None:
+                verdicts.append(limit(verdict, list_named(claim), place.split(", "), relation))
+    return verdicts

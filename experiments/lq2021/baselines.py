@@ -58,7 +58,7 @@ def add_baselines(outcome: Outcome, studies: Mapping[str, Study]) -> None:
     for name in PRINTED["table7"]:
         got = total if name == "TOTAL" and complete else wins.get(name)
         data = "" if got is None else "all six collections" if name == "TOTAL" else studies[name].name
-        # The gold and both baselines of STC-3 are the paper's own, whatever the other runs.
+        # The gold of STC-3 is the paper's own, and both baselines are made from it, whatever the other runs.
         relation = "the paper's" if outcome.source == "stc3" else find_relation(outcome.source)
         for m, measure in enumerate(STUDY["measures"]):
             for side, baseline in enumerate(("uni", "pop")):

@@ -50,6 +50,8 @@ class Findings:
     ----------
     n_pairs : int
         Pairs of runs, T_D.
+    n_topics : int
+        Where both baselines are there.
     found : mapping of str to int
         Significant pairs by measure, S_D.
     overlaps : mapping of (str, str) to (int, int, int)
@@ -80,9 +82,12 @@ class Findings:
         Mean τ of rankings from two halves of the topics.
     more_consistent : mapping of (str, str) to bool
         Whether the means of two measures differ significantly; empty where that is not known.
+    parts : tuple of Findings
+        The collections, where it is several together.
     """
 
     n_pairs: int = 0
+    n_topics: int = 0
     found: Mapping[str, int] = field(default_factory=dict)
     overlaps: Mapping[Pair, tuple[int, int, int]] = field(default_factory=dict)
     gaps: Mapping[Pair, Gap] = field(default_factory=dict)
@@ -98,6 +103,12 @@ class Findings:
     golds: tuple[np.ndarray, ...] = ()
     consistencies: Mapping[str, float] = field(default_factory=dict)
     more_consistent: Mapping[Pair, bool] = field(default_factory=dict)
+    parts: tuple[Findings, ...] = ()
+
+    @property
+    def has_baselines(self) -> bool:
+        """Whether Popularity and Uniform are among the runs."""
+        return bool(self.wins)
 
     def compare(self, first: str, second: str) -> tuple[OutcomeWord, Evidence]:
         """Return whether one measure finds more significant pairs than another, and the difference.
@@ -109,7 +120,7 @@ class Findings:
         Returns
         -------
         word : {"holds", "does not hold", "cannot tell"}
-            By the interval; of printed numbers, which have none, by the numbers.
+            By the interval; of printed numbers, which have none, by the numbers, as in ACL 2021.
         evidence : Evidence
         """
         turned = (first, second) not in self.gaps
@@ -119,7 +130,7 @@ class Findings:
             value, interval = -value, None if interval is None else (-interval[1], -interval[0])
         evidence = Evidence(f"power of {first} less that of {second}", value, interval)
         if self.printed:
-            return ("holds" if value > 0 else "does not hold"), evidence
+            return ("holds" if value > 0 else "does not hold" if value else "cannot tell"), evidence
         return judge_differences([interval]), evidence
 
     def share_overlap(self, first: str, second: str) -> float:
@@ -159,6 +170,8 @@ def pool(parts: Mapping[str, Findings]) -> Findings:
     each = list(parts.values())
     pairs = list(itertools.combinations(MEASURES, 2))
     pooled = Findings(
+        parts=tuple(each),
+        n_topics=sum(one.n_topics for one in each),
         printed=all(one.printed for one in each),
         taus={p: float(np.mean([one.get_tau(*p) for one in each])) for p in pairs} if all(one.taus for one in each) else {},
         wins={m: _add([one.wins[m] for one in each]) for m in MEASURES} if all(one.wins for one in each) else {},

@@ -19,8 +19,8 @@ OTHERS = MEASURES[1:]
 
 
 def overlap_is_not_always_high(one: Findings) -> Found | None:
-    """Is any overlap low?"""
-    shares = _list_overlaps(one, MEASURES)
+    """Is any overlap low, in any collection?"""
+    shares = [share for part in one.parts or (one,) for share in _list_overlaps(part, MEASURES)]
     if not shares:
         return None
     low = sum(share < BOUNDS["low overlap"].value for share in shares)
@@ -85,7 +85,10 @@ def contradictions_are_very_rare(one: Findings) -> Found | None:
 
 def contradictions_repeat_themselves(one: Findings) -> Found | None:
     """Are there fewer contradictions once equal runs are taken as one?"""
-    if one.contradictions is None:
+    copies = [
+        run for run, twin in one.twins.items() if run != twin and any(part in run for part in (POPULARITY, UNIFORM))
+    ]
+    if one.contradictions is None or not copies:
         return None
     merged = {(*row[:2], *(one.twins.get(run, run) for run in row[2:])) for row in one.contradictions}
     evidence = (*_count(one, one.contradictions), Evidence("with equal runs taken as one", len(merged)))
@@ -160,7 +163,7 @@ def nmd_is_an_outlier_by_overlap(one: Findings) -> Found | None:
 
 def nmd_contradicts_over_popularity(one: Findings) -> Found | None:
     """Does NMD contradict four measures on a few pairs, all with Popularity?"""
-    if one.contradictions is None:
+    if one.contradictions is None or not one.has_baselines:
         return None
     rows = _select(one, "NMD", FOUR)
     involved = sum(any(POPULARITY in run for run in row[2:]) for row in rows)
@@ -182,7 +185,7 @@ def nmd_contradicts_over_popularity(one: Findings) -> Found | None:
 
 def contradictions_speak_for_popularity(one: Findings) -> Found | None:
     """Where NMD or RSNOD contradicts another measure about Popularity, is it for it?"""
-    if one.contradictions is None:
+    if one.contradictions is None or not one.has_baselines:
         return None
     rows = [row for name in ("NMD", "RSNOD") for row in _select(one, name, FOUR)]
     rows = [row for row in rows if sum(POPULARITY in run for run in row[2:]) == 1]
@@ -263,7 +266,7 @@ def symmetry_brings_rnod_to_nmd(one: Findings) -> Found | None:
 
 def nmd_favours_popularity_against_the_others(one: Findings) -> Found | None:
     """Does NMD find Popularity significantly better than Uniform, and four measures the reverse?"""
-    if one.contradictions is None:
+    if one.contradictions is None or not one.has_baselines:
         return None
     rows = [row for row in _select(one, "NMD", FOUR) if POPULARITY in row[2] and UNIFORM in row[3]]
     per = {other: sum(row[1] == other for row in rows) for other in FOUR}

@@ -8,12 +8,14 @@ import numpy as np
 from scipy.stats import binomtest
 
 from experiments.bounds import BOUNDS
+from experiments.flat_gold.curves import find_mean
 from experiments.lq2021.findings import FOUR, MEASURES, NOMINAL, Findings
 from experiments.lq2021.judge_power import join_words
 from experiments.verdicts import Found
 from metaeval.show.verdict import Evidence, OutcomeWord, judge_differences
 from metaeval.stats.pearson import pearson
 
+CONFIDENCE = 0.95
 LEVEL = 0.05
 """Of sign tests, as of the paper's tests."""
 
@@ -112,6 +114,20 @@ def nmd_and_rnod_disagree_over_popularity(one: Findings) -> Found | None:
     return ("holds in part" if second > fourth else "does not hold"), evidence
 
 
+def nmd_alone_prefers_popularity_on_a_fifth_to_a_quarter(one: Findings) -> Found | None:
+    """Is NMD alone for Popularity, against each of four measures, on as large a share of topics as the paper says?"""
+    there = {name: one.quadrants["NMD", name][0] for name in FOUR if ("NMD", name) in one.quadrants}
+    if not there or not one.n_topics:
+        return None
+    least, most = (BOUNDS[f"share on which NMD disagrees, {end}"].value for end in ("least", "most"))
+    so = [least <= round(number / one.n_topics, 2) <= most for number in there.values()]
+    head = f"of {one.n_topics} topics NMD for Popularity and for Uniform "
+    evidence = tuple(Evidence(f"{head * (not n)}{name}", number) for n, (name, number) in enumerate(there.items()))
+    if len(there) < len(FOUR) and all(so):
+        return "cannot tell", evidence
+    return ("holds" if all(so) else "holds in part" if any(so) else "does not hold"), evidence
+
+
 def divergent_topics_show_it(one: Findings) -> Found | None:
     """On the topics of Figure 3, do all measures but NMD prefer Uniform?"""
     if len(one.preferences) != 1:
@@ -133,6 +149,14 @@ def nmd_prefers_popularity_most(one: Findings) -> Found | None:
     """Does NMD prefer Popularity on a larger share of topics than every other measure?"""
     if not one.wins:
         return None
+    if one.preferences:
+        popular = [find_mean(column) for column in (_stack_signs(one) > 0).T]
+        gaps = [popular[0].less(other).find_ends(CONFIDENCE) for other in popular[1:]]
+        leads = (
+            Evidence(f"share of NMD less that of {name}", popular[0].less(other).value, gap)
+            for name, other, gap in zip(MEASURES[1:], popular[1:], gaps, strict=True)
+        )
+        return judge_differences(gaps), tuple(leads)
     shares = _list_shares(one)
     own = shares.pop("NMD")
     words = [judge_differences([(own[1][0] - other[1][1], own[1][1] - other[1][0])]) for other in shares.values()]

@@ -44,7 +44,10 @@ def read_study(study: Study, gold: np.ndarray | None = None) -> Findings:
     if study.preference is not None:
         wins, quadrants = _read_preference(study.preference)
         golds = () if gold is None else (gold,)
-        found = replace(found, wins=wins, quadrants=quadrants, preferences=(study.preference,), golds=golds)
+        found = replace(
+            found, wins=wins, quadrants=quadrants, preferences=(study.preference,), golds=golds,
+            n_topics=len(study.preference.topics),
+        )  # fmt: skip
     return found
 
 
@@ -116,6 +119,7 @@ def read_print() -> dict[str, Findings]:
         numbers = dict(zip(MEASURES, row["S_D"], strict=True))
         found[name] = Findings(
             n_pairs=row["T_D"],
+            n_topics=tables["table2"][name][1],
             found=numbers,
             overlaps={pair: cell[1:] for pair, cell in audit.read_overlaps(name).items()},
             gaps={(one, two): Gap((numbers[one] - numbers[two]) / row["T_D"]) for one, two in pairs},

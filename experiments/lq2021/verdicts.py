@@ -13,8 +13,10 @@ from experiments.bounds import BOUNDS
 from experiments.lq2021 import judge_agreement, judge_baselines, judge_formulas, judge_power
 from experiments.lq2021.findings import Findings, pool
 from experiments.lq2021.reading import read_print, read_study
+from experiments.named_data import limit
 from experiments.outcome import read_toml
 from experiments.page import SIMULATED
+from experiments.sources import find_relation
 from experiments.verdicts import FEWEST_RUNS, PRINT, Found, Rule, Views
 from metaeval.analyses.study import ROBUST_TEST, Study
 from metaeval.errors import MetaevalError
@@ -31,9 +33,10 @@ class Claim:
     claim: str
     where: str
     text: str
-    about: str
+    tried: str
     places: Sequence[str] = ("",)
-    nearest: Sequence[str] = ()
+    about: Sequence[str] = ()
+    exists: bool = False
     power: bool = False
     overlap: bool = False
     fewest_runs: int = FEWEST_RUNS
@@ -45,22 +48,22 @@ class Claim:
         object.__setattr__(self, "text", self.text.format_map(values))
         object.__setattr__(self, "judge", _find_judge(self.rule) if self.rule else lambda *_: None)
 
-    def choose(self, names: Sequence[str], *, nearest: bool = True) -> list[str]:
-        """Return the collections that the sentence is about, or those nearest to them where there are none.
+    def choose(self, names: Sequence[str]) -> list[str]:
+        """Return the collections that the sentence is about, or those that it is tried on where there are none of them.
 
         Parameters
         ----------
         names : sequence of str
             As the paper calls collections.
-        nearest : bool, optional
-            Whether others may stand in their places.
         """
-        about = [name for name in names if any(part in name for part in self.places)]
-        return about or [name for name in names if nearest and any(part in name for part in self.nearest)]
+        about = [name for name in names if name in self.about]
+        return about or [name for name in names if any(part in name for part in self.places)]
 
     def decide(self, one: Findings) -> Found | None:
         """Return what the rule says of one collection, or of several together."""
         found = self.judge(one)
+        if self.exists and found is not None and found[0] == "does not hold" and len(one.parts) < 2:
+            found = "cannot tell", found[1]
         nothing = [name for name, number in one.found.items() if not number] if self.overlap else []
         if found is None or not nothing:
             return found
@@ -127,13 +130,13 @@ def judge_source(
     golds = golds or {}
     verdicts: list[Verdict | None] = []
     for claim in CLAIMS:
-        if claim.about == "collection":
+        if claim.tried == "collection":
             chosen = {name: collections[name] for name in claim.choose(list(collections))}
             for name, views in chosen.items():
                 if len(chosen) == 1 or not views.study.name.startswith(SIMULATED):
-                    verdicts.append(make_rule(claim, golds.get(name)).apply(views))
-            verdicts.append(_judge_together(claim, source, chosen, golds))
-        elif claim.about == "campaign":
+                    verdicts.append(_limit(claim, make_rule(claim, golds.get(name)).apply(views), [name], source))
+            verdicts.append(_limit(claim, _judge_together(claim, source, chosen, golds), list(chosen), source))
+        elif claim.tried == "campaign":
             verdicts.append(_judge_together(claim, source, collections, golds))
     return [one for one in verdicts if one is not None]
 
@@ -147,17 +150,25 @@ def judge_print() -> Iterator[Verdict]:
     """
     printed = read_print()
     for claim in CLAIMS:
-        if claim.about == "formulas":
+        if claim.tried == "formulas":
             yield claim.conclude("enumeration", claim.judge())
-        elif claim.about == "nothing":
+        elif claim.tried == "nothing":
             yield claim.conclude("nothing at hand", None, reason=f"it takes {claim.needs}")
         else:
-            parts = {name: printed[name] for name in claim.choose(list(printed), nearest=False)}
+            parts = {name: printed[name] for name in claim.choose(list(printed))}
             found = _apply(claim, parts)
+            if found is None and claim.tried == "collection":
+                # τ of some collections is not printed: those that have all it takes decide.
+                parts = {name: one for name, one in parts.items() if claim.decide(one) is not None} or parts
+                found = _apply(claim, parts)
             reason = "" if found else "what it needs is not printed"
             alone = [("intervals", "none in print, the numbers alone decide")] if found and claim.power else []
             conditions = [*alone, *_judge_apart(claim, parts)]
             yield claim.conclude(f"{PRINT}: {_name(list(parts))}", found, conditions, reason)
+
+
+def _limit(claim: Claim, verdict: Verdict | None, places: Sequence[str], source: str) -> Verdict | None:
+    return None if verdict is None else limit(verdict, claim.about, places, find_relation(source))
 
 
 def _judge_together(
@@ -206,14 +217,14 @@ def _judge_together(
 
 
 def _apply(claim: Claim, parts: Mapping[str, Findings]) -> Found | None:
-    if claim.about == "campaign":
+    if claim.tried == "campaign":
         return claim.judge(parts)
     return claim.decide(next(iter(parts.values())) if len(parts) == 1 else pool(parts))
 
 
 def _judge_apart(claim: Claim, parts: Mapping[str, Findings]) -> list[tuple[str, str]]:
     """Return what the rule says of each collection alone, as one condition; none where it compares them."""
-    if claim.about == "campaign" or len(parts) < 2:
+    if claim.tried == "campaign" or len(parts) < 2:
         return []
     words: dict[str, list[str]] = {}
     for name, one in parts.items():

@@ -4,6 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import metaeval
@@ -12,7 +13,7 @@ pytest.importorskip("experiments.lq2021.steps", reason="the experiments are not 
 
 from experiments import sources
 from experiments.check import compare_csv
-from experiments.lq2021 import audit, figure3, steps
+from experiments.lq2021 import audit, figure3, steps, tied_classes
 from experiments.outcome import Settings
 from experiments.verdicts import Views
 
@@ -173,3 +174,24 @@ def test_every_input_says_where_it_is_from():
     rows = audit.STUDY["inputs"]
     assert {one["provenance"] for one in rows} == {"printed", "derived", "assumed"}
     assert all(one["name"] and one["value"] and one["where"] for one in rows)
+
+
+def test_popularity_by_each_reading_where_two_classes_are_the_most_frequent():
+    gold = np.array([[0.4, 0.4, 0.2], [0.1, 0.2, 0.7]])
+    read = {name: make(gold).tolist() for name, make in tied_classes.READINGS.items()}
+    assert [one[0] for one in read.values()] == [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    assert [one[1] for one in read.values()] == [[0.0, 0.0, 1.0]] * 3
+
+
+@real_data
+def test_only_equal_shares_for_tied_classes_give_table_7_and_the_page_says_so():
+    settings = quiet(data=Path(DATA))
+    names = audit.STUDY["sources"]["stc3"]
+    runs = {name: sources.load_runs_or_scores(data, settings) for name, data in names.items()}
+    for name, one in runs.items():
+        rows = [tied_classes.count_topics(one, make(one.gold)) for make in tied_classes.READINGS.values()]
+        assert [row == audit.PRINTED["table7"][name] for row in rows] == [True, False, False]
+    note = tied_classes.describe_readings(runs)
+    assert "with equal shares for all of them 36 of its 36 cells, 3 collections whole" in note
+    assert "0 collections whole" in note
+    assert tied_classes.describe_readings({}) == ""
