@@ -74,8 +74,9 @@ def rules(_: str) -> Iterator[str]:
 
     runs = synthetic_runs(n_topics=12, n_items=20, ratios=[0.2, 0.5])
     found: dict[str, str] = {}
-    for measure, small in (("RNADW", runs.to_quantification()), ("MSE", runs)):
-        found |= metaeval.compare(measure, small, n_trials=10, n_permutations=10).rules()
+    for measure, small, reference in (("RNADW", runs.to_quantification(), "NMD"), ("MSE", runs, None)):
+        compared = metaeval.compare(measure, small, reference=reference, n_trials=10, n_permutations=10)
+        found |= compared.rules()
     yield from (f"**{column}**\n: {rule}\n" for column, rule in found.items())
 
 

@@ -141,8 +141,8 @@ def write_answer(
     return join_parts(
         paper,
         f"# {title}",
-        f"{study['question']} The papers reproduced here leave it open. Rules were fixed before the figures were computed, unless a claim or an "
-        "input says otherwise.",
+        f"{study['question']} The papers reproduced here leave it open. Rules were fixed before the figures were "
+        "computed, unless a claim or an input says otherwise.",
         "## Answers by rule",
         show_claims(outcomes),
         "### What words count as" if bounds else "",

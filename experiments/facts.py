@@ -15,7 +15,8 @@ from experiments.calibration.conclusion import (
 from experiments.calibration.rates import ALPHA, compute_rates, read_counts
 from experiments.calibration.study import STUDY
 from experiments.comparison import VERDICTS
-from experiments.index import explain_summaries, tabulate_reproduction
+from experiments.conclusions import explain_words as explain_conclusions
+from experiments.index import tabulate_reproduction
 from experiments.page import explain_words
 from experiments.papers import PAPERS
 
@@ -53,7 +54,7 @@ def write_facts(root: Path) -> dict[str, list[str]]:
         "prediction/expected τ": describe_predictions(pd.read_csv(calibration / "predictions" / "expected-tau.csv")),
         "interval/agreement": describe_agreement(pd.read_csv(results / "wmt2023" / "coverage.csv")),
         "reproduced papers": [tabulate_reproduction(results, PAPERS, "results/")],
-        "what the words mean": [explain_words(VERDICTS), explain_summaries()],
+        "what the words mean": [explain_words(VERDICTS), explain_conclusions()],
         "reliability": describe_reliability(means),
         "reliability in short": order_changes(means),
         "unequal spread": describe_unequal_spread(rates),

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-
-import pandas as pd
 
 from experiments.bounds import show_bounds
 from experiments.comparison import VERDICTS
-from experiments.outcome import VERDICTS as VERDICTS_FILE
-from experiments.page import ALL, OUTCOME_WORDS, SIMULATED, explain_words, join_parts
-from experiments.verdicts import PRINT
+from experiments.conclusions import (
+    BLOG,
+    KINDS,
+    WORDS,
+    Kind,
+    Tried,
+    count_conclusions,
+    explain_words as explain_conclusions,
+    list_conclusions,
+)
+from experiments.page import ALL, OUTCOME_WORDS, explain_words, join_parts
 from metaeval.show.table import NOTHING
-
-SUMMARIES = {
-    "hold": "on all real data on which they can be told",
-    "hold on some": "of these data or in part only",
-    "do not hold": "on any of these data",
-    "cannot tell": "on no real data can they be told",
-}
-"""What came of a conclusion over all data that are not simulated."""
 
 
 def write_index(out: Path, papers: Mapping[str, str]) -> str:
@@ -41,7 +39,7 @@ def write_index(out: Path, papers: Mapping[str, str]) -> str:
         Markdown.
     """
     shown = {name: text for name, text in papers.items() if (out / name / "README.md").exists()}
-    claims = _show_claims([out / name for name in shown])
+    claims = show_conclusions({text.partition(":")[0]: out / name for name, text in shown.items()})
     return join_parts(
         "",
         "# Results",
@@ -52,15 +50,14 @@ def write_index(out: Path, papers: Mapping[str, str]) -> str:
         tabulate_papers(out, shown),
         f"Printed numbers by how they came out, each counted once, by the source that is nearest to the paper's data. "
         f"{explain_words(VERDICTS)}",
-        "## Conclusions, by rule" if claims else "",
-        claims,
+        *(["## Conclusions, by rule", explain_conclusions(), *claims] if claims else []),
         "## What words count as" if claims else "",
         show_bounds() if claims else "",
     )
 
 
-def tabulate_papers(out: Path, papers: Mapping[str, str], link: str = "") -> str:
-    """Return how the printed numbers and the conclusions of every paper came out, as a table in Markdown.
+def tabulate_papers(out: Path, papers: Mapping[str, str]) -> str:
+    """Return how the printed numbers of every paper came out, as a table in Markdown.
 
     Parameters
     ----------
@@ -68,33 +65,21 @@ def tabulate_papers(out: Path, papers: Mapping[str, str], link: str = "") -> str
         The results folder.
     papers : mapping of str to str
         One line about each.
-    link : str, optional
-        What stands before a paper's folder in links.
 
     Returns
     -------
     str
     """
-    lines = [
-        f"| results | what | {' | '.join(VERDICTS)} | conclusions: {' | '.join(SUMMARIES)} |",
-        f"| :-- | :-- |{' --: |' * (len(VERDICTS) + len(SUMMARIES))}",
-    ]
+    lines = [f"| results | what | {' | '.join(VERDICTS)} |", f"| :-- | :-- |{' --: |' * len(VERDICTS)}"]
     for name, text in papers.items():
-        counts, claims = count_numbers(out / name), summarise_claims(out / name)
+        counts = count_numbers(out / name)
         numbers = [str(counts[word]) if counts else "" for word in VERDICTS]
-        numbers += [str(claims[word]) if claims else "" for word in SUMMARIES]
-        lines.append(f"| [{name}]({link}{name}/README.md) | {text} | {' | '.join(numbers)} |")
-    return "\n".join([*lines, "", explain_summaries()])
-
-
-def explain_summaries() -> str:
-    """Return what the words for conclusions mean, in one sentence."""
-    meanings = ", ".join(f"*{word}* {meaning}" for word, meaning in SUMMARIES.items())
-    return f"Conclusions by rule, each tried on every collection at hand: {meanings}."
+        lines.append(f"| [{name}]({name}/README.md) | {text} | {' | '.join(numbers)} |")
+    return "\n".join(lines)
 
 
 def tabulate_reproduction(out: Path, papers: Mapping[str, str], link: str = "") -> str:
-    """Return one row per paper that prints numbers: how they came out, and its conclusions, in words.
+    """Return one row per paper that prints numbers: how they and its conclusions came out, in words.
 
     Parameters
     ----------
@@ -110,16 +95,25 @@ def tabulate_reproduction(out: Path, papers: Mapping[str, str], link: str = "") 
     str
         A table in Markdown.
     """
-    lines = ["| paper | printed numbers | conclusions |", "| :-- | :-- | :-- |"]
+    head = ["paper", "printed numbers", *(f"conclusions {KINDS[kind]}" for kind in ("own", "real"))]
+    lines = [f"| {' | '.join(head)} |", "| :-- | :-- | :-- | :-- |"]
     for name, text in papers.items():
         counts = count_numbers(out / name)
         if not counts:
             continue
-        claims = summarise_claims(out / name)
         numbers = ", ".join(f"{counts[word]:,} {word}" for word in VERDICTS if counts[word])
-        words = ", ".join(f"{claims[word]} {word}" for word in SUMMARIES if claims[word])
-        lines.append(f"| [{text.partition(':')[0]}]({link}{name}/README.md) | {numbers} | {words or NOTHING} |")
+        title = f"[{text.partition(':')[0]}]({link}{name}/README.md)"
+        lines.append(" | ".join([f"| {title}", numbers, *_describe_counts(count_conclusions(out / name))]) + " |")
+        blog = count_conclusions(out / name, blog=True)
+        if any(blog.values()):
+            lines.append(" | ".join([f"| {BLOG}, on the same page", NOTHING, *_describe_counts(blog)]) + " |")
     return "\n".join(lines)
+
+
+def _describe_counts(found: Mapping[Kind, Counter[str]]) -> list[str]:
+    return [
+        ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word]) or NOTHING for counts in found.values()
+    ]
 
 
 def count_numbers(folder: Path) -> Counter[str]:
@@ -141,55 +135,44 @@ def count_numbers(folder: Path) -> Counter[str]:
     return Counter(dict(zip(VERDICTS, map(int, total[1].split(" | ")), strict=True))) if total else Counter()
 
 
-def summarise_claims(folder: Path) -> Counter[str]:
-    """Return how many conclusions of a paper came out how over all real collections that can tell.
+def show_conclusions(folders: Mapping[str, Path]) -> list[str]:
+    """Return for every paper one row per conclusion: what came of it, and on which data.
 
     Parameters
     ----------
-    folder : Path
+    folders : mapping of str to Path
+        The results of each, by title.
 
     Returns
     -------
-    Counter
-        By word of `SUMMARIES`.
+    list of str
+        Parts in Markdown.
     """
-    paths = sorted(folder.rglob(f"{VERDICTS_FILE}.csv"))
-    if not paths:
-        return Counter()
-    frame = pd.concat([pd.read_csv(path) for path in paths])
-    found: Counter[str] = Counter()
-    for _, tried in frame.groupby(["where", "claim"], sort=False):
-        real = [not name.startswith((SIMULATED, PRINT)) for name in tried["data"].astype(str)]
-        words = set(tried.loc[real, "outcome"]) - {"cannot tell"}
-        if words == {"holds"}:
-            found["hold"] += 1
-        elif words & {"holds", "holds in part"}:
-            found["hold on some"] += 1
-        else:
-            found["do not hold" if words else "cannot tell"] += 1
-    return found
+    parts = []
+    for title, folder in folders.items():
+        rows = []
+        for one in list_conclusions(folder):
+            cells = [_describe_kind(one, kind) for kind in KINDS]
+            rows.append(f"| {one.claim} ({one.where}) | {' | '.join(cells)} |")
+        if rows:
+            head = [f"| conclusion | {' | '.join(KINDS.values())} |", f"| :-- |{' :-- |' * len(KINDS)}"]
+            parts += [
+                f"### {title}",
+                f"Rules and figures: [{folder.name}]({folder.name}/README.md).",
+                "\n".join([*head, *rows]),
+            ]
+    return parts
 
 
-def _show_claims(folders: Sequence[Path]) -> str:
-    """Return one row per claim, with the collections on which it came out how."""
-    paths = [path for folder in folders for path in sorted(folder.rglob(f"{VERDICTS_FILE}.csv"))]
-    if not paths:
+def _describe_kind(one: Tried, kind: Kind) -> str:
+    """Say what came of a conclusion on one kind of data, and where it did not."""
+    word = one.summarise(kind)
+    if word is None:
         return ""
-    frame = pd.concat([pd.read_csv(path) for path in paths])
-    lines = [f"| claim | {' | '.join(OUTCOME_WORDS)} |", f"| :-- |{' :-- |' * len(OUTCOME_WORDS)}"]
-    for (where, claim), tried in frame.groupby(["where", "claim"], sort=False):
-        cells = [_name_collections(tried.loc[tried["outcome"] == word, "data"]) for word in OUTCOME_WORDS]
-        lines.append(f"| {claim} ({where}) | {' | '.join(cells)} |")
-    lines += [
-        "",
-        "Rules and figures, and what comes out with other seeds, without baselines, on distinct runs and by another test, "
-        "are on the pages of the papers.",
-    ]
-    return "\n".join(lines)
-
-
-def _name_collections(data: Iterable[str]) -> str:
-    """Name real collections, and count simulated ones."""
-    names = list(dict.fromkeys(map(str, data)))
-    real = [name for name in names if not name.startswith(SIMULATED)]
-    return ", ".join(real + [f"{len(names) - len(real)} simulated"] * (len(names) > len(real)))
+    tried = one.outcomes[one.outcomes["kind"] == kind]
+    by_outcome = [(name, tried.loc[tried["outcome"] == name, "data"].tolist()) for name in OUTCOME_WORDS]
+    if kind == "real":
+        said = "; ".join(f"{name}: {', '.join(data)}" for name, data in by_outcome if data)
+    else:  # of simulated data and of print the number of cases says enough
+        said = ", ".join(f"{name} {len(data)}" for name, data in by_outcome if data)
+    return f"**{word}** ({said})"

@@ -28,6 +28,9 @@ PROVENANCES = {
 }
 """Where an input of a reproduction is from."""
 
+REWORDED = "(reworded)"
+"""What the place of a conclusion ends with that is not quoted word for word."""
+
 OUTCOME_WORDS = ("holds", "holds in part", "does not hold", "cannot tell")
 
 
@@ -222,7 +225,8 @@ def show_verdicts(verdicts: Sequence[Verdict]) -> str:
         by_claim.setdefault((one.claim, one.where, one.rule), []).append(one)
     parts = []
     for (claim, where, rule), tried in by_claim.items():
-        parts.append(f"**“{claim}”** ({where}). *Rule:* {rule}")
+        quoted = claim if where.endswith(REWORDED) else f"“{claim}”"
+        parts.append(f"**{quoted}** ({where}). *Rule:* {rule}")
         simulated = [one for one in tried if one.data.startswith(SIMULATED)]
         real = [one for one in tried if one not in simulated]
         parts += [_tabulate_verdicts(real)] if real else []

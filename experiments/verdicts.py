@@ -22,6 +22,8 @@ BASELINES = ("BL-", "always-")
 PRINT = "print"
 """What the numbers of a paper are called, where a rule is tried on them."""
 
+OPPOSITE: dict[OutcomeWord, OutcomeWord] = {"holds": "does not hold", "does not hold": "holds"}
+
 Found = tuple[OutcomeWord, tuple[Evidence, ...]]
 """What a rule came to, and the figures that it rests on."""
 
@@ -122,7 +124,8 @@ class Rule:
         Returns
         -------
         Verdict or None
-            None where the rule does not apply. Where seeds disagree, "cannot tell".
+            None where the rule does not apply. "Cannot tell" where seeds disagree, or where without baselines, on distinct
+            runs or by the robust test the opposite comes out.
         """
         study = views.study
         found = self._decide(study)
@@ -140,10 +143,20 @@ class Rule:
             conditions = [(f"seeds {views.seed} to {max(views.by_seed)}", counts)]
             if len(tried) > 1:
                 word, reason = "cannot tell", f"seeds disagree: {counts}"
-        for name, other in views.others.items():
-            conditions.append((name, other if isinstance(other, str) else self._describe(other)))
+        looks = dict(views.others)
         if self.rests_on_power:
-            conditions.append((f"by {ROBUST_TEST}", self._describe(study.by_robust_test())))
+            looks[f"by {ROBUST_TEST}"] = study.by_robust_test()
+        turned = []
+        for name, other in looks.items():
+            conditions.append((name, other if isinstance(other, str) else self._describe(other)))
+            if (
+                not isinstance(other, str)
+                and (there := self._decide(other)) is not None
+                and there[0] == OPPOSITE.get(word)
+            ):
+                turned.append(name)
+        if turned:
+            reason, word = f"{word} as it is, the opposite {' and '.join(turned)}", "cannot tell"
         return Verdict(self.claim, self.where, self.text, study.name, word, evidence, tuple(conditions), reason)
 
     def apply_to_print(self) -> Iterator[Verdict]:

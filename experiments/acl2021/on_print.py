@@ -9,10 +9,10 @@ from experiments.acl2021.audit import PRINTED
 from experiments.acl2021.figures import find_critical_difference
 from experiments.acl2021.printed_figures import read_printed_split
 from experiments.acl2021.verdicts import CLAIMS, RULES
+from experiments.conclusions import SPEAKS
 from experiments.named_data import limit, list_named
 from metaeval.show.verdict import Verdict
 
-SPEAKS = "the sentence speaks of these data"
 MARKS = ("table3", "table6", "table9")
 ROUNDING = 0.001
 """How far rounding may move the difference of two printed mean τ's."""
@@ -32,7 +32,11 @@ def apply_to_print() -> Iterator[Verdict]:
         for verdict in RULES[claim["name"]].apply_to_print():
             first = verdict.data.partition(": ")[2].split(", ")[0]
             said = (
-                "yes" if first in claim["speaks_of"] else "it denies it" if first in claim.get("denies", ()) else "no"
+                "yes"
+                if first in claim["speaks_of"]
+                else "yes, it denies it"
+                if first in claim.get("denies", ())
+                else "no"
             )
             told = replace(verdict, reason=reason, conditions=((SPEAKS, said), *source))
             yield limit(told, list_named(claim), [first])

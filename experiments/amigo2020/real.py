@@ -155,9 +155,11 @@ def _compute_in_kind(settings: Settings) -> Outcome:
         return outcome
     outcome.tables["coverage"] = _tabulate_coverages(found)
     outcome.tables["robustness"] = _tabulate_robustness(found)
-    outcome.verdicts = verdicts_real.judge_collections(looks, ROWS, "all in kind") + verdicts_real.judge_print(
-        PRINTED["real"]
-    )
+    outcome.verdicts = [
+        *verdicts_real.judge_collections(looks, ROWS, "all in kind"),
+        *verdicts_real.judge_print(PRINTED["real"]),
+        *verdicts_real.judge_printed_robustness(PRINTED["robustness"]),
+    ]
     first, scores = next(iter(found.items()))
     whole = metaeval.coverage(scores, reference=STUDY["reference"], seed=settings.seed)
     sweep = metaeval.coverage_sweep(scores, candidates=KIND["sweep"])

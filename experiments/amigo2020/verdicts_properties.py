@@ -10,6 +10,7 @@ import numpy as np
 
 import metaeval
 from experiments.amigo2020.verdicts import conclude, count_met, judge_all
+from experiments.amigo2020.verdicts_examples import judge_highest
 from experiments.outcome import read_toml
 from experiments.verdicts import Found
 from metaeval.analyses.properties import IMBALANCE, INVARIANCE, MONOTONICITY, PROPERTIES
@@ -71,7 +72,8 @@ def judge_properties(found: metaeval.Properties, empty: metaeval.Properties) -> 
         "interval_mae": judge_interval(),
     }
     nothing_random = [("enumeration", "nothing is random")]
-    return verdicts + [conclude(name, "all small cases", one, nothing_random) for name, one in enumerated.items()]
+    verdicts += [conclude(name, "all small cases", one, nothing_random) for name, one in enumerated.items()]
+    return [*verdicts, conclude("perfectly_ranked", "the example of §2.1", judge_ranked(), nothing_random)]
 
 
 def list_statements(has: Marks, whole_with_empty: bool) -> dict[str, list[Statement]]:
@@ -155,6 +157,10 @@ def list_statements(has: Marks, whole_with_empty: bool) -> dict[str, list[Statem
             *none_has(("Ordinal Classification Index",), MONOTONICITY),
         ],
         "cem_proofs": [(f"{OWN} has {name}", has(OWN, name)) for name in PROPERTIES],
+        "three_virtues": [
+            ("only perfect runs have the highest score", judge_highest()[0] == "holds"),
+            *((f"{OWN} has {name}", has(OWN, name)) for name in (MONOTONICITY, INVARIANCE)),
+        ],
         "three_scales": [
             (f"{len(set(cem))} patterns of properties", len(set(cem)) == len(cem)),
             *all_have(("CEM_NOM", "CEM_ORD"), INVARIANCE),
@@ -170,12 +176,28 @@ def try_kappa(weights: str) -> dict[str, bool]:
 
 def list_maxima(rows: Sequence[str] = CORRELATION) -> list[Statement]:
     """Return whether each of some coefficients gives a run without one right item its highest score, 1."""
-    counts = np.zeros((5, 5), dtype=np.int64)
-    counts[[2, 3, 4], [0, 1, 2]] = 1  # Appendix B: (1, 2, 3) for gold (3, 4, 5)
-    scored = {row: float(metaeval.measure(ROWS[row]).evaluate(counts)[0]) for row in rows}
-    perfect = np.diag([0, 0, 1, 1, 1])
-    best = {row: float(metaeval.measure(ROWS[row]).evaluate(perfect)[0]) for row in rows}
-    return [(f"{row} is highest without a match", abs(scored[row] - best[row]) <= SAME) for row in rows]
+    # Appendix B: (1, 2, 3) for gold (3, 4, 5)
+    pairs = [(row, *score_beside_gold(row, [2, 3, 4], [0, 1, 2], 5)) for row in rows]
+    return [(f"{row} is highest without a match", abs(own - best) <= SAME) for row, own, best in pairs]
+
+
+def score_beside_gold(row: str, gold: Sequence[int], output: Sequence[int], n_classes: int) -> tuple[float, float]:
+    """Return the score of an output by a row of Table 2, and that of the gold itself."""
+    scores = []
+    for answers in (output, gold):
+        counts = np.zeros((n_classes, n_classes), dtype=np.int64)
+        np.add.at(counts, (list(gold), list(answers)), 1)
+        scores.append(float(metaeval.measure(ROWS[row]).evaluate(counts)[0]))
+    return scores[0], scores[1]
+
+
+def judge_ranked() -> Found:
+    """Does an output one class too high throughout have the ranking coefficients of the gold, and no item right?"""
+    gold, output = (2, 1, 0), (3, 2, 1)  # of very low, low, high, very high
+    scored = {row: score_beside_gold(row, gold, output, 4) for row in ("Acc", *CORRELATION[1:])}
+    met = [abs(own - best) <= SAME for row, (own, best) in scored.items() if row != "Acc"]
+    evidence = (Evidence(row, own) for row, (own, _) in scored.items())
+    return judge_all([scored["Acc"][0] == 0, *met]), tuple(evidence)
 
 
 def judge_definition() -> Found:

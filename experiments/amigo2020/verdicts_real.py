@@ -127,15 +127,40 @@ def judge_print(printed: Mapping[str, Sequence[float]]) -> list[Verdict]:
             (Evidence("columns with flat lower", above), Evidence("the same", same), Evidence("of", columns)),
         ),
         "inconsistent": judge_consistency(table, rows),
+        "kappa_swings": judge_kappa(table, rows),
         "dataset_varies": judge_orders(table, rows, labels=[f"column {c + 1}" for c in range(columns)]),
     }
     return [conclude(name, TABLE, one, [("numbers", "as printed")]) for name, one in found.items()]
 
 
+def judge_printed_robustness(printed: Mapping[str, float]) -> list[Verdict]:
+    """Return what the rules say of the robustness that §5.4 prints: that of six measures, the ends and CEM_ORD's flat version.
+
+    Parameters
+    ----------
+    printed : mapping of str to float
+        The mean over the six collections, by measure.
+
+    Returns
+    -------
+    list of Verdict
+        That no other measure lies beyond the ends is the text's word: it prints no other numbers.
+    """
+    rows, values = list(printed), np.array(list(printed.values()))
+    found: dict[str, Found] = {
+        "robust_highest": judge_ends(values, rows, HIGHEST, top=True),
+        "robust_lowest": judge_ends(values, rows, LOWEST, top=False),
+        "robust_flat": judge_robust_flat(values, rows),
+        "robust_as_best": judge_robust_best(values, rows),
+    }
+    conditions = [("numbers", "as printed, of six measures"), ("that none lies beyond them", "the text's word")]
+    return [conclude(name, f"{PRINT}: §5.4", one, conditions) for name, one in found.items()]
+
+
 def list_untried() -> list[Verdict]:
     """Return "cannot tell" for the paper's own collections: what would be needed is not public."""
     names = [
-        *("best_real", "reference_real", "flat_real", "inconsistent", "dataset_varies"),
+        *("best_real", "reference_real", "flat_real", "inconsistent", "kappa_swings", "dataset_varies"),
         *("robust_highest", "robust_lowest", "robust_flat", "robust_as_best"),
     ]
     return [conclude(name, "the paper's six collections", ("cannot tell", ()), [], UNTRIED) for name in names]
@@ -230,6 +255,19 @@ def judge_consistency(table: np.ndarray, rows: Sequence[str]) -> Found:
     names = [row for row, one in zip(rows, swings, strict=True) if one]
     evidence = [Evidence(f"lowest rank of {row}", int(above[rows.index(row)].max()) + 1) for row in names]
     return judge_all([bool(names)]), (Evidence("such measures", len(names)), *evidence)
+
+
+def judge_kappa(table: np.ndarray, rows: Sequence[str]) -> Found:
+    """Is Kappa on top in the last collection and extremely low in the first, RepLab?"""
+    kappa = table[rows.index("Kappa")]
+    first, last = table[:, 0], table[:, -1]
+    met = [kappa[-1] >= last.max() - SAME, kappa[0] <= BOUNDS["extremely low"].value * first.max() + SAME]
+    return judge_all(met), (
+        Evidence("coverage of Kappa on the last collection", float(kappa[-1]), digits=2),
+        Evidence("highest there", float(last.max()), digits=2),
+        Evidence("of Kappa on RepLab", float(kappa[0]), digits=2),
+        Evidence("highest there", float(first.max()), digits=2),
+    )
 
 
 def judge_orders(table: np.ndarray, rows: Sequence[str], labels: Sequence[str]) -> Found:

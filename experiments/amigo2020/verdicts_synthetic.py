@@ -71,6 +71,7 @@ def judge_synthetic(
         "best_synthetic": judge_best,
         "reference_synthetic": judge_reference,
         "flat_synthetic": judge_flat,
+        "log_synthetic": judge_flat,
         "columns_vary": judge_columns,
     }
     seeds = [("seeds", str(len(runs))), ("intervals", "the lowest and the highest of them")]

@@ -62,12 +62,15 @@ def score_quietly(measure: str, counts: np.ndarray) -> np.ndarray:
         return np.asarray(metaeval.measure(measure).score(counts))
 
 
+def score_defined(measure: str, counts: np.ndarray) -> np.ndarray:
+    """Return a measure of many matrices, shape (...), and NaN where it is 0/0: a documented value is nobody's finding."""
+    values, undefined = metaeval.measure(measure).evaluate(counts)
+    return np.where(undefined, np.nan, values)
+
+
 def is_undefined(measure: str, counts: np.ndarray) -> bool:
     """Tell whether a measure of one matrix is 0/0."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UndefinedValueWarning)
-        metaeval.measure(measure).score(counts)
-    return any(issubclass(one.category, UndefinedValueWarning) for one in said)
+    return bool(metaeval.measure(measure).evaluate(counts)[1].any())
 
 
 def is_diagonal(counts: np.ndarray) -> np.ndarray:
@@ -276,13 +279,15 @@ def correlate_betas() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per coefficient, with those that are similarities turned round; columns β₁ and β₂.
+        One row per coefficient, over the matrices for which it is no 0/0, with those that are similarities turned round;
+        columns β₁ and β₂.
     """
     counts = list_matrices(*SIZES["trade"])
     index = [OCI(counts, beta=share) for share in SHARES]
     rows = {}
     for name in ("r_int", "tau_b", "MAE_mu", "MER"):
         turn = -1 if metaeval.measure(name).higher_is_better else 1
-        values = turn * score_quietly(name, counts)
-        rows[name] = [float(kendalltau(values, one).statistic) for one in index]
+        values = turn * score_defined(name, counts)
+        known = ~np.isnan(values)
+        rows[name] = [float(kendalltau(values[known], one[known]).statistic) for one in index]
     return pd.DataFrame.from_dict(rows, orient="index", columns=["β₁", "β₂"])

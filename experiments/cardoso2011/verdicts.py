@@ -205,8 +205,9 @@ def _judge_printed_table6() -> list[Verdict]:
     spreads = {name: [cell[1] for cell in row] for name, row in table.items()}
     worse = sum(max(osvm, frank_hall) > other for osvm, frank_hall, other in means.values())
     better = sum(max(osvm, frank_hall) < other for osvm, frank_hall, other in means.values())
-    lost = [STUDY["table6"]["shown"][name] for name, (osvm, other, _) in means.items() if osvm > other]
-    wider = [STUDY["table6"]["shown"][name] for name, (osvm, other, _) in spreads.items() if osvm > other]
+    shown = [STUDY["table6"]["shown"][name] for name in table]
+    lost = [name for name, (osvm, other, _) in zip(shown, means.values(), strict=True) if osvm > other]
+    wider = [name for name, (osvm, other, _) in zip(shown, spreads.values(), strict=True) if osvm > other]
     robust = [(other > frank_hall) - (other < frank_hall) for _, frank_hall, other in spreads.values()]
     sets = Evidence("sets", len(table))
     return [
@@ -215,6 +216,9 @@ def _judge_printed_table6() -> list[Verdict]:
               sets, Evidence("both means lower", better), Evidence("a mean higher", worse)),
         judge("never_losing", PRINTED_TABLE, decide(not lost and not wider), sets,
               Evidence("mean of oSVM larger", len(lost)), Evidence("its standard deviation larger", len(wider)),
+              *(Evidence(f"{method} on {name}", value, digits=2)
+                for name, row in zip(shown, means.values(), strict=True) if name in lost
+                for method, value in zip(("oSVM", "Frank and Hall"), row, strict=False)),
               reason=f"larger on {', '.join(dict.fromkeys(lost + wider))}" if lost + wider else ""),
         judge("robust", PRINTED_TABLE, decide(min(robust) >= 0 < max(robust)), sets,
               Evidence("smaller", sum(one > 0 for one in robust)), Evidence("larger", sum(one < 0 for one in robust))),

@@ -26,6 +26,10 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         Markdown.
     """
     parts = [
+        "ACL 2021, §5.2, supposes that such runs are why κ is consistent on one of its collections and not on the other. That "
+        "sentence is tried on the page of [acl2021](../acl2021/README.md), by a rule of its own: how many measures κ is more "
+        "consistent than, with such runs and without. The question here is another, by what κ loses more than the other "
+        "measures do, with an interval over topics, so that the outcomes may differ on the same data.",
         "Splits of the same topics are no independent sample: the interval over splits says how exact the mean is for these "
         "topics, the one over topics, on which the rule rests, what other topics would do to it.",
         "κ gives every constant run the score 0 on every topic, so that these runs are tied. τ_a counts a tied pair against "

@@ -10,13 +10,18 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement_inputs import (
+    Share,
     check_weights,
+    choose_measure,
     find_run_scores,
+    join_judges,
     join_reference,
     list_for_each,
     list_measures,
+    take_shared,
 )
 from metaeval.analyses.agreement_statistics import (
+    BY_DEFAULT,
     SHARES,
     TITLES,
     Found,
@@ -27,12 +32,13 @@ from metaeval.analyses.agreement_statistics import (
 )
 from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import choose_runs
+from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import DiscriminativePower, discriminative_power
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list
+from metaeval.errors import MetaevalError, format_list, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
@@ -48,6 +54,7 @@ if TYPE_CHECKING:
 COUNTS = ("confirmed", "contradicted", "only_here", "missed")
 """What becomes of significant pairs of runs, held against those of the reference."""
 
+_MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
 _LARGEST_MAP = 16  # measures of which a heat map can show the numbers
 
 
@@ -84,6 +91,8 @@ class Agreement(Result):
         All pairs of runs.
     alpha, confidence : float
     signature : Signature
+    disagreements : tuple of Disagreement
+        Of every collection, where measures and reference differ.
     no_interval : str
         Why there is no interval, if it was asked for.
     """
@@ -106,6 +115,7 @@ class Agreement(Result):
     alpha: float
     confidence: float
     signature: Signature
+    disagreements: tuple[Disagreement, ...]
     no_interval: str = ""
 
     def __repr__(self) -> str:
@@ -172,9 +182,38 @@ class Agreement(Result):
         counts = dict(zip(COUNTS, self.pairs.T, strict=True))
         return pd.DataFrame({**names, **counts, "pairs": self.n_pairs})
 
+    def runs(self) -> pd.DataFrame:
+        """Which runs do measures and reference rank differently?
+
+        Returns
+        -------
+        DataFrame, shape (run · measure, 8)
+            Columns collection, run, measure, score, reference_score, rank (from 1, the best), reference_rank and
+            difference (above 0: the measure ranks the run worse), the largest differences of a collection first.
+        """
+        names = [str(one) for one in self.measures]
+        return self._join([one.list_runs(names) for one in self.disagreements])
+
+    def topics(self) -> pd.DataFrame:
+        """On which topics do measures rank the runs otherwise than the reference does?
+
+        Returns
+        -------
+        DataFrame, shape (topic · measure, 4)
+            Columns collection, topic, measure and tau_b of the runs' scores on that topic, the lowest of a collection
+            first; NaN, where the measure or the reference ties all runs, last.
+        """
+        names = [str(one) for one in self.measures]
+        return self._join([one.list_topics(names) for one in self.disagreements])
+
+    def _join(self, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        named = zip(self.collections, frames, strict=True)
+        return pd.concat([frame.assign(collection=name)[["collection", *frame]] for name, frame in named])
+
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return differences between measures, significant pairs of runs, and of several collections each by itself."""
+        """Return differences between measures, significant pairs of runs, runs, topics, and each of several collections."""
         found = {"differences": self.differences(), "significant_pairs": self.significant_pairs()}
+        found |= {"runs": self.runs(), "topics": self.topics()}
         if len(self.collections) > 1:
             shape = self.by_collection.shape
             names = np.array([str(one) for one in self.measures], dtype=object)
@@ -206,7 +245,31 @@ class Agreement(Result):
         return Table(frame, caption.strip(), self.signature, marks=lambda _: words)
 
     def detail_tables(self) -> list[Table]:
-        """Return the intervals, which the command line prints below."""
+        """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
+        return [*self._tabulate_intervals(), *(self._tabulate_disagreement() if len(self.collections) == 1 else [])]
+
+    def _tabulate_disagreement(self) -> list[Table]:
+        names = [str(self.measures[m]) for m in self._rank()[:_MOST_COLUMNS]]
+        best = f", the {_MOST_COLUMNS} best measures" if len(names) < len(self.measures) else ""
+        runs = self.runs().pivot(index="run", columns="measure", values="difference")[names]
+        far = np.argsort(-runs.abs().max(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+        topics = self.topics().pivot(index="topic", columns="measure", values="tau_b")[names]
+        low = np.argsort(topics.mean(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+        return [
+            Table(
+                runs.iloc[far],
+                f"Runs that disagree most: rank by the measure less rank by {self.reference}{best}.",
+                self.signature,
+                digits=1,
+            ),
+            Table(
+                topics.iloc[low],
+                f"Topics that disagree most: τ_b of the runs' scores with those of {self.reference}{best}.",
+                self.signature,
+            ),
+        ]
+
+    def _tabulate_intervals(self) -> list[Table]:
         rows = self._rank()
         cells = {
             name_statistic(one): [
@@ -287,9 +350,12 @@ def agreement(
     *,
     reference: str | Measure | Scores | Sequence[Scores],
     run_scores: Scores | Sequence[Scores] | None = None,
+    reference_measure: str | None = None,
     statistics: Sequence[str] | None = None,
     weights: Sequence[float] | None = None,
     missing: MissingPolicy = "raise",
+    runs: Share = "all",
+    topics: Share = "all",
     test: PairedTest = "randomised-tukey-hsd",
     n_permutations: int = 1000,
     n_bootstrap: int = 1000,
@@ -304,21 +370,28 @@ def agreement(
     Parameters
     ----------
     scores : Scores or sequence of Scores
-        At least two runs and two topics; several collections with the same measures are pooled.
+        At least two runs and two topics; several collections with the same measures are pooled. Several with one
+        reference of its own are judges of the same runs instead, which become measures called as their collections.
     reference : str, Measure, Scores or sequence of Scores
         A measure of the scores, or scores of one measure on their own, which may have further runs and topics.
     run_scores : Scores or sequence of Scores, optional
         Scores of whole runs, with one topic, for measures that do not sum up a run by the mean over its topics. They
         replace the mean in statistics of runs; measures that are not in them keep it.
+    reference_measure : str, optional
+        Which measure of a reference of its own, if it has several.
     statistics : sequence of str, optional
-        Of pairwise_accuracy, spa, pearson, spearman, tau_a, tau_b, topic_pearson and acc_t; by default all. Those of
-        runs can be of the runs that the reference puts first: tau_b@15.
+        By default pairwise_accuracy, spa, pearson, spearman, tau_a, tau_b, topic_pearson and acc_t; besides there are
+        tau_ap_b and tau_gap, which weigh the head of the ranking. Those of runs can be of the runs that the reference
+        puts first: tau_b@15.
     weights : sequence of float, optional
         Weights of the collections; 1 each by default. Pairwise accuracy adds pairs of runs, other statistics are
         averaged.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with topics, or runs, of which scores of their own of the reference have none: leave them out, or
         raise. No worst value can stand for a reference.
+    runs, topics : {"all", "shared"}, optional
+        Whether all runs, or topics, of the scores need a reference, or only those count that all judges and a
+        reference of its own share; what is left out is said.
     test : str, optional
         Which pairs of runs are significant: as for `discriminative_power`.
     n_permutations : int, optional
@@ -371,7 +444,7 @@ def agreement(
     check_count("n_permutations", n_permutations, 1)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_policy(missing, MissingPolicy)
-    wanted = tuple(dict.fromkeys(TITLES if statistics is None else statistics))
+    wanted = tuple(dict.fromkeys(BY_DEFAULT if statistics is None else statistics))
     if not wanted:
         raise MetaevalError(f"no statistic was asked for: use {', '.join(TITLES)}")
     for statistic in wanted:
@@ -379,6 +452,13 @@ def agreement(
     given = [scores] if isinstance(scores, Scores) else list(scores)
     if not given:
         raise MetaevalError("there are no scores")
+    reference = choose_measure(reference, reference_measure)
+    if isinstance(reference, Scores):
+        *given, reference = take_shared([*given, reference], runs, topics)
+        given = [join_judges(given, reference)] if len(given) > 1 else given
+    elif "shared" in (runs, topics):
+        option = format_option("runs" if runs == "shared" else "topics", "shared")
+        raise MetaevalError(f"{option} is for a reference of its own: a measure has the runs and topics of the others")
     references = list_for_each(reference, given, "reference")
     whole = list_for_each(run_scores, given, "run_scores")
     share = check_weights(weights, len(given))
@@ -392,12 +472,14 @@ def agreement(
     measures = list_measures(collections, held_against)
     titles = [one.collection or str(number) for number, one in enumerate(collections, start=1)]
     warn_of_same_data(titles, [one.values for one in collections])
-    found, powers, no_interval = [], [], ""
+    found, powers, disagreements, no_interval = [], [], [], ""
     for one, own in zip(collections, whole, strict=True):
         why = explain_no_interval(len(one.runs), len(one.topics)) if n_bootstrap else ""
         no_interval = no_interval or why
         trials = (n_permutations, 0 if why else n_bootstrap)
-        found.append(_find_statistics(one, own, held_against, measures, wanted, trials, seed))
+        held = _hold(one, own, held_against, measures, trials, seed)
+        found.append(find_statistics(held, wanted))
+        disagreements.append(_disagree(one, own, held, [*measures, held_against]))
         powers.append(
             discriminative_power(
                 one, test=test, n_permutations=n_permutations, n_bootstrap=0, alpha=alpha, seed=seed, n_jobs=n_jobs
@@ -433,9 +515,19 @@ def agreement(
         alpha,
         confidence,
         sign("agreement", collections, **settings, **chosen[0][1].settings),
+        tuple(disagreements),
         no_interval,
         diagnostics=tuple(diagnostics for _, diagnostics in chosen),
     )
+
+
+def _disagree(scores: Scores, own: Scores | None, held: Held, measures: Sequence[Measure]) -> Disagreement:
+    """Compare run by run and topic by topic, with run scores as the measures give them; the last is the reference."""
+    runs, topics = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
+    names, signs = [str(one) for one in measures], find_signs(measures)
+    oriented = scores.sel(runs=runs, topics=topics, measures=names).values * signs
+    run_scores = find_run_scores(oriented, scores, own, names)
+    return find_disagreement(runs, topics, held.values, held.reference, run_scores, signs)
 
 
 def count_confirmed(power: DiscriminativePower, reference: Measure, measures: Sequence[Measure]) -> np.ndarray:
@@ -455,8 +547,26 @@ def count_confirmed(power: DiscriminativePower, reference: Measure, measures: Se
     """
     names = [str(one) for one in power.measures]
     conclusions = np.where(power.significant, power.winners, 0)
-    wanted = conclusions[names.index(str(reference))]
-    found = conclusions[[names.index(str(one)) for one in measures]]
+    return count_conclusions(
+        conclusions[[names.index(str(one)) for one in measures]], conclusions[names.index(str(reference))]
+    )
+
+
+def count_conclusions(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Count what becomes of conclusions about pairs of runs, held against those of the reference.
+
+    Parameters
+    ----------
+    found : ndarray of int, shape (measure, pair)
+        +1 where the first run of a pair is significantly better, −1 where the second is, 0 otherwise.
+    wanted : ndarray of int, shape (pair,)
+        Those of the reference.
+
+    Returns
+    -------
+    ndarray of int, shape (measure, 4)
+        As in `COUNTS`.
+    """
     both = found * wanted
     counted = [both > 0, both < 0, (found != 0) & (wanted == 0), (found == 0) & (wanted != 0)]
     return np.stack([one.sum(axis=1) for one in counted], axis=1)
@@ -484,11 +594,11 @@ def _find_ends(statistic: str, found: Found, n_topics: int, confidence: float) -
     return base + size * low, base + size * high
 
 
-def _find_statistics(
-    scores: Scores, own: Scores | None, reference: Measure, measures: Sequence[Measure], wanted: Sequence[str],
-    trials: tuple[int, int], seed: int,
-) -> dict[str, Found]:  # fmt: skip
-    """Compute one collection in the order of labels, and return the measures in the order given."""
+def _hold(
+    scores: Scores, own: Scores | None, reference: Measure, measures: Sequence[Measure], trials: tuple[int, int],
+    seed: int,
+) -> Held:  # fmt: skip
+    """Return one collection in the order of labels, with the measures in the order given."""
     order = sort_labels(scores, signs=find_signs(scores.measures))
     names = [str(one) for one in scores.measures]
     # Measures stay in their order: nothing is drawn for them, and the same pairs of them are pooled.
@@ -499,5 +609,4 @@ def _find_statistics(
     def key(purpose: str) -> int:
         return stream_key(seed, scores.collection, "agreement", purpose)
 
-    held = Held(values[..., :-1], values[..., -1], run_scores, key, *trials)
-    return find_statistics(held, wanted)
+    return Held(values[..., :-1], values[..., -1], run_scores, key, *trials)

@@ -11,6 +11,7 @@ import numpy as np
 from metaeval.errors import MetaevalError
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.run_agreement import (
+    HEAD_WEIGHTED,
     RunStatistic,
     resample_run_statistics,
     run_statistics,
@@ -36,11 +37,16 @@ TITLES = {
     "tau_b": "τ_b, runs",
     "topic_pearson": "Pearson, topics",
     "acc_t": "acc-t, topics",
+    "tau_ap_b": "τ_AP,b, runs",
+    "tau_gap": "τ_GAP, runs",
 }
 """All statistics, and what tables call them."""
 
-OF_RUNS: tuple[RunStatistic, ...] = ("pairwise_accuracy", "pearson", "spearman", "tau_a", "tau_b")
+OF_RUNS: tuple[RunStatistic, ...] = ("pairwise_accuracy", "pearson", "spearman", "tau_a", "tau_b", *HEAD_WEIGHTED)
 """Statistics of whole runs, which have a form for the first k runs: ``tau_b@15``."""
+
+BY_DEFAULT = tuple(one for one in TITLES if one not in HEAD_WEIGHTED)
+"""The statistics that are computed unless others are asked for."""
 
 SHARES = ("pairwise_accuracy", "spa", "acc_t")
 """Statistics from 0 to 1; the others are correlations."""
@@ -220,10 +226,10 @@ def _compare_runs(held: Held, which: Sequence[RunStatistic], first: int | None) 
     # Those that the reference puts first, in the order of labels; of tied runs those that come first there.
     runs = np.sort(np.argsort(-wanted, kind="stable")[:first])
     n_pairs = len(runs) * (len(runs) - 1) // 2
-    # Rounded scores decide ties; Pearson's r is of the scores themselves.
+    # Rounded scores decide ties; Pearson's r and the gaps of τ_GAP are of the scores themselves.
     rounded = run_statistics(scores[runs, :-1].T, wanted[runs], which)
     exact = run_statistics(held.run_scores[runs, :-1].T, held.run_scores[runs, -1], which)
-    value = {name: (exact if name == "pearson" else rounded)[name] for name in which}
+    value = {name: (exact if name in ("pearson", "tau_gap") else rounded)[name] for name in which}
     exchanged = swap_runs(scores[:, :-1], wanted, which, held.key("runs"), held.n_permutations, runs=runs)
     drawn, ceiling = dict.fromkeys(which, _no_trials(held)), dict.fromkeys(which, float("nan"))
     if held.n_bootstrap:

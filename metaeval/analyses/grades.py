@@ -15,9 +15,10 @@ from scipy.spatial.distance import squareform
 
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.errors import MetaevalError
-from metaeval.stats.intervals import centre_interval
+from metaeval.stats.intervals import centre_interval, interval_of_pairs
 
 GOOD, POOR = 1 / 3, -1 / 3
 """Nets from which on a measure is good, and down from which it is poor."""
@@ -27,6 +28,12 @@ MARGIN = 0.05
 
 THRESHOLD = 0.8
 """Mean τ between two groups from which on they are joined."""
+
+LIMIT, CHANCE = 0.05, 0.5
+"""Share of contradicted pairs above which a reference contradicts a measure, and the share of a measure without knowledge."""
+
+CONTRADICTED, TOLD, UNTOLD = "contradicts the reference", "better than chance", "cannot tell"
+"""Words for a measure held against a reference."""
 
 _SLACK = 1e-12  # a third of three measures is a third, whatever rounding makes of it
 
@@ -46,6 +53,21 @@ RULES = {
         "the share than which it finds at least 5 % fewer, averaged over collections. It is good from 1/3 up and poor "
         "from −1/3 down; where the 95 % interval of the net over topics reaches from one of these into another, or there "
         "are too few runs or topics for an interval, it cannot tell."
+    ),
+    "no reference": (
+        "No reference was given, so that the word is about how many differences between runs a measure finds, and says "
+        "nothing about whether they are right."
+    ),
+    "power held against a reference": (
+        "Where the measure contradicts the reference, by the rule of the column reference, that stands in place of the "
+        "word; and where it cannot be told from chance, power that would be good cannot tell."
+    ),
+    "reference": (
+        "Of the pairs of runs that both the measure and the reference {reference} find significant, it is counted in how "
+        "many the measure prefers the other run; in brackets: how many of how many, over all collections. The measure "
+        "contradicts the reference where the 95 % interval of this share lies above {limit:g} %, is better than chance "
+        "where it does not and lies below one half, and cannot tell otherwise. The interval is binomial (Clopper and "
+        "Pearson); because pairs share runs, n pairs of m runs count as 9n/(2m + 5) independent ones."
     ),
 }
 """How each mark is reached, for the reader."""
@@ -230,6 +252,62 @@ def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
     step = 2 / (len(results) * max(1, len(net) - 1))
     low, high = centre_interval(net, resampled, n_topics, step=step, student=False)
     return [grade_interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def grade_contradictions(low: float, high: float) -> str:
+    """Return the word for the interval of the share of pairs that the reference contradicts.
+
+    Parameters
+    ----------
+    low, high : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> [grade_contradictions(*ends) for ends in ((0.1, 0.6), (0.0, 0.2), (0.0, 0.7))]
+    ['contradicts the reference', 'better than chance', 'cannot tell']
+    """
+    return CONTRADICTED if low > LIMIT else TOLD if high < CHANCE else UNTOLD
+
+
+def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
+    """Return the word for every measure held against the reference, with pairs added over collections.
+
+    Parameters
+    ----------
+    results : sequence of ReferencePairs
+
+    Returns
+    -------
+    list of str
+        "contradicts the reference", "better than chance" or "cannot tell".
+    """
+    contradicted, decided = (np.array([getattr(one, name) for one in results]) for name in ("contradicted", "decided"))
+    low, high = interval_of_pairs(contradicted, decided, [one.n_runs for one in results])
+    return [grade_contradictions(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def hold_power(power: str, reference: str) -> str:
+    """Return the word for power that a reference leaves: what it contradicts is not praised, nor what it cannot tell.
+
+    Parameters
+    ----------
+    power, reference : str
+        Words of `grade_power_results` and of `grade_reference_results`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> [hold_power("good", one) for one in ("better than chance", "cannot tell", "contradicts the reference")]
+    ['good', 'cannot tell', 'contradicts the reference']
+    """
+    return CONTRADICTED if reference == CONTRADICTED else UNTOLD if (power, reference) == ("good", UNTOLD) else power
 
 
 def group_results(results: Sequence[RankingSimilarity], threshold: float = THRESHOLD) -> list[str]:

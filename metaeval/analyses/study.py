@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
 from metaeval.analyses.coverage import Coverage, coverage
 from metaeval.analyses.diagnostics import Diagnostics, choose_runs
 from metaeval.analyses.discriminative_power import DiscriminativePower, discriminative_power
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
+from metaeval.analyses.reference_pairs import ReferencePairs, reference_pairs
 from metaeval.analyses.result import Result
 from metaeval.analyses.sample_size import SampleSize, sample_size
 from metaeval.analyses.significance_contradictions import SignificanceContradictions, significance_contradictions
@@ -45,6 +47,8 @@ QUESTIONS = (
     "small_consistency",
     "power",
     "robust_power",
+    "reference",
+    "robust_reference",
     "overlap",
     "contradictions",
     "coverage",
@@ -72,6 +76,10 @@ class Study:
         By the papers' test, the randomised Tukey HSD.
     robust_power : DiscriminativePower or None
         By `ROBUST_TEST`.
+    reference : ReferencePairs or None
+        Significant pairs of runs, by the papers' test, held against those of a reference.
+    robust_reference : ReferencePairs or None
+        By `ROBUST_TEST`.
     overlap : SignificanceOverlap or None
     contradictions : SignificanceContradictions or None
     coverage : Coverage or None
@@ -88,6 +96,8 @@ class Study:
     small_consistency: SplitHalfConsistency | None = None
     power: DiscriminativePower | None = None
     robust_power: DiscriminativePower | None = None
+    reference: ReferencePairs | None = None
+    robust_reference: ReferencePairs | None = None
     overlap: SignificanceOverlap | None = None
     contradictions: SignificanceContradictions | None = None
     coverage: Coverage | None = None
@@ -112,11 +122,13 @@ class Study:
                 yield question, result
 
     def by_robust_test(self) -> Study:
-        """Return the same study with power, overlap and contradictions by `ROBUST_TEST`; None where not asked."""
+        """Return the same study with what rests on a test of all pairs by `ROBUST_TEST`; None where not asked."""
         power = self.robust_power
         overlap = None if power is None or self.overlap is None else significance_overlap(power)
         contradictions = None if power is None or self.contradictions is None else significance_contradictions(power)
-        return replace(self, power=power, overlap=overlap, contradictions=contradictions)
+        return replace(
+            self, power=power, reference=self.robust_reference, overlap=overlap, contradictions=contradictions
+        )
 
     def require(self, question: str) -> Result:
         """Return the result of a question, or say why there is none.
@@ -146,6 +158,7 @@ def study_collection(
     scores: Scores,
     *,
     runs: Runs | None = None,
+    reference: Scores | None = None,
     questions: Collection[str] = QUESTIONS,
     n_trials: int = 1000,
     n_permutations: int = 5000,
@@ -165,8 +178,11 @@ def study_collection(
     scores : Scores
     runs : ClassificationRuns or QuantificationRuns, optional
         What was scored: coverage scores it with reference measures that `scores` lacks.
+    reference : Scores, optional
+        Of one measure, the reference, of the same runs and topics.
     questions : collection of str, optional
-        Some of `QUESTIONS`; all by default. Overlap and contradictions follow from power, which is then computed.
+        Some of `QUESTIONS`; all by default. Overlap and contradictions follow from power, and so does what is held
+        against the reference: power is then computed.
     n_trials : int, optional
         Splits of the topics.
     n_permutations : int, optional
@@ -213,10 +229,12 @@ def study_collection(
         raise MetaevalError(f"there is no question {unknown[0]!r}: choose among {', '.join(QUESTIONS)}")
     tell = say or (lambda _: None)
     _, diagnostics = choose_runs(scores, distinct_runs)
-    study = Study(scores, diagnostics, skipped=_find_inapplicable(scores, runs, small, baselines))
+    study = Study(scores, diagnostics, skipped=_find_inapplicable(scores, runs, reference, small, baselines))
     name, asked = study.name, set(questions) - set(study.skipped or {})
     common = {"n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
     common |= {"distinct_runs": distinct_runs}
+    if reference is None:
+        asked -= {"reference", "robust_reference"}
     split, tested = common | {"n_trials": n_trials}, common | {"n_bootstrap": n_bootstrap}
     if "similarity" in asked:
         tell(f"{name}: ranking similarity")
@@ -229,7 +247,7 @@ def study_collection(
         tell(f"{name}: split-half consistency, {small} topics")
         found = split_half_consistency(scores, size=small, **split)  # type: ignore[arg-type]
         study = replace(study, small_consistency=found)
-    if asked & {"power", "overlap", "contradictions"}:
+    if asked & {"power", "overlap", "contradictions", "reference"}:
         tell(f"{name}: discriminative power")
         power = discriminative_power(scores, **tested)  # type: ignore[arg-type]
         study = replace(study, power=power)
@@ -237,10 +255,14 @@ def study_collection(
             study = replace(study, overlap=significance_overlap(power))
         if "contradictions" in asked:
             study = replace(study, contradictions=significance_contradictions(power))
-    if "robust_power" in asked:
+        if reference is not None and "reference" in asked:
+            study = replace(study, reference=_hold(power, reference, common))
+    if asked & {"robust_power", "robust_reference"}:
         tell(f"{name}: discriminative power by {ROBUST_TEST}")
         robust = discriminative_power(scores, test=ROBUST_TEST, **tested)  # type: ignore[arg-type]
         study = replace(study, robust_power=robust)
+        if reference is not None and "robust_reference" in asked:
+            study = replace(study, robust_reference=_hold(robust, reference, common))
     if "coverage" in asked:
         tell(f"{name}: coverage")
         found_coverage = coverage(
@@ -261,7 +283,17 @@ def study_collection(
     return study
 
 
-def _find_inapplicable(scores: Scores, runs: Runs | None, small: int, baselines: tuple[str, str]) -> dict[str, str]:
+def _hold(power: DiscriminativePower, reference: Scores, common: dict[str, Any]) -> ReferencePairs:
+    """Test the reference as the measures were, by the same trials, and hold them against it."""
+    # Which runs are the same was decided by the measures.
+    known = reference.sel(runs=power.runs)
+    options = common | {"distinct_runs": False, "n_bootstrap": 0, "test": power.test}
+    return reference_pairs(power, discriminative_power(known, **options))
+
+
+def _find_inapplicable(
+    scores: Scores, runs: Runs | None, reference: Scores | None, small: int, baselines: tuple[str, str]
+) -> dict[str, str]:
     """Return the questions that do not apply, and why in one sentence each."""
     n_topics, n_measures = len(scores.topics), len(scores.measures)
     why: dict[str, str] = {}
@@ -278,6 +310,8 @@ def _find_inapplicable(scores: Scores, runs: Runs | None, small: int, baselines:
         )
     if n_topics < LEAST_TOPICS:
         why["sample_size"] = f"The curve over numbers of topics needs {LEAST_TOPICS} topics; there are {n_topics}."
+    if reference is None:
+        why["reference"] = "No reference was given: power says nothing about which measures are right."
     if not set(baselines) <= set(scores.runs):
         why["preference"] = f"Baseline preference needs the runs {' and '.join(baselines)}."
     lacking = set(REFERENCE) - {str(one) for one in scores.measures}

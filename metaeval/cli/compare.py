@@ -71,6 +71,14 @@ def compare(
     against: Annotated[
         list[str] | None, typer.Option("--against", "-a", help="Compare with this measure instead; may be repeated")
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference",
+            "-r",
+            help="What tells which measures are right: a measure of the same data, or a file of scores of one measure",
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report")] = Path("report"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report that is there")] = False,
     n_trials: Trials = 1000,
@@ -92,8 +100,10 @@ def compare(
       metaeval compare -m my_measure.py:my_measure --gold gold.txt --runs runs/ -l judgements --classes 0,1,2
       metaeval compare -m nDCG@20 --scores trec-web-2013 -o report/
       metaeval compare -m TER --scores mt.csv --columns run=system,topic=segment --lower-is-better edits -o report/
+      metaeval compare -m BLEU --scores wmt23-en-de --reference mqm -o report/
       metaeval compare -m mine --new-scores mine.csv --data scores.csv --lower-is-better mine -o report/
     """
+    from metaeval.cli.generate import open_named
     from metaeval.comparison.new_measure import compare as compare_measures
     from metaeval.datasets.open import open_data
     from metaeval.errors import MetaevalError
@@ -112,11 +122,12 @@ def compare(
         if gold is not None:
             raise MetaevalError("--new-scores goes with --data or --scores, not with --gold: score the runs first")
         sources = _join_scores(measure, new_scores, named, missing, names)
+    held = open_named(reference, missing)
     with _report_progress() as say:
         result = compare_measures(
-            measure, sources, against=against or None, n_trials=n_trials, n_permutations=n_permutations,
-            alpha=alpha, distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs, time_limit=time_limit, say=say,
-            store=None if scores or new_scores else out / SCORES,
+            measure, sources, against=against or None, reference=held, missing=missing,  # type: ignore[arg-type]
+            n_trials=n_trials, n_permutations=n_permutations, alpha=alpha, distinct_runs=distinct_runs, seed=seed,
+            n_jobs=n_jobs, time_limit=time_limit, say=say, store=None if scores or new_scores else out / SCORES,
             **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )  # fmt: skip
         say("writing the report")

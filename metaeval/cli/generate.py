@@ -208,7 +208,7 @@ def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
         if one.convert is not None:
             values[one.name] = one.convert(values[one.name])
         if one.opens:
-            values[one.name] = _open_named(values[one.name], values["missing"])
+            values[one.name] = open_named(values[one.name], values["missing"], values["format"])
     switch = next((one for one in plan.switches if values[one]), "")
     function, name = (plan.switches[switch], f"{plan.name}-{switch}") if switch else (plan.main, plan.name)
     if plan.takes == "measures":
@@ -265,15 +265,24 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     return turned
 
 
-def _open_named(said: str | list[str] | None, missing: Any) -> Any:
+def open_named(said: str | list[str] | None, missing: Any, format: str | None = None) -> Any:
     """Return the scores that an option names; a text that is no file is the name of a measure."""
     from metaeval.datasets.open import open_scores
+    from metaeval.io.detect import FormatError
+
+    def open_one(name: str) -> Scores:
+        try:
+            return open_scores(name, missing=missing)
+        except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
+            if format is None:
+                raise
+            return open_scores(name, missing=missing, format=format)
 
     if not said:
         return None
     if isinstance(said, str):
-        return open_scores(said, missing=missing) if os.path.exists(os.path.expanduser(said)) else said
-    return [open_scores(one, missing=missing) for one in said]
+        return open_one(said) if os.path.exists(os.path.expanduser(said)) else said
+    return [open_one(one) for one in said]
 
 
 @contextmanager

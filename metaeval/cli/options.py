@@ -57,7 +57,11 @@ MeasureNames = Annotated[
 ]
 Collection = Annotated[str | None, typer.Option(help="Which collection of a store, or what to call that of a file")]
 FromFormat = Annotated[
-    str | None, typer.Option("--from", help="Format of the source: tidy, wide, sakai, trec_eval, wmt or store")
+    str | None,
+    typer.Option(
+        "--from",
+        help="Format of the source: tidy, wide, sakai, trec_eval, wmt, tot, ir_measures, ranking, jsonl or store",
+    ),
 ]
 Missing = Annotated[
     str, typer.Option(help="What to do where a score or answer is missing: raise, drop-topic, drop-run or worst")

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from metaeval.analyses.agreement_inputs import list_for_each
 from metaeval.analyses.grades import (
+    LIMIT,
     RULES,
     THRESHOLD,
     grade,
     grade_power_results,
+    grade_reference_results,
     group_results,
+    hold_power,
     rate_consistency_results,
 )
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import ROBUST_POWER, ROBUST_TEST, Study, study_collection
-from metaeval.comparison.scoring import Say, check_measure, score_collection, take_from_matrices
+from metaeval.comparison.scoring import (
+    Say,
+    check_measure,
+    name_reference,
+    refuse_reference,
+    score_collection,
+    split_reference,
+    take_from_matrices,
+)
+from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.scores import Scores, state_directions
 from metaeval.datasets.open import open_data
@@ -69,6 +83,12 @@ class Comparison:
         return self.collections[0].scores.measures
 
     @property
+    def reference(self) -> Measure | None:
+        """What the others are held against; None if nothing was named."""
+        held = self.collections[0].reference
+        return None if held is None else held.reference
+
+    @property
     def threshold(self) -> float:
         """From which mean τ on measures are put in one group: 0.8 for every kind."""
         return THRESHOLD
@@ -80,7 +100,8 @@ class Comparison:
         -------
         DataFrame, shape (measure, …)
             Columns: the traits, ``similarity`` (group), ``consistency`` and ``power`` (good, fair, poor;
-            for power "cannot tell" where its interval does not carry the word).
+            for power "cannot tell" where its interval does not carry the word). Held against a reference, power can
+            be "contradicts the reference", and there is a column ``reference``.
         """
         names = [str(one) for one in self.measures]
         columns: dict[str, list[str]] = {
@@ -95,6 +116,17 @@ class Comparison:
         columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
         columns["power"] = grade_power_results(powers)
         columns[ROBUST_POWER] = grade_power_results(robust_powers)
+        references = [study.reference for study in self.collections if study.reference]
+        robust_references = [study.robust_reference for study in self.collections if study.robust_reference]
+        for column, held in (("power", references), (ROBUST_POWER, robust_references)):
+            if held:
+                columns[column] = [*map(hold_power, columns[column], grade_reference_results(held))]
+        if references:
+            contradicted, decided = (
+                np.sum([getattr(one, name) for one in references], axis=0) for name in ("contradicted", "decided")
+            )
+            words = zip(grade_reference_results(references), contradicted, decided, strict=True)
+            columns["reference"] = [f"{word} ({k:,} of {n:,})" for word, k, n in words]
         return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
     def rules(self) -> dict[str, str]:
@@ -105,9 +137,17 @@ class Comparison:
             "brackets: how many cases were tried; ✗: in how many of them it is not so."
             for name in self._trait_names()
         }
-        rules = {name: rule.format(threshold=self.threshold) for name, rule in RULES.items()}
-        robust = f"As power, with pairs of runs tested by {ROBUST_TEST}, which lets runs differ in spread."
-        return {**shown, **rules, ROBUST_POWER: robust}
+        numbers = {"threshold": self.threshold, "limit": 100 * LIMIT, "reference": self.reference}
+        rules = {name: rule.format(**numbers) for name, rule in RULES.items()}
+        held = "no reference" if self.reference is None else "power held against a reference"
+        return {
+            **shown,
+            "similarity": rules["similarity"],
+            "consistency": rules["consistency"],
+            "power": f"{rules['power']} {rules[held]}",
+            ROBUST_POWER: f"As power, with pairs of runs tested by {ROBUST_TEST}, which lets runs differ in spread.",
+            **({} if self.reference is None else {"reference": rules["reference"]}),
+        }
 
     def _trait_names(self) -> list[str]:
         return list(dict.fromkeys(name for found in self.traits.values() for name in found))
@@ -135,6 +175,8 @@ def compare(
     data: str | Scores | ClassificationRuns | QuantificationRuns | Iterable[object],
     *,
     against: Iterable[Wanted] | None = None,
+    reference: Wanted | Scores | Sequence[Scores] | None = None,
+    missing: MissingPolicy = "raise",
     n_trials: int = 1000,
     n_permutations: int = 5000,
     alpha: float = 0.05,
@@ -158,6 +200,12 @@ def compare(
     against : iterable of the same, optional
         By default Sakai's nine classification or six quantification measures; for score matrices, every measure
         that all of them have.
+    reference : name, Measure, Scores or sequence of Scores, optional
+        What tells which measures are right: one more measure of the same data, such as human scores, or scores of one
+        measure on their own for each collection. It is not among the measures that are compared.
+    missing : {"raise", "drop-topic", "drop-run"}, optional
+        What to do with topics, or runs, of which scores of their own of the reference have none: leave them out of the
+        comparison, or raise.
     n_trials : int, optional
         Splits of the topics.
     n_permutations : int, optional
@@ -210,6 +258,9 @@ def compare(
     sources = _listed(data)
     if not wanted or not sources:
         raise MetaevalError("name at least one measure and at least one collection")
+    check_policy(missing, MissingPolicy)
+    held = None if reference is None else list_for_each(reference, sources, "reference")
+    held_against = name_reference(held)
     opened: list[Any] = []
     for one in sources:
         tell(f"reading {one}")
@@ -220,7 +271,7 @@ def compare(
     notes: list[str] = []
     if kinds == {"scores"}:
         given = [*wanted, *(against or ())]
-        new, scored = take_from_matrices(wanted, against, opened)
+        new, scored = take_from_matrices(wanted, against, opened, held_against)
         scored = [_take_own_directions(one, given) for one in scored]
     else:
         with use_time_limit(time_limit):
@@ -232,16 +283,24 @@ def compare(
             notes = [note for one in checked for note in one.notes]
             established = established_measures(opened[0].kind) if against is None else resolve_measures(against)
             new_names = {str(one) for one in new}
-            rest = [one for one in established if str(one) not in new_names]
+            refuse_reference([*new_names, *(() if against is None else map(str, established))], held_against)
+            rest = [one for one in established if str(one) not in {*new_names, held_against}]
             scored = [score_collection(one, new, rest, store, tell) for one in opened]
-    scored = state_directions(scored, higher_is_better, lower_is_better)
+    references: list[Scores] = []
+    if held is not None:
+        pairs = [split_reference(*one, missing) for one in zip(scored, opened, held, strict=True)]
+        scored, references = [scores for scores, _ in pairs], [_take_own_directions(one, held) for _, one in pairs]
+    turned = state_directions([*scored, *references], higher_is_better, lower_is_better)
+    scored, references = turned[: len(scored)], turned[len(scored) :]
     names = [str(one) for one in new]
     studies = []
-    for data_set, scores in zip(opened, scored, strict=True):
+    for number, (data_set, scores) in enumerate(zip(opened, scored, strict=True)):
         studies.append(
             study_collection(
                 scores,
-                runs=None if isinstance(data_set, Scores) else data_set,
+                # A reference may lack some of the runs and topics.
+                runs=None if isinstance(data_set, Scores) else data_set.sel(runs=scores.runs, topics=scores.topics),
+                reference=references[number] if references else None,
                 n_trials=n_trials,
                 n_permutations=n_permutations,
                 alpha=alpha,
@@ -263,12 +322,18 @@ def compare(
         found[str(check.measure)][check.property.name] = check
     signature = sign(
         "compare", scored, trials=n_trials, tests=f"randomised-tukey-hsd, {ROBUST_TEST}", B=n_permutations,
-        alpha=alpha, seed=seed, **studies[0].diagnostics.settings,
+        alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **_describe_references(held_against, references),
     )  # fmt: skip
     return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), signature)
 
 
-def _take_own_directions(scores: Scores, given: Iterable[Wanted]) -> Scores:
+def _describe_references(name: str | None, references: Sequence[Scores]) -> dict[str, str]:
+    """Return what the signature says of the reference: its name, and checksums of its scores."""
+    sums = "; ".join(f"{one.collection or 'scores'}@{one.sha256[:12]}" for one in references)
+    return {} if name is None else {"reference": f"{name} of {sums}"}
+
+
+def _take_own_directions(scores: Scores, given: Iterable[Any]) -> Scores:
     """Return scores whose measures have the directions of those that were handed over as measures without a formula."""
     own = {
         str(one): one.higher_is_better

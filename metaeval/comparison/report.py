@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.baseline_preference import BaselinePreference
+from metaeval.analyses.grades import CONTRADICTED
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.result import Result
 from metaeval.analyses.study import ROBUST_POWER, ROBUST_TEST, SMALL, Study
@@ -26,6 +27,7 @@ from metaeval.comparison.page import (
     table_block,
 )
 from metaeval.files import write_atomically, write_together
+from metaeval.measures.base import Measure
 from metaeval.show.drawing import fix_layout, save_figure
 from metaeval.show.style import house_style
 from metaeval.show.table import Table, to_records
@@ -43,6 +45,7 @@ _LISTED = 200
 FILES = {
     "small_consistency": f"consistency-{SMALL}",
     "robust_power": f"power-{ROBUST_TEST}",
+    "robust_reference": f"reference-{ROBUST_TEST}",
     "sample_size": "topics",
     "preference": "baselines",
 }
@@ -62,6 +65,12 @@ SECTIONS = {
         "How many differences between runs does a measure find significant? Not every discriminative measure is right, "
         "but one that tells nothing apart says nothing. By two tests: the papers' own, which takes runs to differ in "
         f"their means only, and {ROBUST_TEST}, which lets them differ in spread.",
+    ),
+    "reference": (
+        "Against the reference",
+        "Are the differences that a measure finds significant right? Of its significant pairs of runs, those that the "
+        "reference confirms (finds significant too), contradicts (finds the opposite significant), or does not find, and "
+        "those that it misses. A measure that separates many runs and is contradicted is not discriminative but wrong.",
     ),
     "overlap": ("Significance overlap", "Do measures find the same pairs of runs significantly different?"),
     "contradictions": (
@@ -179,7 +188,8 @@ def _described(comparison: Comparison, files: list[str]) -> dict[str, Any]:
         "title": _title(comparison),
         "new": list(comparison.new),
         "signature": str(comparison.signature),
-        "directions": {str(one): one.direction for one in comparison.measures},
+        "reference": None if comparison.reference is None else str(comparison.reference),
+        "directions": {str(one): one.direction for one in _list_measures(comparison)},
         "notes": list(comparison.notes),
         "diagnostics": [
             {"notes": one.diagnostics.describe(), **one.diagnostics.to_dict()} for one in comparison.collections
@@ -213,7 +223,8 @@ def _page(comparison: Comparison, aside: Path) -> str:
 
 def _summary_table(comparison: Comparison) -> Table:
     def marks(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame.map(lambda mark: {"good": "band high", "fair": "band middle", "poor": "band low"}.get(mark, ""))
+        bands = {"good": "band high", "fair": "band middle", "poor": "band low", CONTRADICTED: "band low"}
+        return frame.map(lambda mark: bands.get(mark.partition(" (")[0], ""))
 
     caption = "Summary, like Tables 4 and 7 of Sakai (ACL 2021). Every mark is reached by the rule stated below it."
     return Table(comparison.to_frame(), caption, comparison.signature, marks=marks)
@@ -221,7 +232,7 @@ def _summary_table(comparison: Comparison) -> Table:
 
 def _summary(comparison: Comparison) -> Section:
     links = dict.fromkeys((name for found in comparison.traits.values() for name in found), "traits")
-    links |= {"similarity": "similarity", "consistency": "consistency", "power": "power", ROBUST_POWER: "power"}
+    links |= {name: name for name in ("similarity", "consistency", "power", "reference")} | {ROBUST_POWER: "power"}
     table = table_block(_summary_table(comparison), links=links, highlight=comparison.new)
     text = (*comparison.notes, _tell_directions(comparison))
     return Section("summary", "Summary", text, (table, rules_block(comparison.rules())))
@@ -233,6 +244,11 @@ def _runs(comparison: Comparison) -> Section:
     return Section("runs", "Runs that distort results", notes)
 
 
+def _list_measures(comparison: Comparison) -> list[Measure]:
+    """Return all measures, and what they are held against."""
+    return [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
+
+
 def _tell_directions(comparison: Comparison) -> str:
     """Return in sentences of which measures higher or lower scores are better, and of which that is assumed."""
     words = {
@@ -240,7 +256,8 @@ def _tell_directions(comparison: Comparison) -> str:
         "lower": "Lower is better",
         "assumed: higher": "Assumed, because nobody stated it, that higher is better",
     }
-    named = {way: [str(one) for one in comparison.measures if one.direction == way] for way in words}
+    measures = _list_measures(comparison)
+    named = {way: [str(one) for one in measures if one.direction == way] for way in words}
     return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
 
 
@@ -281,7 +298,12 @@ def _blocks(study: Study, key: str, new: tuple[str, ...]) -> list[Block]:
         return [] if study.similarity is None else [_similarity_block(study.similarity, study.name)]
     if key == "sample_size":
         return []  # the curves are a picture, and their numbers are in the files
-    keys = {"consistency": ("consistency", "small_consistency"), "power": ("power", "robust_power")}.get(key, (key,))
+    together = {
+        "consistency": ("consistency", "small_consistency"),
+        "power": ("power", "robust_power"),
+        "reference": ("reference", "robust_reference"),
+    }
+    keys = together.get(key, (key,))
     blocks = [table_block(getattr(study, k).to_table(), highlight=new) for k in keys if getattr(study, k) is not None]
     if key == "power" and study.power is not None:
         blocks.insert(0, curves_block(study.power, new))

@@ -12,7 +12,6 @@ import numpy as np
 
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
-from metaeval.data.scores import state_directions
 from metaeval.datasets import baselines, ordinal
 from metaeval.datasets.download import fetch
 from metaeval.datasets.registry import Dataset, dataset
@@ -185,6 +184,7 @@ def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
 
 
 def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
+    from metaeval.data.scores import state_directions
     from metaeval.io import sakai, wide, wmt
 
     if data_set.reader == "wmt":

@@ -35,13 +35,14 @@ from metaeval.io.classification import Rounding
 from metaeval.io.detect import score_format
 from metaeval.io.frames import from_frame, is_frame
 from metaeval.io.judges import read as read_annotations
+from metaeval.io.leaderboard import LEADERBOARDS, Leaderboard
 from metaeval.io.objects import from_ir_measures, from_pytrec_eval, from_ranx
 from metaeval.measures.directions import Names
 
-SCORE_FORMATS: Mapping[str, ModuleType] = MappingProxyType(
-    {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval, "wmt": wmt}
+SCORE_FORMATS: Mapping[str, ModuleType | Leaderboard] = MappingProxyType(
+    {"tidy": tidy, "wide": wide, "sakai": sakai, "trec_eval": trec_eval, "wmt": wmt, **LEADERBOARDS}
 )
-"""The formats of score matrices; each module has `read` and `write`."""
+"""The formats of score matrices; each has `read` and `write`."""
 
 RUN_FORMATS: Mapping[str, Callable[..., ClassificationRuns | QuantificationRuns]] = MappingProxyType(
     {
@@ -89,7 +90,7 @@ def read_scores(
     path : path, list of paths, mapping of measure or run to path, or folder
         What a format accepts; see its module. ``"-"`` is standard input; a frame, an array with names or records are
         accepted as `from_frame` accepts them.
-    format : {"tidy", "wide", "sakai", "trec_eval", "wmt"}, optional
+    format : {"tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl"}, optional
         By default, it is detected from the suffix, the header, or the files in a folder.
     measure : str, optional
         The measure that a wide file holds, or the only measure to read from a file or folder with several.
@@ -150,6 +151,8 @@ def _read(
         return trec_eval.read(path, measures=wanted, collection=collection, missing=missing)
     if name == "wmt":
         return wmt.read(path, measure=measure, collection=collection, missing=missing)
+    if name in LEADERBOARDS:
+        return LEADERBOARDS[name].read(path, measure=measure, collection=collection, missing=missing)
     if not isinstance(path, str | Path):
         raise DataError(f"the format {name} needs a single path", hint="several files can be wide or trec_eval")
     if name == "tidy":
@@ -168,9 +171,9 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     scores : Scores
     path : path
         Every file is written completely or not at all.
-    format : {"tidy", "wide", "sakai", "trec_eval", "wmt"}, optional
-        By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. Any other path is a folder,
-        and its format must be stated.
+    format : {"tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl"}, optional
+        By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. For any other path the format
+        must be stated: wide, sakai, trec_eval and wmt write a folder.
     defuse_formulas : bool, optional
         Put an apostrophe before names that a spreadsheet would run as a formula, such as ``=cmd()``: it is then part of
         the name. By default names are written as they are.
@@ -199,7 +202,8 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
                 "the format cannot be detected from this name",
                 file=path,
                 hint="end it in .csv, .tsv or .parquet, or for a folder state its format: "
-                f"{format_option('format', 'wide')}, sakai, trec_eval or wmt",
+                f"{format_option('format', 'wide')}, sakai, trec_eval or wmt; for a leaderboard tot, ir_measures, "
+                "ranking or jsonl",
             )
         format = "tidy"
     scores = _defuse_formulas(scores) if defuse_formulas else scores

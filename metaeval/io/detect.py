@@ -22,14 +22,21 @@ from metaeval.files import (
     read_text,
 )
 from metaeval.io import sakai, tidy, trec_eval, wide, wmt
+from metaeval.io.leaderboard import LEADERBOARDS
 from metaeval.io.table import find_delimiter, rename_columns, split_line
+
+_LENGTHS = {len(one.columns) for one in LEADERBOARDS.values() if one.columns}
 
 OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
 """Column names that show that a table is not topics × runs."""
 
 
+class FormatError(DataError):
+    """The format of a file cannot be detected."""
+
+
 def _state_format() -> str:
-    return f"state its format: {format_option('format', 'tidy')}, wide, sakai, trec_eval or wmt"
+    return f"state its format: {format_option('format', 'tidy')}, wide, sakai, trec_eval, wmt, tot, …"
 
 
 def score_format(sources: Sources, columns: Mapping[str, str] | None = None) -> str:
@@ -43,7 +50,8 @@ def score_format(sources: Sources, columns: Mapping[str, str] | None = None) -> 
 
     Returns
     -------
-    {"tidy", "wide", "sakai", "trec_eval", "wmt"}
+    str
+        One of `metaeval.io.SCORE_FORMATS`.
 
     Raises
     ------
@@ -86,6 +94,8 @@ def _detect_file(path: PathLike, columns: Mapping[str, str] | None = None) -> st
         return "wmt"
     text = read_text(path).lstrip("\n")
     first, _, rest = text.partition("\n")
+    if LEADERBOARDS["jsonl"].fits([first]):
+        return "jsonl"
     delimiter = find_delimiter(path, text)
     header = [cell.strip() for cell in split_line(first, delimiter, path)]
     if columns:
@@ -102,12 +112,15 @@ def _detect_file(path: PathLike, columns: Mapping[str, str] | None = None) -> st
         )
         if fits
     ]
+    if len(first.split()) in _LENGTHS:
+        whole = [line for line in text.split("\n") if line.strip()]
+        could += [name for name, one in LEADERBOARDS.items() if one.columns and one.fits(whole)]
     if len(could) == 1:
         return could[0]
     refuse_leaderboard(header, path)
     if could:
-        raise DataError(f"it could be {' or '.join(could)}", file=path, hint=_state_format())
-    raise DataError(
+        raise FormatError(f"it could be {' or '.join(could)}", file=path, hint=_state_format())
+    raise FormatError(
         f"its format cannot be detected from the first line ({format_list(header)})",
         file=path,
         hint=f"a tidy file has columns {', '.join(COLUMNS)}; else {_state_format()}; "

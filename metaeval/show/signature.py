@@ -63,9 +63,9 @@ class Signature:
         settings = [f"{name} {value}" for name, value in self.settings]
         return visible(" | ".join([self.analysis, "; ".join(self.data), *settings, f"metaeval {self.version}"]))
 
-    def follow(self, analysis: str) -> Signature:
-        """Return the signature of an analysis that follows from this one without computing anything anew."""
-        return replace(self, analysis=analysis)
+    def follow(self, analysis: str, **settings: str) -> Signature:
+        """Return the signature of an analysis that follows from this one, and from what further settings say."""
+        return replace(self, analysis=analysis, settings=(*self.settings, *settings.items()))
 
 
 def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -> Signature:

@@ -15,8 +15,12 @@ import numpy.typing as npt
 from metaeval.stats.resampling import topic_signs
 from metaeval.stats.scale import round_scaled, scale_scores, scale_squares
 from metaeval.stats.swapping import FloatArray, standardise
+from metaeval.stats.weighted_correlation import correlate
 
-RunStatistic: TypeAlias = Literal["pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson"]
+RunStatistic: TypeAlias = Literal["pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson", "tau_ap_b", "tau_gap"]
+
+HEAD_WEIGHTED: tuple[RunStatistic, ...] = ("tau_ap_b", "tau_gap")
+"""Statistics that weigh the head of the ranking, as `metaeval.stats.weighted_correlation` defines them."""
 
 _CELLS = 2_000_000  # signs held at once: 8 MB
 
@@ -47,7 +51,7 @@ def run_statistics(
         With one direction; leading axes are broadcast. Equal numbers are ties.
     which : sequence of str
         ``"pairwise_accuracy"``, the share of run pairs whose difference has the same sign in both, zero included
-        (Kocmi et al. 2021); ``"tau_a"``, ``"tau_b"``, ``"spearman"``, ``"pearson"``.
+        (Kocmi et al. 2021); ``"tau_a"``, ``"tau_b"``, ``"spearman"``, ``"pearson"``, ``"tau_ap_b"``, ``"tau_gap"``.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def run_statistics(
     one, two = np.asarray(scores, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     first, second = np.triu_indices(one.shape[-1], 1)
     found: dict[RunStatistic, FloatArray] = {}
-    if set(which) - {"pearson"}:
+    if set(which) - {"pearson", *HEAD_WEIGHTED}:
         signs, wanted = (np.sign(side[..., first] - side[..., second]).astype(np.float32) for side in (one, two))
         balance = _dot(signs, wanted)
         untied, untied_too = (np.abs(side).sum(axis=-1, dtype=np.float64) for side in (signs, wanted))
@@ -79,6 +83,9 @@ def run_statistics(
             found["spearman"] = _correlate(_rank(signs, one.shape[-1]), _rank(wanted, one.shape[-1]))
     if "pearson" in which:
         found["pearson"] = _correlate(one, two)
+    for name in which:
+        if name in HEAD_WEIGHTED:
+            found[name] = correlate(two, one, name)
     return {name: found[name] for name in which}
 
 

@@ -190,6 +190,20 @@ def written(tmp_path_factory):
     return compare("RNADW", both, **QUICK).write(tmp_path_factory.mktemp("report") / "out")
 
 
+@pytest.fixture
+def plain_figures(monkeypatch):
+    """Write an empty picture for each figure: drawing takes seconds, and these tests are about files."""
+
+    def save(figure, folder, name, suffixes=(".png", ".svg")):
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = [folder / f"{name}{suffix}" for suffix in suffixes]
+        for path in paths:
+            path.write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+        return paths
+
+    monkeypatch.setattr("metaeval.comparison.report.save_figure", save)
+
+
 class TestReport:
     @pytest.mark.xdist_group("written report")
     def test_everything_is_written_and_named_in_report_json(self, written):
@@ -215,7 +229,7 @@ class TestReport:
         assert "https://" not in page
         assert len(page) < 3_000_000
 
-    def test_a_new_report_takes_the_old_ones_place_and_leaves_other_files_alone(self, tmp_path):
+    def test_a_new_report_takes_the_old_ones_place_and_leaves_other_files_alone(self, tmp_path, plain_figures):
         (tmp_path / "notes.txt").write_text("mine")
         both = shorten(compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK))
         both.write(tmp_path)
@@ -225,14 +239,14 @@ class TestReport:
         assert not list(tmp_path.rglob("2-second*"))
         assert json.loads((tmp_path / "report.json").read_text())["files"]
 
-    def test_a_report_of_a_stranger_cannot_have_files_outside_deleted(self, tmp_path):
+    def test_a_report_of_a_stranger_cannot_have_files_outside_deleted(self, tmp_path, plain_figures):
         (tmp_path / "out").mkdir()
         (tmp_path / "precious").write_text("x")
         (tmp_path / "out" / "report.json").write_text(json.dumps({"files": ["../precious", "/etc/hostname", 3]}))
         shorten(compare("RNADW", quantified(), **QUICK)).write(tmp_path / "out")
         assert (tmp_path / "precious").exists()
 
-    def test_a_writer_that_is_stopped_leaves_the_old_report_whole(self, tmp_path, monkeypatch):
+    def test_a_writer_that_is_stopped_leaves_the_old_report_whole(self, tmp_path, monkeypatch, plain_figures):
         result = shorten(compare("RNADW", quantified(), **QUICK))
         index = result.write(tmp_path / "out")
         before = index.read_text()

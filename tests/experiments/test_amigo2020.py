@@ -276,6 +276,35 @@ def test_the_models_of_the_blogs_last_figure_are_those_of_figure_3(worked):
     assert set(find_outcomes(worked.verdicts, "blog_neutral").values()) == {"holds"}
 
 
+def test_conclusions_that_were_left_out_are_tried(table2):
+    """Appendix B's and §2.1's outputs have no item right; κ has .97 of .97 in the last column, .44 of .94 in the first."""
+    assert find_outcomes(table2.verdicts, "perfectly_ranked") == {"the example of §2.1": "holds"}
+    assert find_outcomes(table2.verdicts, "three_virtues") == {"the search of Table 2": "holds"}
+    printed = verdicts_real.judge_print(synthetic.PRINTED["real"])
+    assert find_outcomes(printed, "kappa_swings") == {verdicts_real.TABLE: "holds"}
+    (one,) = [one for one in printed if one.claim == CONCLUSIONS["kappa_swings"]["claim"]]
+    assert [figure.value for figure in one.evidence] == [0.97, 0.97, 0.44, 0.94]
+    rows, table = ["Kappa", "MI"], np.array([[0.6, 0.9], [0.9, 0.8]])
+    assert verdicts_real.judge_kappa(table, rows)[0] == "holds in part"
+
+
+def test_what_the_printed_table_settles_has_a_verdict_on_print():
+    of_print = {one.claim: one.outcome for one in verdicts_real.judge_print(synthetic.PRINTED["real"])}
+    assert {CONCLUSIONS[name]["claim"] for name in ("best_real", "flat_real", "kappa_swings")} <= set(of_print)
+    robustness = verdicts_real.judge_printed_robustness(synthetic.PRINTED["robustness"])
+    assert {one.claim: one.outcome for one in robustness} == {
+        CONCLUSIONS[name]["claim"]: "holds"
+        for name in ("robust_highest", "robust_lowest", "robust_flat", "robust_as_best")
+    }
+    assert {one.data for one in robustness} == {"print: §5.4"}
+
+
+def test_conclusions_of_the_blog_are_named_so_and_no_others_are():
+    of_blog = {name for name, one in CONCLUSIONS.items() if one["where"].startswith("CEM blog")}
+    assert of_blog == {name for name in CONCLUSIONS if name.startswith("blog_")}
+    assert all(one["where"].startswith(("CEM blog", "Amigó 2020")) for one in CONCLUSIONS.values())
+
+
 def test_the_audit_finds_the_slips_in_print():
     failed = {(one.item, one.where) for one in audit.find_checks() if not one.holds}
     assert ("Table 2", "Ordinal Classification Index, ordinal invariance") in failed

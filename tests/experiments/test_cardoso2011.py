@@ -607,3 +607,40 @@ def test_every_printed_row_of_table_6_has_three_methods():
     assert all(len(row) == 3 for row in PRINTED["table6"].values())
     assert set(PRINTED["table6"]) <= set(STUDY["table6"]["shown"])
     assert set(matrices.CAPTIONS) < set(PRINTED)
+
+
+def test_that_some_beta_makes_a_metric_holds_by_one_of_them_and_is_not_denied_by_a_search(in_print):
+    (one,) = [one for one in in_print.verdicts if one.claim == CLAIMS["some_beta"]["claim"]]
+    assert one.outcome == "holds"
+    assert "1/(N + 1) no triple" in one.reason
+    assert "no proof" in one.reason
+    tables = dict(in_print.tables)
+    broken = tables["triples"].frame.assign(**{"1/(N + 1)": 1})
+    tables["triples"] = replace(tables["triples"], frame=broken)
+    found = verdicts.judge_print(tables, in_print.cells)
+    assert outcome_of(found, "some_beta") == "cannot tell"
+
+
+def test_a_coefficient_that_is_0_by_0_is_not_perfect(in_print):
+    """Of one item r_int is 0/0 and 1 by convention: 2 matrices of two classes, 6 of three, 12 of four are off the diagonal."""
+    (one,) = [one for one in in_print.verdicts if one.claim == CLAIMS["not_metrics"]["claim"]]
+    counted = {found.name.rpartition(" ")[2]: found.value for found in one.evidence}
+    assert counted == {"R_s": 66, "τ_b": 66, "r_int": 106}
+    by_convention = [
+        int((enumeration.score_quietly("r_int", counts) == 1).sum() - np.trace(counts, axis1=1, axis2=2).sum())
+        for counts in (enumeration.list_matrices(k, 1) for k in (2, 3, 4))
+    ]
+    assert by_convention == [2, 6, 12]
+    for k in (2, 3, 4):
+        assert np.isnan(enumeration.score_defined("r_int", enumeration.list_matrices(k, 1))).all()
+
+
+def test_what_table_6_settles_has_a_verdict_on_print_with_its_figures(in_print):
+    """SWD: .49 (.02) of oSVM against .47 (.01) of Frank and Hall, whose spread is nowhere above the conventional one's."""
+    printed = {one.claim: one for one in in_print.verdicts if one.data == verdicts.PRINTED_TABLE}
+    assert set(printed) == {CLAIMS[name]["claim"] for name in ("superiority", "never_losing", "robust")}
+    lost = printed[CLAIMS["never_losing"]["claim"]]
+    assert lost.outcome == "does not hold"
+    figures = {one.name: one.value for one in lost.evidence}
+    assert (figures["oSVM on SWD"], figures["Frank and Hall on SWD"]) == (0.49, 0.47)
+    assert printed[CLAIMS["robust"]["claim"]].outcome == "holds"

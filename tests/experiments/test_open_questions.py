@@ -1,5 +1,7 @@
 """Questions that the papers leave open: what is computed agrees with oracles, and rules say what they state."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from scipy.stats import ttest_1samp
 import metaeval
 from experiments.answers import find_interval, write_answer
 from experiments.calibration.reliability import average_collections
-from experiments.constant_runs import consistency, verdicts as constant
+from experiments.constant_runs import consistency, page as constant_page, verdicts as constant
 from experiments.coverage_references import verdicts as coverage
 from experiments.coverage_references.sets import cover_sets, rank_counts
 from experiments.flat_gold import verdicts as flat
@@ -22,6 +24,7 @@ from metaeval.datasets.baselines import constant_class_counts
 from metaeval.errors import MetaevalError
 from metaeval.stats.uir import signed_ranks
 
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 RNG = np.random.default_rng
 
 
@@ -176,6 +179,16 @@ def test_constant_runs_explain_kappa_where_it_loses_more_than_the_others_and_bec
     change = consistency.Change(means(without), means(with_), (0, 0, 0), (sum(ends) / 2, *ends))
     assert (constant.rank_of(change.without), constant.rank_of(change.with_)) == (without, with_)
     assert constant.decide(change) == word
+
+
+def test_what_is_asked_of_constant_runs_is_no_sentence_that_a_paper_tries_and_its_page_names_that_paper():
+    claim = constant.STUDY["claim"]
+    assert claim["where"].startswith("asked here")
+    assert claim["where"].endswith("(reworded)")
+    papers = ("acl2021/claims.toml", "lq2021/claims.toml", "amigo2020/conclusions.toml", "cardoso2011/claims.toml")
+    assert not any(claim["claim"] in (EXPERIMENTS / name).read_text("utf-8") for name in papers)
+    assert "κ performs well in Table 3(a)" not in (EXPERIMENTS / "constant_runs" / "study.toml").read_text("utf-8")
+    assert "tried on the page of [acl2021](../acl2021/README.md)" in constant_page.write_page([])
 
 
 # Flat gold

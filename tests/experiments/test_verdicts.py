@@ -4,6 +4,7 @@ import numpy as np
 
 import metaeval
 from experiments.acl2021 import verdicts as acl
+from experiments.conclusions import count_conclusions
 from experiments.verdicts import FEWEST_RUNS, Rule, Views, apply_rules, judge_symmetry, look_at
 from metaeval.analyses.study import study_collection
 
@@ -86,3 +87,29 @@ def test_rules_on_print_are_verdicts_on_print():
     rule = Rule("claim", "where", "rule", lambda one: None, in_print=lambda: {"DQ-A": ("does not hold", ())})
     (found,) = rule.apply_to_print()
     assert (found.data, found.outcome) == ("print: DQ-A", "does not hold")
+
+
+def test_an_outcome_that_turns_round_without_some_runs_cannot_be_told():
+    whole, fewer = study(graded()), study(graded(), seed=1)
+    rule = Rule("claim", "where", "rule", lambda one: ("holds" if one is whole else "does not hold", ()))
+    found = rule.apply(Views(whole, 0, {}, {"without baselines": fewer, "on distinct runs": "all are distinct"}))
+    assert found.outcome == "cannot tell"
+    assert found.reason == "holds as it is, the opposite without baselines"
+
+
+def test_a_conclusion_is_counted_by_what_it_was_tried_on(tmp_path):
+    def write(source, *rows):
+        folder = tmp_path / "paper" / source
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [f'{claim},"{where}",rule,{data},{outcome},,' for claim, where, data, outcome in rows]
+        head = "claim,where,rule,data,outcome,figures,conditions"
+        (folder / "verdicts.csv").write_text("\n".join([head, *lines]) + "\n")
+
+    write("", ("A", "P, §1", "print: X", "holds"), ("B", "P, §2", "enumeration", "does not hold"))
+    write("stc3", ("A", "P, §1", "a", "does not hold"), ("A", "P, §1", "2 collections together", "cannot tell"),
+          ("B", "P, §2", "a", "holds"), ("B", "P, §2", "b", "does not hold"), ("C", "CEM blog", "a", "holds"))  # fmt: skip
+    write("stand-in", ("A", "P, §1", "simulated: a", "holds"))
+    found = count_conclusions(tmp_path / "paper")
+    assert found["own"] == {"hold": 1, "do not hold": 1}
+    assert found["real"] == {"cannot tell": 1, "in part": 1}
+    assert count_conclusions(tmp_path / "paper", blog=True)["real"] == {"hold": 1}

@@ -1,0 +1,170 @@
+"""Are the differences between runs that a measure finds significant right, by a reference?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.agreement import COUNTS, count_conclusions
+from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
+from metaeval.stats.intervals import interval_of_pairs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class ReferencePairs(Result):
+    """What becomes of the pairs of runs that measures find significant, held against those of a reference.
+
+    Parameters
+    ----------
+    collection : str
+    measures : tuple of Measure
+        All but the reference.
+    reference : Measure
+    counts : ndarray of int, shape (measure, 4)
+        Significant pairs of runs that the reference confirms, contradicts, or does not find significant, and those that
+        only the reference finds.
+    n_pairs, n_runs : int
+    alpha, confidence : float
+    test : str
+    signature : Signature
+    """
+
+    collection: str
+    measures: tuple[Measure, ...]
+    reference: Measure
+    counts: np.ndarray
+    n_pairs: int
+    n_runs: int
+    alpha: float
+    confidence: float
+    test: str
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"ReferencePairs: {len(self.measures)} measures, {self.reference}, {self.collection or 'scores'}"
+
+    @property
+    def contradicted(self) -> np.ndarray:
+        """Significant pairs that the reference contradicts, shape (measure,)."""
+        return self.counts[:, 1]
+
+    @property
+    def decided(self) -> np.ndarray:
+        """Pairs that both the measure and the reference find significant, alike or the reverse, shape (measure,)."""
+        return self.counts[:, :2].sum(axis=1)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return what becomes of every measure's significant pairs of runs.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 10)
+            Columns measure, significant, pairs (all of them), confirmed, contradicted (the reference finds the
+            opposite), only_here (the reference finds nothing), missed (only the reference finds it), share
+            (contradicted of the pairs that both find significant) with the ends low and high of its interval. The
+            share is NaN where there are no such pairs.
+        """
+        low, high = interval_of_pairs(
+            self.contradicted[np.newaxis], self.decided[np.newaxis], [self.n_runs], confidence=self.confidence
+        )
+        share = np.divide(self.contradicted, self.decided, out=np.full(len(low), np.nan), where=self.decided > 0)
+        counted = dict(zip(COUNTS, self.counts.T, strict=True))
+        names = {"measure": [str(one) for one in self.measures]}
+        found = {"significant": self.counts[:, :3].sum(axis=1), "pairs": self.n_pairs}
+        return pd.DataFrame({**names, **found, **counted, "share": share, "low": low, "high": high})
+
+    def to_table(self) -> Table:
+        """Return the counts beside the number of significant pairs."""
+        frame = self.to_frame().set_index("measure")
+        frame[["share", "low", "high"]] *= 100
+        headings = {"significant": "#sig", "pairs": "#all", "only_here": "only here", "share": "% contradicted"}
+        caption = (
+            f"Significant run pairs at α = {self.alpha:g} by {self.test}, held against those of {self.reference}, which "
+            "confirms or contradicts them, or does not find them (only here); missed: only the reference finds them. "
+            "% contradicted: of the pairs that both find significant, with low and high the ends of its "
+            f"{100 * self.confidence:g} % interval over runs."
+        )
+        return Table(frame.rename(columns=headings), caption, self.signature, digits=1)
+
+    def plot(self) -> Figure:
+        """Draw which share of its significant pairs the reference contradicts, by measure; the line shows chance."""
+        from metaeval.show.drawing import Interval, draw_intervals
+
+        frame = self.to_frame()
+        order = np.argsort(-frame["share"].fillna(2.0).to_numpy(), kind="stable")
+        rows = [
+            Interval(
+                str(self.measures[m]),
+                self.measures[m].title,
+                frame["share"][m],
+                line=(frame["low"][m], frame["high"][m]),
+            )
+            for m in order.tolist()
+        ]
+        label = f"share contradicted by {self.reference.title}, of the pairs that both find significant"
+        figure = draw_intervals(rows, label, self.signature, row_height=0.26 if len(rows) > 12 else 0.42)
+        figure.axes[0].axvline(0.5, color="#888888", linewidth=0.9, linestyle=":", zorder=0)
+        figure.axes[0].set_xlim(-0.02, 1.02)
+        return figure
+
+
+def reference_pairs(
+    power: DiscriminativePower, reference: DiscriminativePower, *, confidence: float = 0.95
+) -> ReferencePairs:
+    """Are the differences between runs that a measure finds significant right, by a reference?
+
+    Parameters
+    ----------
+    power : DiscriminativePower
+        Of the measures; nothing is tested again.
+    reference : DiscriminativePower
+        Of the reference alone, by the same test, of the same runs.
+    confidence : float, optional
+        Level of the intervals.
+
+    Returns
+    -------
+    ReferencePairs
+
+    Raises
+    ------
+    MetaevalError
+        If the reference is not one measure, or is of other runs or by another test.
+
+    Examples
+    --------
+    >>> from metaeval.data.scores import Scores
+    >>> from metaeval.analyses.discriminative_power import discriminative_power
+    >>> up = np.add.outer([0.1, 0.15, 0.8], np.linspace(0, 0.1, 12))[..., None]
+    >>> scores = Scores(np.concatenate([up, -up, up], axis=-1), runs=["a", "b", "c"], topics=range(12),
+    ...                 measures=["good", "bad", "MQM"], higher_is_better=True)
+    >>> power = discriminative_power(scores.sel(measures=["good", "bad"]), n_permutations=500)
+    >>> found = reference_pairs(power, discriminative_power(scores.sel(measures="MQM"), n_permutations=500))
+    >>> found.to_frame()[["measure", "significant", "confirmed", "contradicted", "only_here", "missed"]]
+      measure  significant  confirmed  contradicted  only_here  missed
+    0    good            2          2             0          0       0
+    1     bad            2          0             2          0       0
+    """
+    if len(reference.measures) != 1:
+        raise MetaevalError(f"a reference is one measure; there are {len(reference.measures)}")
+    mine, theirs = ((one.runs, one.test, one.alpha) for one in (power, reference))
+    if mine != theirs:
+        raise MetaevalError(f"{reference.measures[0]} was not tested as the measures were: other runs, test or alpha")
+    conclusions = [np.where(one.significant, one.winners, 0) for one in (power, reference)]
+    return ReferencePairs(
+        power.collection, power.measures, reference.measures[0], count_conclusions(conclusions[0], conclusions[1][0]),
+        power.p_values.shape[1], len(power.runs), power.alpha, confidence, power.test,
+        power.signature.follow("reference_pairs", reference=f"{reference.measures[0]} of {reference.signature.data[0]}"),
+        diagnostics=power.diagnostics,
+    )  # fmt: skip

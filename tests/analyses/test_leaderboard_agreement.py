@@ -1,0 +1,209 @@
+"""Leaderboards of judges held against a leaderboard: the correlations of TREC AutoJudge's own program, to the last digits."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.io.leaderboard import LEADERBOARDS
+from tests.analyses.leaderboards import JUDGES, RUNS, TOPICS, make_cells, write_all, write_tot
+
+THEIRS = {
+    "tau_b": "kendall", "spearman": "spearman", "pearson": "pearson", "tau_ap_b": "tauap_b", "tau_gap": "tau_gap",
+    "tau_b@5": "kendall@5", "pearson@5": "pearson@5", "spearman@7": "spearman@7",
+}  # fmt: skip
+"""What metaeval and autojudge-evaluate call the same statistic."""
+
+# What autojudge-evaluate 1.1.0 gives for the files of `write_all`, in the order of THEIRS.
+EXPECTED = {
+    "blunt": [0.42424242424242425, 0.6293706293706294, 0.6339602696212535, 0.24532336350518158, 0.3186194013184147,
+              -0.4, -0.33460808999218455, 0.2857142857142857],
+    "graded": [0.7693218186208295, 0.8947423499236925, 0.8960095612704368, 0.6240161353797717, 0.6373947042049037,
+               0.7378647873726218, 0.9158648596383957, 0.9549937104572925],
+    "sharp": [0.7878787878787878, 0.9370629370629371, 0.948421728605888, 0.6376623376623376, 0.7795406257148259,
+              0.4, 0.8219598105318595, 0.8571428571428571],
+}  # fmt: skip
+
+LAST_DIGITS = {"rtol": 0, "atol": 2e-15}
+FEW = {"n_permutations": 50, "n_bootstrap": 0}
+QUICK = {"statistics": list(THEIRS), **FEW}
+BROKEN_BY_NAME = ("graded", "tau_gap")
+"""A judge with ties: theirs breaks them by the names of runs, τ_GAP here takes the mean of the best and the worst way."""
+
+
+def read(path):
+    return me.io.read_scores(path, format="tot", higher_is_better=True)
+
+
+@pytest.fixture
+def files(tmp_path):
+    return write_all(tmp_path)
+
+
+def compare(found, expected):
+    values = dict(zip(map(str, found.measures), found.values.T, strict=True))
+    assert values.keys() == expected.keys()
+    for judge, numbers in expected.items():
+        same = np.array([(judge, name) != BROKEN_BY_NAME for name in THEIRS])
+        np.testing.assert_allclose(values[judge][same], np.array(numbers)[same], **LAST_DIGITS)
+
+
+def load_oracle():
+    """Return their class, or skip: it fetches lists of words where it is imported, and may find none."""
+    reason = "needs autojudge-evaluate 1.1 (and the lists of stop words that it loads); its numbers are in EXPECTED"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            from autojudge_evaluate.evaluation import LeaderboardEvaluator
+        except (ImportError, LookupError):
+            pytest.skip(reason)
+    return LeaderboardEvaluator
+
+
+def test_correlations_are_those_of_autojudge_evaluate(files):
+    truth, judges = files
+    compare(me.agreement([read(one) for one in judges], reference=read(truth), **QUICK), EXPECTED)
+
+
+def test_the_expected_numbers_are_what_the_program_gives(files):
+    truth, judges = files
+    oracle = load_oracle()(truth, truth_format="tot", eval_format="tot", correlation_methods=list(THEIRS.values()))
+    for path in judges:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            (numbers,) = oracle.evaluate(path).values()
+        assert [float(numbers[name]) for name in THEIRS.values()] == pytest.approx(EXPECTED[path.stem], rel=1e-14)
+
+
+def test_shared_runs_and_topics_are_those_of_all_judges_and_the_reference_and_the_rest_is_said(files):
+    truth, judges = files
+    cells = make_cells(0.3, 13)
+    cells |= {("teamZ", topic): 0.5 for topic in TOPICS}
+    write_tot(truth, cells, "nugget_coverage", [*RUNS[1:], "teamZ"], TOPICS[:6])
+    write_tot(judges[2], make_cells(*JUDGES["sharp"]), "quality", RUNS[:11], TOPICS[1:])
+    given = [read(one) for one in judges]
+    with pytest.raises(DataError, match=r"teamL is in one of them only .runs=shared and topics=shared take"):
+        me.agreement(given, reference=read(truth), **QUICK)
+    with pytest.warns(PolicyWarning) as told:
+        found = me.agreement(given, reference=read(truth), runs="shared", topics="shared", **QUICK)
+    assert [str(one.message) for one in told] == [
+        "runs=shared: left out 2 of 12 runs of blunt: teamA, teamL",
+        "runs=shared: left out 2 of 12 runs of graded: teamA, teamL",
+        "runs=shared: left out 1 of 11 runs of sharp: teamA",
+        "runs=shared: left out 2 of 12 runs of truth: teamL, teamZ",
+        "topics=shared: left out 3 of 8 topics of blunt: t1, t7, t8",
+        "topics=shared: left out 3 of 8 topics of graded: t1, t7, t8",
+        "topics=shared: left out 2 of 7 topics of sharp: t7, t8",
+        "topics=shared: left out 1 of 6 topics of truth: t1",
+    ]
+    kept = {"runs": RUNS[1:11], "topics": TOPICS[1:6]}
+    alone = me.agreement([one.sel(**kept) for one in given], reference=read(truth).sel(**kept), **QUICK)
+    np.testing.assert_array_equal(found.values, alone.values)
+
+
+def test_shared_runs_and_topics_give_the_programs_numbers(files):
+    truth, judges = files
+    write_tot(truth, make_cells(0.3, 13), "nugget_coverage", RUNS[1:], TOPICS[:6])
+    options = {"correlation_methods": list(THEIRS.values()), "only_shared_runs": True, "topic_ids": set(TOPICS[:6])}
+    oracle = load_oracle()(truth, truth_format="tot", eval_format="tot", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = [read(one) for one in judges]
+        found = me.agreement(given, reference=read(truth), runs="shared", topics="shared", **QUICK)
+        numbers = {path.stem: next(iter(oracle.evaluate(path).values())) for path in judges}
+    compare(found, {judge: [float(one[name]) for name in THEIRS.values()] for judge, one in numbers.items()})
+
+
+def test_rows_that_sum_up_a_run_stand_for_the_means_where_they_are_given(files):
+    truth, judges = files
+    path = judges[2]
+    path.write_text(path.read_text().replace("teamC quality all 0.", "teamC quality all 0.9"))
+    with pytest.warns(PolicyWarning, match="not the means over topics"):
+        judge = read(path)
+    own = LEADERBOARDS["tot"].read(path, level="runs")
+    found = me.agreement(judge, reference=read(truth), run_scores=own, statistics=["pearson"], **FEW)
+    sums, means = (LEADERBOARDS["tot"].read(one, level="runs").values.ravel() for one in (path, truth))
+    assert found.values[0, 0] == pytest.approx(np.corrcoef(sums, means)[0, 1])
+
+
+def test_a_judge_is_called_as_its_file_and_may_have_several_measures(files, tmp_path):
+    truth, judges = files
+    text = judges[0].read_text()
+    judges[0].write_text(text + text.replace("quality", "fluency"))
+    found = me.agreement([read(one) for one in judges], reference=read(truth), statistics=["tau_b"], **FEW)
+    assert list(map(str, found.measures)) == ["blunt quality", "blunt fluency", "graded", "sharp"]
+    with pytest.raises(DataError, match="two judges are called sharp"):
+        me.agreement([read(judges[2])] * 2, reference=read(truth), **FEW)
+
+
+def test_a_judge_whose_measure_is_called_as_the_references_is_no_copy_of_it(files):
+    truth, judges = files
+    judges[0].write_text(judges[0].read_text().replace("quality", "nugget_coverage"))
+    found = me.agreement(read(judges[0]), reference=read(truth), statistics=["tau_b"], **FEW)
+    assert [str(one) for one in found.measures] == ["blunt"]
+    assert found.values.item() == pytest.approx(EXPECTED["blunt"][0])
+
+
+def test_of_a_reference_with_several_measures_one_is_chosen(files):
+    truth, judges = files
+    text = truth.read_text()
+    truth.write_text(text + text.replace("nugget_coverage", "length"))
+    options = {"statistics": ["tau_b"], **FEW}
+    with pytest.raises(MetaevalError, match="it is one: choose it with reference_measure=NAME"):
+        me.agreement(read(judges[0]), reference=read(truth), **options)
+    found = me.agreement(read(judges[0]), reference=read(truth), reference_measure="nugget_coverage", **options)
+    assert found.values.item() == pytest.approx(EXPECTED["blunt"][0])
+
+
+def test_options_without_a_reference_of_its_own_are_refused(files):
+    judge = read(files[1][0])
+    for options, message in (
+        ({"runs": "shared"}, "runs=shared is for a reference of its own"),
+        ({"reference_measure": "x"}, "reference_measure chooses from scores"),
+    ):
+        with pytest.raises(MetaevalError, match=message):
+            me.agreement(judge, reference="quality", **options)
+    with pytest.raises(MetaevalError, match="topics is all or shared, not 'some'"):
+        me.agreement(judge, reference=judge, topics="some")
+
+
+def test_which_runs_and_topics_disagree_is_listed_the_worst_first(files):
+    truth, judges = files
+    given = [read(one) for one in judges]
+    found = me.agreement(given, reference=read(truth), statistics=["tau_b"], **FEW)
+    runs, topics = found.runs(), found.topics()
+    assert len(runs) == 3 * len(RUNS)
+    assert len(topics) == 3 * len(TOPICS)
+    assert (runs["difference"] == runs["rank"] - runs["reference_rank"]).all()
+    assert runs["difference"].abs().is_monotonic_decreasing
+    assert topics["tau_b"].is_monotonic_increasing
+    means = given[2].means()["quality"]
+    sharp = runs[runs["measure"] == "sharp"].set_index("run").loc[list(means.index)]
+    np.testing.assert_allclose(sharp["score"], means)
+    np.testing.assert_array_equal(sharp["rank"], means.rank(ascending=False))
+    one = topics[(topics["measure"] == "sharp") & (topics["topic"] == "t3")]["tau_b"].item()
+    alone = [me.agreement(s.sel(topics=["t3", "t2"]), reference=read(truth).sel(topics=["t3", "t2"]),
+                          statistics=["tau_b"], **FEW).topics() for s in given[2:]]  # fmt: skip
+    assert one == pytest.approx(alone[0][alone[0]["topic"] == "t3"]["tau_b"].item())
+    printed = [table.caption.split(":")[0] for table in found.detail_tables()]
+    assert printed == ["Runs that disagree most", "Topics that disagree most"]
+
+
+def test_the_command_line_takes_judges_and_a_reference_in_files(files, tmp_path):
+    truth, judges = files
+    words = ["agreement", *judges, "--reference", truth, "--statistic", "tau_b", "--all-higher-is-better", "-B", "20"]
+    done = subprocess.run(
+        [sys.executable, "-m", "metaeval", *map(str, words), "--bootstrap", "0", "--topics", "shared", "-f", "json"],
+        capture_output=True, text=True, env={**os.environ, "PYTHONUTF8": "1"}, check=True,
+    )  # fmt: skip
+    content = json.loads(done.stdout)
+    assert {row["measure"]: row["value"] for row in content["rows"]} == pytest.approx(
+        {judge: numbers[0] for judge, numbers in EXPECTED.items()}
+    )
+    assert {"runs", "topics"} <= set(content["details"])

@@ -1,0 +1,118 @@
+"""Power held against a reference: what a measure finds significant, and whether that is right."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.analyses.grades import grade_reference_results, hold_power
+from metaeval.analyses.reference_pairs import reference_pairs
+from metaeval.analyses.study import study_collection
+from metaeval.errors import MetaevalError
+
+QUICK = {"n_permutations": 200, "n_bootstrap": 0}
+COUNTS = ["confirmed", "contradicted", "only_here", "missed"]
+
+
+@pytest.fixture(scope="module")
+def scores():
+    """People, a measure that agrees with them, one that says the opposite, and one that cannot tell runs apart."""
+    rng = np.random.default_rng(0)
+    quality = np.linspace(0, 1, 12)[:, None]
+    people, good, bad, blind = (
+        weight * quality + rng.normal(0, 0.1 if weight else 1, (12, 40)) for weight in (1, 1, -1, 0)
+    )
+    names = ["people", "good", "bad", "blind"]
+    labels = {"runs": [f"r{i}" for i in range(12)], "topics": range(40), "measures": names, "collection": "made"}
+    return me.Scores(np.stack([people, good, bad, blind], axis=-1), higher_is_better=True, **labels)
+
+
+@pytest.fixture(scope="module")
+def held(scores):
+    others = scores.sel(measures=["good", "bad", "blind"])
+    reference = scores.sel(measures="people")
+    return study_collection(others, reference=reference, questions=["reference", "robust_reference"], **QUICK)
+
+
+def test_counts_are_those_of_agreement(scores, held):
+    found = held.reference.to_frame()
+    wanted = me.agreement(scores, reference="people", statistics=["tau_a"], **QUICK).significant_pairs()
+    assert found[["measure", *COUNTS]].equals(wanted[["measure", *COUNTS]])
+    assert held.robust_reference.test == "bootstrap-t"
+    assert held.by_robust_test().reference is held.robust_reference
+
+
+def test_a_measure_is_right_wrong_or_cannot_tell(held):
+    words = grade_reference_results([held.reference])
+    assert words == ["better than chance", "contradicts the reference", "cannot tell"]
+    assert [hold_power("good", word) for word in words] == ["good", "contradicts the reference", "cannot tell"]
+    assert [hold_power("poor", word) for word in words] == ["poor", "contradicts the reference", "poor"]
+    share = held.reference.to_frame()["share"]
+    assert share[:2].tolist() == [0, 1]
+    assert np.isnan(share[2])
+
+
+def test_more_pairs_tell_what_few_cannot():
+    few = SimpleNamespace(contradicted=np.array([1, 0]), decided=np.array([6, 6]), n_runs=12)
+    assert grade_reference_results([few]) == ["cannot tell", "cannot tell"]
+    assert grade_reference_results([few] * 5) == ["cannot tell", "better than chance"]
+    assert grade_reference_results([few] * 20) == ["contradicts the reference", "better than chance"]
+
+
+def test_a_share_that_is_not_there_is_shown_and_exported(held):
+    found = held.reference
+    assert "blind" in found.to_text()
+    exported = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert exported["directions"]["people"] == "higher"
+    assert exported["rows"][2]["share"] is None
+    assert found.plot().axes[0].get_xlim() == (-0.02, 1.02)
+    assert "| reference people of made@" in str(found.signature)
+
+
+def test_a_lower_score_can_be_better(scores, held):
+    measures = [replace(one, higher_is_better=str(one) != "people") for one in scores.measures]
+    signs = np.where([str(one) == "people" for one in measures], -1, 1)
+    turned = replace(scores, values=scores.values * signs, measures=tuple(measures))
+    others = turned.sel(measures=["good", "bad", "blind"])
+    found = study_collection(others, reference=turned.sel(measures="people"), questions=["reference"], **QUICK)
+    np.testing.assert_array_equal(found.reference.counts, held.reference.counts)
+
+
+def test_without_a_reference_the_study_says_what_power_does_not(scores):
+    study = study_collection(scores, questions=["reference"], **QUICK)
+    assert study.reference is None
+    assert study.skipped["reference"] == "No reference was given: power says nothing about which measures are right."
+
+
+def test_what_was_tested_otherwise_is_refused(scores):
+    power, other = (me.discriminative_power(scores, alpha=alpha, **QUICK) for alpha in (0.05, 0.01))
+    with pytest.raises(MetaevalError, match="a reference is one measure; there are 4"):
+        reference_pairs(power, other)
+    alone = me.discriminative_power(scores.sel(measures="people"), alpha=0.01, **QUICK)
+    with pytest.raises(MetaevalError, match="people was not tested as the measures were"):
+        reference_pairs(power, alone)
+
+
+@pytest.fixture(scope="module")
+def wmt():
+    try:
+        return me.load_dataset("wmt23-en-de")
+    except MetaevalError:
+        pytest.skip("wmt23-en-de is not here")
+
+
+@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")
+def test_a_measure_that_reads_the_names_of_runs_separates_most_and_is_contradicted(wmt):
+    reference = wmt.sel(measures="mqm")
+    others = wmt.sel(measures=[str(one) for one in wmt.measures if str(one) != "mqm"])
+    study = study_collection(others, reference=reference, questions=["reference"], n_permutations=1000, n_bootstrap=0)
+    found = study.reference.to_frame().set_index("measure")
+    assert found["significant"].idxmax() == "Random-sysname"
+    words = dict(zip(found.index, grade_reference_results([study.reference]), strict=True))
+    assert words["Random-sysname"] == "contradicts the reference"
+    assert words["GEMBA-MQM"] == "better than chance"
+    # The counts published beside the data set's analysis, from another stream of trials.
+    assert found.loc["Random-sysname", COUNTS].tolist() == pytest.approx([27, 15, 16, 5], abs=1)

@@ -1,0 +1,52 @@
+"""The command that compares measures holds them against a reference, which is a name or a file."""
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.analyses import study
+from metaeval.comparison.new_measure import Comparison
+
+QUICK = ("--scores", "scores.csv", "-B", 100, "--trials", 20, "-o", "report")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Scores and a reference; no report, which takes seconds and has tests of its own."""
+    rng = np.random.default_rng(1)
+    quality = np.linspace(0, 1, 12)
+    means = np.stack([quality, quality, quality[::-1]], axis=-1)[:, np.newaxis]
+    values = means + rng.normal(0, 0.1, (12, 30, 3))
+    labels = {"runs": [f"r{i:02}" for i in range(12)], "topics": range(30), "measures": ["people", "right", "wrong"]}
+    scores = me.Scores(values, **labels, collection="made", higher_is_better=True)
+    me.io.write_scores(scores, tmp_path / "all.csv")
+    me.io.write_scores(scores.sel(measures=["right", "wrong"]), tmp_path / "scores.csv")
+    me.io.write_scores(scores.sel(measures="people"), tmp_path / "people.csv")
+    some = scores.sel(measures="people", topics=scores.topics[5:])
+    me.io.write_scores(some, tmp_path / "some.csv")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(study, "LEAST_TOPICS", 10_000)
+    monkeypatch.setattr(Comparison, "write", lambda _, folder: folder / "index.html")
+
+
+@pytest.mark.usefixtures("files")
+def test_a_reference_is_a_file_or_the_name_of_a_measure(run):
+    status, out, err = run("compare", "-m", "wrong", *QUICK, "--reference", "people.csv")
+    assert status == 0, err
+    assert "contradicts the reference (" in out
+    named = run("compare", "-m", "wrong", *QUICK, "--scores", "all.csv", "-r", "people")
+    assert named[0] == 2
+    assert "there is no measure 'people'" in named[2]
+    words = ("compare", "-m", "wrong", "--scores", "all.csv", *QUICK[2:], "-r", "people")
+    assert run(*words)[1].split("|")[0].splitlines()[:4] == out.split("|")[0].splitlines()[:4]
+
+
+@pytest.mark.usefixtures("files")
+def test_topics_without_a_reference_are_left_out_if_that_is_asked_for(run):
+    status, _, err = run("compare", "-m", "wrong", *QUICK, "--reference", "some.csv")
+    assert status == 2
+    assert "the reference people has no score of 5 topics" in err
+    assert "--missing drop-topic leaves them out" in err
+    status, out, err = run("compare", "-m", "wrong", *QUICK, "--reference", "some.csv", "--missing", "drop-topic")
+    assert status == 0, err
+    assert "12 runs × 25 topics" in out

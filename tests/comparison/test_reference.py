@@ -1,0 +1,121 @@
+"""A comparison held against a reference: no praise for power that the reference contradicts."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.analyses import study
+from metaeval.comparison.new_measure import compare
+from metaeval.errors import DataError, MetaevalError, PolicyWarning
+
+QUICK = {"n_trials": 20, "n_permutations": 100}
+NASTY = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(autouse=True)
+def _few_sizes(monkeypatch):
+    """The curve over numbers of topics takes longest, and has nothing to do with references."""
+    monkeypatch.setattr(study, "LEAST_TOPICS", 10_000)
+
+
+def scores_of(reference="people", collection="made", n_topics=30):
+    rng = np.random.default_rng(1)
+    quality = np.linspace(0, 1, 12)[:, None]
+    order = np.random.default_rng(3).permutation(12)
+    kinds = {reference: (quality, 0.2), "right": (quality, 0.3), "named": (quality[order], 0.02), "weak": (quality, 2)}
+    values = np.stack([mean + rng.normal(0, noise, (12, n_topics)) for mean, noise in kinds.values()], axis=-1)
+    labels = {"runs": [f"r{i:02}" for i in range(12)], "topics": range(n_topics), "measures": list(kinds)}
+    return me.Scores(values, **labels, collection=collection, higher_is_better=True)
+
+
+def test_power_that_the_reference_contradicts_is_not_praised():
+    scores = scores_of()
+    frame = compare("named", scores, reference="people", **QUICK).to_frame()
+    assert list(frame.index) == ["named", "right", "weak"]
+    assert frame.loc["named", "power"] == "contradicts the reference"
+    assert frame.loc["named", "power by bootstrap-t"] == "contradicts the reference"
+    assert frame.loc["right", "reference"].startswith("better than chance (0 of ")
+    alone = compare("named", scores.sel(measures=["named", "right", "weak"]), **QUICK)
+    assert alone.to_frame().loc["named", "power"] == "good"
+    assert "says nothing about whether they are right" in alone.rules()["power"]
+
+
+def test_a_reference_changes_nothing_else():
+    scores = scores_of()
+    held = compare("named", scores, reference="people", **QUICK)
+    alone = compare("named", scores.sel(measures=["named", "right", "weak"]), **QUICK)
+    same = [name for name in alone.to_frame().columns if "power" not in name]
+    assert held.to_frame()[same].equals(alone.to_frame()[same])
+    assert held.collections[0].power.p_values.tolist() == alone.collections[0].power.p_values.tolist()
+    assert list(held.rules()) == list(held.to_frame().columns)
+    assert "reference people of made@" in str(held.signature)
+    assert "above 5 %" in held.rules()["reference"]
+
+
+def test_scores_of_their_own_are_a_reference_as_a_column_is():
+    scores = scores_of()
+    others, people = scores.sel(measures=["named", "right", "weak"]), scores.sel(measures="people")
+    found = compare("named", others, reference=people, **QUICK)
+    assert found.to_frame().equals(compare("named", scores, reference="people", **QUICK).to_frame())
+    some = people.sel(topics=people.topics[5:])
+    with pytest.raises(DataError, match="the reference people has no score of 5 topics"):
+        compare("named", others, reference=some, **QUICK)
+    with pytest.warns(PolicyWarning, match="topics left out"):
+        fewer = compare("named", others, reference=some, missing="drop-topic", **QUICK)
+    assert len(fewer.collections[0].scores.topics) == 25
+
+
+def test_pairs_of_several_collections_are_added():
+    each = [scores_of(), scores_of(collection="second", n_topics=40)]
+    found = compare("named", each, reference="people", **QUICK)
+    counts = [study.reference.to_frame().set_index("measure").loc["right", "confirmed"] for study in found.collections]
+    assert found.to_frame().loc["right", "reference"] == f"better than chance (0 of {sum(counts)})"
+
+
+def test_runs_are_scored_with_the_reference():
+    rng = np.random.default_rng(4)
+    gold, noise = rng.dirichlet(np.ones(4), 30), rng.dirichlet(np.ones(4), (5, 30))
+    weight = np.linspace(0.2, 0.9, 5)[:, None, None]
+    labels = {"runs": list("abcde"), "topics": range(30), "classes": range(4), "collection": "tiny"}
+    runs = me.QuantificationRuns(weight * gold + (1 - weight) * noise, gold, **labels)
+    found = compare("RNADW", runs, reference="NMD", **QUICK)
+    assert "NMD" not in found.to_frame().index
+    assert str(found.reference) == "NMD"
+    people = me.score(runs, ["NMD"]).sel(topics=[str(t) for t in range(25)])
+    with pytest.warns(PolicyWarning, match="topics left out"):
+        compare("RNADW", runs, reference=people, missing="drop-topic", **QUICK)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reference": "named"}, "named is the reference; it is not compared with itself"),
+        ({"reference": "people", "against": ["people"]}, "people is the reference"),
+        ({"reference": "nobody"}, "there is no measure 'nobody'"),
+        ({"reference": scores_of()}, "reference holds 4 measures"),
+        ({"reference": [scores_of()] * 2}, "there are 2 for 1 collection"),
+        ({"reference": "people", "missing": "no"}, "there is no policy 'no'"),
+    ],
+)
+def test_what_is_no_reference_is_refused(options, message):
+    with pytest.raises(MetaevalError, match=message):
+        compare("named", scores_of(), **options, **QUICK)
+
+
+def test_the_page_and_the_json_have_a_block_and_names_are_text(tmp_path):
+    found = compare("named", scores_of(NASTY), reference=NASTY, **QUICK)
+    # What has nothing to do with the reference takes seconds to draw.
+    studies = [replace(one, overlap=None, contradictions=None, small_consistency=None) for one in found.collections]
+    index = replace(found, collections=tuple(studies)).write(tmp_path / "out")
+    page = index.read_text()
+    assert '<h2 id="reference">Against the reference</h2>' in page
+    assert NASTY not in page
+    assert "contradicts the reference" in page
+    description = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert description["reference"] == NASTY
+    rows = {row["measure"]: row for row in description["results"]["made-reference"]["rows"]}
+    assert rows["named"]["contradicted"] > 0
+    assert (tmp_path / "out" / "tables" / "made-reference-bootstrap-t.csv").exists()

@@ -1,0 +1,111 @@
+"""Claims in quotation marks are verbatim: each is looked up in its paper's text; what is not says “(reworded)”."""
+
+import os
+import re
+import tomllib
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CLAIMS = ROOT / "experiments"
+if not (CLAIMS / "amigo2020" / "conclusions.toml").exists():
+    pytest.skip("the experiments are not part of an installed copy", allow_module_level=True)
+
+TEXTS = {
+    "amigo2020/conclusions.toml": "amigo-acl2020",
+    "cardoso2011/claims.toml": "cardoso-sousa-2011",
+    "lq2021/claims.toml": "sakai-lq2021",
+    "acl2021/claims.toml": "sakai-acl2021",
+}
+"""Whose text a file of claims quotes; claims whose place begins with “CEM blog” are that blog's."""
+
+BLOG = "CEM blog"
+REWORDED = " (reworded)"
+
+SYMBOLS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "kappa": "κ", "mu": "μ", "tau": "τ",
+    "geq": "≥", "leq": "≤", "neq": "≠", "vee": "∨", "parallel": "‖", "|": "‖", "rightarrow": "→", "infty": "∞",
+    "text": "", "mathrm": "", "mathbf": "", "mathcal": "", "left": "", "right": "", "quad": "", "forall": "",
+}  # fmt: skip
+"""What commands of formulas stand for; others are their names."""
+
+
+def find_papers():
+    """Return the folder of the papers' texts: beside the repository, or beside the data; None where there is none."""
+    folders = [ROOT.parent / "shared" / "papers", Path(os.environ.get("METAEVAL_DATA", "nowhere")).parent / "papers"]
+    return next((one for one in folders if one.is_dir()), None)
+
+
+PAPERS = find_papers()
+needs_papers = pytest.mark.skipif(
+    PAPERS is None, reason="the texts of the papers are not here: shared/papers, or METAEVAL_DATA/../papers"
+)
+
+
+def squeeze(text):
+    """Return letters, digits and relations of a text: no spaces, hyphens, brackets, quotation marks, markup or case."""
+    text = re.sub(r"</?(?:sup|sub|b|i)>", "", unicodedata.normalize("NFKC", text))
+    text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", text)
+    text = re.sub(r"\\([A-Za-z]+|\|)", lambda found: SYMBOLS.get(found[1], found[1]), text)
+    return re.sub(r"[^\w≥≤≠∨→∞‖.%/+<>=|]|_", "", unicodedata.normalize("NFKC", text)).lower()
+
+
+def undouble(text):
+    """Return the blog's text with every formula once: the copy that is kept has “CEMCEM” for CEM and “99” for 9."""
+    return re.sub(r"\b([A-Z]+|\d+)\1\b", r"\1", re.sub(r"(\d+)%\1 ?\\?%", r"\1 %", text))
+
+
+def find_strays(claim, text):
+    """Return the parts of a claim, between […] and [words], that do not follow one another in a squeezed text."""
+    strays, place = [], 0
+    for part in re.split(r"\[[^\[\]]*\]", claim):
+        wanted = squeeze(part).strip(".")
+        found = text.find(wanted, place)
+        if found < 0:
+            strays.append(part)
+        else:
+            place = found + len(wanted)
+    return strays
+
+
+def list_claims(value):
+    """Yield every table of a file that has a claim."""
+    if isinstance(value, dict) and "claim" in value:
+        yield value
+    elif isinstance(value, (dict, list)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from list_claims(one)
+
+
+def read_paper(name):
+    text = (PAPERS / f"{name}.txt").read_text("utf-8")
+    return squeeze(undouble(text) if name == "cem-blog" else text)
+
+
+@needs_papers
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_claim_is_verbatim_or_says_that_it_is_reworded(name):
+    paper, blog = read_paper(TEXTS[name]), read_paper("cem-blog")
+    claims = list(list_claims(tomllib.loads((CLAIMS / name).read_text("utf-8"))))
+    assert len(claims) > 30
+    for one in claims:
+        where = one.get("where", "")
+        strays = find_strays(one["claim"], blog if where.startswith(BLOG) else paper)
+        assert bool(strays) == where.endswith(REWORDED), (one["claim"], strays)
+
+
+def test_a_claim_with_another_word_or_one_left_out_is_no_quotation():
+    formula = r"for all $\beta_1 \geq \frac{1}{2}$"
+    text = squeeze(f"the two <b>CEM</b><sup>ORD</sup> scores, {formula}, are “hardly dif-\n\nferent”")
+    assert find_strays("the two CEM^ORD scores, for all β₁ ≥ 1/2, are ‘hardly different’", text) == []
+    assert find_strays("the two […] scores […] are hardly different.", text) == []
+    assert find_strays("[Both] are hardly different", text) == []
+    assert find_strays("the two scores", text) == ["the two scores"]
+    assert find_strays("are barely different", text) == ["are barely different"]
+    assert find_strays("are hardly different […] for all", text) == [" for all"]
+
+
+def test_formulas_of_the_blog_are_read_once():
+    assert undouble("CEMCEM of 99 points, 90%90 \\% of journal SS") == "CEM of 9 points, 90 % of journal S"

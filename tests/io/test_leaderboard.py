@@ -1,0 +1,123 @@
+"""Leaderboards with a row per run, topic and measure: four layouts of the same rows."""
+
+import json
+
+import numpy as np
+import pytest
+
+from metaeval import Scores
+from metaeval.errors import DataError, PolicyWarning
+from metaeval.io import read_scores, write_scores
+from metaeval.io.leaderboard import LEADERBOARDS
+
+ROWS = [
+    ("a", "t1", "0.5"), ("a", "t2", "0.25"), ("a", "all", "0.375"),
+    ("b", "t1", "1"), ("b", "t2", "0"), ("b", "all", "0.5"),
+]  # fmt: skip
+LINES = {
+    "tot": "{run} AP {topic} {value}",
+    "ir_measures": "{run}\t{topic}\tAP\t{value}",
+    "ranking": "{topic} Q0 {run} 0 {value} AP",
+    "jsonl": '{{"run_id": "{run}", "topic_id": "{topic}", "measure": "AP", "value": {value}}}',
+}
+
+
+def lay_out(format, rows=ROWS):
+    return "".join(LINES[format].format(run=run, topic=topic, value=value) + "\n" for run, topic, value in rows)
+
+
+@pytest.mark.parametrize("format", LEADERBOARDS)
+def test_the_same_rows_in_any_layout_are_the_same_scores_and_their_layout_is_seen(format, tmp_path):
+    path = tmp_path / "judge.txt"
+    path.write_text(lay_out(format))
+    expected = Scores(
+        [[[0.5], [0.25]], [[1], [0]]], runs=["a", "b"], topics=["t1", "t2"], measures=["AP"], collection="judge"
+    )
+    assert read_scores(path) == expected
+    assert LEADERBOARDS[format].read(path, level="runs").values.ravel().tolist() == [0.375, 0.5]
+    (tmp_path / "parts").mkdir()
+    for name in "ab":
+        (tmp_path / "parts" / name).write_text(lay_out(format, [row for row in ROWS if row[0] == name]))
+    assert read_scores(tmp_path / "parts", collection="judge") == expected
+
+
+@pytest.mark.parametrize("format", LEADERBOARDS)
+def test_every_bit_survives(format, tmp_path):
+    values = np.random.default_rng(0).normal(size=(3, 4, 2)) * 10.0 ** np.arange(-8, 4, 4)[:, np.newaxis, np.newaxis]
+    scores = Scores(values, runs=["a", "b", "c"], topics=range(4), measures=["AP", "nDCG@20"], collection="s")
+    write_scores(scores, tmp_path / "s.txt", format=format)
+    assert read_scores(tmp_path / "s.txt", format=format) == scores
+    assert str(read_scores(tmp_path / "s.txt", format=format, measure="AP").measures[0]) == "AP"
+
+
+def test_without_rows_that_sum_up_tot_and_ir_measures_look_alike_and_a_format_must_be_stated(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("a AP t1 0.5\nb AP t1 0.25\n")
+    with pytest.raises(DataError, match=r"x.txt: it could be tot or ir_measures .state its format: format=tidy"):
+        read_scores(path)
+    assert read_scores(path, format="tot").topics == ("t1",)
+    assert read_scores(path, format="ir_measures").topics == ("AP",)
+    path.write_text("a AP 301 0.5\nb AP 301 0.25\n")  # no measure is called 301
+    assert read_scores(path).topics == ("301",)
+
+
+def test_a_run_of_documents_is_not_taken_for_a_leaderboard(tmp_path):
+    (tmp_path / "run.txt").write_text("301 Q0 doc1 1 9.5 bm25\n301 Q0 doc2 2 9.1 bm25\n")
+    with pytest.raises(DataError, match="its format cannot be detected"):
+        read_scores(tmp_path / "run.txt")
+
+
+def test_names_of_columns_are_skipped(tmp_path):
+    (tmp_path / "x").write_text("run_id measure topic_id value\n" + lay_out("tot"))
+    assert read_scores(tmp_path / "x", format="tot").runs == ("a", "b")
+
+
+def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
+    (tmp_path / "x").write_text(lay_out("tot").replace("0.375", "0.35355"))
+    with pytest.warns(
+        PolicyWarning, match=r"x: 1 of 2 rows of the topic all are not the means .* \(a, AP: 0.0215 off\)"
+    ):
+        read_scores(tmp_path / "x")
+
+
+def test_a_gap_obeys_the_policy(tmp_path):
+    (tmp_path / "x").write_text(lay_out("tot", ROWS[:3] + ROWS[3:4] + ROWS[5:]))
+    with pytest.raises(DataError, match="x: run b, topic t2, measure AP: there is no score .choose what to do"):
+        read_scores(tmp_path / "x")
+    with pytest.warns(PolicyWarning):
+        assert read_scores(tmp_path / "x", missing="drop-topic").topics == ("t1",)
+
+
+OBJECT = dict(zip(("run_id", "topic_id", "measure", "value"), ("a", "t", "AP", 1), strict=True))
+BROKEN = [
+    ("tot", "a AP t 1\na AP t\n", "x:2: the line has 3 columns, not run measure topic value"),
+    ("ranking", "t Q0 a 1\n", "x:1: the line has 4 columns, not topic Q0 run rank value measure"),
+    ("tot", "a AP t 1\na AP u high\n", "x:2: run a, topic u, measure AP: the score 'high' is not a finite number"),
+    ("tot", "a AP t 1\na AP t 2\n", "x:2: run a, topic t, measure AP: there is a second score, 2"),
+    ("tot", "a AP all 1\n", "x: it has rows of the topic all, but none of any topic"),
+    ("jsonl", json.dumps(OBJECT) + "\n[1]\n", "x:2: the line is no object with run_id, topic_id, measure, value"),
+    ("jsonl", json.dumps({**OBJECT, "topic_id": 7}), "x:1: the line is no object with"),
+    ("jsonl", json.dumps({**OBJECT, "value": None}), "x:1: run a, topic t, measure AP: the score '' is not a finite"),
+]
+
+
+@pytest.mark.parametrize(("format", "text", "message"), BROKEN)
+def test_a_broken_line_is_refused_with_its_place(format, text, message, tmp_path):
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_scores(tmp_path / "x", format=format)
+
+
+def test_a_second_score_in_another_file_is_refused_with_that_file(tmp_path):
+    for name, value in (("one", 1), ("two", 2)):
+        (tmp_path / name).write_text(f"a AP t {value}\n")
+    with pytest.raises(DataError, match=r"two:1: run a, topic t, measure AP: there is a second score"):
+        read_scores(tmp_path, format="tot")
+
+
+def test_names_with_spaces_can_only_be_written_as_json(tmp_path):
+    scores = Scores([[[1.0], [2.0]]], runs=["my run"], topics=["t", "u"], measures=["AP"], collection="x")
+    with pytest.raises(DataError, match="the run 'my run' cannot be written here"):
+        write_scores(scores, tmp_path / "x", format="tot")
+    write_scores(scores, tmp_path / "x.jsonl", format="jsonl")
+    assert read_scores(tmp_path / "x.jsonl") == scores
