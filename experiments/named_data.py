@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from experiments.comparison import Relation
-from experiments.verdicts import Found, Rule
+from experiments.verdicts import OPPOSITE, Found, Rule
 from metaeval.analyses.study import Study
-from metaeval.show.verdict import OutcomeWord, Verdict
-
-REVERSE: Mapping[OutcomeWord, OutcomeWord] = {"holds": "does not hold", "does not hold": "holds"}
+from metaeval.show.verdict import Verdict
 
 
 def turn(found: Found) -> Found:
@@ -23,7 +21,7 @@ def turn(found: Found) -> Found:
     (('holds', ()), ('cannot tell', ()))
     """
     word, evidence = found
-    return REVERSE.get(word, word), evidence
+    return OPPOSITE.get(word, word), evidence
 
 
 def deny(rule: Rule) -> Rule:

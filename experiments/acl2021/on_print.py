@@ -32,7 +32,11 @@ def apply_to_print() -> Iterator[Verdict]:
         for verdict in RULES[claim["name"]].apply_to_print():
             first = verdict.data.partition(": ")[2].split(", ")[0]
             said = (
-                "yes" if first in claim["speaks_of"] else "it denies it" if first in claim.get("denies", ()) else "no"
+                "yes"
+                if first in claim["speaks_of"]
+                else "yes, it denies it"
+                if first in claim.get("denies", ())
+                else "no"
             )
             told = replace(verdict, reason=reason, conditions=((SPEAKS, said), *source))
             yield limit(told, list_named(claim), [first])

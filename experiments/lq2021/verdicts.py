@@ -17,7 +17,7 @@ from experiments.named_data import limit
 from experiments.outcome import read_toml
 from experiments.page import SIMULATED
 from experiments.sources import find_relation
-from experiments.verdicts import FEWEST_RUNS, PRINT, Found, Rule, Views
+from experiments.verdicts import FEWEST_RUNS, OPPOSITE, PRINT, Found, Rule, Views
 from metaeval.analyses.study import ROBUST_TEST, Study
 from metaeval.errors import MetaevalError
 from metaeval.show.verdict import Evidence, Verdict
@@ -205,10 +205,16 @@ def _judge_together(
         reason = f"seeds disagree: {counts}" if len(tried) > 1 else ""
     else:
         conditions.append(("seeds", "nothing is random"))
-    for name in dict.fromkeys(name for views in each for name in views.others):
-        conditions.append((name, _describe(judge(lambda views, name=name: views.others.get(name)))))  # type: ignore[misc]
+    looks = {
+        name: judge(lambda views, name=name: views.others.get(name))  # type: ignore[misc]
+        for name in dict.fromkeys(name for views in each for name in views.others)
+    }
     if claim.power:
-        conditions.append((f"by {ROBUST_TEST}", _describe(judge(lambda views: views.study.by_robust_test()))))
+        looks[f"by {ROBUST_TEST}"] = judge(lambda views: views.study.by_robust_test())
+    conditions += [(name, _describe(one)) for name, one in looks.items()]
+    turned = [name for name, one in looks.items() if one is not None and one[0] == OPPOSITE.get(found[0])]
+    if turned and not reason:
+        reason = f"{found[0]} as it is, the opposite {' and '.join(turned)}"
     parts = {name: read_study(views.study, golds.get(name)) for name, views in collections.items()}
     names = [views.study.name for views in each]
     simulated = SIMULATED if all(name.startswith(SIMULATED) for name in names) else ""

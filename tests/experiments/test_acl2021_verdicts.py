@@ -357,7 +357,7 @@ def test_intervals_of_tau_are_about_as_wide_as_those_of_the_analysis():
 def test_on_its_own_numbers_most_sentences_follow_by_their_rules_and_the_rest_are_listed():
     found = list(on_print.apply_to_print())
     said = [one for one in found if dict(one.conditions)[on_print.SPEAKS] == "yes" and not one.reason]
-    denied = [one for one in found if dict(one.conditions)[on_print.SPEAKS] == "it denies it"]
+    denied = [one for one in found if dict(one.conditions)[on_print.SPEAKS] == "yes, it denies it"]
     unlike = [one for one in said if one.outcome != "holds"]
     assert {one.outcome for one in denied} == {"holds"}
     assert len(said) + len(denied) == 53

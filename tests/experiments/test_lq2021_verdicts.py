@@ -392,6 +392,21 @@ def test_a_source_gives_each_real_collection_a_verdict_and_all_together_one(made
     assert [one.outcome for one in told] == [UNKNOWN]
 
 
+def test_collections_together_that_say_the_opposite_without_baselines_cannot_be_told(made):
+    """NMD prefers Popularity; in the other look it prefers Uniform."""
+    preference = made.preference
+    turned = replace(made, preference=replace(preference, deltas=-preference.deltas))
+    rule, places = RULES["nmd_prefers_popularity"], ("STC-3 DQ-A", "STC-3 DQ-E")
+    alike, unlike = (
+        verdicts._judge_together(
+            rule, "stc3", {name: Views(made, 0, {}, {"without baselines": other}) for name in places}, {}
+        )
+        for other in (made, turned)
+    )
+    assert (alike.outcome, unlike.outcome) == (HOLDS, UNKNOWN)
+    assert unlike.reason == "holds as it is, the opposite without baselines"
+
+
 def test_simulated_collections_are_judged_together_only(made):
     simulated = replace(made, scores=replace(made.scores, collection="simulated: made"))
     views = {name: Views(simulated, 0) for name in ("STC-3 DQ-A", "STC-3 DQ-E")}
