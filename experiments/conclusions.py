@@ -12,6 +12,7 @@ import pandas as pd
 from experiments.outcome import VERDICTS
 from experiments.page import SIMULATED
 from experiments.verdicts import OPPOSITE, PRINT
+from metaeval.datasets import datasets
 
 Kind = Literal["own", "real", "simulated"]
 
@@ -113,9 +114,11 @@ def find_kind(source: str, data: str) -> Kind:
 
     Examples
     --------
-    >>> find_kind("stc3", "stc3-dq-a"), find_kind("", "print: DQ-A"), find_kind("synthetic", "synthetic, this reading")
+    >>> find_kind("", "stc3-dq-a"), find_kind("", "print: DQ-A"), find_kind("synthetic", "synthetic, this reading")
     ('real', 'own', 'simulated')
     """
+    if data in {one.name for one in datasets()}:
+        return "real"
     if data.startswith(PRINT) or source in OWN:
         return "own"
     return "simulated" if source in MADE or data.startswith((SIMULATED, "the synthetic set")) else "real"
