@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.outcome import VERDICTS
 from experiments.page import SIMULATED
-from experiments.verdicts import OPPOSITE, PRINT
+from experiments.verdicts import PRINT
 from metaeval.datasets import datasets
 
 Kind = Literal["own", "real", "simulated"]
@@ -32,7 +32,7 @@ MADE = ("synthetic", "stand-in")
 WORDS = ("hold", "in part", "do not hold", "cannot tell")
 
 SPEAKS = "the sentence speaks of these data"
-"""The condition of a verdict that says whether the sentence is about the data; it may also deny the claim of them."""
+"""The condition of a verdict that says whether the sentence is about the data; where it is not, it is not counted."""
 
 BLOG = "CEM blog"
 """What the place of a sentence begins with that is not the paper's own."""
@@ -87,8 +87,6 @@ def list_conclusions(folder: Path) -> Iterator[Tried]:
         source = path.parent.name if path.parent != folder else ""
         frame = pd.read_csv(path, keep_default_na=False)
         frame = frame[~frame["conditions"].str.contains(f"{SPEAKS} no", regex=False)]
-        denied = frame["conditions"].str.contains(f"{SPEAKS} it denies it", regex=False)
-        frame["outcome"] = frame["outcome"].where(~denied, frame["outcome"].map(lambda one: OPPOSITE.get(one, one)))
         frame["kind"] = [find_kind(source, data) for data in frame["data"]]
         frame["several"] = frame["data"].map(covers_several)
         together = frame.groupby(["where", "claim", "kind"])["several"].transform("any")
