@@ -1,6 +1,13 @@
 """What all tests share: the order in which they are started."""
 
+LONG = (
+    "test_hostile.py", "test_docs.py", "test_compare.py", "test_acl2021.py", "test_notebooks.py", "test_page.py",
+    "test_parallel.py", "test_main.py", "test_amigo2020.py", "test_lq2021.py", "test_analyses.py", "test_architecture.py",
+    "test_calibration.py", "test_cardoso2011.py", "test_contributing.py", "test_store.py",
+)  # fmt: skip
+"""Files that take long, the longest first."""
+
 
 def pytest_collection_modifyitems(items):
-    """Start first what one process has to do alone, so that none is left to wait for it at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    """Start long files first, so that no process is left to wait for one at the end (`pytest -n 2 --dist loadfile`)."""
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))

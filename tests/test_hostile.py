@@ -14,11 +14,7 @@ from tests.hostile.parts import PARTS, choose_parts, share_inputs
 HERE = Path(__file__).parent
 QUICK = [name for name in share.MENDED if name not in share.SLOW]
 
-# One process runs them all, so that what they share is computed once.
-pytestmark = [
-    pytest.mark.skipif(os.name != "posix", reason="the campaign forks and kills processes"),
-    pytest.mark.xdist_group("hostile"),
-]
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the campaign forks and kills processes")
 
 
 def run(*words, seconds):

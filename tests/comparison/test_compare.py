@@ -205,7 +205,6 @@ def plain_figures(monkeypatch):
 
 
 class TestReport:
-    @pytest.mark.xdist_group("written report")
     def test_everything_is_written_and_named_in_report_json(self, written):
         folder = written.parent
         description = json.loads((folder / "report.json").read_text())
@@ -220,7 +219,6 @@ class TestReport:
                 assert list((folder / "figures").glob(f"1-*-{kind}.{suffix}"))
         assert [path.name for path in folder.parent.iterdir()] == ["out"]
 
-    @pytest.mark.xdist_group("written report")
     def test_names_from_data_are_text_and_nothing_is_asked_from_outside(self, written):
         page = written.read_text()
         assert "<script>alert" not in page

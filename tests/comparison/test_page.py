@@ -14,8 +14,6 @@ CHROMIUM = os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium") or sh
 if CHROMIUM is None:
     pytest.skip("there is no chromium (Debian: apt-get install chromium)", allow_module_level=True)
 
-pytestmark = pytest.mark.xdist_group("report in a browser")  # one process: the report is written once
-
 NASTY = "<img src=x onerror=alert(1)>"
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
