@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from experiments.bounds import BOUNDS
+from experiments.outcome import Settings
+from experiments.page import SIMULATED
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.study import ROBUST_TEST, Study
@@ -83,6 +86,34 @@ def look_at(study: Study, ask: Ask, seed: int, *, simulated: bool = False) -> Vi
     ):
         others[name] = same if len(runs) == len(scores.runs) else ask(scores.sel(runs=list(runs)), seed)
     return Views(study, seed, {one: ask(scores, one) for one in seeds}, others)
+
+
+def look_at_all(
+    scores: Mapping[str, Scores], ask: Callable[..., Study], questions: Sequence[str], settings: Settings
+) -> dict[str, Views]:
+    """Study every collection, and look at the real ones with more seeds and fewer runs.
+
+    Parameters
+    ----------
+    scores : mapping of str to Scores
+        By the paper's name of the collection in whose place they stand.
+    ask : callable
+        Studies scores with a seed, by ``questions`` of its own or those given.
+    questions : sequence of str
+        What the paper asks.
+    settings : Settings
+
+    Returns
+    -------
+    dict of str to Views
+    """
+    again = partial(ask, questions=[one for one in questions if one != "robust_power"])
+    found = {}
+    for name, one in scores.items():
+        settings.say(f"{one.collection}")
+        study = ask(one, settings.seed)
+        found[name] = look_at(study, again, settings.seed, simulated=study.name.startswith(SIMULATED))
+    return found
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -11,9 +11,8 @@ import metaeval
 from experiments.acl2021 import audit, formulas, gold, on_print, subset, summary, verdicts
 from experiments.comparison import cell
 from experiments.outcome import Outcome, Settings
-from experiments.page import SIMULATED
 from experiments.sources import compare_collections, compute_sources, find_relation, tabulate_collections
-from experiments.verdicts import Views, look_at
+from experiments.verdicts import look_at_all
 from metaeval.analyses.discriminative_power import draw_power_curves
 from metaeval.analyses.study import Study, study_collection
 
@@ -72,28 +71,6 @@ def ask_paper(scores: metaeval.Scores, seed: int, settings: Settings, questions:
     )  # fmt: skip
 
 
-def look_at_all(scores: Mapping[str, metaeval.Scores], settings: Settings) -> dict[str, Views]:
-    """Study every collection, and look at the real ones with more seeds and fewer runs.
-
-    Parameters
-    ----------
-    scores : mapping of str to Scores
-        By the paper's name of the collection in whose place they stand.
-    settings : Settings
-
-    Returns
-    -------
-    dict of str to Views
-    """
-    again = partial(ask_paper, settings=settings, questions=[one for one in QUESTIONS if one != "robust_power"])
-    found = {}
-    for name, one in scores.items():
-        settings.say(f"{one.collection}")
-        study = ask_paper(one, settings.seed, settings)
-        found[name] = look_at(study, again, settings.seed, simulated=study.name.startswith(SIMULATED))
-    return found
-
-
 def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
     """Return the tables, figures, verdicts and comparison of one source.
 
@@ -109,7 +86,7 @@ def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Se
     Outcome
     """
     outcome = Outcome("acl2021", source)
-    views = look_at_all(scores, settings)
+    views = look_at_all(scores, partial(ask_paper, settings=settings), QUESTIONS, settings)
     studies = {name: one.study for name, one in views.items()}
     outcome.tables["table1"] = tabulate_collections(1, scores, PRINTED["table1"])
     outcome.cells += compare_collections(1, scores, PRINTED["table1"], find_relation(source))

@@ -16,7 +16,6 @@ from experiments.lq2021.chance import ALLOWED, PairErrors, bound_errors
 from experiments.lq2021.reading import find_twins
 from experiments.lq2021.tied_classes import describe_readings
 from experiments.outcome import Outcome, Settings
-from experiments.page import SIMULATED
 from experiments.sources import (
     compare_collections,
     compute_sources,
@@ -25,7 +24,7 @@ from experiments.sources import (
     load_runs_or_scores,
     tabulate_collections,
 )
-from experiments.verdicts import Views, look_at
+from experiments.verdicts import look_at_all
 from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
@@ -79,28 +78,6 @@ def _find_baselines(scores: metaeval.Scores) -> tuple[str, str]:
     return find_run(scores.runs, STUDY["popularity"]) or "", find_run(scores.runs, STUDY["uniform"]) or ""
 
 
-def look_at_all(scores: Mapping[str, metaeval.Scores], settings: Settings) -> dict[str, Views]:
-    """Study every collection, and look at the real ones with more seeds and fewer runs.
-
-    Parameters
-    ----------
-    scores : mapping of str to Scores
-        By the paper's name of the collection in whose place they stand.
-    settings : Settings
-
-    Returns
-    -------
-    dict of str to Views
-    """
-    again = partial(ask_paper, settings=settings, questions=[one for one in QUESTIONS if one != "robust_power"])
-    found = {}
-    for name, one in scores.items():
-        settings.say(f"{one.collection}")
-        study = ask_paper(one, settings.seed, settings)
-        found[name] = look_at(study, again, settings.seed, simulated=study.name.startswith(SIMULATED))
-    return found
-
-
 def compute_tables(
     source: str, scores: dict[str, metaeval.Scores], settings: Settings, golds: Mapping[str, np.ndarray] | None = None
 ) -> Outcome:
@@ -120,7 +97,7 @@ def compute_tables(
     Outcome
     """
     outcome = Outcome("lq2021", source)
-    views = look_at_all(scores, settings)
+    views = look_at_all(scores, partial(ask_paper, settings=settings), QUESTIONS, settings)
     studies = {name: one.study for name, one in views.items()}
     outcome.tables["table1"] = tabulate_measures()
     outcome.tables["table2"] = tabulate_collections(2, scores, PRINTED["table2"])

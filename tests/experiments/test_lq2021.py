@@ -93,7 +93,9 @@ def published(tmp_path_factory):
 
 
 def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published, monkeypatch):
-    monkeypatch.setattr(steps, "look_at", lambda study, ask, seed, **_: Views(study, seed))  # once is enough here
+    monkeypatch.setattr(
+        "experiments.verdicts.look_at", lambda study, ask, seed, **_: Views(study, seed)
+    )  # once is enough here
     collections = audit.STUDY["sources"]["original"]
     measures = dict.fromkeys(collections, audit.MEASURES)
     found = sources.compute_source("original", collections, measures, steps.compute_tables, quiet(data=published))
