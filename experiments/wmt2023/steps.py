@@ -24,7 +24,7 @@ from experiments.wmt2023.beside import (
     tabulate_beside,
 )
 from experiments.wmt2023.coverage import measure_coverage
-from metaeval.analyses.agreement import name_statistic
+from metaeval.analyses.agreement_statistics import name_statistic
 from metaeval.show.drawing import Interval, draw_intervals
 from metaeval.stats.swapping import find_clusters, swap_p_values
 

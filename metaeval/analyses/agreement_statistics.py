@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -154,6 +154,18 @@ def split_statistic(statistic: str, most: int | None = None) -> tuple[str, int |
     return name, int(first)
 
 
+def name_statistic(statistic: str) -> str:
+    """Return what tables call a statistic.
+
+    Examples
+    --------
+    >>> name_statistic("tau_b@15"), name_statistic("acc_t")
+    ('τ_b, first 15 runs', 'acc-t, topics')
+    """
+    name, first = split_statistic(statistic)
+    return TITLES[name] if first is None else f"{TITLES[name].removesuffix(', runs')}, first {first} runs"
+
+
 def find_statistics(held: Held, wanted: Sequence[str]) -> dict[str, Found]:
     """Compute statistics of one collection.
 
@@ -180,44 +192,6 @@ def find_statistics(held: Held, wanted: Sequence[str]) -> dict[str, Found]:
     others = {"spa": _compare_softly, "topic_pearson": _correlate_cells, "acc_t": _compare_pairs}
     found |= {name: find(held) for name, find in others.items() if name in wanted}
     return {one: found[one] for one in wanted}
-
-
-def pool_statistics(found: Sequence[Mapping[str, Found]], weights: np.ndarray) -> dict[str, Found]:
-    """Pool each statistic over collections: pairs of runs are added, other statistics averaged.
-
-    Parameters
-    ----------
-    found : sequence of mapping of str to Found
-        Of every collection.
-    weights : ndarray, shape (collection,)
-
-    Returns
-    -------
-    dict of str to Found
-        There are resamples of the topics only if every collection has some.
-    """
-    pooled = {}
-    for name in found[0]:
-        each = [one[name] for one in found]
-        adds = name.partition("@")[0] == "pairwise_accuracy"
-        share = weights * [one.n_pairs if adds else 1 for one in each]
-        share = share / share.sum()
-
-        def mix(values: Sequence[Any], share: np.ndarray = share) -> Any:
-            return values[0] if len(values) == 1 else np.tensordot(share, np.array(values), axes=1)
-
-        n_trials = min(len(one.drawn) for one in each)
-        pooled[name] = Found(
-            mix([one.value for one in each]),
-            mix([one.exchanged for one in each]),
-            mix([one.drawn[:n_trials] for one in each]),
-            float(mix([one.chance for one in each])),
-            float(mix([one.ceiling for one in each])),
-            float((share * [one.step for one in each]).min()),
-            sum(one.n_pairs for one in each),
-            mix([one.observed for one in each]),
-        )
-    return pooled
 
 
 def _compare_runs(held: Held, which: Sequence[RunStatistic], first: int | None) -> dict[str, Found]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.agreement import COUNTS, count_conclusions
 from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.reference_counts import COUNTS, count_conclusions
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from metaeval import Scores, agreement
-from metaeval.analyses.agreement import count_confirmed
 from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.analyses.reference_counts import count_confirmed
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.stats.run_agreement import run_statistics
 from metaeval.stats.tie_accuracy import tie_accuracy

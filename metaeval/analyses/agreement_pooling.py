@@ -1,0 +1,59 @@
+"""Statistics of `agreement` over several collections, and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from metaeval.analyses.agreement_statistics import SHARES, Found, split_statistic
+from metaeval.stats.intervals import centre_interval
+
+
+def pool_statistics(found: Sequence[Mapping[str, Found]], weights: np.ndarray) -> dict[str, Found]:
+    """Pool each statistic over collections: pairs of runs are added, other statistics averaged.
+
+    Parameters
+    ----------
+    found : sequence of mapping of str to Found
+        Of every collection.
+    weights : ndarray, shape (collection,)
+
+    Returns
+    -------
+    dict of str to Found
+        There are resamples of the topics only if every collection has some.
+    """
+    pooled = {}
+    for name in found[0]:
+        each = [one[name] for one in found]
+        adds = name.partition("@")[0] == "pairwise_accuracy"
+        share = weights * [one.n_pairs if adds else 1 for one in each]
+        share = share / share.sum()
+
+        def mix(values: Sequence[Any], share: np.ndarray = share) -> Any:
+            return values[0] if len(values) == 1 else np.tensordot(share, np.array(values), axes=1)
+
+        n_trials = min(len(one.drawn) for one in each)
+        pooled[name] = Found(
+            mix([one.value for one in each]),
+            mix([one.exchanged for one in each]),
+            mix([one.drawn[:n_trials] for one in each]),
+            float(mix([one.chance for one in each])),
+            float(mix([one.ceiling for one in each])),
+            float((share * [one.step for one in each]).min()),
+            sum(one.n_pairs for one in each),
+            mix([one.observed for one in each]),
+        )
+    return pooled
+
+
+def find_ends(statistic: str, found: Found, n_topics: int, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of the interval; a correlation r is a share (r + 1)/2, whose ends next to 1 stay near it."""
+    base, size = (0.0, 1.0) if split_statistic(statistic)[0] in SHARES else (-1.0, 2.0)
+    low, high = centre_interval(
+        (found.value - base) / size, (found.drawn - base) / size, n_topics, confidence=confidence, scale="share",
+        step=found.step / size, student=False,
+    )  # fmt: skip
+    return base + size * low, base + size * high

@@ -1,0 +1,288 @@
+"""The result of `agreement`: its tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.agreement_figures import draw_measures, draw_p_values
+from metaeval.analyses.agreement_statistics import name_statistic
+from metaeval.analyses.disagreement import Disagreement
+from metaeval.analyses.reference_counts import COUNTS
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError, format_list
+from metaeval.measures.base import Measure
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement(Result):
+    """How measures agree with a reference.
+
+    Parameters
+    ----------
+    collections : tuple of str
+    measures : tuple of Measure
+        All but the reference.
+    reference : Measure
+    statistics : tuple of str
+    values : ndarray, shape (statistic, measure)
+        Pooled over collections.
+    low, high : ndarray, shape (statistic, measure)
+        Ends of the interval over topics, for the same runs; NaN where there is none.
+    chance : ndarray, shape (statistic,)
+        What a measure reaches that knows nothing.
+    ceiling : ndarray, shape (statistic,)
+        What the reference reaches on topics drawn anew, held against itself on all; NaN where that is not defined.
+    p_values : ndarray, shape (statistic, measure, measure)
+        ``p_values[s, i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead.
+    clusters : ndarray of int, shape (statistic, measure)
+        Significance clusters, from 1.
+    exchanged : ndarray, shape (statistic, trial, measure pair)
+        What the p-values rest on: differences of two measures after each exchange.
+    by_collection : ndarray, shape (collection, statistic, measure)
+    pairs : ndarray of int, shape (measure, 4)
+        Significant pairs of runs that the reference confirms, contradicts, or does not find significant, and those that
+        only the reference finds.
+    n_pairs : int
+        All pairs of runs.
+    alpha, confidence : float
+    signature : Signature
+    disagreements : tuple of Disagreement
+        Of every collection, where measures and reference differ.
+    no_interval : str
+        Why there is no interval, if it was asked for.
+    """
+
+    collections: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    reference: Measure
+    statistics: tuple[str, ...]
+    values: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    chance: np.ndarray
+    ceiling: np.ndarray
+    p_values: np.ndarray
+    clusters: np.ndarray
+    exchanged: np.ndarray
+    by_collection: np.ndarray
+    pairs: np.ndarray
+    n_pairs: int
+    alpha: float
+    confidence: float
+    signature: Signature
+    disagreements: tuple[Disagreement, ...]
+    no_interval: str = ""
+
+    def __repr__(self) -> str:
+        where = ", ".join(one for one in self.collections if one) or "scores"
+        return f"Agreement: {len(self.measures)} measures with {self.reference}, {where}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return every statistic of every measure.
+
+        Returns
+        -------
+        DataFrame, shape (statistic · measure, 8)
+            Columns statistic, measure, value, low, high, chance, ceiling, cluster.
+        """
+        shape = self.values.shape
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        of_statistic = {"chance": self.chance, "ceiling": self.ceiling}
+        repeated = {name: np.repeat(values, shape[1]) for name, values in of_statistic.items()}
+        return pd.DataFrame(
+            {
+                "statistic": np.repeat(np.array(self.statistics, dtype=object), shape[1]),
+                "measure": np.tile(names, shape[0]),
+                "value": self.values.ravel(),
+                "low": self.low.ravel(),
+                "high": self.high.ravel(),
+                **repeated,
+                "cluster": self.clusters.ravel(),
+            }
+        )
+
+    def differences(self) -> pd.DataFrame:
+        """Return the difference between every two measures, with p-values of the exchange test.
+
+        Returns
+        -------
+        DataFrame
+            Columns statistic, measure_1, measure_2, difference, p_first (one-sided, for the first measure being no
+            better) and p_second.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        names = np.array([str(one) for one in self.measures], dtype=object)
+        n_statistics = len(self.statistics)
+        return pd.DataFrame(
+            {
+                "statistic": np.repeat(np.array(self.statistics, dtype=object), len(first)),
+                "measure_1": np.tile(names[first], n_statistics),
+                "measure_2": np.tile(names[second], n_statistics),
+                "difference": (self.values[:, first] - self.values[:, second]).ravel(),
+                "p_first": self.p_values[:, first, second].ravel(),
+                "p_second": self.p_values[:, second, first].ravel(),
+            }
+        )
+
+    def significant_pairs(self) -> pd.DataFrame:
+        """Return what becomes of every measure's significant pairs of runs, held against those of the reference.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 6)
+            Columns measure, confirmed, contradicted (the reference finds the opposite), only_here (the reference finds
+            nothing), missed (only the reference finds it) and pairs (all of them).
+        """
+        names = {"measure": [str(one) for one in self.measures]}
+        counts = dict(zip(COUNTS, self.pairs.T, strict=True))
+        return pd.DataFrame({**names, **counts, "pairs": self.n_pairs})
+
+    def runs(self) -> pd.DataFrame:
+        """Which runs do measures and reference rank differently?
+
+        Returns
+        -------
+        DataFrame, shape (run · measure, 8)
+            Columns collection, run, measure, score, reference_score, rank (from 1, the best), reference_rank and
+            difference (above 0: the measure ranks the run worse), the largest differences of a collection first.
+        """
+        names = [str(one) for one in self.measures]
+        return self._join([one.list_runs(names) for one in self.disagreements])
+
+    def topics(self) -> pd.DataFrame:
+        """On which topics do measures rank the runs otherwise than the reference does?
+
+        Returns
+        -------
+        DataFrame, shape (topic · measure, 4)
+            Columns collection, topic, measure and tau_b of the runs' scores on that topic, the lowest of a collection
+            first; NaN, where the measure or the reference ties all runs, last.
+        """
+        names = [str(one) for one in self.measures]
+        return self._join([one.list_topics(names) for one in self.disagreements])
+
+    def _join(self, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        named = zip(self.collections, frames, strict=True)
+        return pd.concat([frame.assign(collection=name)[["collection", *frame]] for name, frame in named])
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return differences between measures, significant pairs of runs, runs, topics, and each of several collections."""
+        found = {"differences": self.differences(), "significant_pairs": self.significant_pairs()}
+        found |= {"runs": self.runs(), "topics": self.topics()}
+        if len(self.collections) > 1:
+            shape = self.by_collection.shape
+            names = np.array([str(one) for one in self.measures], dtype=object)
+            labels = {
+                "collection": np.repeat(np.array(self.collections, dtype=object), shape[1] * shape[2]),
+                "statistic": np.tile(np.repeat(np.array(self.statistics, dtype=object), shape[2]), shape[0]),
+                "measure": np.tile(names, shape[0] * shape[1]),
+            }
+            found["collections"] = pd.DataFrame({**labels, "value": self.by_collection.ravel()})
+        return found
+
+    def to_table(self) -> Table:
+        """Return all statistics of all measures, those of the first cluster in bold, with chance and ceiling below."""
+        rows = self._rank()
+        names = [str(self.measures[m]) for m in rows]
+        columns = [name_statistic(one) for one in self.statistics]
+        frame = pd.DataFrame(self.values.T[rows], index=pd.Index(names, name="measure"), columns=columns)
+        counts = pd.DataFrame(self.pairs[rows], index=frame.index, columns=[one.replace("_", " ") for one in COUNTS])
+        below = pd.DataFrame([self.chance, self.ceiling], index=["(chance)", "(ceiling)"], columns=columns)
+        frame = pd.concat([pd.concat([frame, counts.astype(object)], axis=1), below]).rename_axis("measure")
+        words = frame.astype(str).map(lambda _: "")
+        words.iloc[: len(rows), : len(columns)] = np.where(self.clusters.T[rows] == 1, "bold", "")
+        caption = (
+            f"Agreement with {self.reference}. Bold: not significantly beaten within the first cluster of a column "
+            f"(α = {self.alpha:g}). Of {self.n_pairs:,} pairs of runs, those that the measure finds significant and the "
+            "reference confirms, contradicts, or does not find; missed: only the reference finds them. "
+            f"{self.no_interval}"
+        )
+        return Table(frame, caption.strip(), self.signature, marks=lambda _: words)
+
+    def detail_tables(self) -> list[Table]:
+        """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
+        return [*self._tabulate_intervals(), *(self._tabulate_disagreement() if len(self.collections) == 1 else [])]
+
+    def _tabulate_disagreement(self) -> list[Table]:
+        names = [str(self.measures[m]) for m in self._rank()[:_MOST_COLUMNS]]
+        best = f", the {_MOST_COLUMNS} best measures" if len(names) < len(self.measures) else ""
+        runs = self.runs().pivot(index="run", columns="measure", values="difference")[names]
+        far = np.argsort(-runs.abs().max(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+        topics = self.topics().pivot(index="topic", columns="measure", values="tau_b")[names]
+        low = np.argsort(topics.mean(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+        return [
+            Table(
+                runs.iloc[far],
+                f"Runs that disagree most: rank by the measure less rank by {self.reference}{best}.",
+                self.signature,
+                digits=1,
+            ),
+            Table(
+                topics.iloc[low],
+                f"Topics that disagree most: τ_b of the runs' scores with those of {self.reference}{best}.",
+                self.signature,
+            ),
+        ]
+
+    def _tabulate_intervals(self) -> list[Table]:
+        rows = self._rank()
+        cells = {
+            name_statistic(one): [
+                "–" if np.isnan(self.low[s, m]) else f"{self.low[s, m]:.3f} – {self.high[s, m]:.3f}" for m in rows
+            ]
+            for s, one in enumerate(self.statistics)
+        }
+        if np.isnan(self.low).all():
+            return []
+        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
+        caption = f"{100 * self.confidence:g} % intervals over topics, for the same runs."
+        return [Table(pd.DataFrame(cells, index=index), caption, self.signature)]
+
+    def plot(self, statistic: str | None = None) -> Figure:
+        """Draw the measures in the order of one statistic, with intervals; lines show chance and ceiling.
+
+        Parameters
+        ----------
+        statistic : str, optional
+            By default the first one.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return draw_measures(self, self._find(statistic))
+
+    def plot_differences(self, statistic: str | None = None) -> Figure:
+        """Draw a heat map of p-values: is the measure of the row better than that of the column?
+
+        Parameters
+        ----------
+        statistic : str, optional
+            By default the first one.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        return draw_p_values(self, self._find(statistic))
+
+    def _rank(self) -> list[int]:
+        """Return the measures, best first by the first statistic."""
+        return np.argsort(-np.nan_to_num(self.values[0], nan=-2.0), kind="stable").tolist()
+
+    def _find(self, statistic: str | None) -> int:
+        if statistic is not None and statistic not in self.statistics:
+            raise MetaevalError(f"{statistic!r} was not computed; there are {format_list(list(self.statistics))}")
+        return 0 if statistic is None else self.statistics.index(statistic)
