@@ -17,6 +17,7 @@ from .analyses.baseline_preference import (
     BaselinePreference as BaselinePreference,
     baseline_preference as baseline_preference,
 )
+from .analyses.citation import cite as cite
 from .analyses.coverage import (
     Coverage as Coverage,
     CoverageSweep as CoverageSweep,

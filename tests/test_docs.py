@@ -170,7 +170,7 @@ def test_a_command_that_does_not_exist_would_be_noticed():
 
 
 def analyses():
-    functions = [getattr(metaeval, name) for name in metaeval.__all__]
+    functions = [getattr(metaeval, name) for name in metaeval.__all__ if name != "cite"]  # which analyses nothing
     return [one for one in functions if inspect.isfunction(one) and one.__module__.startswith("metaeval.analyses.")]
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import compare, data, judges, measures, scores
+from metaeval.cli import cite, compare, data, judges, measures, scores
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_problem
 
@@ -33,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 measures.register(app)
+cite.register(app)
 scores.register(app)
 compare.register(app)
 judges.register(app)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 from metaeval.errors import DatasetError
+from metaeval.show.bibliography import fill_in_references
 
 Kind = Literal["classification", "quantification", "scores", "annotations", "features"]
 """What a data set contains. Features, on which a classifier would be trained, cannot be read by metaeval."""
@@ -94,8 +95,8 @@ class Dataset:
         Arguments of the reader: rescale, policies.
     baselines : tuple of {"popularity", "uniform", "constant"}
         Baseline runs to add.
-    citation, note : str
-        What to cite, and remarks.
+    credits, note : str
+        What to cite, with labels of the bibliography in braces, and remarks.
     where, layout : str
         For a data set that cannot be downloaded automatically: where it is published, and where to put its files.
     files : tuple of File
@@ -113,7 +114,7 @@ class Dataset:
     second_gold: str = ""
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     baselines: tuple[str, ...] = ()
-    citation: str = ""
+    credits: str = ""
     note: str = ""
     where: str = ""
     layout: str = ""
@@ -127,6 +128,11 @@ class Dataset:
         """Support pickling, which the read-only options do not."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return (_dataset_from, ({**values, "options": dict(self.options)},))
+
+    @property
+    def citation(self) -> str:
+        """What to cite, in words."""
+        return fill_in_references(self.credits)
 
     @property
     def bytes(self) -> int:

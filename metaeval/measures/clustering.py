@@ -41,7 +41,7 @@ def MI(counts: np.ndarray) -> np.ndarray:
     return np.maximum((counts * np.log2(ratio)).sum(axis=(-2, -1)) / items, 0.0)
 
 
-@classification_measure(higher_is_better=True, range=(0, 1), source="Amigó et al. 2009; 2020, Table 2")
+@classification_measure(higher_is_better=True, range=(0, 1), source="Amigó et al. 2009; Amigó et al. 2020, Table 2")
 def Purity(counts: np.ndarray) -> np.ndarray:
     """Purity: the share of items that belong to the most frequent gold class of their predicted class.
 
@@ -63,7 +63,7 @@ def Purity(counts: np.ndarray) -> np.ndarray:
 
 
 @classification_measure(
-    higher_is_better=True, range=(0, 1), label="inverse purity", source="Amigó et al. 2009; 2020, Table 2"
+    higher_is_better=True, range=(0, 1), label="inverse purity", source="Amigó et al. 2009; Amigó et al. 2020, Table 2"
 )
 def Inverse_Purity(counts: np.ndarray) -> np.ndarray:
     """Inverse purity: the share of items that are in the most frequent predicted class of their gold class.

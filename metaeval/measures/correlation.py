@@ -71,7 +71,7 @@ def Pearson(counts: np.ndarray) -> np.ndarray:
     higher_is_better=True,
     range=(-1, 1),
     label="Spearman",
-    source="Amigó et al. 2020, §4.2; Cardoso & Sousa 2011",
+    source="Amigó et al. 2020, §4.2; Cardoso and Sousa 2011",
     undefined=0.0,
     symmetric=True,
 )
@@ -128,7 +128,7 @@ def _pairs(sizes: np.ndarray) -> np.ndarray:
     higher_is_better=True,
     range=(-1, 1),
     label="τ_a",
-    source="Kendall; Amigó et al. 2020, §4.2 and §5",
+    source="Kendall 1938; Amigó et al. 2020, §4.2 and §5",
     undefined=0.0,
     symmetric=True,
 )

@@ -24,7 +24,7 @@ LARGEST_SEARCH = 4
 @classification_measure(
     higher_is_better=False,
     range=(0, 1),
-    source="Cardoso & Sousa 2011, Eq. 7",
+    source="Cardoso and Sousa 2011, Eq. 7",
     symmetric=True,
     shown=("beta", "gamma"),
 )

@@ -11,7 +11,7 @@ from metaeval.measures.registry import classification_measure
 @classification_measure(
     higher_is_better=True,
     range=(-1, 1),
-    source="Pinto da Costa et al. 2008; Cardoso & Sousa 2011, §1.1",
+    source="Pinto da Costa et al. 2008; Cardoso and Sousa 2011, §1.1",
     undefined=1.0,
     symmetric=True,
 )
@@ -53,7 +53,7 @@ def _not_lower(sizes: np.ndarray, axis: int) -> np.ndarray:
     return np.flip(np.cumsum(np.flip(sizes, axis), axis), axis)
 
 
-@classification_measure(higher_is_better=False, range=(0, 1), source="Cardoso & Sousa 2011, §1.1", symmetric=True)
+@classification_measure(higher_is_better=False, range=(0, 1), source="Cardoso and Sousa 2011, §1.1", symmetric=True)
 def MER(counts: np.ndarray) -> np.ndarray:
     """Misclassification error rate: the share of items not in their gold class, 1 − Accuracy.
 

@@ -1,0 +1,161 @@
+"""What to cite: the papers behind measures, analyses, tests and data sets, as BibTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from metaeval.analyses.result import Result
+from metaeval.datasets.registry import datasets
+from metaeval.errors import MetaevalError, one_line
+from metaeval.measures.base import Measure
+from metaeval.measures.registry import find_registered
+from metaeval.show.bibliography import find_labels, format_bibtex, list_labels
+
+_OWN = "metaeval"
+
+ANALYSES: dict[str, str] = {
+    "agreement": "Kocmi et al. 2021; Deutsch et al. 2023; Deutsch et al. 2021; Thompson et al. 2024; Freitag et al. 2023",
+    "alternative_annotator_test": "Calderon et al. 2025; Benjamini and Yekutieli 2001",
+    "baseline_preference": "LQ 2021, §5.3",
+    "compare": "Sakai 2021, Tables 4 and 7; LQ 2021",
+    "coverage": "Amigó et al. 2020, §5.1; Amigó et al. 2011",
+    "coverage_sweep": "Amigó et al. 2020, §5.1; Amigó et al. 2011",
+    "discriminative_power": "Sakai 2006; Sakai 2021, §5.3",
+    "pooled_discriminative_power": "LQ 2021, Eq. 9",
+    "properties": "Amigó et al. 2020, §4.1; Sakai 2021, Tables 4 and 7",
+    "ranking_similarity": "Kendall 1938; Sakai 2021, §5.1",
+    "reference_pairs": "Clopper and Pearson 1934",
+    "robustness": "Amigó et al. 2020, §5.4",
+    "run_ranks": "Piepho 2004",
+    "sample_size": "Sakai 2021, §5.2 and §5.3",
+    "significance_contradictions": "LQ 2021, §5.2",
+    "significance_overlap": "LQ 2021, §5.2",
+    "split_half_consistency": "Sakai 2021, §5.2",
+    "topic_set_size": "Sakai 2016; Sakai 2018, Part 6; Bodoff and Li 2007; Urbano et al. 2013",
+    "uir": "Amigó et al. 2011",
+}
+"""Where each analysis is from, by the name of its function."""
+
+METHODS: dict[str, str] = {
+    "randomised-tukey-hsd": "Carterette 2012; Sakai 2012; Sakai 2018",
+    "max-t": "Westfall and Young 1993; Romano and Wolf 2005",
+    "bootstrap-t": "Romano and Wolf 2005",
+    "paired-bootstrap": "Sakai 2006",
+    "tau_a": "Kendall 1938",
+    "tau_b": "Kendall 1945",
+    "tau_ap": "Yilmaz et al. 2008; Urbano and Marrero 2017",
+    "tau_ap_sym": "Yilmaz et al. 2008; Urbano and Marrero 2017",
+    "tau_ap_b": "Urbano and Marrero 2017",
+    "tau_h": "Vigna 2015",
+    "tau_gap": "Gao and Oard 2015",
+    "tau_gap_sym": "Gao and Oard 2015",
+}
+"""Where tests and rank correlations are from, by the value of the option that chooses them."""
+
+
+def find_sources(name: str | Measure | Result) -> dict[str, str]:
+    """Return where something is from: each thing named, and its source in words.
+
+    Parameters
+    ----------
+    name : str, Measure or Result
+        The name of a measure, an analysis, a test, a rank correlation or a data set, or the result of an analysis:
+        then also its measures, methods and data.
+
+    Returns
+    -------
+    dict of str to str
+        Sources as `find_labels` reads them; empty where none is known.
+
+    Raises
+    ------
+    MetaevalError
+        If nothing has that name.
+
+    Examples
+    --------
+    >>> find_sources("NMD")
+    {'NMD': 'Sakai 2021, Eq. 11; LQ 2021, Eq. 1'}
+    >>> find_sources("llmjudge")
+    {'llmjudge': 'Rahmani et al. 2024'}
+    """
+    if isinstance(name, Result):
+        found = {}
+        for part in _list_parts(name):
+            found.update(_look_up(part))
+        for measure in _list_measures(name):
+            found.update(find_sources(measure))
+        return found
+    if isinstance(name, Measure):
+        return {str(name): name.source}
+    found = _look_up(name) or _look_up_measure(name)
+    if not found:
+        raise MetaevalError(
+            f"there is no measure, analysis or data set {one_line(name)!r}; `metaeval measures`, `metaeval --help` and "
+            "`metaeval data list` list them"
+        )
+    return found
+
+
+def _look_up(name: str) -> dict[str, str]:
+    if name == _OWN:
+        return {_OWN: _OWN}
+    plain = name.partition("@")[0]
+    if plain in METHODS:
+        # A measure may have the name of a rank correlation; who asks for tau_b may mean either.
+        return {plain: "; ".join(filter(None, (METHODS[plain], *_look_up_measure(plain).values())))}
+    function = name.replace("-", "_")
+    if function in ANALYSES:
+        return {function: ANALYSES[function]}
+    return {one.name: "; ".join(list_labels(one.credits)) for one in datasets() if one.name == name}
+
+
+def _look_up_measure(name: str) -> dict[str, str]:
+    measure = find_registered(name)
+    return {} if measure is None else {str(measure): measure.source}
+
+
+def _list_parts(result: Result) -> Iterator[str]:
+    """Name the analysis, the methods and the data that a result's signature states."""
+    yield from (_OWN, result.signature.analysis)
+    yield from (value for _, value in result.signature.settings if value.partition("@")[0] in METHODS)
+    yield from (one.partition("@")[0] for one in result.signature.data)
+
+
+def _list_measures(result: Result) -> list[Measure]:
+    held = [getattr(result, name, ()) for name in ("measures", "reference", "candidates")]
+    found = [one for some in held for one in (some if isinstance(some, tuple) else (some,))]
+    return [one for one in found if isinstance(one, Measure)]
+
+
+def cite(*names: str | Measure | Result) -> str:
+    """What is to be cited for measures, analyses, tests and data sets, or for a result?
+
+    Parameters
+    ----------
+    *names : str, Measure or Result
+        Names such as ``"NMD"``, ``"discriminative_power"``, ``"max-t"`` or ``"stc3-dq-a"``, or results of analyses. A
+        result stands for its analysis, its measures, its test and its data. Without any: metaeval itself.
+
+    Returns
+    -------
+    str
+        BibTeX in UTF-8, below comments that say what each name refers to.
+
+    Raises
+    ------
+    MetaevalError
+        If nothing has such a name.
+
+    Examples
+    --------
+    >>> print(cite("JSD"))
+    % JSD: Lin 1991; Sakai 2021, Eqs. 18–19
+    <BLANKLINE>
+    @article{lin-1991-divergence,
+    ...
+    """
+    sources = {thing: source for name in names or (_OWN,) for thing, source in find_sources(name).items()}
+    said = [f"% {one_line(thing)}: {one_line(source) or 'no reference is known'}" for thing, source in sources.items()]
+    labels = [label for source in sources.values() for label in find_labels(source)]
+    return "\n".join(["\n".join(said), "", format_bibtex(labels)]).rstrip("\n") + "\n"

@@ -1,0 +1,111 @@
+"""Everything that metaeval computes or reads says where it is from, and the bibliography has it."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metaeval
+from metaeval.analyses.citation import ANALYSES, METHODS, cite, find_sources
+from metaeval.analyses.result import Result
+from metaeval.data.scores import Scores
+from metaeval.datasets import datasets
+from metaeval.errors import MetaevalError
+from metaeval.measures.registry import measures
+from metaeval.show.bibliography import bibliography, find_labels, list_labels
+from metaeval.stats.paired_tests import FAMILYWISE
+from metaeval.stats.weighted_correlation import SYMBOLS
+
+TEXT = (files("metaeval.show") / "bibliography.bib").read_text(encoding="utf-8")
+
+
+def labels_of(source):
+    return [part.partition(",")[0].strip() for part in source.split(";")]
+
+
+def own_measures():
+    return [one for one in measures() if one.formula.__module__.startswith("metaeval.measures.")]
+
+
+def public_analyses():
+    """Functions of the public API that return a result."""
+    names = ast.parse(Path(metaeval.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    imported = [node for node in names.body if isinstance(node, ast.ImportFrom) and node.module]
+    found = [alias.name for node in imported if node.module.startswith("analyses.") for alias in node.names]
+    return [one for one in found if one.islower() and one != "cite"]
+
+
+def test_every_entry_is_read_and_none_has_the_name_of_another():
+    kinds = re.findall(r"^@\w+\{(.*),$", TEXT, re.MULTILINE)
+    assert len(bibliography()) == len(kinds) == len(set(kinds)) == len(re.findall(r"^  label = ", TEXT, re.MULTILINE))
+    for one in bibliography().values():
+        assert {"author", "title"} <= set(one.fields)
+        assert one.to_bibtex() in re.sub(r"  label = .*\n", "", TEXT)
+        assert one.to_bibtex().count("{") == one.to_bibtex().count("}")
+        assert re.fullmatch(r"10\.\d{4,5}/\S+", one.doi) or not one.doi
+
+
+@pytest.mark.parametrize("one", own_measures(), ids=str)
+def test_every_measure_has_its_references(one):
+    assert labels_of(one.source) == find_labels(one.source)
+    assert labels_of(one.source) != [""]
+
+
+def test_every_analysis_and_method_has_its_references():
+    assert set(public_analyses()) <= set(ANALYSES)
+    assert set(FAMILYWISE) - {"tukey-hsd"} | set(SYMBOLS) - {"spearman"} <= set(METHODS)
+    for source in (*ANALYSES.values(), *METHODS.values()):
+        assert labels_of(source) == find_labels(source)
+
+
+@pytest.mark.parametrize("one", datasets(), ids=lambda one: one.name)
+def test_every_data_set_has_its_references(one):
+    assert list_labels(one.credits)
+    assert set(list_labels(one.credits)) <= set(bibliography())
+    assert "{" not in one.citation
+
+
+def test_every_reference_is_that_of_something():
+    sources = [*(one.source for one in own_measures()), *ANALYSES.values(), *METHODS.values()]
+    used = {label for source in sources for label in labels_of(source)} | {"metaeval"}
+    used |= {label for one in datasets() for label in list_labels(one.credits)}
+    assert used == set(bibliography())
+
+
+def test_a_result_stands_for_its_analysis_test_measures_and_data():
+    values = np.random.default_rng(0).random((4, 12, 2))
+    scores = Scores(
+        values, runs=list("abcd"), topics=range(12), measures=["NMD", "mine\n@misc{x"], collection="stc3-dq-a"
+    )
+    power = metaeval.discriminative_power(scores, n_permutations=100, test="max-t")
+    assert isinstance(power, Result)
+    assert list(find_sources(power)) == [
+        "metaeval",
+        "discriminative_power",
+        "max-t",
+        "stc3-dq-a",
+        "NMD",
+        "mine\n@misc{x",
+    ]
+    text = cite(power)
+    assert text.startswith("% metaeval: metaeval\n")
+    assert "no reference is known" in text
+    assert "\n@misc{x" not in text
+    for key in ("sakai-2021-evaluating", "zeng-etal-2019-overview", "romano-wolf-2005-exact", "metaeval"):
+        assert f"{{{key}," in text
+
+
+def test_a_name_that_nothing_has_is_refused():
+    with pytest.raises(MetaevalError, match="there is no measure, analysis or data set 'nobody'"):
+        cite("nobody")
+
+
+def test_the_command_takes_names_of_commands_too():
+    command = [sys.executable, "-m", "metaeval", "cite", "power", "RNOD(distance=gold)"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert shown == cite("discriminative_power", "RNOD(distance=gold)")
