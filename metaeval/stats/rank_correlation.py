@@ -9,6 +9,7 @@ and the second with the third, but not the first with the third; tau counts pair
 
 from __future__ import annotations
 
+import sys
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from metaeval.errors import MetaevalError
 
 TauVariant: TypeAlias = Literal["tau_a", "tau_b"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
 
 # The error of a mean of n scores is at most about n rounding errors of 1e-16. A difference of a thousand times
 # that is still not a real difference.
@@ -25,6 +27,12 @@ HALF_TOLERANCE = 1e-12 / 2
 
 # Values per block: enough to make the overhead of a NumPy call negligible, few enough to stay in the cache.
 VALUES_A_BLOCK = 160_000
+
+# Comparing all runs takes about 1 ns for each two of them, and a sweep 60 ns a run; loading the sweep takes 0.3 s a
+# process, and compiling it 1 s, once. So all are compared until the time spent would have paid for it.
+FEWEST_SWEPT = 64
+SWEEP_PAYS = 500_000_000
+_compared = 0
 
 
 def tau(
@@ -139,6 +147,34 @@ def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
     ndarray of float64, shape (pair,)
     """
     _, n_runs, n_pairs = low.shape
+    if not _sweep_pays(n_runs, n_pairs):
+        return _divide(*_compare_all(low, high, count_untied=variant == "tau_b"), n_runs, variant)
+    from metaeval.stats._sweep import count_signs, place_ends
+
+    rows = [np.asarray(ends, dtype=np.float64).transpose(2, 0, 1).reshape(-1, n_runs) for ends in (low, high)]
+    return _divide(*count_signs(place_ends(*rows).reshape(n_pairs, 2, 2, n_runs)), n_runs, variant)
+
+
+def _divide(balance: IntArray, untied: IntArray, n_runs: int, variant: TauVariant) -> FloatArray:
+    if variant == "tau_a":
+        return np.asarray(balance / (n_runs * (n_runs - 1) // 2))
+    geometric = np.sqrt(untied[0].astype(np.float64) * untied[1])
+    values = np.full(len(balance), np.nan)
+    np.divide(balance, geometric, out=values, where=geometric > 0)
+    return values
+
+
+def _sweep_pays(n_runs: int, n_pairs: int) -> bool:
+    """Whether to sweep, which loads and perhaps compiles a kernel, or to compare all runs with each other."""
+    global _compared
+    if n_runs < FEWEST_SWEPT:
+        return False
+    _compared += n_runs * n_runs * n_pairs
+    return _compared > SWEEP_PAYS or "metaeval.stats._sweep" in sys.modules
+
+
+def _compare_all(low: Ordered, high: Ordered, *, count_untied: bool) -> tuple[IntArray, IntArray]:
+    _, n_runs, n_pairs = low.shape
     balance = np.zeros(n_pairs, dtype=np.int64)
     untied = np.zeros((2, n_pairs), dtype=np.int64)
     above, below = np.empty((2, 2, n_runs - 1, n_pairs), dtype=np.bool_)
@@ -147,15 +183,10 @@ def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
         np.greater(low[:, run + 1 :], high[:, run, np.newaxis], out=above[:, run:])
         np.less(high[:, run + 1 :], low[:, run, np.newaxis], out=below[:, run:])
         np.subtract(signs, below[:, run:].view(np.int8), out=signs)
-        if variant == "tau_b":
+        if count_untied:
             untied += [_add_signs(np.abs(side)) for side in signs]
         balance += _add_signs(np.multiply(signs[0], signs[1], out=signs[0]))
-    if variant == "tau_a":
-        return np.asarray(balance / (n_runs * (n_runs - 1) // 2))
-    geometric = np.sqrt(untied[0].astype(np.float64) * untied[1])
-    values = np.full(n_pairs, np.nan)
-    np.divide(balance, geometric, out=values, where=geometric > 0)
-    return values
+    return balance, untied
 
 
 def _add_signs(signs: npt.NDArray[np.int8]) -> npt.NDArray[np.integer]:
@@ -190,7 +221,14 @@ def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> O
             raise MetaevalError(f"The tolerance must not be negative, and is {2 * reach.min():g}.")
     with np.errstate(over="ignore"):  # beyond the largest float is above all others
         # Of equal ends the lower ones come first, so that intervals that touch meet.
-        ends = np.concatenate([values - reach, values + reach], axis=-1)
+        low, high = values - reach, values + reach
+    n_runs = values.shape[-1]
+    if n_runs >= FEWEST_SWEPT and "metaeval.stats._sweep" in sys.modules:
+        from metaeval.stats._sweep import place_ends
+
+        found = place_ends(low.reshape(-1, n_runs), high.reshape(-1, n_runs))
+        return found.reshape(*values.shape[:-1], 2, n_runs).swapaxes(-1, -2)
+    ends = np.concatenate([low, high], axis=-1)
     n_ends = ends.shape[-1]
     places = np.empty(ends.shape, dtype=np.int16 if n_ends < 1 << 15 else np.int32)
     np.put_along_axis(places, np.argsort(ends, axis=-1, kind="stable"), np.arange(n_ends, dtype=places.dtype), axis=-1)
@@ -202,8 +240,16 @@ def _tau_of_places(one: Ordered, two: Ordered, variant: TauVariant) -> FloatArra
     sides = one.reshape(-1, n_runs, 2), two.reshape(-1, n_runs, 2)
     values = np.empty(len(sides[0]))
     size = max(1, VALUES_A_BLOCK // (2 * n_runs))
+    pays = _sweep_pays(n_runs, len(values))
     for start in range(0, len(values), size):
         part = slice(start, start + size)
-        low, high = np.ascontiguousarray(np.stack([side[part] for side in sides]).transpose(3, 0, 2, 1))
-        values[part] = tau_by_run(low, high, variant)
+        ends = np.stack([side[part] for side in sides])
+        if pays:
+            from metaeval.stats._sweep import count_signs
+
+            counts = count_signs(np.ascontiguousarray(ends.transpose(1, 0, 3, 2), dtype=np.int32))
+        else:
+            low, high = np.ascontiguousarray(ends.transpose(3, 0, 2, 1))
+            counts = _compare_all(low, high, count_untied=variant == "tau_b")
+        values[part] = _divide(*counts, n_runs, variant)
     return values.reshape(leading)
