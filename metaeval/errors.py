@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 
 _OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
@@ -194,6 +195,35 @@ def format_list(labels: Sequence[str], most: int = 5) -> str:
     """Return labels as a phrase that stays short: ``"a, b, c and 17 more"``."""
     shown = ", ".join(shorten(label, _LONGEST_LABEL) for label in labels[:most])
     return shown if len(labels) <= most else f"{shown} and {len(labels) - most} more"
+
+
+def suggest_names(wanted: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    """Return a question that names what was probably meant, or an empty text: names that differ little, or begin so.
+
+    Parameters
+    ----------
+    wanted : str
+    known : iterable of str
+    cutoff : float, optional
+        How similar a name must be, from 0 to 1.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> suggest_names("ndcg", ["AP", "nDCG@20"])
+    'did you mean nDCG@20?'
+    """
+    by_lower: dict[str, str] = {}
+    for name in known:
+        by_lower.setdefault(name.lower(), name)
+    typed = wanted.strip().lower()
+    begun = [name for lower, name in by_lower.items() if typed and lower.startswith(typed)]
+    close = [by_lower[one] for one in difflib.get_close_matches(typed, by_lower, n=3, cutoff=cutoff)]
+    near = list(dict.fromkeys([*begun, *close]))[:3]
+    return f"did you mean {', '.join(shorten(name, _LONGEST_LABEL) for name in near)}?" if near else ""
 
 
 def format_option(name: str, value: object = None) -> str:

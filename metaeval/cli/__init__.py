@@ -16,18 +16,28 @@ import typer
 
 from metaeval.cli import cite, compare, data, judges, measures, scores
 from metaeval.cli.generate import LazyGroup
-from metaeval.cli.output import print_problem
+from metaeval.cli.output import print_note, print_problem
+from metaeval.cli.quick import COMPLETION, import_later
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
 _UsageError: Any = typer.BadParameter.__base__
 """What a command line that cannot be parsed raises; typer does not export its name."""
 
+EXAMPLES = (
+    "metaeval compare --measure my_measure.py:my_measure --data stc3-dq-a -o report/",
+    "metaeval ranks scores.csv",
+    "metaeval power trec-web-2013 --out power/",
+    "metaeval measures NMD",
+)
+"""What a new user may want first; a test runs what needs no download."""
+
 app = typer.Typer(
     name="metaeval",
     cls=LazyGroup,
-    help="Can the measure itself be trusted? Meta-evaluation of evaluation measures.",
-    add_completion=False,
+    help="Can the measure itself be trusted? Meta-evaluation of evaluation measures.\n\n"
+    "\b\nExamples:\n" + "\n".join(f"  {example}" for example in EXAMPLES),
+    epilog="metaeval COMMAND --help explains a command, with examples. Scores: a file, a folder, a data set's name or -.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -81,10 +91,12 @@ def _obey_sigterm() -> Iterator[list[int]]:
 def _run() -> int:
     from metaeval.errors import MetaevalError, MetaevalWarning, visible
 
+    if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv):
+        import_later("pandas")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
-    warnings.showwarning = lambda message, *_, **__: print(f"metaeval: note: {visible(str(message))}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_, **__: print_note(visible(str(message)))
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", MetaevalWarning)
     try:

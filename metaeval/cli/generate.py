@@ -37,6 +37,18 @@ from metaeval.cli.parameters import Function, Parameter, find_input, read_parame
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
 
+GROUPS = {
+    "Start here": ("compare", "score", "ranks", "data"),
+    "How a measure behaves on runs": (
+        "similarity", "consistency", "power", "overlap", "contradictions", "baselines", "robustness",
+    ),
+    "Whether it is right": ("agreement", "coverage", "judges"),
+    "What its formula does": ("measures", "properties"),
+    "How many topics it needs": ("sample-size", "topic-set-size"),
+    "Files and references": ("convert", "cite"),
+}  # fmt: skip
+"""The commands by subject, as ``metaeval --help`` shows them; others follow under a heading of their own."""
+
 _POWER = "analyses.discriminative_power:discriminative_power"
 
 
@@ -49,15 +61,17 @@ class LazyGroup(TyperGroup):
             self.add_command(_LazyCommand(name, analysis))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands with the whole question that each answers, which may need two lines."""
-        for title, wanted in (("Commands", False), ("Analyses", True)):
-            rows = [
-                (name, one.get_short_help_str(limit=1000))
-                for name, one in self.commands.items()
-                if isinstance(one, _LazyCommand) == wanted
-            ]
-            with formatter.section(title):
-                formatter.write_dl(rows)
+        """Write the commands by subject, with the whole question that each answers, which may need two lines."""
+        left = dict(self.commands)
+        groups = {title: [name for name in names if name in left] for title, names in GROUPS.items()}
+        grouped = {name for names in groups.values() for name in names}
+        groups["More"] = [name for name in left if name not in grouped]
+        width = max(map(len, left))
+        for title, names in groups.items():
+            rows = [(name.ljust(width), left[name].get_short_help_str(limit=1000)) for name in names]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 class _LazyCommand(TyperCommand):

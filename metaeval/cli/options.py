@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
+
+from metaeval.cli.complete import complete_choice, complete_measure, complete_source
 
 FLAGS: dict[str, tuple[str, ...]] = {
     "n_permutations": ("-B", "--permutations"),
@@ -27,6 +29,7 @@ HELP = {
     "alpha": "Significance level",
     "n_jobs": "Threads; the numbers are the same for any",
     "n_permutations": "Trials of the randomised test",
+    "tau": "Which rank correlation",
 }
 """What options say where a docstring has nothing to add."""
 
@@ -44,57 +47,122 @@ PHRASES = {
 }
 """What messages call otherwise on the command line, besides the options of the command itself."""
 
+MISSING = ("raise", "drop-topic", "drop-run", "worst")
+INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
+STYLES = ("text", "csv", "md", "latex", "json")
+LAYOUTS = (
+    "semeval-c", "semeval-e", "dialogue-quality", "judgements", "labels", "probabilities", "votes", "polarity",
+)  # fmt: skip
+SCORE_FORMATS = ("tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl", "store")
+
+
+def choose(choices: Sequence[str]) -> dict[str, Any]:
+    """Return how an option shows its choices, and how a shell completes them; the function refuses another one itself.
+
+    Parameters
+    ----------
+    choices : sequence of str
+
+    Returns
+    -------
+    dict
+        Arguments of `typer.Option`.
+
+    Examples
+    --------
+    >>> choose(["all", "shared"])["metavar"]
+    '[all|shared]'
+    """
+    return {"metavar": f"[{'|'.join(choices)}]", "autocompletion": complete_choice(choices)}
+
+
 Source = Annotated[
-    str, typer.Argument(help="A score file or folder, a store, a data set's name, or - for standard input")
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A score file or folder, a store, a data set's name, or - for standard input",
+        autocompletion=complete_source,
+    ),
 ]
 Sources = Annotated[
-    list[str], typer.Argument(help="Score files or folders, stores, or data sets' names: one or several")
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        help="Score files or folders, stores, or data sets' names, one or several; - for standard input",
+        autocompletion=complete_source,
+    ),
 ]
-MeasureArguments = Annotated[list[str], typer.Argument(help="Names of measures, or FILE.py:FUNCTION")]
+MeasureArguments = Annotated[
+    list[str],
+    typer.Argument(metavar="MEASURE", help="Names of measures, or FILE.py:FUNCTION", autocompletion=complete_measure),
+]
 MeasureNames = Annotated[
     list[str] | None,
-    typer.Option("--measure", "-m", help="Which measure: a name, or FILE.py:FUNCTION; may be repeated; by default all"),
+    typer.Option(
+        "--measure",
+        "-m",
+        metavar="NAME",
+        help="Which measure: a name, or FILE.py:FUNCTION; may be repeated; by default all",
+        autocompletion=complete_measure,
+    ),
 ]
 Collection = Annotated[str | None, typer.Option(help="Which collection of a store, or what to call that of a file")]
 FromFormat = Annotated[
     str | None,
     typer.Option(
         "--from",
-        help="Format of the source: tidy, wide, sakai, trec_eval, wmt, tot, ir_measures, ranking, jsonl or store",
+        help=f"Format of the source: {', '.join(SCORE_FORMATS)}; by default what its name and first line tell",
+        metavar="FORMAT",
+        autocompletion=complete_choice(SCORE_FORMATS),
     ),
 ]
-Missing = Annotated[
-    str, typer.Option(help="What to do where a score or answer is missing: raise, drop-topic, drop-run or worst")
-]
-Invalid = Annotated[
-    str, typer.Option(help="What to do with a label that is no class: raise, drop-topic, drop-run, clip or worst")
-]
+Missing = Annotated[str, typer.Option(help="What to do where a score or answer is missing", **choose(MISSING))]
+Invalid = Annotated[str, typer.Option(help="What to do with a label that is no class", **choose(INVALID))]
 Columns = Annotated[
     str | None,
     typer.Option(
         "--columns",
+        metavar="WHAT=NAME,...",
         help="What a file calls the columns run, topic, measure, score, item, label: run=system,score=value",
     ),
 ]
 LowerIsBetter = Annotated[
     list[str] | None,
-    typer.Option("--lower-is-better", help="State that lower scores of this measure are better; may be repeated"),
+    typer.Option(
+        "--lower-is-better", metavar="NAME", help="State that lower scores of this measure are better; may be repeated"
+    ),
 ]
 HigherIsBetter = Annotated[
     list[str] | None,
-    typer.Option("--higher-is-better", help="State that higher scores of this measure are better; may be repeated"),
+    typer.Option(
+        "--higher-is-better",
+        metavar="NAME",
+        help="State that higher scores of this measure are better; may be repeated",
+    ),
 ]
 AllHigherIsBetter = Annotated[
     bool,
     typer.Option("--all-higher-is-better", help="State that higher scores are better, but for --lower-is-better ones"),
 ]
 Rounding = Annotated[
-    str | None, typer.Option(help="Which class a real number between two becomes: nearest, down or up")
+    str | None,
+    typer.Option(help="Which class a real number between two becomes", **choose(("nearest", "down", "up"))),
 ]
 Parts = Annotated[int | None, typer.Option(help="Random parts of the items in place of topics: how many")]
-Layout = Annotated[str | None, typer.Option("--layout", "-l", help="Layout of gold and run files; see above")]
-Classes = Annotated[str | None, typer.Option(help="All classes in order, with commas: 0,1,2,3")]
-Aspect = Annotated[str | None, typer.Option(help="A, E or S, for the layout dialogue-quality")]
+Layout = Annotated[
+    str | None,
+    typer.Option(
+        "--layout",
+        "-l",
+        metavar="LAYOUT",
+        help=f"Layout of gold and run files: {', '.join(LAYOUTS)}; metaeval score --help explains them",
+        autocompletion=complete_choice(LAYOUTS),
+    ),
+]
+Classes = Annotated[str | None, typer.Option(metavar="A,B,...", help="All classes in order, with commas: 0,1,2,3")]
+Aspect = Annotated[
+    str | None, typer.Option(help="Of the layout dialogue-quality: which aspect", **choose(("A", "E", "S")))
+]
 Rescale = Annotated[bool, typer.Option("--normalise", help="Rescale distributions that do not sum to 1")]
 Trials = Annotated[int, typer.Option("--trials", help="Random splits of the topics")]
 Permutations = Annotated[int, typer.Option("-B", "--permutations", help=HELP["n_permutations"])]
@@ -105,8 +173,8 @@ DistinctRuns = Annotated[
 Seed = Annotated[int, typer.Option(help=HELP["seed"])]
 Jobs = Annotated[int, typer.Option(help=HELP["n_jobs"])]
 Cluster = Annotated[str | None, typer.Option(help="Work on a Dask cluster: its scheduler's address, tcp://HOST:PORT")]
-Style = Annotated[str, typer.Option("--format", "-f", help="Print as text, csv, md, latex or json")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder for table, rows and figure")]
+Style = Annotated[str, typer.Option("--format", "-f", help="How the table is printed", **choose(STYLES))]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for table, rows and figure")]
 
 OPENING: dict[str, tuple[Any, object]] = {
     "collection": (Collection, None),
@@ -135,8 +203,31 @@ def spell(argument: str) -> tuple[str, ...]:
     return FLAGS.get(argument, (f"--{argument.replace('_', '-')}",))
 
 
+SECTIONS = {
+    "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "invalid", "rounding",
+                "parts", "columns", "separator"),
+    "Directions of measures": tuple(DIRECTIONS),
+    "Output": ("style", "out", "overwrite", "to_format", "defuse_formulas"),
+}  # fmt: skip
+"""Options that many commands share stand below those of the command, under these headings."""
+
+
 class Command(TyperCommand):
     """A command whose messages speak of its own options: its parameters have the names of functions' arguments."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, the command's own options, and then those that it shares with others, by subject."""
+        rows: dict[str, list[Any]] = {"Arguments": [], "Options": [], **{title: [] for title in SECTIONS}}
+        for one in self.get_params(ctx):
+            own = "Arguments" if one.param_type_name == "argument" else "Options"
+            title = next((title for title, names in SECTIONS.items() if one.name in names), own)
+            record = one.get_help_record(ctx)
+            if record is not None:
+                rows[own if own == "Arguments" else title].append(record)
+        for title, some in rows.items():
+            if some:
+                with formatter.section(title):
+                    formatter.write_dl(some)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
+
+from metaeval.cli.options import STYLES
+from metaeval.show.terminal import Cells, fit_cells, wrap_text
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.data.scores import Scores
     from metaeval.show.table import Table
 
-_STYLES = ("text", "csv", "md", "latex", "json")
-
 
 def check_output(style: str, out: Path | None) -> None:
     """Refuse an unknown format, and a folder that cannot be written, before anything is computed."""
     from metaeval.errors import MetaevalError
 
-    if style not in _STYLES:
-        raise MetaevalError(f"there is no format {style!r}: use {', '.join(_STYLES)}")
+    if style not in STYLES:
+        raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
     if out is not None:
         from metaeval.files import check_folder
 
@@ -75,9 +77,44 @@ def show(table: Table, style: str) -> None:
     if style == "json":
         _print_json(table.to_dict())
         return
-    print(table.render(style), end="")
+    print(_render(table, style), end="")
     if style == "csv":
         print(table.signature, file=sys.stderr)
+
+
+def _render(table: Table, style: str) -> str:
+    """Return a table in a style, which fits where stdout is a terminal and is full where it is a file or a pipe."""
+    width = terminal_width(sys.stdout)
+    if style != "text" or width is None:
+        return table.render(style)
+    head, left, rows = table.to_cells()
+    return fit_table(Cells(head, left, rows, table.frame.index.nlevels), table.caption, str(table.signature), width)
+
+
+def fit_table(cells: Cells, caption: str, signature: str, width: int | None) -> str:
+    """Return a table with its caption above and its signature below, no line of it longer than a terminal is wide.
+
+    Parameters
+    ----------
+    cells : Cells
+    caption, signature : str
+    width : int or None
+        None for a file, which is as wide as the table.
+
+    Returns
+    -------
+    str
+    """
+    from metaeval.errors import one_line
+
+    width = width or sys.maxsize
+    above, below = (wrap_text(one_line(text), width) for text in (caption, signature))
+    return "\n".join([*above, "", fit_cells(cells, width), "", *below]) + "\n"
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """Return how many columns a stream's terminal has; None if it is none, so that nothing has to fit."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def show_results(results: dict[str, Result], style: str, out: Path | None) -> None:
@@ -94,17 +131,16 @@ def _show_result(result: Result, style: str, out: Path | None) -> None:
     if style == "json":
         _print_json(result.to_dict())
     elif style == "csv":
-        from metaeval.show.table import format_csv
-
-        print(format_csv(result.to_frame()), end="")
-        print(result.signature, file=sys.stderr)
-        details = ", ".join(one.replace("_", " ") for one in result.details())
-        if details and out is None:
-            print(f"metaeval: note: --out and --format json have more: {details}", file=sys.stderr)
+        show(result.to_table(), style)
+        more = [one.replace("_", " ") for one in result.details()]
+        if len(result.to_frame()) > len(result.to_table().frame):
+            more.insert(0, "every row")
+        if more and out is None:
+            print_note(f"--out and --format json have more: {', '.join(more)}")
     else:
-        print(result.to_table().render(style), end="")
+        print(_render(result.to_table(), style), end="")
         for table in result.detail_tables():
-            print(f"\n{table.render(style)}", end="")
+            print(f"\n{_render(table, style)}", end="")
 
 
 def print_notes(notes: Iterable[str]) -> None:
@@ -112,7 +148,14 @@ def print_notes(notes: Iterable[str]) -> None:
     from metaeval.errors import shorten, visible
 
     for note in dict.fromkeys(notes):
-        print(f"metaeval: note: {visible(shorten(note))}", file=sys.stderr)
+        print_note(visible(shorten(note)))
+
+
+def print_note(sentence: str) -> None:
+    """Print a note on stderr, in lines that a terminal can hold."""
+    print(
+        "\n".join(wrap_text(f"metaeval: note: {sentence}", terminal_width(sys.stderr) or sys.maxsize)), file=sys.stderr
+    )
 
 
 def _print_json(content: dict[str, Any]) -> None:

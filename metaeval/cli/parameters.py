@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
 from metaeval.cli.docstrings import parse_docstring
-from metaeval.cli.options import HELP, spell
+from metaeval.cli.complete import complete_source
+from metaeval.cli.options import HELP, choose, spell
 
 Function = Callable[..., Any]
+
+_WIDE = 50  # characters of choices above which the text of the help lists them
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Parameter:
         Makes the argument of what was read.
     opens : bool, optional
         Whether what is read names scores, which are then opened.
+    choices : tuple of str, optional
+        What it may be, if that is one of a few words.
     """
 
     name: str
@@ -44,6 +49,7 @@ class Parameter:
     help: str
     convert: Function | None = None
     opens: bool = False
+    choices: tuple[str, ...] = ()
 
     @property
     def spelling(self) -> tuple[str, ...]:
@@ -52,7 +58,12 @@ class Parameter:
 
     def declare(self) -> tuple[Any, Any]:
         """Return annotation and default as typer takes them."""
-        said = typer.Option(*self.flags, help=self.help) if self.flags else typer.Argument(help=self.help)
+        shown = choose(self.choices) if self.choices else {}
+        if len(shown.get("metavar", "")) > _WIDE:
+            shown["metavar"] = self.flags[0].lstrip("-").upper()
+        if self.opens:
+            shown["autocompletion"] = complete_source
+        said = typer.Option(*self.flags, help=self.help, **shown) if self.flags else typer.Argument(help=self.help)
         return Annotated[self.annotation, said], self.default
 
 
@@ -104,9 +115,11 @@ def read_parameters(function: Function) -> Iterator[Parameter]:
         flags = spell(one.name) if one.kind is one.KEYWORD_ONLY else ()
         annotation, convert, choices = _read_type(hints[one.name], flags)
         text = said.get(one.name) or HELP.get(one.name, "")
-        if choices and not all(choice in text for choice in choices):
-            text = ". ".join(part for part in (_either(choices), text) if part)
-        yield Parameter(one.name, flags, annotation, one.default, text, convert, _names_scores(hints[one.name]))
+        opens = _names_scores(hints[one.name])
+        made = Parameter(one.name, flags, annotation, one.default, text, convert, opens, choices)
+        if len(f"[{'|'.join(choices)}]") > _WIDE and not all(choice in text for choice in choices):
+            made = replace(made, help=". ".join(part for part in (_either(choices), text) if part))
+        yield made
 
 
 def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None, tuple[str, ...]]:

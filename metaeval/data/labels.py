@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_list, suggest_names
 
 
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
@@ -74,7 +74,8 @@ def find_labels(wanted: Iterable[object] | str | None, known: Sequence[str], wha
     position = {label: index for index, label in enumerate(known)}
     for label in labels:
         if label not in position:
-            raise DataError(f"there is no {what} {label!r} (there are {format_list(known)})")
+            near = suggest_names(label, known, 0.6)
+            raise DataError(f"there is no {what} {label!r} ({f'{near} ' * bool(near)}there are {format_list(known)})")
     return np.array([position[label] for label in labels], dtype=np.intp)
 
 

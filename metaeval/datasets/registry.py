@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
-from metaeval.errors import DatasetError
+from metaeval.errors import DatasetError, suggest_names
 from metaeval.show.bibliography import fill_in_references
 
 Kind = Literal["classification", "quantification", "scores", "annotations", "features"]
@@ -194,8 +194,9 @@ def dataset(name: str) -> Dataset:
     """
     found = _registry().get(str(name))
     if found is None:
+        near = suggest_names(str(name), _registry())
         raise DatasetError(
-            f"there is no data set {str(name)!r}{_suggest_names(str(name))}; `metaeval data list` lists them"
+            f"there is no data set {str(name)!r}{f' ({near})' * bool(near)}; `metaeval data list` lists them"
         )
     return found
 
@@ -221,13 +222,6 @@ def built_folder() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("metaeval"))
-
-
-def _suggest_names(wanted: str) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(wanted.lower(), list(_registry()), n=3, cutoff=0.5)
-    return f" (did you mean {', '.join(close)}?)" if close else ""
 
 
 @functools.cache

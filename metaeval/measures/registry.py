@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from metaeval.errors import MeasureError
+from metaeval.errors import MeasureError, suggest_names
 from metaeval.measures.base import Formula, Kind, Measure, fill_undefined, parameters_of, parse
 
 Decorated = TypeVar("Decorated", bound=Formula)
@@ -203,12 +202,35 @@ def require_registered(name: str) -> Measure:
     """Return the registered measure of that name; an error that names the nearest ones if there is none."""
     found = find_registered(name)
     if found is None:
-        lowered = {known.lower(): known for known in _MEASURES}
-        family = name.partition("(")[0].strip().lower()
-        near = [lowered[one] for one in difflib.get_close_matches(family, lowered, n=3, cutoff=0.5)]
-        hint = f" (did you mean {', '.join(near)}?)" if near else ""
-        raise MeasureError(f"there is no measure {name!r}{hint}; `metaeval measures` lists them")
+        raise MeasureError(f"there is no measure {name!r}{_suggest(name)}; `metaeval measures` lists them")
     return found
+
+
+OTHER_NAMES = {
+    "qwk": "kappa(weights=quadratic)", "quadraticweightedkappa": "kappa(weights=quadratic)",
+    "cohenskappa": "kappa(weights=nominal)", "cohenkappa": "kappa(weights=nominal)",
+    "weightedkappa": "kappa", "linearweightedkappa": "kappa", "lwk": "kappa",
+    "alpha": "alpha_ORD", "krippendorff": "alpha_ORD", "krippendorffsalpha": "alpha_ORD",
+    "mae": "MAE_mu", "meanabsoluteerror": "MAE_mu", "macromae": "MAE_M", "maem": "MAE_M", "mmae": "MAE_M",
+    "meansquarederror": "MSE", "macromse": "MSE_M", "msem": "MSE_M",
+    "acc": "Accuracy", "errorrate": "MER", "balancedaccuracy": "MAAC", "macrorecall": "MAAC", "averagerecall": "MAAC",
+    "f1": "F1_M", "macrof1": "F1_M", "f1macro": "F1_M", "fmeasure": "F1_M",
+    "emd": "NMD", "earthmoversdistance": "NMD", "wasserstein": "NMD", "matchdistance": "NMD",
+    "tv": "NVD", "totalvariation": "NVD", "variationaldistance": "NVD",
+    "jensenshannon": "JSD", "jensenshannondivergence": "JSD",
+    "pearsonr": "Pearson", "spearman": "R_s", "spearmanr": "R_s", "rho": "R_s",
+    "kendall": "tau_b", "kendalltau": "tau_b", "tau": "tau_b",
+    "mutualinformation": "MI", "cem": "CEM_ORD", "oc": "OCI",
+}  # fmt: skip
+"""What others call a measure, in small letters without spaces and marks, with its name or that of its nearest kin here."""
+
+
+def _suggest(name: str) -> str:
+    """Return what was probably meant by a name that nobody has registered, as the rest of a message."""
+    family = name.partition("(")[0]
+    meant = OTHER_NAMES.get("".join(letter for letter in family.lower() if letter.isalnum()))
+    near = f"did you mean {meant}?" if meant else suggest_names(family, _MEASURES)
+    return f" ({near})" if near else ""
 
 
 def is_shipped(measure: Measure) -> bool:

@@ -17,7 +17,7 @@ from metaeval.errors import MetaevalError, one_line
 from metaeval.files import write_atomically
 from metaeval.show.signature import Signature
 
-Mark = Callable[[pd.DataFrame], pd.DataFrame]
+Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
 """Takes the numbers of a table and returns a frame of the same shape with words such as ``"bold"`` or ``"band high"``."""
 
 STYLES = ("text", "csv", "md", "latex", "json")

@@ -63,7 +63,8 @@ def test_what_a_command_takes_follows_from_the_first_parameter():
 
 def test_choices_are_shown_in_the_help():
     options = options_of(make_command("power", ANALYSES["power"]))
-    assert options["engine"].help.startswith("auto, numpy or numba. ")
+    assert options["engine"].metavar == "[auto|numpy|numba]"
+    assert options["missing"].metavar == "[raise|drop-topic|drop-run|worst]"
     for test in ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"):
         assert test in options["test"].help
 
@@ -95,23 +96,15 @@ def test_a_new_analysis_needs_one_line(tmp_path, score_file, monkeypatch, capsys
 
 
 def test_help_imports_nothing_heavy_and_a_commands_help_only_its_own_analysis():
-    heavy = "{'numpy', 'pandas', 'scipy', 'matplotlib', 'numba', 'pyarrow', 'rich'}"
-    code = (
-        "import sys\nfrom metaeval import cli\nsys.argv = ['metaeval', '--help']\n"
-        f"try:\n    cli.main()\nfinally:\n    print(sorted({heavy} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-    assert "Do two measures rank the runs alike?" in done.stdout
-
-
-def test_every_example_in_a_help_can_be_parsed():
-    group = typer.main.get_command(cli.app)
-    for name, analysis in ANALYSES.items():
-        for example in analysis.examples:
-            words = [word.strip('"') for word in example.partition(" > ")[0].split()]
-            assert words[0] == name
-            group.commands[name].make_context(name, words[1:])
+    for words, allowed in (["--help"], set()), (["power", "--help"], {"numpy"}):
+        heavy = {"numpy", "pandas.core", "scipy.stats", "matplotlib", "numba", "pyarrow", "rich"} - allowed
+        code = (
+            f"import sys\nfrom metaeval import cli\nsys.argv = ['metaeval', *{words}]\n"
+            f"try:\n    cli.main()\nfinally:\n    print(sorted({heavy} & set(sys.modules)))"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]"
+        assert "How many significant differences between runs does a measure find?" in " ".join(done.stdout.split())
 
 
 def test_the_flag_of_another_function_says_what_that_answers(run, score_file, tmp_path):

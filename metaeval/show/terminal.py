@@ -1,0 +1,193 @@
+"""Tables that fit a terminal: texts and headings are wrapped, and columns that do not fit go below in a further block."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_GAP = 2
+_LEAST = 20  # columns of the narrowest terminal that is taken as it is
+_COMFORT = (24, 16)  # widths that a column of texts keeps if the table then fits in one block, tried in this order
+_JOINTS = "-_/.,|"  # after which a long word is broken rather than elsewhere
+_HEADING = 12  # width to which a heading is wrapped where the numbers below it are narrower
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a table shows, cell by cell.
+
+    Parameters
+    ----------
+    head : sequence of str
+    left : sequence of bool
+        Whether a column is text, which stands to the left and may be wrapped; a number is never broken.
+    rows : sequence of sequence of str
+    labels : int
+        How many columns at the left say what a row is; every block repeats them.
+    """
+
+    head: Sequence[str]
+    left: Sequence[bool]
+    rows: Sequence[Sequence[str]]
+    labels: int = 1
+
+
+def fit_cells(cells: Cells, width: int) -> str:
+    """Return a table as lines that are at most as long as a terminal is wide.
+
+    Parameters
+    ----------
+    cells : Cells
+    width : int
+        Columns of the terminal.
+
+    Returns
+    -------
+    str
+        Without a line break at the end. Every cell is there in full.
+
+    Examples
+    --------
+    >>> cells = Cells(("measure", "τ", "what it answers"), (True, False, True), [("NMD", "0.9", "how far the mass moves")])
+    >>> print(fit_cells(cells, 30))
+    measure    τ  what it answers
+    ───────  ───  ────────────────
+    NMD      0.9  how far the mass
+                  moves
+    """
+    width = max(width, _LEAST)
+    columns = [[head, *(row[c] for row in cells.rows)] for c, head in enumerate(cells.head)]
+    natural = [max(map(count_columns, column)) for column in columns]
+    if _total(natural) <= width:
+        return _draw(cells, range(len(natural)), natural)
+    for comfort in _COMFORT:
+        least = [_find_least(column, text, comfort) for column, text in zip(columns, cells.left, strict=True)]
+        if _total(least) <= width:
+            return _draw(cells, range(len(natural)), _widen(least, natural, width))
+    least = [_find_least(column, text, _COMFORT[0]) for column, text in zip(columns, cells.left, strict=True)]
+    drawn = []
+    for block in _divide(least, cells.labels, width):
+        shrunk = [least[c] for c in block]
+        for place in sorted(
+            range(len(block)), key=lambda place: -shrunk[place]
+        ):  # a terminal narrower than two columns
+            shrunk[place] = max(1, min(shrunk[place], width - _total(shrunk) + shrunk[place]))
+        drawn.append(_draw(cells, block, _widen(shrunk, [natural[c] for c in block], width)))
+    return "\n\n".join(drawn)
+
+
+def wrap_text(text: str, width: int) -> list[str]:
+    """Return text as lines of at most so many columns, broken between words, and inside a word only if it is longer.
+
+    Parameters
+    ----------
+    text : str
+    width : int
+
+    Returns
+    -------
+    list of str
+        At least one.
+
+    Examples
+    --------
+    >>> wrap_text("pairwise accuracy", 9)
+    ['pairwise', 'accuracy']
+    >>> wrap_text("XCOMET-QE-Ensemble", 12)
+    ['XCOMET-QE-', 'Ensemble']
+    """
+    if count_columns(text) <= width:
+        return [text]
+    lines = [""]
+    for word in text.split(" "):
+        joined = f"{lines[-1]} {word}" if lines[-1] else word
+        if count_columns(joined) <= width:
+            lines[-1] = joined
+            continue
+        if lines[-1]:
+            lines.append("")
+        for letter in word:
+            if lines[-1] and count_columns(lines[-1] + letter) > width:
+                keep = max(lines[-1].rfind(mark) for mark in _JOINTS) + 1 or len(lines[-1])
+                lines[-1:] = [lines[-1][:keep], lines[-1][keep:]]
+            lines[-1] += letter
+    return lines
+
+
+def count_columns(text: str) -> int:
+    """Return how many columns of a terminal text takes: two for a Chinese letter, none for an accent of its own.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> count_columns("tau"), count_columns("系统"), count_columns("e" + chr(0x301))
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text
+    )
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _find_least(column: Sequence[str], text: bool, comfort: int) -> int:
+    """Return the width below which a column should not go: that of its numbers, or of text that can still be read."""
+    if text:
+        return min(max(map(count_columns, column)), comfort)
+    words = max(count_columns(word) for word in column[0].split(" "))
+    return max([min(words, _HEADING), *map(count_columns, column[1:])])
+
+
+def _widen(least: Sequence[int], natural: Sequence[int], width: int) -> list[int]:
+    """Share the room that is left so that the widest columns stay the ones that are wrapped."""
+    widths = list(least)
+    for cap in range(min(least), max(natural) + 1):
+        wider = [max(low, min(full, cap)) for low, full in zip(least, natural, strict=True)]
+        if _total(wider) > width:
+            break
+        widths = wider
+    return widths
+
+
+def _divide(widths: Sequence[int], labels: int, width: int) -> list[list[int]]:
+    """Divide columns into blocks that fit, each after the columns of labels."""
+    blocks: list[list[int]] = []
+    for column in range(labels, len(widths)):
+        if not blocks or _total([widths[c] for c in (*blocks[-1], column)]) > width:
+            blocks.append(list(range(labels)))
+        blocks[-1].append(column)
+    return blocks or [list(range(labels))]
+
+
+def _draw(cells: Cells, shown: Sequence[int], widths: Sequence[int]) -> str:
+    left = [cells.left[c] for c in shown]
+    lines = _draw_row([cells.head[c] for c in shown], left, widths)
+    lines.append((" " * _GAP).join("─" * width for width in widths))
+    for row in cells.rows:
+        lines += _draw_row([row[c] for c in shown], left, widths)
+    return "\n".join(lines)
+
+
+def _draw_row(row: Sequence[str], left: Sequence[bool], widths: Sequence[int]) -> list[str]:
+    wrapped = [wrap_text(cell, width) for cell, width in zip(row, widths, strict=True)]
+    lines = []
+    for number in range(max(map(len, wrapped))):
+        parts = []
+        for cell, text, width in zip(wrapped, left, widths, strict=True):
+            part = cell[number] if number < len(cell) else ""
+            blank = " " * (width - count_columns(part))
+            parts.append(part + blank if text else blank + part)
+        lines.append((" " * _GAP).join(parts).rstrip())
+    return lines

@@ -1,0 +1,226 @@
+"""The command line at a terminal: tables and help that fit, examples that paste, names that a shell completes."""
+
+import fcntl
+import os
+import pty
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import termios
+
+import numpy as np
+import pytest
+import typer
+
+import metaeval as me
+from metaeval import cli
+from metaeval.errors import MetaevalError
+from metaeval.show.terminal import count_columns
+
+
+def in_terminal(columns, *words, **variables):
+    """Run the program with a terminal of so many columns as its standard output; return what it shows there."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    there = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    done = subprocess.Popen(
+        [sys.executable, "-m", "metaeval", *map(str, words)],
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env=there | variables,
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            some = os.read(ours, 65536)
+        except OSError:  # what Linux says when the other end is closed
+            break
+        if not some:
+            break
+        shown += some
+    os.close(ours)
+    assert done.wait() == 0
+    return shown.decode().replace("\r\n", "\n")
+
+
+@pytest.fixture(scope="module")
+def wide_file(tmp_path_factory):
+    """Scores of so many measures that no terminal holds their matrix."""
+    values = np.random.default_rng(2).random((6, 11, 24))
+    scores = me.Scores(values, runs=list("abcdef"), topics=range(11), measures=[f"measure-{i}" for i in range(24)])
+    path = tmp_path_factory.mktemp("wide") / "wide.csv"
+    me.io.write_scores(scores, path)
+    return path
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_table_fits_the_terminal_and_every_number_is_there(wide_file, columns):
+    command = ["similarity", wide_file, "--bootstrap", "0"]
+    shown = in_terminal(columns, *command)
+    assert max(map(count_columns, shown.splitlines())) <= columns
+    piped = subprocess.run([sys.executable, "-m", "metaeval", *command], capture_output=True, text=True, check=True)
+    assert max(map(len, piped.stdout.splitlines())) > 200, "what is no terminal gets the table as it is"
+    numbers = re.compile(r"(?<![\w.@-])-?\d\.\d{3}(?![\w.])")
+    assert sorted(numbers.findall(shown)) == sorted(numbers.findall(piped.stdout))
+
+
+def all_commands(command=None, path=()):
+    command = command or typer.main.get_command(cli.app)
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from all_commands(inner, (*path, name))
+    if path and not hasattr(command, "commands"):
+        yield path, command
+
+
+def helps():
+    for path, command in all_commands():
+        context = command.make_context(path[-1], [], resilient_parsing=True, max_content_width=80, terminal_width=80)
+        yield path, context.get_help()
+
+
+def examples():
+    for path, text in helps():
+        found = re.search(r"Examples:\n((?:    ?.*\n?)+)", text)
+        assert found, f"{path}: a help has examples"
+        yield from (line.strip() for line in found[1].splitlines() if line.strip())
+    yield from cli.EXAMPLES
+
+
+def words_of(example):
+    """The words after the program's name of an example, which may read from a pipe or write to a file."""
+    last = example.rpartition("| ")[2].partition(" > ")[0]
+    words = shlex.split(last)
+    assert words[0] == "metaeval", example
+    return words[1:]
+
+
+EXAMPLES = sorted(set(examples()))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_in_a_help_can_be_parsed(example):
+    words, command = words_of(example), typer.main.get_command(cli.app)
+    while hasattr(command, "commands"):
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(command.name, list(words))
+
+
+def test_help_fits_80_columns_but_for_examples_which_have_to_paste():
+    for path, text in helps():
+        pasted = {line.strip() for line in text.splitlines() if line.strip().startswith(("metaeval ", "zcat "))}
+        assert all(len(line) <= 80 or line.strip() in pasted for line in text.splitlines()), path
+
+
+CHEAP = re.compile(
+    r"metaeval (power|similarity|consistency|ranks|overlap|contradictions|convert|measures|data list|data info)"
+)
+
+
+@pytest.mark.parametrize(
+    "example", [one for one in EXAMPLES if CHEAP.match(one) and not re.search("trec-|stc3-.*stc3", one)]
+)
+def test_examples_that_need_no_download_run(run, tmp_path, monkeypatch, example):
+    words = words_of(example)
+    if "stc3-dq-a" in words and words[0] != "data":
+        pytest.skip("needs data")
+    values = np.random.default_rng(4).random((4, 24, 2))
+    names = {"scores.csv": ["MQM", "AP"], "web2013_ndcg20.csv": ["nDCG@20"], "mt.csv": ["edits", "BLEU"]}
+    for name, measures in names.items():
+        scores = me.Scores(values[..., : len(measures)], runs=list("abcd"), topics=range(24), measures=measures)
+        me.io.write_scores(scores, tmp_path / name)
+    text = (tmp_path / "mt.csv").read_text().replace("run,topic,measure,score", "system,segment,measure,value", 1)
+    (tmp_path / "mt.csv").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(*words)
+    assert status == 0, err
+
+
+def completions(shell, line):
+    """What the program answers when a shell asks how a line goes on, as the script that it installs asks."""
+    words = line.split(" ")
+    asked = {
+        "bash": {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)},
+        "zsh": {"_TYPER_COMPLETE_ARGS": line},
+    }[shell]
+    code = "import sys; sys.argv = ['metaeval']; from metaeval.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ | asked | {"_METAEVAL_COMPLETE": f"complete_{shell}"},
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+OFFERED = {
+    "metaeval po": "power",
+    "metaeval data in": "info",
+    "metaeval power --perm": "--permutations",
+    "metaeval power trec-web-2013 --engine num": "numba",
+    "metaeval power stc3-dq": "stc3-dq-a",
+    "metaeval power scores.csv -m RNO": "RNOD",
+    "metaeval compare --measure NM": "NMD",
+    "metaeval compare -d stc3": "stc3-dq-s",
+    "metaeval data fetch llm": "llmjudge",
+    "metaeval measures kap": "kappa",
+    "metaeval agreement x.csv --topics s": "shared",
+    "metaeval score stc3-dq-a --format l": "latex",
+}
+
+
+@pytest.mark.parametrize("line", OFFERED)
+def test_a_shell_completes_commands_options_choices_and_names(line):
+    shell = ("bash", "zsh")[sorted(OFFERED).index(line) % 2]
+    assert OFFERED[line] in completions(shell, line)
+
+
+def test_files_are_completed_where_scores_are_named(tmp_path, monkeypatch):
+    (tmp_path / "mine.csv").touch()
+    (tmp_path / "more").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert completions("bash", "metaeval power m").split() == ["mine.csv", "more/"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_the_script_for_a_shell_can_be_shown(run, monkeypatch, shell):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    monkeypatch.setenv("SHELL", f"/bin/{shell}")
+    code = "import sys; sys.argv = ['metaeval', '--show-completion', sys.argv[1]]; from metaeval.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, shell], capture_output=True, text=True)
+    assert "_METAEVAL_COMPLETE" in done.stdout
+
+
+SUGGESTED = {
+    "properties QWK": "kappa(weights=quadratic)",
+    "properties MAE": "MAE_mu",
+    "properties F1": "F1_M",
+    "properties nmd": "NMD",
+    "measures kapa": "kappa",
+    "measures EMD": "NMD",
+    "score ordinal-swd -m QWK": "kappa(weights=quadratic)",
+    "power scores.csv -m nDCG": "nDCG@10",
+    "power scores.csv -m ndgc@10": "nDCG@10",
+    "power stc3-dqa": "stc3-dq-a",
+    "pwer scores.csv": "power",
+    "power scores.csv --permutation 5": "--permutations",
+    "power scores.csv --test hsd": "tukey-hsd",
+    "measures --kind rank": "classification",
+}
+
+
+@pytest.mark.parametrize("words", SUGGESTED)
+def test_an_unknown_name_is_answered_with_the_nearest_one(run, score_file, monkeypatch, words):
+    monkeypatch.chdir(score_file.parent)
+    (score_file.parent / "scores.csv").write_bytes(score_file.read_bytes())
+    status, _, err = run(*words.split())
+    assert status == 2
+    assert SUGGESTED[words] in err
+
+
+def test_an_unknown_measure_is_an_error_in_python_too():
+    with pytest.raises(MetaevalError, match=r"did you mean kappa\(weights=quadratic\)\?"):
+        me.measure("quadratic weighted kappa")
