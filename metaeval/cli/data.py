@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from metaeval.cli.complete import complete_data_set
 from metaeval.cli.options import Command, Style
 from metaeval.cli.output import check_output, print_problem, show, version_line
 
@@ -49,7 +50,9 @@ def list_data(style: Style = "text") -> None:
 
 
 @app.command("info", cls=Command)
-def info(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
+def info(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The data set", autocompletion=complete_data_set)],
+) -> None:
     """Describe a data set: what it is, its licence and citation, and its files.
 
     \b
@@ -62,7 +65,9 @@ def info(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
 
 
 @app.command("fetch", cls=Command)
-def fetch_data(names: Annotated[list[str], typer.Argument(help="Data sets")]) -> None:
+def fetch_data(
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Data sets", autocompletion=complete_data_set)],
+) -> None:
     """Download data sets into METAEVAL_DATA, or the cache folder; every file is checked by sha256.
 
     \b
@@ -86,7 +91,9 @@ def fetch_data(names: Annotated[list[str], typer.Argument(help="Data sets")]) ->
 
 
 @app.command("path", cls=Command)
-def path(name: Annotated[str, typer.Argument(help="The data set")]) -> None:
+def path(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The data set", autocompletion=complete_data_set)],
+) -> None:
     """Print where the files of a data set are, one per line; missing ones are downloaded first.
 
     \b

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metaeval.cli.options import Classes, Columns, Command, Out, Seed, Style, parse_columns
+from metaeval.cli.complete import complete_source
+from metaeval.cli.options import Classes, Columns, Command, Out, Seed, Style, choose, parse_columns
 from metaeval.cli.output import check_output, show_results, working
 
 if TYPE_CHECKING:
@@ -20,11 +21,21 @@ def register(app: typer.Typer) -> None:
 
 
 def judges(
-    people: Annotated[str, typer.Argument(help="The labels of people; or, without judges, the name of a data set")],
+    people: Annotated[
+        str,
+        typer.Argument(
+            metavar="PEOPLE",
+            help="The labels of people; or, without judges, the name of a data set",
+            autocompletion=complete_source,
+        ),
+    ],
     answers: Annotated[str | None, typer.Argument(metavar="[JUDGES]", help="The labels of judges")] = None,
     classes: Classes = None,
     agreement: Annotated[
-        str, typer.Option(help="Of two labels: accuracy (the same or not) or squared-error (of ordered classes)")
+        str,
+        typer.Option(
+            help="Of two labels: the same or not, or of ordered classes", **choose(("accuracy", "squared-error"))
+        ),
     ] = "squared-error",
     epsilon: Annotated[
         float, typer.Option(help="Advantage of the judge: 0.2 beside experts, 0.15 skilled people, 0.1 crowd workers")
@@ -33,7 +44,11 @@ def judges(
     n_bootstrap: Annotated[int, typer.Option("--bootstrap", help="Resamples for the intervals; 0 for none")] = 1000,
     confidence: Annotated[float, typer.Option(help="Of the intervals")] = 0.95,
     missing: Annotated[
-        str, typer.Option(help="What to do where a judge has no answer: raise, drop-topic (the item) or drop-run")
+        str,
+        typer.Option(
+            help="What to do where a judge has no answer; drop-topic leaves out the item",
+            **choose(("raise", "drop-topic", "drop-run")),
+        ),
     ] = "raise",
     columns: Columns = None,
     separator: Annotated[

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.complete import complete_source
+from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import HELP, choose, spell
 
 Function = Callable[..., Any]

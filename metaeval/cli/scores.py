@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from metaeval.cli.complete import complete_choice, complete_measure, complete_source
 from metaeval.cli.options import (
+    SCORE_FORMATS,
     AllHigherIsBetter,
     Aspect,
     Classes,
@@ -114,13 +116,24 @@ class GoldAndRuns:
 
 
 def score(
-    gold: Annotated[str, typer.Argument(help="The gold file; or, without runs, the name of a data set")],
-    runs: Annotated[list[str] | None, typer.Argument(help="Run files, or a folder of them")] = None,
+    gold: Annotated[
+        str,
+        typer.Argument(
+            metavar="GOLD",
+            help="The gold file; or, without runs, the name of a data set",
+            autocompletion=complete_source,
+        ),
+    ],
+    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="Run files, or a folder of them")] = None,
     layout: Layout = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            "--measure", "-m", help="A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all"
+            "--measure",
+            "-m",
+            metavar="NAME",
+            help="A name, or FILE.py:FUNCTION; may be repeated; by default the papers'; or all",
+            autocompletion=complete_measure,
         ),
     ] = None,
     classes: Classes = None,
@@ -221,10 +234,16 @@ def score(
 
 def convert(
     source: Source,
-    target: Annotated[Path, typer.Argument(help="Where to write it")],
+    target: Annotated[Path, typer.Argument(metavar="TARGET", help="Where to write it")],
     format: FromFormat = None,
     to_format: Annotated[
-        str | None, typer.Option("--to", help="Format of the target, where its name does not tell")
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help=f"Format of the target, where its name does not tell: {', '.join(SCORE_FORMATS)}",
+            autocompletion=complete_choice(SCORE_FORMATS),
+        ),
     ] = None,
     measure: Annotated[str | None, typer.Option(help="The measure of a file that holds one without its name")] = None,
     collection: Collection = None,

@@ -30,7 +30,8 @@ SYMBOLS: dict[Kind, Written] = {
 
 _PROXIMITY = (
     "prox(p, g) = −log₂(max{½, n_p/2 + Σ_k n_k} / N), k from the class after p up to g",
-    r"\mathrm{prox}(p,g)=-\log_2\frac{\max\{\frac12,\ \frac{n_p}{2}+\sum_k n_k\}}{N},\ k\text{ from the class after }p\text{ up to }g",
+    r"\mathrm{prox}(p,g)=-\log_2\frac{\max\{\frac12,\ \frac{n_p}{2}+\sum_k n_k\}}{N},\ "
+    r"k\text{ from the class after }p\text{ up to }g",
 )
 _SQUARES = ("DW_i = Σ_j |i − j| (p_j − p*_j)²", r"\mathrm{DW}_i=\sum_j |i-j|\,(p_j-p^*_j)^2")
 _F1 = ("f(a, b) = 2ab / (a + b)", r"f(a,b)=\frac{2ab}{a+b}")
@@ -99,7 +100,7 @@ WRITTEN: dict[str, Written] = {
     ),
     "Pearson": Written(
         "cov(g, p) / (sd(g) sd(p)), over items, with classes as the numbers 1 to K",
-        r"\frac{\mathrm{cov}(g,p)}{\mathrm{sd}(g)\,\mathrm{sd}(p)},\text{ over items, with classes as the numbers }1\text{ to }K",
+        r"\frac{\mathrm{cov}(g,p)}{\mathrm{sd}(g)\,\mathrm{sd}(p)},\text{ over items, classes being the numbers }1\text{ to }K",
     ),
     "R_s": Written(
         "cov(r, s) / (sd(r) sd(s)), over items; r, s: ranks of their gold and predicted classes, ties at their average",

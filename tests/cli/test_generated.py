@@ -9,10 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-import typer
 
 import metaeval as me
-from metaeval import cli
 from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.generate import make_command

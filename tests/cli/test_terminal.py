@@ -1,6 +1,7 @@
 """The command line at a terminal: tables and help that fit, examples that paste, names that a shell completes."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,7 +18,12 @@ import typer
 
 import metaeval as me
 from metaeval import cli
+from metaeval.cli import options
+from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.errors import MetaevalError
+from metaeval.io import RUN_FORMATS, SCORE_FORMATS
+from metaeval.measures.registry import is_shipped
+from metaeval.measures.written import find_written
 from metaeval.show.terminal import count_columns
 
 
@@ -57,14 +64,14 @@ def wide_file(tmp_path_factory):
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_a_table_fits_the_terminal_and_every_number_is_there(wide_file, columns):
+def test_a_table_fits_the_terminal_and_every_number_is_there(run, wide_file, columns):
     command = ["similarity", wide_file, "--bootstrap", "0"]
     shown = in_terminal(columns, *command)
     assert max(map(count_columns, shown.splitlines())) <= columns
-    piped = subprocess.run([sys.executable, "-m", "metaeval", *command], capture_output=True, text=True, check=True)
-    assert max(map(len, piped.stdout.splitlines())) > 200, "what is no terminal gets the table as it is"
+    _, piped, _ = run(*command)
+    assert max(map(len, piped.splitlines())) > 200, "what is no terminal gets the table as it is"
     numbers = re.compile(r"(?<![\w.@-])-?\d\.\d{3}(?![\w.])")
-    assert sorted(numbers.findall(shown)) == sorted(numbers.findall(piped.stdout))
+    assert sorted(numbers.findall(shown)) == sorted(numbers.findall(piped))
 
 
 def all_commands(command=None, path=()):
@@ -163,8 +170,6 @@ OFFERED = {
     "metaeval power trec-web-2013 --engine num": "numba",
     "metaeval power stc3-dq": "stc3-dq-a",
     "metaeval power scores.csv -m RNO": "RNOD",
-    "metaeval compare --measure NM": "NMD",
-    "metaeval compare -d stc3": "stc3-dq-s",
     "metaeval data fetch llm": "llmjudge",
     "metaeval measures kap": "kappa",
     "metaeval agreement x.csv --topics s": "shared",
@@ -201,7 +206,6 @@ SUGGESTED = {
     "properties nmd": "NMD",
     "measures kapa": "kappa",
     "measures EMD": "NMD",
-    "score ordinal-swd -m QWK": "kappa(weights=quadratic)",
     "power scores.csv -m nDCG": "nDCG@10",
     "power scores.csv -m ndgc@10": "nDCG@10",
     "power stc3-dqa": "stc3-dq-a",
@@ -224,3 +228,38 @@ def test_an_unknown_name_is_answered_with_the_nearest_one(run, score_file, monke
 def test_an_unknown_measure_is_an_error_in_python_too():
     with pytest.raises(MetaevalError, match=r"did you mean kappa\(weights=quadratic\)\?"):
         me.measure("quadratic weighted kappa")
+
+
+def test_the_choices_of_an_option_are_those_of_the_function():
+    assert {*options.SCORE_FORMATS} == {*SCORE_FORMATS, "store"}
+    assert {*options.LAYOUTS} == {*RUN_FORMATS}
+    assert get_args(MissingPolicy) == options.MISSING
+    assert get_args(InvalidPolicy) == options.INVALID
+
+
+def test_a_measure_is_explained_with_what_to_cite(run):
+    status, out, err = run("measures", "kappa(weights=quadratic)", "NMD")
+    assert status == 0, err
+    for part in ("weights=quadratic, by default linear", "1 stands for it", "−1 to 1", "@article{cohen-1968", "Eq. 11"):
+        assert part in out
+    status, out, _ = run("measures", "RNOD", "--format", "json")
+    assert {row["what"] for row in json.loads(out)["rows"]} >= {"formula", "range", "better", "0/0", "source", "BibTeX"}
+
+
+def test_every_shipped_measure_has_a_formula_to_read():
+    for one in me.measures.measures():
+        if is_shipped(one):
+            text, latex = find_written(one)
+            assert text
+            assert latex.count("{") == latex.count("}")
+
+
+def test_a_measure_of_ones_own_is_explained_by_its_docstring(run, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import metaeval\n@metaeval.quantification_measure(higher_is_better=False, range=(0, 1))\n"
+        'def largest_error(estimated, gold):\n    """Largest error."""\n    return abs(estimated - gold).max(axis=-1)\n'
+    )
+    status, out, err = run("measures", f"{tmp_path}/own.py:largest_error")
+    assert status == 0, err
+    assert "Largest error." in out
+    assert "not declared" in out
