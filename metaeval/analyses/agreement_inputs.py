@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def join_reference(scores: Scores, reference: object, missing: MissingPolicy) ->
             raise DataError(
                 f"the reference {reference.measures[0]} has no score of {format_count(len(lacking), what[:-1])}: "
                 f"{format_list(lacking)}",
-                hint=f"{format_option('missing', policy)} leaves them out",
+                hint=f"{format_option('missing', policy)} or {format_option(what, 'shared')} leaves them out",
             )
         if not kept:
             raise DataError(f"the reference {reference.measures[0]} has none of the {what}")
@@ -100,13 +101,26 @@ def join_reference(scores: Scores, reference: object, missing: MissingPolicy) ->
             warnings.warn(f"{what} left out: {'; '.join(left_out)}", PolicyWarning, stacklevel=4)
         chosen[what] = kept
     name = str(reference.measures[0])
-    if name in map(str, scores.measures) and len(scores.measures) == 1:
-        # A judge that calls its scores as the reference does.
-        scores = name_judge(scores, scores.collection or "judge")
-    others = [str(one) for one in scores.measures if str(one) != name]
-    runs, common = chosen["runs"], chosen["topics"]
-    scores = scores.sel(runs=runs, topics=common, measures=others)
-    return scores.add_measures(reference.sel(runs=runs, topics=common), first=True), reference.measures[0]
+    scores = scores.sel(runs=chosen["runs"], topics=chosen["topics"])
+    reference = reference.sel(runs=chosen["runs"], topics=chosen["topics"])
+    if name in map(str, scores.measures):
+        scores = _rename_namesake(scores, reference)
+    return scores.add_measures(reference, first=True), reference.measures[0]
+
+
+def _rename_namesake(scores: Scores, reference: Scores) -> Scores:
+    """Return scores without the reference among them; other scores of its name are a judge's, and are called as it."""
+    (known,) = reference.measures
+    own = scores.collection or "judge"
+    if len(scores.measures) == 1:
+        return name_judge(scores, own)
+    if np.array_equal(scores.sel(measures=str(known)).values, reference.values):
+        return scores.sel(measures=[str(one) for one in scores.measures if str(one) != str(known)])
+    renamed = tuple(
+        Measure(f"{own} {one}", one.higher_is_better, one.range) if str(one) == str(known) else one
+        for one in scores.measures
+    )
+    return replace(scores, measures=renamed)
 
 
 def list_measures(collections: Sequence[Scores], reference: Measure) -> tuple[Measure, ...]:

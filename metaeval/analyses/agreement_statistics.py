@@ -27,6 +27,7 @@ from metaeval.stats.soft_accuracy import (
 )
 from metaeval.stats.tie_accuracy import resample_tie_accuracy, swap_pairs, tie_accuracy
 from metaeval.stats.topic_correlation import resample_topic_pearson, swap_cells, topic_pearson
+from metaeval.stats.weighted_correlation import DEPTH
 
 TITLES = {
     "pairwise_accuracy": "pairwise accuracy",
@@ -147,7 +148,7 @@ def split_statistic(statistic: str, most: int | None = None) -> tuple[str, int |
         raise MetaevalError(f"there is no statistic {statistic!r}: use {', '.join(TITLES)}, or one of runs as tau_b@15")
     if not at:
         return name, None
-    if name not in OF_RUNS or not (first.isascii() and first.isdigit()) or int(first) < 2:
+    if name not in OF_RUNS or not DEPTH.fullmatch(first):
         raise MetaevalError(f"there is no statistic {statistic!r}: {', '.join(OF_RUNS)} have a form such as tau_b@15")
     if most is not None and int(first) > most:
         raise MetaevalError(f"{statistic} needs {first} runs, there are {most}")

@@ -184,8 +184,8 @@ class AlternativeAnnotatorTest(Result):
         caption = (
             f"Alternative annotator test of {format_count(len(self.judges), 'judge')} against {people}, ε = {self.epsilon:g}, "
             f"agreement {self.agreement}: ρ, how often a judge agrees with the other people as well as a person or better; ω, "
-            f"the share of people it wins against; it passes if that is at least {PASS:g}. Ends of {self.confidence:.0%} "
-            "intervals over topics."
+            f"the share of people it wins against; it passes if that is at least {PASS:g}. Ends of "
+            f"{100 * self.confidence:g}% intervals over topics."
         )
         return Table(shown, caption, self.signature, digits=2)
 

@@ -193,13 +193,16 @@ class RunRanks(Result):
         return Table(shown, caption, self.signature)
 
     def write_tables(self, folder: Path, name: str) -> None:
-        """Write what every result writes, and NAME.html: the leaderboards as a page that needs nothing else."""
+        """Write what every result writes, the leaderboards before the summary, and both as a page, NAME.html."""
         from metaeval.files import write_atomically
         from metaeval.show.html import write_page
 
         super().write_tables(folder, name)
+        tables = [*self.detail_tables(), self.to_table()]
+        write_atomically(folder / f"{name}.md", "\n".join(one.to_markdown() for one in tables))
+        write_atomically(folder / f"{name}.tex", "\n".join(one.to_latex() for one in tables))
         title = f"Leaderboard: {self.collection or 'scores'}"
-        write_atomically(folder / f"{name}.html", write_page(title, [*self.detail_tables(), self.to_table()]))
+        write_atomically(folder / f"{name}.html", write_page(title, tables))
 
     def plot(self) -> Figure:
         """Draw the runs by rank, each with the ranks it may have and its letters; the first six measures."""

@@ -131,7 +131,7 @@ class TopicSetSize(Result):
         caption = (
             f"Topics needed: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at "
             f"α = {self.alpha:g} by a paired t-test, and between the best and worst of {self.n_runs} runs by a one-way "
-            f"ANOVA; for a {1 - self.alpha:.0%} confidence interval of a difference {self.width:g} wide; for a "
+            f"ANOVA; for a {100 * (1 - self.alpha):g}% confidence interval of a difference {self.width:g} wide; for a "
             f"generalisability coefficient of {self.target:g}. {self.no_interval}"
         ).strip()
         return Table(shown, caption, self.signature)

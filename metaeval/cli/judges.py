@@ -98,8 +98,8 @@ def _open(
     if answers is None:
         if Path(people).exists():
             raise MetaevalError(f"{people} is a file: name the file of the judges after it, and --classes")
-        if classes or columns or separator:
-            raise MetaevalError("--classes, --columns and --separator are for files; a data set has its own")
+        if classes or columns or separator is not None or missing != "raise":
+            raise MetaevalError("--classes, --columns, --separator and --missing are for files; a data set has its own")
         found = load_dataset(people)
         if not isinstance(found, Annotations):
             raise MetaevalError(f"{people} does not hold the labels of several people (metaeval data list)")

@@ -175,11 +175,13 @@ def write_results(results: dict[str, Result], out: Path) -> None:
             result.write_tables(aside, name)
             write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
             save_figure(result.plot(), aside, name)
+        pages = {name for name in results if (aside / f"{name}.html").exists()}
     for name, result in results.items():
         tables = ", ".join(
             f"{name}{detail}.csv" for detail in ["", *(f"-{one.replace('_', '-')}" for one in result.details())]
         )
-        print(f"wrote {tables}, {name}.md, .tex, .json, .png and .svg into {out}", file=sys.stderr)
+        page = ".html, " if name in pages else ""
+        print(f"wrote {tables}, {name}.md, .tex, {page}.json, .png and .svg into {out}", file=sys.stderr)
 
 
 def _find_former(out: Path, name: str) -> list[str]:

@@ -26,7 +26,7 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     Raises
     ------
     DataError
-        If a label is empty or occurs twice.
+        If a label is empty, occurs twice, or cannot be written: half of a pair of surrogates is no letter.
     """
     if isinstance(given, str):
         plural = f"{what}es" if what.endswith("s") else f"{what}s"
@@ -43,6 +43,8 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     for position, label in enumerate(labels):
         if not label.strip():
             raise DataError(f"{what} number {position + 1} has an empty name")
+        if not label.isascii() and label.encode(errors="replace").decode() != label:
+            raise DataError(f"{what} number {position + 1} has a name with half a letter: {label!r}")
         if label in seen:
             raise DataError(f"the {what} {label!r} occurs twice")
         seen.add(label)

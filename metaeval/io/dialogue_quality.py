@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
 from metaeval.io.quantification import Shares, quantification_runs
+from metaeval.io.strict_json import parse_json
 
 Aspect = Literal["A", "E", "S"]
 """Task accomplishment (A), dialogue effectiveness (E), customer satisfaction (S)."""
@@ -82,48 +81,8 @@ def read(
     )
 
 
-def read_json(path: PathLike) -> Any:
-    """Read a JSON file strictly: NaN, Infinity and repeated keys are errors.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    DataError
-        If it is not valid JSON; the message names the line.
-    """
-
-    def refuse(literal: str) -> NoReturn:
-        raise DataError(f"{literal} is not a number that JSON has", file=path)
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)  # the json module would silently keep the last value of a repeated key
-        if len(found) < len(pairs):
-            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            raise DataError(f"the key {twice!r} occurs twice in one object", file=path)
-        return found
-
-    text = read_text(path)
-    try:
-        return json.loads(text, parse_constant=refuse, object_pairs_hook=unique)
-    except DataError:
-        raise
-    except json.JSONDecodeError as error:
-        raise DataError(f"it is not JSON: {error.msg}", file=path, line=error.lineno) from None
-    except RecursionError:
-        raise DataError("it is not JSON that can be read: it is nested too deeply", file=path) from None
-    except ValueError as error:
-        raise DataError(f"it is not JSON that can be read: {error}", file=path) from None
-
-
 def _read_dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    content = read_json(path)
+    content = parse_json(read_text(path), path)
     if not isinstance(content, list):
         raise DataError(f"it is not a list of dialogues but {_describe_kind(content)}", file=path, run=run)
     if not content:

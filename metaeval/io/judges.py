@@ -12,10 +12,10 @@ from metaeval.data.annotations import NONE, Annotations
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import MissingPolicy, check_policy, report_dropped
 from metaeval.errors import DataError, MetaevalError, format_option
-from metaeval.files import is_standard_input
+from metaeval.files import is_standard_input, read_text
 from metaeval.io.classification import Labels
-from metaeval.io.dialogue_quality import read_json
 from metaeval.io.frames import describe_sources, name_collection, open_table
+from metaeval.io.strict_json import parse_json
 from metaeval.io.votes import code_votes, read_votes
 
 Key = tuple[str, str]
@@ -86,7 +86,7 @@ def read(
         answers[j, position[key], k] += 1
     items = _name_items(keys)
     keep_judges, keep_items = _find_kept(answers, items, list(answered), missing)
-    topics = [topic if item else topic.partition(separator)[0] if separator else topic for topic, item in keys]
+    topics = _find_topics(keys, separator)
     return Annotations(
         labels[:, keep_items],
         answers[np.ix_(keep_judges, keep_items)],
@@ -116,7 +116,7 @@ def _open(source: Any, columns: Mapping[str, str] | None, classes: tuple[str, ..
 
 
 def _read_json(path: Any) -> dict[str, Labels]:
-    content = read_json(path)
+    content = parse_json(read_text(path), path)
     layout = '{"annotator": {"item": label, …}, …}'
     if not isinstance(content, dict) or not content or not all(isinstance(one, dict) for one in content.values()):
         raise DataError(f"it is not of the form {layout}", file=path)
@@ -139,6 +139,18 @@ def _name_items(keys: list[Key]) -> list[str]:
     """Return a name for every item: its own, with its topic where items of several topics have the same name."""
     own = [item or topic for topic, item in keys]
     return own if len(set(own)) == len(own) else [_join(key) for key in keys]
+
+
+def _find_topics(keys: list[Key], separator: str | None) -> list[str]:
+    """Return the topic of every item: that of its column, what stands before the separator, or the item itself."""
+    if separator is None:
+        return [topic for topic, _ in keys]
+    stated = format_option("separator", separator)
+    if any(item for _, item in keys):
+        raise MetaevalError(f"{stated} is for tables without a column topic, which says which items belong together")
+    if not separator or not any(separator in name for name, _ in keys):
+        raise MetaevalError(f"{stated}: no name of an item has it, such as {keys[0][0]!r}")
+    return [name.partition(separator)[0] for name, _ in keys]
 
 
 def _find_kept(

@@ -16,16 +16,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, arrange_cells, number
+from metaeval.data.cells import COLUMNS, arrange_cells, is_missing, number
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, Sources, describe_files, file_name, find_paths, read_lines, stem, write_file
+from metaeval.io.strict_json import parse_json
 from metaeval.io.table import check_plain
 
 ALL = "all"
@@ -173,7 +174,7 @@ class Leaderboard:
         bool
         """
         if not self.columns:
-            return lines[0].lstrip().startswith("{") and _parse_object(lines[0]) is not None
+            return lines[0].lstrip().startswith("{")
         rows = [line.split() for line in lines[:_ROWS]]
         if any(len(row) != len(self.columns) for row in rows):
             return False
@@ -212,10 +213,7 @@ class Leaderboard:
 
     def _parse(self, text: str, path: PathLike, line: int) -> Row:
         if not self.columns:
-            row = _parse_object(text)
-            if row is None:
-                raise DataError(f"the line is no object with {format_list(list(KEYS))}", file=path, line=line)
-            return row
+            return _parse_object(text, path, line)
         cells = text.split()
         if len(cells) != len(self.columns):
             raise DataError(f"the line has {len(cells)} columns, not {self.layout}", file=path, line=line)
@@ -244,17 +242,18 @@ class _Part:
     lines: list[int]
 
 
-def _parse_object(text: str) -> Row | None:
-    """Return what an object of JSON says, None if it is none or lacks something."""
-    try:
-        found: Any = json.loads(text)
-        run, topic, measure, value = (found[key] for key in KEYS)
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    labels = (run, topic, measure)
+def _parse_object(text: str, path: PathLike, line: int) -> Row:
+    """Return what an object of JSON says."""
+    found = parse_json(text, path, line, with_nan=True)  # Python writes NaN where there is no score
+    if not isinstance(found, dict) or not set(KEYS) <= set(found):
+        raise DataError(f"the line is no object with {format_list(list(KEYS))}", file=path, line=line)
+    run, topic, measure, value = (found[key] for key in KEYS)
     # 7 and "7" would become one label; a number among texts is a mistake that is seen here only.
-    if not all(isinstance(one, str) for one in labels) or isinstance(value, bool | list | dict):
-        return None
+    for key, label in zip(KEYS, (run, topic, measure), strict=False):
+        if not isinstance(label, str):
+            raise DataError(f"{key} is a text in quotation marks, not {json.dumps(label)}", file=path, line=line)
+    if isinstance(value, bool | list | dict):
+        raise DataError(f"the value {json.dumps(value)} is no number", file=path, line=line)
     return run, topic, measure, "" if value is None else value if isinstance(value, str) else repr(value)
 
 
@@ -296,7 +295,8 @@ def _compare_sums(scores: Scores, sums: Sequence[Row], files: str) -> None:
     for run, _, measure, text in sums:
         if run in places and measure in columns:
             gap = abs(number(text) - float(means[places[run], columns[measure]]))
-            off += [(gap, run, measure)] if gap > _FAR else []
+            # What is no number, or the mean of scores near the largest one, is infinitely far off.
+            off += [(gap if gap >= 0 else np.inf, run, measure)] if not gap <= _FAR and not is_missing(text) else []
     if off:
         gap, run, measure = max(off)
         report_policy(

@@ -212,7 +212,10 @@ def _read_file(path: PathLike, measure: str, missing: MissingPolicy) -> dict[str
     first = next(iter(lengths))
     for run, length in lengths.items():
         if not run.strip():
-            raise DataError("the run has no name", file=path, line=positions[run][0] + 1)
+            at = next(
+                place for place, line in enumerate(lines, start=1) if line and not line.partition("\t")[0].strip()
+            )
+            raise DataError("the run has no name", file=path, line=at)
         if length != lengths[first]:
             raise DataError(
                 f"it has {length} lines, but {first} has {lengths[first]}", file=path, run=run, measure=measure

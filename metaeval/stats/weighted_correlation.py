@@ -7,6 +7,7 @@ puts above the other; runs are tied where their intervals meet, as in `metaeval.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,6 +22,9 @@ SYMBOLS = {
     "tau_h": "τ_h", "tau_gap": "τ_GAP", "tau_gap_sym": "symmetric τ_GAP", "spearman": "Spearman's ρ",
 }  # fmt: skip
 """Every rank correlation, and how it is written."""
+
+DEPTH = re.compile("[2-9]|[1-9][0-9]{1,8}")
+"""What stands behind ``@``: a whole number of at least 2, without zeros before it, so that there is one way to write it."""
 
 _ONE_SIDED = ("tau_ap", "tau_gap")
 _CELLS = 400_000  # cells of squares of runs held at once: they stay in the cache
@@ -84,7 +88,7 @@ def parse_rank_correlation(text: str) -> RankCorrelation:
         raise MetaevalError(f"there is no rank correlation {name!r}: {hint}")
     if not at:
         return RankCorrelation(name)
-    if not depth.isdecimal() or int(depth) < 2:
+    if not DEPTH.fullmatch(depth):
         raise MetaevalError(f"{text!r}: behind @ stands how many runs count, a whole number of at least 2: {name}@15")
     return RankCorrelation(name, int(depth))
 

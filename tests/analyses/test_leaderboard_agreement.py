@@ -151,6 +151,20 @@ def test_a_judge_whose_measure_is_called_as_the_references_is_no_copy_of_it(file
     assert found.values.item() == pytest.approx(EXPECTED["blunt"][0])
 
 
+def test_of_several_measures_of_a_judge_the_namesake_of_the_reference_is_called_as_the_judge(files):
+    truth, judges = files
+    text = judges[0].read_text()
+    judges[0].write_text(text + text.replace("quality", "nugget_coverage"))
+    options = {"statistics": ["tau_b"], **FEW}
+    found = me.agreement(read(judges[0]), reference=read(truth), **options)
+    assert [str(one) for one in found.measures] == ["quality", "blunt nugget_coverage"]
+    assert found.values.tolist() == [[pytest.approx(EXPECTED["blunt"][0])] * 2]
+    # The reference among the measures is no measure to hold against it.
+    judges[0].write_text(text + truth.read_text())
+    found = me.agreement(read(judges[0]), reference=read(truth), runs="shared", topics="shared", **options)
+    assert [str(one) for one in found.measures] == ["quality"]
+
+
 def test_of_a_reference_with_several_measures_one_is_chosen(files):
     truth, judges = files
     text = truth.read_text()

@@ -154,3 +154,18 @@ def test_names_that_a_spreadsheet_would_run_are_defused_on_request_only(tmp_path
     safe = read_scores(tmp_path / "safe.csv")
     assert (safe.runs, safe.topics) == (("'=cmd()", "-1"), ("'@t",))  # a number is no formula
     assert safe.values.tolist() == scores.values.tolist()
+
+
+def test_a_separator_that_says_nothing_is_refused():
+    people, judge = {"item": ["d1", "d2"], "ann": [0, 1]}, {"item": ["d1", "d2"], "model": [0, 1]}
+    for separator in ("__", ""):
+        with pytest.raises(MetaevalError, match=f"separator={separator}: no name of an item has it, such as 'd1'"):
+            me.io.read_annotations(people, judge, classes=[0, 1], separator=separator)
+    people, judge = ({**one, "topic": ["a__1", "b__1"]} for one in (people, judge))
+    with pytest.raises(MetaevalError, match="separator=__ is for tables without a column topic"):
+        me.io.read_annotations(people, judge, classes=[0, 1], separator="__")
+
+
+def test_a_name_with_half_a_letter_is_refused():
+    with pytest.raises(DataError, match="run number 1 has a name with half a letter"):
+        me.Scores([[[1.0]]], runs=["\ud800"], topics=["t"], measures=["AP"])

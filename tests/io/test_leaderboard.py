@@ -80,6 +80,18 @@ def test_rows_that_sum_up_otherwise_than_by_the_mean_are_told(tmp_path):
         read_scores(tmp_path / "x")
 
 
+def test_a_row_that_sums_up_in_words_is_told(tmp_path):
+    (tmp_path / "x").write_text(lay_out("tot").replace("0.375", "good"))
+    with pytest.warns(PolicyWarning, match=r"x: 1 of 2 rows of the topic all .* \(a, AP: inf off\)"):
+        read_scores(tmp_path / "x", format="tot")
+
+
+def test_a_line_of_json_tells_the_format_so_that_the_message_is_about_what_is_wrong_in_it(tmp_path):
+    (tmp_path / "x").write_text(json.dumps({**OBJECT, "topic_id": 7}))
+    with pytest.raises(DataError, match="topic_id is a text"):
+        read_scores(tmp_path / "x")
+
+
 def test_a_gap_obeys_the_policy(tmp_path):
     (tmp_path / "x").write_text(lay_out("tot", ROWS[:3] + ROWS[3:4] + ROWS[5:]))
     with pytest.raises(DataError, match="x: run b, topic t2, measure AP: there is no score .choose what to do"):
@@ -96,7 +108,17 @@ BROKEN = [
     ("tot", "a AP t 1\na AP t 2\n", "x:2: run a, topic t, measure AP: there is a second score, 2"),
     ("tot", "a AP all 1\n", "x: it has rows of the topic all, but none of any topic"),
     ("jsonl", json.dumps(OBJECT) + "\n[1]\n", "x:2: the line is no object with run_id, topic_id, measure, value"),
-    ("jsonl", json.dumps({**OBJECT, "topic_id": 7}), "x:1: the line is no object with"),
+    ("jsonl", json.dumps({**OBJECT, "topic_id": 7}), "x:1: topic_id is a text in quotation marks, not 7"),
+    ("jsonl", json.dumps({**OBJECT, "value": [1]}), r"x:1: the value \[1\] is no number"),
+    ("jsonl", json.dumps(OBJECT)[:-1] + ', "value": 7}', "x:1: the key 'value' occurs twice in one object"),
+    ("jsonl", json.dumps(OBJECT) + "\n{\n", "x:2: it is not JSON: Expecting"),
+    ("jsonl", "[" * 100_000, "x:1: it is not JSON that can be read: it is nested too deeply"),
+    ("jsonl", json.dumps({**OBJECT, "run_id": "\ud800"}), "x:1: .* half a letter is escaped"),
+    (
+        "jsonl",
+        json.dumps({**OBJECT, "value": 5}).replace("5", "5" * 5000),
+        "x:1: it is not JSON that can be read: Exceeds",
+    ),
     ("jsonl", json.dumps({**OBJECT, "value": None}), "x:1: run a, topic t, measure AP: the score '' is not a finite"),
 ]
 

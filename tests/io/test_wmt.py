@@ -57,6 +57,7 @@ def test_a_measure_scored_with_two_references_is_two_measures(tmp_path):
 BROKEN = [
     ({"x.seg.score": "a 1\n"}, r"x.seg.score:1: the line has 1 columns, not run<TAB>score"),
     ({"x.seg.score": "a\t1\n\nb\ttwo\n"}, r"x.seg.score:3: run b, topic 1, measure x: the score 'two' is not a finite"),
+    ({"x.seg.score": "a\t1\n\n \t2\n"}, r"x.seg.score:3: the run has no name"),
     ({"x.seg.score": "a\t1\na\t2\nb\t1\n"}, r"run b, measure x: it has 1 lines, but a has 2"),
     (
         {"x.seg.score": "a\t1\n", "y.seg.score": "a\t1\na\t2\n"},

@@ -137,7 +137,8 @@ def test_more_rankings_than_a_block_holds_are_computed_alike():
     ("text", "message"),
     [
         ("tau-ap", "did you mean tau_ap"), ("tau_c", "did you mean"), ("pearson's", "use tau_a, tau_b"),
-        ("tau_b@", "whole number"), ("tau_b@1", "at least 2"), ("tau_b@2.5", "whole number"), ("@3", "rank correlation ''"),
+        ("tau_b@", "whole number"), ("tau_b@1", "at least 2"), ("tau_b@2.5", "whole number"), ("tau_b@02", "whole number"),
+        ("tau_b@" + "9" * 5000, "whole number"), ("@3", "rank correlation ''"),
     ],
 )  # fmt: skip
 def test_what_is_no_rank_correlation_is_refused_with_a_suggestion(text, message):
