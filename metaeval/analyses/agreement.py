@@ -14,7 +14,7 @@ from metaeval.analyses.agreement_inputs import (
     list_measures,
 )
 from metaeval.analyses.agreement_judges import Share, choose_measure, join_judges, take_shared
-from metaeval.analyses.agreement_pooling import find_ends, pool_statistics
+from metaeval.analyses.agreement_pooling import find_difference_ends, find_ends, pool_statistics
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.agreement_statistics import BY_DEFAULT, TITLES, Held, find_statistics, split_statistic
 from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
@@ -71,8 +71,8 @@ def agreement(
         Which measure of a reference of its own, if it has several.
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a, tau_b, topic_pearson and acc_t; besides there are
-        tau_ap_b and tau_gap, which weigh the head of the ranking. Those of runs can be of the runs that the reference
-        puts first: tau_b@15.
+        tau_ap_b and tau_gap, which weigh the head of the ranking, and acc_t_cells, acc-t over the pairs of all cells.
+        Those of runs can be of the runs that the reference puts first: tau_b@15.
     weights : sequence of float, optional
         Weights of the collections; 1 each by default. Pairwise accuracy adds pairs of runs, other statistics are
         averaged.
@@ -177,7 +177,10 @@ def agreement(
         )
     pooled = pool_statistics(found, share)
     n_topics = min(len(one.topics) for one in collections)
-    ends = [find_ends(name, one, n_topics, confidence) for name, one in pooled.items()]
+    ends, gap_ends = (
+        np.array([find(name, one, n_topics, confidence) for name, one in pooled.items()])
+        for find in (find_ends, find_difference_ends)
+    )
     p_values = np.array([swap_p_values(one.observed, one.exchanged) for one in pooled.values()])
     values = np.array([one.value for one in pooled.values()])
     settings: dict[str, object] = {"reference": held_against, "statistics": ", ".join(wanted), "test": test}
@@ -192,13 +195,14 @@ def agreement(
         held_against,
         wanted,
         values,
-        np.array([low for low, _ in ends]),
-        np.array([high for _, high in ends]),
+        ends[:, 0],
+        ends[:, 1],
         np.array([one.chance for one in pooled.values()]),
         np.array([one.ceiling for one in pooled.values()]),
         p_values,
         np.array([find_clusters(*pair, alpha) for pair in zip(values, p_values, strict=True)]),
         np.array([one.exchanged for one in pooled.values()]),
+        gap_ends,
         np.array([[one.value for one in each.values()] for each in found]),
         np.sum([count_confirmed(power, held_against, measures) for power in powers], axis=0),
         sum(power.p_values.shape[1] for power in powers),

@@ -50,10 +50,52 @@ def pool_statistics(found: Sequence[Mapping[str, Found]], weights: np.ndarray) -
 
 
 def find_ends(statistic: str, found: Found, n_topics: int, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return both ends of the interval; a correlation r is a share (r + 1)/2, whose ends next to 1 stay near it."""
+    """Return both ends of the interval of every measure.
+
+    A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it.
+
+    Parameters
+    ----------
+    statistic : str
+    found : Found
+        Pooled.
+    n_topics : int
+        Of the smallest collection.
+    confidence : float
+
+    Returns
+    -------
+    low, high : ndarray, shape (measure,)
+        NaN where there are no resamples.
+    """
     base, size = (0.0, 1.0) if split_statistic(statistic)[0] in SHARES else (-1.0, 2.0)
     low, high = centre_interval(
         (found.value - base) / size, (found.drawn - base) / size, n_topics, confidence=confidence, scale="share",
         step=found.step / size, student=False,
     )  # fmt: skip
     return base + size * low, base + size * high
+
+
+def find_difference_ends(
+    statistic: str, found: Found, n_topics: int, confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of the interval of the difference of every two measures, paired: both on the same topics.
+
+    They are at least one step of the statistic away from the difference, which may move in no resample.
+
+    Parameters
+    ----------
+    statistic, found, n_topics, confidence
+        As for `find_ends`.
+
+    Returns
+    -------
+    low, high : ndarray, shape (measure pair,)
+        In the order of `numpy.triu_indices`.
+    """
+    size = 1.0 if split_statistic(statistic)[0] in SHARES else 2.0
+    first, second = np.triu_indices(len(found.value), 1)
+    gap, gaps = ((values[..., first] - values[..., second]) / size for values in (found.value, found.drawn))
+    step = found.step / size
+    low, high = centre_interval(gap, gaps, n_topics, confidence=confidence, step=step, least=step, student=False)
+    return size * low, size * high

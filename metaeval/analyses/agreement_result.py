@@ -14,6 +14,7 @@ from metaeval.analyses.agreement_statistics import name_statistic
 from metaeval.analyses.disagreement import Disagreement
 from metaeval.analyses.reference_counts import COUNTS
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import tabulate_differences
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
@@ -50,6 +51,8 @@ class Agreement(Result):
         Significance clusters, from 1.
     exchanged : ndarray, shape (statistic, trial, measure pair)
         What the p-values rest on: differences of two measures after each exchange.
+    gap_ends : ndarray, shape (statistic, 2, measure pair)
+        Low and high end of the interval of the first less the second measure's value, paired; NaN where there is none.
     by_collection : ndarray, shape (collection, statistic, measure)
     pairs : ndarray of int, shape (measure, 4)
         Significant pairs of runs that the reference confirms, contradicts, or does not find significant, and those that
@@ -76,6 +79,7 @@ class Agreement(Result):
     p_values: np.ndarray
     clusters: np.ndarray
     exchanged: np.ndarray
+    gap_ends: np.ndarray
     by_collection: np.ndarray
     pairs: np.ndarray
     n_pairs: int
@@ -94,8 +98,9 @@ class Agreement(Result):
 
         Returns
         -------
-        DataFrame, shape (statistic · measure, 8)
-            Columns statistic, measure, value, low, high, chance, ceiling, cluster.
+        DataFrame, shape (statistic · measure, 9)
+            Columns statistic, measure, value, low, high, chance, ceiling, cluster, better_than: how many of the other
+            measures, by the intervals of `differences`.
         """
         shape = self.values.shape
         names = np.array([str(one) for one in self.measures], dtype=object)
@@ -110,31 +115,31 @@ class Agreement(Result):
                 "high": self.high.ravel(),
                 **repeated,
                 "cluster": self.clusters.ravel(),
+                "better_than": self._count_better().ravel(),
             }
         )
 
     def differences(self) -> pd.DataFrame:
-        """Return the difference between every two measures, with p-values of the exchange test.
+        """Is one measure better than another? The difference of every two, with its interval and the exchange test's p.
+
+        The interval is paired: both measures on the same resampled topics. Overlapping intervals of the two say less.
 
         Returns
         -------
-        DataFrame
-            Columns statistic, measure_1, measure_2, difference, p_first (one-sided, for the first measure being no
-            better) and p_second.
+        DataFrame, shape (statistic · pair of measures, 9)
+            Columns statistic, measure_1, measure_2, difference, low, high, better (the measure that is if the interval
+            leaves 0 out, and "cannot tell" otherwise), p_first (one-sided, for the first measure being no better) and
+            p_second.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(one) for one in self.measures], dtype=object)
-        n_statistics = len(self.statistics)
-        return pd.DataFrame(
-            {
-                "statistic": np.repeat(np.array(self.statistics, dtype=object), len(first)),
-                "measure_1": np.tile(names[first], n_statistics),
-                "measure_2": np.tile(names[second], n_statistics),
-                "difference": (self.values[:, first] - self.values[:, second]).ravel(),
-                "p_first": self.p_values[:, first, second].ravel(),
-                "p_second": self.p_values[:, second, first].ravel(),
-            }
-        )
+        parts = []
+        for s, statistic in enumerate(self.statistics):
+            low, high = self.gap_ends[s]
+            gap, p = self.values[s, first] - self.values[s, second], self.p_values[s]
+            found = tabulate_differences(self.measures, gap, low, high, "better")
+            found.insert(0, "statistic", statistic)
+            parts.append(found.assign(p_first=p[first, second], p_second=p[second, first]))
+        return pd.concat(parts, ignore_index=True)
 
     def significant_pairs(self) -> pd.DataFrame:
         """Return what becomes of every measure's significant pairs of runs, held against those of the reference.
@@ -236,19 +241,43 @@ class Agreement(Result):
             ),
         ]
 
+    def _count_better(self) -> np.ndarray:
+        """Return how many measures each is better than, by the interval of the difference, shape (statistic, measure)."""
+        first, second = np.triu_indices(len(self.measures), 1)
+        found = np.zeros(self.values.shape, dtype=np.int64)
+        for row, (low, high) in zip(found, self.gap_ends, strict=True):
+            np.add.at(row, first[low > 0], 1)
+            np.add.at(row, second[high < 0], 1)
+        return found
+
     def _tabulate_intervals(self) -> list[Table]:
-        rows = self._rank()
-        cells = {
-            name_statistic(one): [
-                "–" if np.isnan(self.low[s, m]) else f"{self.low[s, m]:.3f} – {self.high[s, m]:.3f}" for m in rows
-            ]
-            for s, one in enumerate(self.statistics)
-        }
         if np.isnan(self.low).all():
             return []
+        rows = self._rank()
         index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
-        caption = f"{100 * self.confidence:g} % intervals over topics, for the same runs."
-        return [Table(pd.DataFrame(cells, index=index), caption, self.signature)]
+        intervals, gaps = {}, {}
+        for s, one in enumerate(self.statistics):
+            intervals[name_statistic(one)] = [_write_ends(self.low[s, m], self.high[s, m]) for m in rows]
+            gaps[name_statistic(one)] = self._write_gaps(s, rows)
+        said = f"{100 * self.confidence:g} % intervals"
+        best = (
+            f"How far each measure is from the best one of a column, with {said}, both on the same topics. Better is the "
+            "measure whose interval leaves 0 out. That the best one was chosen by these numbers favours it a little."
+        )
+        return [
+            Table(pd.DataFrame(intervals, index=index), f"{said} over topics, for the same runs.", self.signature),
+            Table(pd.DataFrame(gaps, index=index), best, self.signature),
+        ]
+
+    def _write_gaps(self, s: int, rows: Sequence[int]) -> list[str]:
+        """Return the difference of measures from the best by a statistic, with its interval."""
+        best = int(np.argmax(np.nan_to_num(self.values[s], nan=-2.0)))
+        ends = np.full((2, *(len(self.measures),) * 2), np.nan)
+        first, second = np.triu_indices(len(self.measures), 1)
+        ends[:, first, second] = self.gap_ends[s]
+        ends[:, second, first] = -self.gap_ends[s][::-1]
+        gaps = self.values[s] - self.values[s, best]
+        return ["best" if m == best else f"{gaps[m]:.3f} ({_write_ends(*ends[:, m, best])})" for m in rows]
 
     def plot(self, statistic: str | None = None) -> Figure:
         """Draw the measures in the order of one statistic, with intervals; lines show chance and ceiling.
@@ -286,3 +315,7 @@ class Agreement(Result):
         if statistic is not None and statistic not in self.statistics:
             raise MetaevalError(f"{statistic!r} was not computed; there are {format_list(list(self.statistics))}")
         return 0 if statistic is None else self.statistics.index(statistic)
+
+
+def _write_ends(low: float, high: float) -> str:
+    return "–" if np.isnan(low) else f"{low:.3f} – {high:.3f}"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.errors import MetaevalError
+from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy, swap_topics
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.run_agreement import (
     HEAD_WEIGHTED,
@@ -40,16 +41,17 @@ TITLES = {
     "acc_t": "acc-t, topics",
     "tau_ap_b": "τ_AP,b, runs",
     "tau_gap": "τ_GAP, runs",
+    "acc_t_cells": "acc-t, all cells",
 }
 """All statistics, and what tables call them."""
 
 OF_RUNS: tuple[RunStatistic, ...] = ("pairwise_accuracy", "pearson", "spearman", "tau_a", "tau_b", *HEAD_WEIGHTED)
 """Statistics of whole runs, which have a form for the first k runs: ``tau_b@15``."""
 
-BY_DEFAULT = tuple(one for one in TITLES if one not in HEAD_WEIGHTED)
+BY_DEFAULT = tuple(one for one in TITLES if one not in (*HEAD_WEIGHTED, "acc_t_cells"))
 """The statistics that are computed unless others are asked for."""
 
-SHARES = ("pairwise_accuracy", "spa", "acc_t")
+SHARES = ("pairwise_accuracy", "spa", "acc_t", "acc_t_cells")
 """Statistics from 0 to 1; the others are correlations."""
 
 
@@ -191,6 +193,7 @@ def find_statistics(held: Held, wanted: Sequence[str]) -> dict[str, Found]:
         for name, one_found in _compare_runs(held, names, first).items():
             found[name if first is None else f"{name}@{first}"] = one_found
     others = {"spa": _compare_softly, "topic_pearson": _correlate_cells, "acc_t": _compare_pairs}
+    others |= {"acc_t_cells": _compare_cells}
     found |= {name: find(held) for name, find in others.items() if name in wanted}
     return {one: found[one] for one in wanted}
 
@@ -210,7 +213,9 @@ def _compare_runs(held: Held, which: Sequence[RunStatistic], first: int | None) 
     if held.n_bootstrap:
         drawn, ceiling = resample_run_statistics(held.values, held.reference, held.weights, which, runs=runs)
     n = len(runs)
-    steps = {"pairwise_accuracy": 1 / n_pairs, "tau_a": 2 / n_pairs, "tau_b": 2 / n_pairs, "spearman": 12 / (n**3 - n)}
+    steps = {"pairwise_accuracy": 1 / n_pairs, "spearman": 12 / (n**3 - n)}
+    # Those that weigh the head have smaller steps, too; as much as a pair weighs on average is what an end may be off by.
+    steps |= dict.fromkeys(("tau_a", "tau_b", *HEAD_WEIGHTED), 2 / n_pairs)
     place, other = np.triu_indices(n, 1)
     tied = float((wanted[runs][place] == wanted[runs][other]).mean())
     return {
@@ -261,6 +266,16 @@ def _compare_pairs(held: Held) -> Found:
     n_pairs = _count_pairs(held)
     step = 1 / (n_pairs * held.reference.shape[1])
     return Found(accuracy.value, exchanged, drawn, chance, float("nan"), step, n_pairs)
+
+
+def _compare_cells(held: Held) -> Found:
+    accuracy = cell_accuracy(held.values, held.reference)
+    exchanged = swap_topics(accuracy.shares, held.key("pairs of cells"), held.n_permutations)
+    drawn = resample_cell_accuracy(accuracy.shares, held.weights) if held.n_bootstrap else _no_trials(held)
+    chance = max(accuracy.tied, (1 - accuracy.tied) / 2)
+    n_cells = held.reference.size
+    step = 2 / (n_cells * (n_cells - 1))
+    return Found(accuracy.value, exchanged, drawn, chance, float("nan"), step, _count_pairs(held))
 
 
 def _no_trials(held: Held) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons", Journal of
 Computational and Graphical Statistics 13(2). His insertion and absorption leave every largest set of groups no two of which
-differ; here these sets grow group by group, which takes seconds for thousands of groups. Then his sweep.
+differ; here these sets grow group by group. Then his sweep. Two thousand groups take a second or two.
 """
 
 from __future__ import annotations
@@ -101,8 +101,9 @@ def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     # A set is the bits of a whole number. The next group joins the sets that it fits into whole; with those of another set
     # that fit, it makes a new one.
     sets: list[int] = []
+    groups = np.arange(len(differs))
     for group, row in enumerate(differs):
-        alike = sum(1 << other for other in np.flatnonzero(~row[:group]).tolist())
+        alike = _gather_bits(~row & (groups < group))
         parts = sorted({alike & one for one in sets} or {0}, key=int.bit_count, reverse=True)
         largest: list[int] = []
         for part in parts:
@@ -113,18 +114,29 @@ def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
             raise MetaevalError(
                 f"It takes more than {MOST_SETS:,} letters to say which of {len(differs):,} do not differ."
             )
-    return np.array([[one >> group & 1 for one in sets] for group in range(len(differs))], dtype=bool)
+    n_bytes = (len(differs) + 7) // 8
+    packed = np.frombuffer(b"".join(one.to_bytes(n_bytes, "little") for one in sets), dtype=np.uint8)
+    bits = np.unpackbits(packed.reshape(-1, n_bytes), axis=1, count=len(differs), bitorder="little")
+    return np.ascontiguousarray(bits.T).astype(bool)
+
+
+def _gather_bits(flags: npt.NDArray[np.bool_]) -> int:
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Remove a letter from a group if the group, and each pair that the letter joins, also share another letter (sweep)."""
+    """Remove a letter from a group if the group, and each pair that the letter joins, also share another letter (sweep).
+
+    Letter by letter, all such groups at once: taken one after the other they would be the same. A group that shares only
+    this letter with another keeps it, and so does the other, so that no removal makes a further one possible.
+    """
     swept = table.copy()
-    shared = (swept.astype(np.float32) @ swept.T.astype(np.float32)).astype(np.int64)
-    for letter in range(swept.shape[1]):
-        for group in np.flatnonzero(swept[:, letter]):
-            members = np.flatnonzero(swept[:, letter])
-            if (shared[group, members] >= 2).all():
-                swept[group, letter] = False
-                shared[group, members] -= 1
-                shared[members, group] = shared[group, members]
+    shared = (swept.astype(np.float32) @ swept.T.astype(np.float32)).astype(np.int16)
+    for column in swept.T:
+        members = np.flatnonzero(column)
+        needed = ((shared[members] == 1) & column).any(axis=1)
+        kept, removed = members[needed], members[~needed]
+        shared[removed] -= column
+        shared[np.ix_(kept, removed)] -= 1
+        column[removed] = False
     return swept[:, swept.any(axis=0)]

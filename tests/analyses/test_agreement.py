@@ -9,6 +9,7 @@ from metaeval import Scores, agreement
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.reference_counts import count_confirmed
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.stats.cell_accuracy import cell_accuracy
 from metaeval.stats.run_agreement import run_statistics
 from metaeval.stats.tie_accuracy import tie_accuracy
 from metaeval.stats.topic_correlation import topic_pearson
@@ -101,6 +102,48 @@ def test_chance_is_what_measures_that_know_nothing_reach_on_average(scores):
         assert abs(found.values[s].mean() - found.chance[s]) < 3 * error + allowed, name
 
 
+def test_a_measure_is_better_where_the_interval_of_the_paired_difference_leaves_0_out(scores, found):
+    frame = found.differences()
+    one = frame[(frame["statistic"] == "acc_t") & (frame["measure_1"] == "good") & (frame["measure_2"] == "bad")].iloc[
+        0
+    ]
+    values, gold = scores.values[..., 1:3], scores.values[..., 0]
+    by_topic = tie_accuracy(values, gold).right.mean(axis=1)
+    gap = by_topic[0] - by_topic[1]
+    # The mean of 30 topics: what resampling the topics of both measures together tends to.
+    reach = 1.96 * gap.std(ddof=1) / np.sqrt(30)
+    assert one["difference"] == pytest.approx(gap.mean())
+    assert [one["low"], one["high"]] == pytest.approx([gap.mean() - reach, gap.mean() + reach], abs=0.15 * reach)
+    assert one["better"] == "good"
+    same = (frame["low"] <= 0) & (frame["high"] >= 0)
+    assert (frame["better"] == "cannot tell").tolist() == same.tolist()
+    counted = frame.groupby(["statistic", "better"]).size()
+    rows = found.to_frame().set_index(["statistic", "measure"])["better_than"]
+    assert {key: n for key, n in rows.items() if n} == {key: n for key, n in counted.items() if key[1] != "cannot tell"}
+    text = "".join(table.to_text() for table in found.detail_tables())
+    assert "How far each measure is from the best one" in text
+
+
+def test_acc_t_over_all_cells_is_computed_if_asked_for(scores):
+    found = agreement(scores, reference="MQM", statistics=["acc_t_cells"], n_permutations=200, n_bootstrap=200)
+    expected = cell_accuracy(scores.values[..., 1:], scores.values[..., 0])
+    np.testing.assert_allclose(found.values[0], expected.value)
+    assert found.p_values[0, 0, 1] < 0.05 < found.p_values[0, 1, 0]
+    assert found.to_frame()["better_than"].tolist()[0] == 2
+    assert "acc-t, all cells" in found.to_text()
+
+
+def test_a_statistic_at_its_end_that_moves_over_topics_has_an_interval(scores):
+    people = scores.values[..., :1]
+    noise = np.random.default_rng(5).normal(size=people.shape)
+    near = people + noise - noise.mean(axis=1, keepdims=True)  # the same means, on these topics
+    names = {"runs": scores.runs, "topics": scores.topics, "measures": ["MQM", "near"], "higher_is_better": True}
+    two = Scores(np.concatenate([people, near], axis=-1), **names)
+    found = agreement(two, reference="MQM", statistics=["tau_gap", "tau_ap_b", "tau_a"], n_permutations=9)
+    np.testing.assert_allclose(found.values, 1)
+    assert (found.low < 0.99).all()
+
+
 def test_another_measure_and_another_order_move_no_number(scores, found):
     alone = agreement(scores.sel(measures=["good", "MQM"]), reference="MQM", n_permutations=200, n_bootstrap=200)
     for what in ("values", "low", "high"):
@@ -177,7 +220,7 @@ def test_significant_pairs_are_confirmed_contradicted_found_alone_or_missed(scor
 def test_a_result_shows_itself(found):
     assert repr(found) == "Agreement: 3 measures with MQM, pilot"
     assert list(found.to_frame()) == [
-        "statistic", "measure", "value", "low", "high", "chance", "ceiling", "cluster",
+        "statistic", "measure", "value", "low", "high", "chance", "ceiling", "cluster", "better_than",
     ]  # fmt: skip
     text = found.to_text()
     assert text.index("good") < text.index("bad") < text.index("(chance)") < text.index("(ceiling)")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from metaeval.stats.anova import effect_size, residual_variance
-from metaeval.stats.letters import compact_letters, letter_groups
+from metaeval.stats.letters import _find_largest_sets, _sweep, compact_letters, letter_groups
 from metaeval.stats.pearson import pearson
 
 
@@ -93,6 +93,27 @@ def test_groups_share_a_letter_exactly_when_they_do_not_differ(n_groups, flags):
 )
 def test_letters_of_small_cases(n_groups, pairs, letters):
     assert compact_letters(symmetric(n_groups, pairs)) == letters
+
+
+def sweep_one_after_the_other(table):
+    """Piepho 2004, step by step: a letter leaves a group that shares another one with all groups that have the letter."""
+    swept = table.copy()
+    for letter in range(swept.shape[1]):
+        for group in np.flatnonzero(swept[:, letter]):
+            members = np.flatnonzero(swept[:, letter])
+            if ((swept[members].astype(int) @ swept[group].astype(int)) >= 2).all():
+                swept[group, letter] = False
+    return swept[:, swept.any(axis=0)]
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1, 1.0])
+def test_sweeping_groups_at_once_is_sweeping_them_one_after_the_other(spread):
+    rng = np.random.default_rng(3)
+    for n_groups in (6, 15, 60):
+        means, deviations = np.sort(rng.normal(size=n_groups)), np.exp(spread * rng.normal(size=n_groups))
+        different = np.abs(np.subtract.outer(means, means)) > 0.3 * np.add.outer(deviations, deviations)
+        largest = _find_largest_sets(different)
+        np.testing.assert_array_equal(_sweep(largest), sweep_one_after_the_other(largest))
 
 
 def test_letters_go_on_after_the_alphabet():

@@ -1,0 +1,286 @@
+"""acc_eq* over all cells: how often does a measure order any two cells, runs on topics, as the reference does?
+
+The form of Deutsch, Foster and Freitag (EMNLP 2023) without groups: every two cells are a pair, whether of one run, of
+one topic, or of neither. There are too many pairs to hold, and too many thresholds to try each. Two facts help:
+
+- At one ε, the pairs that are right are counted cell by cell, in the order of the measure's scores, by how many of the
+  cells far enough below have a lower reference: a wavelet matrix (Claude, Navarro and Ordóñez 2015) counts that for all
+  cells in log₂(levels of the reference) steps.
+- As ε grows, fewer pairs are rightly ordered, and more are rightly tied. Between two thresholds the accuracy is thus at
+  most that of the orders at the lower with the ties at the upper one. Most intervals between thresholds cannot hold the
+  best; the pairs of the others are listed, a part at a time.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.resampling import topic_signs
+from metaeval.stats.swapping import FloatArray
+
+_LISTED = 1_000_000  # pairs of cells that are listed at once: some 60 MB
+_PARTS, _SAMPLED = 8, 256  # of an interval of thresholds that is divided, and of its pairs looked at to do so
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CellAccuracy:
+    """acc_eq* over all cells, of every measure.
+
+    Parameters
+    ----------
+    value : ndarray, shape (measure,)
+    threshold : ndarray, shape (measure,)
+        The smallest ε that maximises it.
+    shares : ndarray, shape (measure, run, topic)
+        Of the pairs with this cell, those that are right at that ε; `value` is their mean.
+    tied : float
+        Share of pairs that are tied in the reference.
+    """
+
+    value: FloatArray
+    threshold: FloatArray
+    shares: FloatArray
+    tied: float
+
+
+class _Count(NamedTuple):
+    """Of pairs of cells at a threshold: rightly ordered, rightly tied, and all that the measure ties."""
+
+    ordered: int
+    tied: int
+    near: int
+
+
+def cell_accuracy(values: FloatArray, reference: FloatArray) -> CellAccuracy:
+    """How often does each measure order two cells as the reference does, at its best tie threshold?
+
+    Parameters
+    ----------
+    values : ndarray, shape (run, topic, measure)
+    reference : ndarray, shape (run, topic)
+        Equal scores are tied.
+
+    Returns
+    -------
+    CellAccuracy
+
+    Examples
+    --------
+    >>> found = cell_accuracy(np.array([[[0.5], [0.6]], [[0.9], [0.7]]]), np.array([[1.0, 1.0], [2.0, 2.0]]))
+    >>> found.value.round(3).tolist(), found.threshold.round(2).tolist()
+    ([0.833], [0.1])
+    """
+    _, levels = np.unique(reference.ravel(), return_inverse=True)
+    n = levels.size
+    counts = np.bincount(levels)
+    tied = int((counts * (counts - 1) // 2).sum())
+    n_pairs = n * (n - 1) // 2
+    value, threshold, shares = [], [], []
+    for scores in values.reshape(n, -1).T:
+        cells = _Cells(np.ascontiguousarray(scores), levels)
+        best, right = _find_threshold(cells)
+        value.append(right / n_pairs)
+        threshold.append(best)
+        shares.append(cells.count_right(best) / (n - 1))
+    return CellAccuracy(
+        np.array(value), np.array(threshold), np.array(shares).reshape(-1, *reference.shape), tied / n_pairs
+    )
+
+
+def swap_topics(shares: FloatArray, key: int, n_trials: int) -> FloatArray:
+    """Exchange every two measures on random topics, and return the differences in acc_eq, to first order.
+
+    Pairs share cells, so that exchanging pair by pair would take far too much for independent. What a topic contributes
+    to the difference of two measures is twice the mean over its cells of the difference in `shares`: the first term of
+    Hoeffding's decomposition of a mean over pairs. Exchanging the measures on a topic turns its sign.
+
+    Parameters
+    ----------
+    shares : ndarray, shape (measure, run, topic)
+    key : int
+        Of the random draws, a 64-bit key.
+    n_trials : int
+
+    Returns
+    -------
+    ndarray, shape (trial, measure pair)
+    """
+    by_topic = shares.mean(axis=1).T
+    signed = 2 * (topic_signs(key, range(n_trials), len(by_topic)).astype(np.float64) @ by_topic) / len(by_topic)
+    first, second = np.triu_indices(len(shares), 1)
+    return np.asarray(signed[:, first] - signed[:, second])
+
+
+def resample_cell_accuracy(shares: FloatArray, weights: npt.NDArray[np.int64]) -> FloatArray:
+    """Return acc_eq over the cells of topics drawn anew, to first order, with ε held.
+
+    Parameters
+    ----------
+    shares : ndarray, shape (measure, run, topic)
+    weights : ndarray of int, shape (trial, topic)
+
+    Returns
+    -------
+    ndarray, shape (trial, measure)
+        Each topic counts twice, since it is in both places of a pair.
+    """
+    by_topic = shares.mean(axis=1).T
+    return np.asarray(2 * (weights @ by_topic / weights.shape[1]) - by_topic.mean(axis=0))
+
+
+class _Cells:
+    """Cells in the order of a measure's scores, with the levels of the reference.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (cell,)
+    levels : ndarray of int, shape (cell,)
+        The reference, numbered from 0.
+    """
+
+    def __init__(self, scores: FloatArray, levels: IntArray) -> None:
+        self.order = np.argsort(scores, kind="stable")
+        self.scores, self.levels = scores[self.order], levels[self.order]
+        self._bits, row = [], self.levels
+        for bit in range(int(levels.max()).bit_length() - 1, -1, -1):
+            ones = (row >> bit) & 1
+            # How many cells before a place have the bit 0; those come first on the next row.
+            self._bits.append((bit, np.concatenate([[0], np.cumsum(1 - ones)])))
+            row = np.concatenate([row[ones == 0], row[ones == 1]])
+
+    def find_below(self, threshold: float) -> IntArray:
+        """Return for every cell how many others are lower by more than a threshold, shape (cell,)."""
+        low, high = np.zeros(len(self.scores), dtype=np.int64), np.arange(len(self.scores))
+        # By bisection on the differences themselves, which round otherwise than a score less the threshold.
+        while (low < high).any():
+            middle = (low + high) // 2
+            far = (self.scores - self.scores[middle] > threshold) & (low < high)
+            low, high = np.where(far, middle + 1, low), np.where(far, high, middle)
+        return low
+
+    def find_above(self, threshold: float) -> IntArray:
+        """Return for every cell how many are not higher by more than a threshold, shape (cell,)."""
+        low, high = np.arange(len(self.scores)) + 1, np.full(len(self.scores), len(self.scores))
+        while (low < high).any():
+            middle = (low + high) // 2
+            inside = np.minimum(middle, len(self.scores) - 1)
+            near = (self.scores[inside] - self.scores <= threshold) & (low < high)
+            low, high = np.where(near, middle + 1, low), np.where(near, high, middle)
+        return low
+
+    def count_lower(self, ends: IntArray) -> tuple[IntArray, IntArray]:
+        """Return how many of the first cells have a lower, and the same, reference as each cell.
+
+        Parameters
+        ----------
+        ends : ndarray of int, shape (cell,)
+            How many first cells.
+
+        Returns
+        -------
+        lower, same : ndarray of int, shape (cell,)
+        """
+        start, end, lower = np.zeros_like(ends), ends, np.zeros_like(ends)
+        for bit, zeros in self._bits:
+            one = (self.levels >> bit) & 1 == 1
+            first, last = zeros[start], zeros[end]
+            lower = lower + np.where(one, last - first, 0)
+            start = np.where(one, zeros[-1] + start - first, first)
+            end = np.where(one, zeros[-1] + end - last, last)
+        return lower, end - start
+
+    def count(self, threshold: float) -> _Count:
+        """Count the pairs that are right at a threshold."""
+        below, place = self.find_below(threshold), np.arange(len(self.scores))
+        lower, same = self.count_lower(below)
+        _, before = self.count_lower(place)
+        return _Count(int(lower.sum()), int((before - same).sum()), int((place - below).sum()))
+
+    def count_right(self, threshold: float) -> IntArray:
+        """Return in how many pairs with each cell the measure is right, in the order given, shape (cell,)."""
+        below, above = self.find_below(threshold), self.find_above(threshold)
+        everywhere = np.full(len(below), len(below))
+        (lower, same), (lower_too, same_too), (of_all, same_of_all) = map(self.count_lower, (below, above, everywhere))
+        higher = (everywhere - of_all - same_of_all) - (above - lower_too - same_too)
+        right = np.empty_like(below)
+        right[self.order] = lower + higher + same_too - same - 1  # a cell is no pair with itself
+        return right
+
+    def list_pairs(self, low: float, high: float, most: int | None = None) -> tuple[FloatArray, IntArray]:
+        """List the pairs whose scores differ by more than `low` and less than `high`.
+
+        Parameters
+        ----------
+        low, high : float
+        most : int, optional
+            Only so many of them, evenly spaced.
+
+        Returns
+        -------
+        gaps : ndarray, shape (pair,)
+        change : ndarray of int, shape (pair,)
+            1 if the reference ties them, −1 if it orders them alike, 0 otherwise.
+        """
+        first, last = self.find_below(np.nextafter(high, 0)), self.find_below(low)
+        starts = np.concatenate([[0], np.cumsum(last - first)])
+        total = int(starts[-1])
+        chosen = np.arange(total) if most is None else np.unique(np.linspace(0, total - 1, most).astype(np.int64))
+        cell = np.searchsorted(starts, chosen, side="right") - 1
+        other = first[cell] + chosen - starts[cell]
+        one, two = self.levels[cell], self.levels[other]
+        return self.scores[cell] - self.scores[other], (one == two).astype(np.int64) - (one > two)
+
+
+def _find_threshold(cells: _Cells) -> tuple[float, int]:
+    """Return the smallest best threshold, and how many pairs are right with it."""
+    counts = {0.0: cells.count(0.0)}
+    best = (counts[0.0].ordered + counts[0.0].tied, 0.0)
+    waiting: list[tuple[int, float, float]] = []
+
+    def try_one(threshold: float) -> None:
+        nonlocal best
+        counts[threshold] = cells.count(threshold)
+        right = counts[threshold].ordered + counts[threshold].tied
+        if right > best[0] or (right == best[0] and threshold < best[1]):
+            best = right, threshold
+
+    def wait(low: float, high: float) -> None:
+        # At most as many are right anywhere inside; the heap's first is the most promising.
+        before = cells.count(np.nextafter(high, 0))
+        if before.near > counts[low].near:
+            heapq.heappush(waiting, (-(counts[low].ordered + before.tied), low, high))
+
+    largest = float(cells.scores[-1] - cells.scores[0])
+    if largest > 0:
+        try_one(largest)
+        wait(0.0, largest)
+    while waiting:
+        bound, low, high = heapq.heappop(waiting)
+        if -bound < best[0]:
+            break
+        if -bound == best[0] and low >= best[1]:
+            continue
+        before = cells.count(np.nextafter(high, 0))
+        if before.near - counts[low].near <= _LISTED:
+            gaps, change = cells.list_pairs(low, high)
+            by_size = np.argsort(gaps)
+            sizes = gaps[by_size]
+            reached = counts[low].ordered + counts[low].tied + np.cumsum(change[by_size])
+            last = np.flatnonzero(np.append(sizes[1:] != sizes[:-1], True))
+            top = int(reached[last].argmax())
+            best = max(best, (int(reached[last][top]), float(sizes[last][top])), key=lambda one: (one[0], -one[1]))
+            continue
+        sample = np.sort(cells.list_pairs(low, high, _SAMPLED)[0])
+        edges = np.unique(sample[np.linspace(0, len(sample) - 1, _PARTS + 1).astype(np.int64)[1:-1]]).tolist()
+        for edge in edges:
+            try_one(edge)
+        for pair in zip([low, *edges], [*edges, high], strict=True):
+            wait(*pair)
+    return best[1], best[0]
