@@ -27,7 +27,7 @@ BELOW = {
     "cli": {"comparison"},
     "__main__": {"cli"},
 }
-DRAWS = {"metaeval.show.drawing", "metaeval.show.style", "metaeval.comparison.page", "metaeval.comparison.report"}
+DRAWS = {"metaeval.show.drawing"}
 """Modules that need matplotlib as soon as they are imported; everybody else waits until something is drawn."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,8 +57,13 @@ class SignificanceContradictions(Result):
         counts = (self.verdicts[first] * self.verdicts[second] == -1).sum(axis=1)
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "contradictions": counts})
 
-    def run_pairs(self) -> pd.DataFrame:
+    def run_pairs(self, most: int | None = None) -> pd.DataFrame:
         """Return every contradiction with both conclusions: LQ 2021, Table 6.
+
+        Parameters
+        ----------
+        most : int, optional
+            Return only so many, the first ones.
 
         Returns
         -------
@@ -64,13 +71,15 @@ class SignificanceContradictions(Result):
             Columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly outperforms
             run 2, measure 2 says the reverse.
         """
+        rows = itertools.islice(self._go_through_run_pairs(), most)
+        return pd.DataFrame(rows, columns=["measure_1", "measure_2", "run_1", "run_2"])
+
+    def _go_through_run_pairs(self) -> Iterator[tuple[str, str, str, str]]:
         pair_a, pair_b = np.triu_indices(len(self.runs), 1)
-        rows = []
         for i, j in zip(*np.triu_indices(len(self.measures), 1), strict=True):
             for pair in np.flatnonzero(self.verdicts[i] * self.verdicts[j] == -1):
                 ahead, behind = (pair_a[pair], pair_b[pair])[:: self.verdicts[i, pair]]
-                rows.append((str(self.measures[i]), str(self.measures[j]), self.runs[ahead], self.runs[behind]))
-        return pd.DataFrame(rows, columns=["measure_1", "measure_2", "run_1", "run_2"])
+                yield str(self.measures[i]), str(self.measures[j]), self.runs[ahead], self.runs[behind]
 
     def to_table(self) -> Table:
         """Return on how many run pairs every two measures contradict each other (LQ 2021, Table 5)."""

@@ -38,9 +38,6 @@ LEAST_TOPICS = 10
 ROBUST_TEST: PairedTest = "bootstrap-t"
 """The all-pairs test that advice rests on beside the papers' own: it allows runs to differ in spread and skewness."""
 
-ROBUST_POWER = f"power by {ROBUST_TEST}"
-"""What tables call what rests on that test."""
-
 QUESTIONS = (
     "similarity",
     "consistency",
@@ -75,11 +72,11 @@ class Study:
     power : DiscriminativePower or None
         By the papers' test, the randomised Tukey HSD.
     robust_power : DiscriminativePower or None
-        By `ROBUST_TEST`.
+        By `ROBUST_TEST`, or another test that lets runs differ in spread.
     reference : ReferencePairs or None
         Significant pairs of runs, by the papers' test, held against those of a reference.
     robust_reference : ReferencePairs or None
-        By `ROBUST_TEST`.
+        By the test of `robust_power`.
     overlap : SignificanceOverlap or None
     contradictions : SignificanceContradictions or None
     coverage : Coverage or None
@@ -122,7 +119,7 @@ class Study:
                 yield question, result
 
     def by_robust_test(self) -> Study:
-        """Return the same study with what rests on a test of all pairs by `ROBUST_TEST`; None where not asked."""
+        """Return the same study with what rests on a test of all pairs by that of `robust_power`; None where not asked."""
         power = self.robust_power
         overlap = None if power is None or self.overlap is None else significance_overlap(power)
         contradictions = None if power is None or self.contradictions is None else significance_contradictions(power)
@@ -166,6 +163,7 @@ def study_collection(
     alpha: float = 0.05,
     small: int = SMALL,
     baselines: tuple[str, str] = BASELINES,
+    robust_test: PairedTest = ROBUST_TEST,
     distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
@@ -194,6 +192,8 @@ def study_collection(
         Topics in each of two sets, for `small_consistency`.
     baselines : (str, str), optional
         Two runs, for `preference`.
+    robust_test : str, optional
+        The test of `robust_power`.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels. Baselines are
         compared in any case.
@@ -258,8 +258,8 @@ def study_collection(
         if reference is not None and "reference" in asked:
             study = replace(study, reference=_hold(power, reference, common))
     if asked & {"robust_power", "robust_reference"}:
-        tell(f"{name}: discriminative power by {ROBUST_TEST}")
-        robust = discriminative_power(scores, test=ROBUST_TEST, **tested)  # type: ignore[arg-type]
+        tell(f"{name}: discriminative power by {robust_test}")
+        robust = discriminative_power(scores, test=robust_test, **tested)  # type: ignore[arg-type]
         study = replace(study, robust_power=robust)
         if reference is not None and "robust_reference" in asked:
             study = replace(study, robust_reference=_hold(robust, reference, common))

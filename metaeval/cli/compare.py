@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -32,6 +32,8 @@ from metaeval.cli.options import (
 )
 from metaeval.cli.output import SCORES, check_report, print_notes
 from metaeval.cli.scores import GoldAndRuns
+
+Figures = Literal["page", "all"]
 
 
 def register(app: typer.Typer) -> None:
@@ -85,8 +87,20 @@ def compare(
     n_permutations: Permutations = 5000,
     alpha: Alpha = 0.05,
     distinct_runs: DistinctRuns = False,
+    thorough: Annotated[
+        bool,
+        typer.Option(
+            "--thorough", help="Try verdicts by bootstrap-t, other seeds, without baselines and distinct runs"
+        ),
+    ] = False,
+    figures: Annotated[
+        Figures, typer.Option(help="page: in the page and as SVG; all: as PDF and PNG too, which takes longer")
+    ] = "page",
+    p_values: Annotated[
+        bool, typer.Option("--p-values", help="Write every p-value, contradiction and split too, which may be large")
+    ] = False,
     seed: Seed = 0,
-    n_jobs: Jobs = 1,
+    n_jobs: Jobs = -1,
     time_limit: Annotated[float, typer.Option(help="Seconds that computing a new measure may take")] = 120.0,
 ) -> None:
     """How does a new measure behave against the established ones? One command, one report.
@@ -101,6 +115,7 @@ def compare(
       metaeval compare -m nDCG@20 --scores trec-web-2013 -o report/
       metaeval compare -m TER --scores mt.csv --columns run=system,topic=segment --lower-is-better edits -o report/
       metaeval compare -m BLEU --scores wmt23-en-de --reference mqm -o report/
+      metaeval compare -m my_measure.py:my_measure --data stc3-dq-a --thorough --figures all -o report/
       metaeval compare -m mine --new-scores mine.csv --data scores.csv --lower-is-better mine -o report/
     """
     from metaeval.cli.generate import open_named
@@ -126,12 +141,13 @@ def compare(
     with _report_progress() as say:
         result = compare_measures(
             measure, sources, against=against or None, reference=held, missing=missing,  # type: ignore[arg-type]
-            n_trials=n_trials, n_permutations=n_permutations, alpha=alpha, distinct_runs=distinct_runs, seed=seed,
-            n_jobs=n_jobs, time_limit=time_limit, say=say, store=None if scores or new_scores else out / SCORES,
+            n_trials=n_trials, n_permutations=n_permutations, alpha=alpha, distinct_runs=distinct_runs,
+            thorough=thorough, seed=seed, n_jobs=n_jobs, time_limit=time_limit, say=say,
+            store=None if scores or new_scores else out / SCORES,
             **parse_directions(lower_is_better, higher_is_better, all_higher_is_better),
         )  # fmt: skip
         say("writing the report")
-        index = result.write(out)
+        index = result.write(out, figures=figures, p_values=p_values)
     print(f"{result.to_frame().to_string()}\n\n{result.signature}")
     print_notes([*result.notes, *(note for one in result.collections for note in one.diagnostics.describe())])
     print(f"\nreport: {index}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from metaeval.analyses.grades import (
 )
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
-from metaeval.analyses.study import ROBUST_POWER, ROBUST_TEST, Study, study_collection
+from metaeval.analyses.study import Study, study_collection
+from metaeval.comparison.looks import LOOKS, NOT_TRIED, QUICK_TEST, Looks, look_again, study_all
+from metaeval.comparison.report import Figures
 from metaeval.comparison.scoring import (
     Say,
     check_measure,
@@ -47,6 +50,9 @@ from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
 
+ROBUST = f"power by {QUICK_TEST}"
+"""The column of the summary that rests on the second test."""
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -63,6 +69,9 @@ class Comparison:
         By measure, its formal properties (see `metaeval.properties`).
     notes : tuple of str
         What its author may want to know.
+    looks : mapping of str to tuple of Study, or str
+        By what was changed (another test, other seeds, …), the studies of all collections again; "not tried" where a
+        thorough comparison would have tried it, and why there is nothing to try where there is not.
     signature : Signature
     """
 
@@ -71,6 +80,7 @@ class Comparison:
     pooled: PooledDiscriminativePower | None
     traits: dict[str, dict[str, PropertyCheck]]
     notes: tuple[str, ...]
+    looks: Looks
     signature: Signature
 
     def __repr__(self) -> str:
@@ -87,6 +97,11 @@ class Comparison:
         """What the others are held against; None if nothing was named."""
         held = self.collections[0].reference
         return None if held is None else held.reference
+
+    @property
+    def thorough(self) -> bool:
+        """Whether other tests, other seeds and other choices of runs were tried."""
+        return NOT_TRIED not in self.looks.values()
 
     @property
     def threshold(self) -> float:
@@ -115,10 +130,10 @@ class Comparison:
         columns["similarity"] = group_results(similarities, self.threshold)
         columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
         columns["power"] = grade_power_results(powers)
-        columns[ROBUST_POWER] = grade_power_results(robust_powers)
+        columns[ROBUST] = grade_power_results(robust_powers)
         references = [study.reference for study in self.collections if study.reference]
         robust_references = [study.robust_reference for study in self.collections if study.robust_reference]
-        for column, held in (("power", references), (ROBUST_POWER, robust_references)):
+        for column, held in (("power", references), (ROBUST, robust_references)):
             if held:
                 columns[column] = [*map(hold_power, columns[column], grade_reference_results(held))]
         if references:
@@ -145,20 +160,25 @@ class Comparison:
             "similarity": rules["similarity"],
             "consistency": rules["consistency"],
             "power": f"{rules['power']} {rules[held]}",
-            ROBUST_POWER: f"As power, with pairs of runs tested by {ROBUST_TEST}, which lets runs differ in spread.",
+            ROBUST: f"As power, with pairs of runs tested by {QUICK_TEST}, which lets runs differ in spread.",
             **({} if self.reference is None else {"reference": rules["reference"]}),
         }
 
     def _trait_names(self) -> list[str]:
         return list(dict.fromkeys(name for found in self.traits.values() for name in found))
 
-    def write(self, folder: str | Path) -> Path:
-        """Write the report: ``index.html``, every table and figure beside it, and ``report.json``.
+    def write(self, folder: str | Path, *, figures: Figures = "page", p_values: bool = False) -> Path:
+        """Write the report: ``index.html``, its tables and figures beside it, and ``report.json``.
 
         Parameters
         ----------
         folder : path
             Made if need be. Whatever stops the writer, ``index.html`` is there whole or not at all.
+        figures : {"page", "all"}, optional
+            Draw figures in the page and as SVG, or every result as PDF and PNG too, which takes several times as long.
+        p_values : bool, optional
+            Write every p-value, and every contradicting pair of runs, split and topic too: files that grow with the
+            number of pairs.
 
         Returns
         -------
@@ -167,7 +187,7 @@ class Comparison:
         """
         from metaeval.comparison.report import write_report
 
-        return write_report(self, Path(folder))
+        return write_report(self, Path(folder), figures=figures, p_values=p_values)
 
 
 def compare(
@@ -181,6 +201,7 @@ def compare(
     n_permutations: int = 5000,
     alpha: float = 0.05,
     distinct_runs: bool = False,
+    thorough: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     store: str | Path | None = None,
@@ -213,9 +234,12 @@ def compare(
     alpha : float, optional
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
+    thorough : bool, optional
+        Try too whether verdicts stand by the bootstrap-t test, with other seeds, without baselines and on distinct runs,
+        which takes several times as long; otherwise they say that this was not tried.
     seed : int, optional
     n_jobs : int, optional
-        Threads.
+        Threads, each for a collection; the numbers are the same for any.
     store : path, optional
         A score store that keeps the established measures' scores, so that only a new measure is computed.
     time_limit : float, optional
@@ -293,27 +317,32 @@ def compare(
     turned = state_directions([*scored, *references], higher_is_better, lower_is_better)
     scored, references = turned[: len(scored)], turned[len(scored) :]
     names = [str(one) for one in new]
-    studies = []
-    for number, (data_set, scores) in enumerate(zip(opened, scored, strict=True)):
-        studies.append(
-            study_collection(
-                scores,
-                # A reference may lack some of the runs and topics.
-                runs=None if isinstance(data_set, Scores) else data_set.sel(runs=scores.runs, topics=scores.topics),
-                reference=references[number] if references else None,
-                n_trials=n_trials,
-                n_permutations=n_permutations,
-                alpha=alpha,
-                distinct_runs=distinct_runs,
-                seed=seed,
-                n_jobs=n_jobs,
-                say=tell,
-            )
+    asks = [
+        partial(
+            study_collection,
+            one,
+            # A reference may lack some of the runs and topics.
+            runs=None if isinstance(data_set, Scores) else data_set.sel(runs=one.runs, topics=one.topics),
+            reference=references[number] if references else None,
+            n_trials=n_trials,
+            n_permutations=n_permutations,
+            alpha=alpha,
+            robust_test=QUICK_TEST,
+            distinct_runs=distinct_runs,
+            seed=seed,
+            n_jobs=1 if len(scored) > 1 else n_jobs,
+            say=tell,
         )
+        for number, (data_set, one) in enumerate(zip(opened, scored, strict=True))
+    ]
+    studies = study_all(asks, n_jobs)
     pooled = None
     if len(studies) > 1:
         tell("pooling")
         pooled = pooled_discriminative_power([one.power for one in studies if one.power], seed=seed)
+    looks: Looks = dict.fromkeys(LOOKS, NOT_TRIED)
+    if thorough:
+        looks = look_again(studies, asks, seed, n_jobs)
     tell("trying properties")
     with use_time_limit(time_limit):
         tried = properties(scored[0].measures, n_random=100)
@@ -321,10 +350,10 @@ def compare(
     for check in tried.checks:
         found[str(check.measure)][check.property.name] = check
     signature = sign(
-        "compare", scored, trials=n_trials, tests=f"randomised-tukey-hsd, {ROBUST_TEST}", B=n_permutations,
+        "compare", scored, trials=n_trials, tests=f"randomised-tukey-hsd, {QUICK_TEST}", B=n_permutations,
         alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **_describe_references(held_against, references),
     )  # fmt: skip
-    return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), signature)
+    return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), looks, signature)
 
 
 def _describe_references(name: str | None, references: Sequence[Scores]) -> dict[str, str]:

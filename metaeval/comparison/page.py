@@ -1,15 +1,14 @@
-"""A page of one's own: sections of text, sortable tables, hoverable curves and heatmaps in one HTML file.
+"""A page of one's own: an answer, sections of sortable tables, curves and heat maps in one HTML file.
 
-The file opens from disk, asks for nothing from outside, and is drawn without scripts too; scripts add sorting,
-hovering and the choice of light or dark. Every text that comes from data is escaped.
+The file opens from disk, asks for nothing from outside, and can be read without scripts; scripts add sorting, hovering,
+the choice of a collection, of curves, and of light or dark. Every text that comes from data is escaped.
 """
 
 from __future__ import annotations
 
-import base64
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +16,11 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.discriminative_power import DiscriminativePower
-from metaeval.show.style import choose_looks, palette
+from metaeval.comparison.charts import Curve, draw_power, draw_sample, find_looks, thin
+from metaeval.show.style import palette
 from metaeval.show.table import Table, flat_label, format_cell, format_p
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from jinja2 import Environment
 
 
@@ -32,14 +30,24 @@ class Block:
 
     Parameters
     ----------
-    kind : {"table", "curves", "heatmap", "picture"}
+    kind : {"table", "curves", "heatmap", "figure", "rules"}
         Which part of the template draws it.
     content : dict
-        What that part needs.
+        What that part needs; its ``signature``, if it has one, stands at the foot of the page.
+    files : tuple of (str, str)
+        What a link to a file says, and where the file is.
+    folded : str
+        What the reader opens to see the block; shown at once if empty.
     """
 
     kind: str
     content: dict[str, Any]
+    files: tuple[tuple[str, str], ...] = ()
+    folded: str = ""
+
+    def link(self, *files: tuple[str, str]) -> Block:
+        """Return the block with links to files."""
+        return replace(self, files=(*self.files, *files))
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,10 @@ class Section:
     blocks : tuple of Block
     parts : tuple of Section
         Sections inside it.
+    doubts : tuple of str
+        When not to trust it.
+    collection : int
+        The number of the collection that it is about, from 1; 0 for no single one.
     """
 
     anchor: str
@@ -63,29 +75,43 @@ class Section:
     text: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
     parts: tuple[Section, ...] = field(default=())
+    doubts: tuple[str, ...] = ()
+    collection: int = 0
 
 
-def page(title: str, lead: str, sections: Sequence[Section], signature: str) -> str:
-    """Return a whole HTML page.
+@dataclass(frozen=True)
+class Page:
+    """What a page shows.
 
     Parameters
     ----------
     title, lead : str
         The heading, and a sentence below it.
-    sections : sequence of Section
+    sections : tuple of Section
+    collections : tuple of str
+        Among which the reader chooses, if there are several.
     signature : str
-        What stands at the foot.
-
-    Returns
-    -------
-    str
+        Of the whole.
     """
-    shades = [{"light": light, "dark": dark} for light, dark in palette()]
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(title=title, lead=lead, sections=sections, signature=signature, shades=shades)
-    )
+
+    title: str
+    lead: str
+    sections: tuple[Section, ...]
+    collections: tuple[str, ...]
+    signature: str
+
+    def render(self) -> str:
+        """Return the page as HTML."""
+        shades = [{"light": light, "dark": dark} for light, dark in palette()]
+        template = _templates().get_template("page.html")
+        return template.render(page=self, shades=shades, signatures=self._collect_signatures())
+
+    def _collect_signatures(self) -> dict[str, None]:
+        """Return every signature once: that of the whole, and those of tables and figures."""
+        blocks = [b for one in self.sections for inside in (one, *one.parts) for b in inside.blocks]
+        return dict.fromkeys(
+            [self.signature, *(str(b.content["signature"]) for b in blocks if b.content.get("signature"))]
+        )
 
 
 @cache
@@ -96,51 +122,56 @@ def _templates() -> Environment:
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
-def table_block(table: Table, *, links: dict[str, str] | None = None, highlight: Sequence[str] = ()) -> Block:
-    """Return a sortable table.
+def table_block(
+    table: Table, *, links: Mapping[str, str] | None = None, highlight: Sequence[str] = (), folded: str = ""
+) -> Block:
+    """Return a sortable table, without columns in which no cell says anything.
 
     Parameters
     ----------
     table : Table
-    links : dict of str to str, optional
+    links : mapping of str to str, optional
         Anchors by column label: where the evidence of a column is.
     highlight : sequence of str, optional
         Row labels that stand out.
+    folded : str, optional
+        What the reader opens to see it.
 
     Returns
     -------
     Block
     """
-    words = table.marks(table.frame) if table.marks is not None else None
-    head = [str(name or "") for name in table.frame.index.names] + [flat_label(c) for c in table.frame.columns]
-    n_index = table.frame.index.nlevels
+    words = None if table.marks is None else table.marks(table.frame).to_numpy()
+    frame = table.frame
+    values = {c: [_plain(value) for value in frame.iloc[:, c].tolist()] for c in range(frame.shape[1])}
+    digits = {c: _digits(table, frame.columns[c]) for c in values}
+    texts = {c: [format_cell(value, digits[c]) for value in column] for c, column in values.items()}
+    kept = [c for c, column in texts.items() if any(text not in ("–", "") for text in column)]
+    labels = [label if isinstance(label, tuple) else (label,) for label in frame.index]
     rows = []
-    for r in range(len(table.frame)):
-        label = table.frame.index[r]
+    for r, label in enumerate(labels):
         cells = [
-            {"text": str(part), "sort": str(part), "head": i == 0, "classes": "words"}
-            for i, part in enumerate(label if isinstance(label, tuple) else (label,))
+            {"text": str(part), "sort": str(part), "head": i == 0, "classes": "words"} for i, part in enumerate(label)
         ]
-        for c, column in enumerate(table.frame.columns):
-            value = table.frame.iat[r, c]
-            digits = table.digits if isinstance(table.digits, int) else table.digits.get(column, 3)
-            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-            said = [] if words is None else [word.strip().replace(" ", "-") for word in str(words.iat[r, c]).split(",")]
+        for c in kept:
+            value = values[c][r]
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            said = [] if words is None else [word.strip().replace(" ", "-") for word in str(words[r, c]).split(",")]
             classes = " ".join(["number" if number else "words", *filter(None, said)])
-            value = value.item() if isinstance(value, np.generic) else value
-            cells.append(
-                {"text": format_cell(value, digits), "sort": _sortable(value), "head": False, "classes": classes}
-            )
-        rows.append({"cells": cells, "new": str(cells[0]["text"]) in highlight})
+            cells.append({"text": texts[c][r], "sort": _sortable(value), "head": False, "classes": classes})
+        rows.append({"cells": cells, "new": cells[0]["text"] in highlight})
+    head = [str(name or "") for name in frame.index.names] + [flat_label(frame.columns[c]) for c in kept]
     columns = [{"label": label, "link": (links or {}).get(label, "")} for label in head]
-    content = {
-        "caption": table.caption,
-        "signature": str(table.signature),
-        "columns": columns,
-        "n_index": n_index,
-        "rows": rows,
-    }
-    return Block("table", content)
+    content = {"caption": table.caption, "signature": str(table.signature), "columns": columns, "rows": rows}
+    return Block("table", content, folded=folded)
+
+
+def _digits(table: Table, column: object) -> int:
+    return table.digits if isinstance(table.digits, int) else table.digits.get(column, 3)
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _sortable(value: object) -> str:
@@ -162,90 +193,79 @@ def curves_block(power: DiscriminativePower, highlight: Sequence[str] = ()) -> B
     -------
     Block
     """
-    curve = power.curve()
-    width, height, left, bottom, top = 640, 320, 52, 44, 12
+    ordered = -np.sort(-power.p_values, axis=1)
+    n_pairs = ordered.shape[1]
     ceiling = min(1.0, max(0.2, 4 * power.alpha))
-    inside = np.flatnonzero((curve.to_numpy() <= ceiling).any(axis=1))
-    start = int(inside[0]) if len(inside) else 0
-    start = min(start, max(0, len(curve) - 2))
-    shown = curve.iloc[start:]
-    across = (width - left - 10) / max(1, len(shown) - 1)
-    names = list(curve.columns)
-    style = choose_looks(names)
-    shades = [light for light, _ in palette()]
-    lines: list[dict[str, Any]] = []
-    for position, name in enumerate(names):
-        p = shown[name].to_numpy()
-        x, y = _cut_off(left + across * np.arange(len(p)), p, ceiling)
-        y = top + (1 - y / ceiling) * (height - top - bottom)
-        points = " ".join(f"{one:.1f},{other:.1f}" for one, other in zip(x, y, strict=True))
-        found = int((power.p_values[position] <= power.alpha).sum())
-        dash = {"-": "", "--": "7 4", "-.": "7 3 2 3", ":": "2 3"}[str(style[name]["linestyle"])]
-        lines.append(
-            {
-                "label": power.measures[position].title,
-                "points": points,
-                "shade": shades.index(str(style[name]["color"])),
-                "dash": dash,
-                "found": found,
-                "strong": name in highlight,
-                "p": [format_p(float(value), power.n_permutations) for value in p],
-            }
-        )
-    lines.sort(key=lambda line: -line["found"])
-    ticks = [round(ceiling * part / 4, 4) for part in range(5)]
-    x_ticks = sorted({0, (len(shown) - 1) // 2, len(shown) - 1})
-    scale = height - top - bottom
-    content = {
-        "title": f"Discriminative power curves, {power.collection or 'scores'}",
-        "signature": str(power.signature),
-        "width": width,
-        "height": height,
-        "left": left,
-        "top": top,
-        "floor": height - bottom,
-        "across": across,
-        "first": start + 1,
-        "lines": lines,
-        "alpha": power.alpha,
-        "alpha_y": top + (1 - power.alpha / ceiling) * scale,
-        "y_ticks": [{"at": top + (1 - tick / ceiling) * scale, "label": f"{tick:g}"} for tick in ticks],
-        "x_ticks": [{"at": left + tick * across, "label": str(start + 1 + tick)} for tick in x_ticks],
-        "data": {"first": start + 1, "left": left, "across": across, "lines": _for_hover(lines)},
+    inside = np.flatnonzero((ordered <= ceiling).any(axis=0))
+    start = min(int(inside[0]) if len(inside) else 0, max(0, n_pairs - 2))
+    shown = start + thin(n_pairs - start)
+    names = [str(one) for one in power.measures]
+    found = power.significant.sum(axis=1).tolist()
+    order = sorted(range(len(names)), key=lambda m: -found[m])
+    curves = [
+        Curve(names[m], power.measures[m].title, 1.0 + shown, ordered[m, shown], names[m] in highlight) for m in order
+    ]
+    said = ", ".join(f"{power.measures[m].title} finds {found[m]:,} significant pairs" for m in order)
+    title = f"Discriminative power curves, {power.collection or 'scores'}"
+    label = "run pairs, by p-value from large to small"
+    keys = "Left and right arrow keys read the p-values."
+    svg, place = draw_power(curves, power.alpha, ceiling, label, title=f"{title}: {said}. {keys}")
+    looks = find_looks(names)
+    lines = [
+        {"label": one.title, "found": f"{found[m]:,}", "sample": draw_sample(looks[one.name], one.strong)}
+        for m, one in zip(order, curves, strict=True)
+    ]
+    data = {
+        **place,
+        "pairs": (1 + shown).tolist(),
+        "lines": [
+            {"label": one.title, "p": [format_p(float(p), power.n_permutations) for p in one.y]} for one in curves
+        ],
     }
+    drawn = "" if len(shown) == n_pairs - start else f" Drawn through {len(shown):,} of {n_pairs - start:,} pairs."
+    caption = f"{title}, by {power.test}. The nearer to the left, the more significant differences.{drawn}"
+    content = {"caption": caption, "signature": str(power.signature), "svg": svg, "lines": lines, "data": data}
     return Block("curves", content)
 
 
-def _cut_off(x: np.ndarray, p: np.ndarray, ceiling: float) -> tuple[np.ndarray, np.ndarray]:
-    """Begin a falling curve where it comes down to the ceiling."""
-    above = int((p > ceiling).sum())
-    if not 0 < above < len(p):
-        return x[above:], p[above:]
-    share = (p[above - 1] - ceiling) / (p[above - 1] - p[above])
-    enters = x[above - 1] + share * (x[above] - x[above - 1])
-    return np.append(enters, x[above:]), np.append(ceiling, p[above:])
-
-
-def rules_block(rules: dict[str, str]) -> Block:
-    """Return a list of names and what they mean.
+def figure_block(charts: Sequence[str], caption: str, signature: str, names: Sequence[str] = ()) -> Block:
+    """Return charts side by side under one caption, with a legend of measures.
 
     Parameters
     ----------
-    rules : dict of str to str
+    charts : sequence of str
+        SVG, escaped.
+    caption, signature : str
+    names : sequence of str, optional
+        Measures in the legend.
 
     Returns
     -------
     Block
     """
-    return Block("rules", {"rules": list(rules.items())})
+    looks = find_looks(list(names))
+    legend = [{"label": name, "sample": draw_sample(look)} for name, look in looks.items()]
+    return Block("figure", {"charts": list(charts), "caption": caption, "signature": signature, "lines": legend})
 
 
-def _for_hover(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"label": line["label"], "p": line["p"]} for line in lines]
+def rules_block(rules: Mapping[str, str], folded: str = "") -> Block:
+    """Return a list of names and what they mean.
+
+    Parameters
+    ----------
+    rules : mapping of str to str
+    folded : str, optional
+        What the reader opens to see it.
+
+    Returns
+    -------
+    Block
+    """
+    return Block("rules", {"rules": list(rules.items())}, folded=folded)
 
 
 def heatmap_block(
-    square: pd.DataFrame, title: str, signature: str, tips: dict[tuple[int, int], str], digits: int = 2
+    square: pd.DataFrame, title: str, signature: str, tips: Mapping[tuple[int, int], str], digits: int = 2
 ) -> Block:
     """Return a coloured square of numbers between −1 and 1, each saying more when hovered.
 
@@ -253,7 +273,7 @@ def heatmap_block(
     ----------
     square : DataFrame, shape (measure, measure)
     title, signature : str
-    tips : dict
+    tips : mapping
         What is said of row i and column j.
     digits : int, optional
 
@@ -277,7 +297,7 @@ def heatmap_block(
                 }
             )
         rows.append({"label": name, "cells": cells})
-    return Block("heatmap", {"title": title, "signature": signature, "names": names, "rows": rows})
+    return Block("heatmap", {"caption": title, "signature": signature, "names": names, "rows": rows})
 
 
 def _shade(value: float) -> tuple[str, bool]:
@@ -295,22 +315,3 @@ def _shade(value: float) -> tuple[str, bool]:
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     # Black and white are equally legible where the luminance is 0.179 (WCAG 2's contrast ratio).
     return f"rgb({red},{green},{blue})", luminance < 0.179
-
-
-def picture_block(picture: Path, alt: str) -> Block:
-    """Return a picture that becomes a part of the page.
-
-    Parameters
-    ----------
-    picture : Path
-        An SVG or PNG file.
-    alt : str
-        What it shows, for those who cannot see it.
-
-    Returns
-    -------
-    Block
-    """
-    kind = "svg+xml" if picture.suffix == ".svg" else "png"
-    content = base64.b64encode(picture.read_bytes()).decode()
-    return Block("picture", {"source": f"data:image/{kind};base64,{content}", "alt": alt})

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 
 # The palette of Okabe and Ito for colour-blind readers, with a darker yellow and a darker grey for white paper.
@@ -51,6 +50,8 @@ _SETTINGS: dict[str, Any] = {
 @contextmanager
 def house_style() -> Iterator[None]:
     """Use the style of metaeval, regardless of the user's own settings of matplotlib."""
+    import matplotlib as mpl  # whoever asks for colours only does not wait for it
+
     settings: Any = {**dict(mpl.rcParamsDefault), "backend": mpl.get_backend(), **_SETTINGS}
     with mpl.rc_context(settings):
         yield

@@ -26,7 +26,7 @@ def files(tmp_path, monkeypatch):
     me.io.write_scores(some, tmp_path / "some.csv")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(study, "LEAST_TOPICS", 10_000)
-    monkeypatch.setattr(Comparison, "write", lambda _, folder: folder / "index.html")
+    monkeypatch.setattr(Comparison, "write", lambda _, folder, **options: folder / "index.html")
 
 
 @pytest.mark.usefixtures("files")

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -165,20 +166,6 @@ class TestCompare:
             compare(slow, quantified(), time_limit=0.01, **QUICK)
 
 
-def shorten(result):
-    """Leave the answers out that the summary does not need: writing them takes seconds."""
-    left_out = (
-        "overlap",
-        "contradictions",
-        "coverage",
-        "sample_size",
-        "preference",
-        "small_consistency",
-    )
-    studies = tuple(replace(one, **dict.fromkeys(left_out)) for one in result.collections)
-    return replace(result, collections=studies, pooled=None)
-
-
 NASTY = "<img src=x onerror=alert(1)>"
 
 
@@ -190,21 +177,32 @@ def written(tmp_path_factory):
     return compare("RNADW", both, **QUICK).write(tmp_path_factory.mktemp("report") / "out")
 
 
-@pytest.fixture
-def plain_figures(monkeypatch):
-    """Write an empty picture for each figure: drawing takes seconds, and these tests are about files."""
-
-    def save(figure, folder, name, suffixes=(".png", ".svg")):
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = [folder / f"{name}{suffix}" for suffix in suffixes]
-        for path in paths:
-            path.write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
-        return paths
-
-    monkeypatch.setattr("metaeval.comparison.report.save_figure", save)
-
-
 class TestReport:
+    def test_nothing_in_it_grows_with_the_number_of_pairs_unless_asked_for(self, tmp_path):
+        sizes = {}
+        for n_runs in (6, 40):
+            result = compare("RNADW", quantified(n_runs=n_runs, baselines=False), **QUICK)
+            index = result.write(tmp_path / str(n_runs))
+            rows = [len(path.read_text("utf-8").splitlines()) for path in index.parent.glob("tables/*.csv")]
+            sizes[n_runs] = (max(rows), len((index.parent / "report.json").read_text("utf-8")))
+        assert sizes[6][0] == sizes[40][0]
+        assert sizes[40][1] < 1.2 * sizes[6][1]
+        result.write(tmp_path / "all", p_values=True)
+        frame = pd.read_csv(tmp_path / "all" / "tables" / "oq-power-p-values.csv")
+        assert len(frame) == 7 * 40 * 39 // 2
+
+    def test_figures_for_print_are_drawn_if_asked_for(self, tmp_path, monkeypatch):
+        drawn = []
+        monkeypatch.setattr("metaeval.comparison.report._draw", lambda result, folder, name: drawn.append(name))
+        monkeypatch.setattr("joblib.cpu_count", lambda: 1)
+        result = compare("RNADW", quantified(), **QUICK)
+        result.write(tmp_path)
+        assert not drawn
+        result.write(tmp_path, figures="all")
+        assert {"oq-power", "oq-power-max-t", "oq-similarity"} <= set(drawn)
+        with pytest.raises(MetaevalError, match="no choice of figures 'none'"):
+            result.write(tmp_path, figures="none")
+
     def test_everything_is_written_and_named_in_report_json(self, written):
         folder = written.parent
         description = json.loads((folder / "report.json").read_text())
@@ -213,10 +211,11 @@ class TestReport:
         assert written.name == "index.html"
         assert description["new"] == ["RNADW"]
         for kind in ("similarity", "power", "overlap", "contradictions", "consistency", "topics", "baselines"):
-            for suffix in ("csv", "md", "tex"):
+            for suffix in ("csv", "tex"):
                 assert list((folder / "tables").glob(f"1-*-{kind}.{suffix}"))
-            for suffix in ("png", "svg"):
-                assert list((folder / "figures").glob(f"1-*-{kind}.{suffix}"))
+        for kind in ("power", "consistency", "topics-power", "baselines-1"):
+            chart, *_ = (folder / "figures").glob(f"1-*-{kind}.svg")
+            assert ElementTree.parse(chart).getroot().tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 (our own file)
         assert [path.name for path in folder.parent.iterdir()] == ["out"]
 
     def test_names_from_data_are_text_and_nothing_is_asked_from_outside(self, written):
@@ -227,9 +226,9 @@ class TestReport:
         assert "https://" not in page
         assert len(page) < 3_000_000
 
-    def test_a_new_report_takes_the_old_ones_place_and_leaves_other_files_alone(self, tmp_path, plain_figures):
+    def test_a_new_report_takes_the_old_ones_place_and_leaves_other_files_alone(self, tmp_path):
         (tmp_path / "notes.txt").write_text("mine")
-        both = shorten(compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK))
+        both = compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK)
         both.write(tmp_path)
         assert list(tmp_path.rglob("2-second*"))
         replace(both, collections=both.collections[:1]).write(tmp_path)
@@ -237,15 +236,15 @@ class TestReport:
         assert not list(tmp_path.rglob("2-second*"))
         assert json.loads((tmp_path / "report.json").read_text())["files"]
 
-    def test_a_report_of_a_stranger_cannot_have_files_outside_deleted(self, tmp_path, plain_figures):
+    def test_a_report_of_a_stranger_cannot_have_files_outside_deleted(self, tmp_path):
         (tmp_path / "out").mkdir()
         (tmp_path / "precious").write_text("x")
         (tmp_path / "out" / "report.json").write_text(json.dumps({"files": ["../precious", "/etc/hostname", 3]}))
-        shorten(compare("RNADW", quantified(), **QUICK)).write(tmp_path / "out")
+        (compare("RNADW", quantified(), **QUICK)).write(tmp_path / "out")
         assert (tmp_path / "precious").exists()
 
-    def test_a_writer_that_is_stopped_leaves_the_old_report_whole(self, tmp_path, monkeypatch, plain_figures):
-        result = shorten(compare("RNADW", quantified(), **QUICK))
+    def test_a_writer_that_is_stopped_leaves_the_old_report_whole(self, tmp_path, monkeypatch):
+        result = compare("RNADW", quantified(), **QUICK)
         index = result.write(tmp_path / "out")
         before = index.read_text()
         from metaeval.comparison import report
@@ -253,7 +252,7 @@ class TestReport:
         def stopped(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(report, "_page", stopped)
+        monkeypatch.setattr(report, "_describe", stopped)
         with pytest.raises(KeyboardInterrupt):
             result.write(tmp_path / "out")
         assert index.read_text() == before
@@ -295,7 +294,7 @@ LAYOUT = ("--layout", "probabilities", "-B", 100, "--trials", 40)
 
 def test_a_users_measure_becomes_a_report_from_the_command_line(files):
     given = ("--gold", files / "gold.csv", "--runs", files / "runs", *LAYOUT)
-    shorten(compare("RNADW", quantified(), **QUICK)).write(files / "report")
+    (compare("RNADW", quantified(), **QUICK)).write(files / "report")
     (files / "report" / "mine.txt").write_text("mine")
     refused = command("-m", f"{files}/own.py:own", *given, "-o", files / "report")
     assert refused.returncode == 2

@@ -1,7 +1,6 @@
 """A process that draws figures may be killed, by whoever needs its memory; the report is written all the same."""
 
 from concurrent.futures.process import BrokenProcessPool
-from types import SimpleNamespace
 
 import joblib
 
@@ -17,7 +16,7 @@ def test_what_a_killed_process_did_not_write_is_written_by_this_one(monkeypatch,
             raise BrokenProcessPool("a worker was killed")
 
     monkeypatch.setattr(joblib, "Parallel", Killed)
-    monkeypatch.setattr(report, "_results", lambda comparison: [("power", None), ("similarity", None)])
-    monkeypatch.setattr(report, "_write_result", lambda result, folder, name: (folder / name).touch())
-    report._write_files(SimpleNamespace(collections=()), tmp_path)
+    monkeypatch.setattr(report, "name_results", lambda comparison: [("power", None), ("similarity", None)])
+    monkeypatch.setattr(report, "_draw", lambda result, folder, name: (tmp_path / name).touch())
+    report._draw_all(None, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["power", "similarity"]

@@ -6,7 +6,62 @@
   theme.addEventListener("click", () => {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
+    try { localStorage.setItem("metaeval-theme", root.dataset.theme); } catch { /* no storage here */ }
   });
+
+  // The contents are folded on a narrow screen.
+  document.querySelector(".contents").open = matchMedia("(min-width: 52.01rem)").matches;
+
+  // One collection at a time.
+  const parts = [...document.querySelectorAll("[data-collection]")];
+  for (const group of document.querySelectorAll(".collections")) {
+    const buttons = [...group.querySelectorAll("button")];
+    group.hidden = false;
+    const choose = button => {
+      buttons.forEach(one => one.setAttribute("aria-pressed", String(one === button)));
+      parts.forEach(part => part.classList.toggle("off", !["0", part.dataset.collection].includes(button.dataset.show)));
+    };
+    buttons.forEach(button => button.addEventListener("click", () => choose(button)));
+    choose(buttons[0]);
+  }
+  const reveal = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    const part = target && target.closest(".off");
+    if (part) document.querySelector(`.collections [data-show="${part.dataset.collection}"]`).click();
+    if (part) target.scrollIntoView();
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
+  // Printing: whatever is folded is opened, and closed again.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("main details:not([open])")];
+    opened.forEach(one => { one.open = true; });
+  });
+  addEventListener("afterprint", () => opened.forEach(one => { one.open = false; }));
+
+  // Copying: what a spreadsheet takes.
+  for (const button of document.querySelectorAll(".copy")) {
+    const table = button.closest(".block").querySelector("table");
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const read = cell => (cell.querySelector(".sort") ?? cell).textContent.trim();
+      const text = [...table.rows].map(row => [...row.cells].map(read).join("\t")).join("\n");
+      try {
+        await navigator.clipboard.writeText(text);
+      } catch {
+        const area = document.createElement("textarea");
+        area.value = text;
+        document.body.append(area);
+        area.select();
+        document.execCommand("copy");
+        area.remove();
+      }
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    });
+  }
 
   // Sorting: numbers as numbers, words as words, gaps last.
   const compare = (a, b) => {
@@ -30,27 +85,30 @@
     }));
   }
 
-  // Curves: the p-values of all measures at the pair under the pointer.
+  // Curves: the p-values of all measures at the pair under the pointer; the legend hides and shows curves.
   for (const figure of document.querySelectorAll("figure.curves")) {
     const data = JSON.parse(figure.querySelector(".curve-data").textContent);
     const svg = figure.querySelector("svg[role=img]"), cursor = svg.querySelector(".cursor"), tip = figure.querySelector(".tip");
-    const last = data.lines[0].p.length - 1;
+    const pairs = data.pairs, last = pairs.length - 1, reach = pairs[last] - pairs[0] || 1, off = new Set();
     let at = 0;
+    const place = position => data.left + (pairs[position] - pairs[0]) / reach * data.span;
     const show = position => {
       at = Math.max(0, Math.min(last, position));
-      const x = data.left + at * data.across;
+      const x = place(at);
       cursor.setAttribute("x1", x); cursor.setAttribute("x2", x); cursor.setAttribute("visibility", "visible");
-      tip.textContent = [`pair ${data.first + at}`, ...data.lines.map(line => `${line.label}: p ${line.p[at]}`)].join("\n");
+      const lines = data.lines.filter((_, number) => !off.has(number));
+      tip.textContent = [`pair ${pairs[at]}`, ...lines.map(line => `${line.label}: p ${line.p[at]}`)].join("\n");
       tip.hidden = false;
       const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
       const right = x * scale > box.width / 2;
-      tip.style.left = right ? "" : `${x * scale + 12}px`;
-      tip.style.right = right ? `${figure.querySelector(".plot").clientWidth - x * scale + 12}px` : "";
+      tip.style.left = right ? "auto" : `${x * scale + 12}px`;
+      tip.style.right = right ? `${figure.querySelector(".plot").clientWidth - x * scale + 12}px` : "auto";
     };
     const hide = () => { tip.hidden = true; cursor.setAttribute("visibility", "hidden"); };
     svg.addEventListener("mousemove", event => {
       const box = svg.getBoundingClientRect();
-      show(Math.round(((event.clientX - box.left) * svg.viewBox.baseVal.width / box.width - data.left) / data.across));
+      const wanted = ((event.clientX - box.left) * svg.viewBox.baseVal.width / box.width - data.left) / data.span * last;
+      show(Math.round(wanted));
     });
     svg.addEventListener("mouseleave", hide);
     svg.addEventListener("blur", hide);
@@ -60,10 +118,17 @@
       event.preventDefault();
       show(tip.hidden ? 0 : at + step);
     });
+    for (const button of figure.querySelectorAll(".toggle")) {
+      button.addEventListener("click", () => {
+        const number = Number(button.dataset.curve), shown = off.delete(number) || !off.add(number);
+        button.setAttribute("aria-pressed", String(shown));
+        svg.querySelector(`[data-curve="${number}"]`).style.display = shown ? "" : "none";
+      });
+    }
   }
 
   // Heatmaps: what stands behind a number.
-  for (const plot of document.querySelectorAll(".plot")) {
+  for (const plot of document.querySelectorAll(".scroll.plot")) {
     const tip = plot.querySelector(":scope > .tip");
     for (const cell of plot.querySelectorAll("td[data-tip]")) {
       if (!cell.dataset.tip) continue;

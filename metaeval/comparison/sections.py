@@ -1,0 +1,371 @@
+"""What the page of a comparison shows, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.baseline_preference import BaselinePreference
+from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.grades import CONTRADICTED
+from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.result import Result
+from metaeval.analyses.sample_size import SampleSize
+from metaeval.analyses.significance_contradictions import SignificanceContradictions
+from metaeval.analyses.split_half_consistency import SplitHalfConsistency
+from metaeval.comparison.charts import Curve, Row, draw_curves, draw_rows, draw_scatter
+from metaeval.comparison.page import (
+    Block,
+    Page,
+    Section,
+    curves_block,
+    figure_block,
+    heatmap_block,
+    rules_block,
+    table_block,
+)
+from metaeval.comparison.shelf import Shelf, name_file
+from metaeval.errors import format_count
+from metaeval.measures.base import Measure
+from metaeval.show.table import Table
+
+if TYPE_CHECKING:
+    from metaeval.comparison.new_measure import Comparison
+
+LISTED = 200
+"""Contradicting run pairs in the report, unless all of them are asked for."""
+
+_SHOWN = 12
+"""Contradicting run pairs on the page; the file beside it has more."""
+
+_PANELS = 8
+"""Most panels of score deltas on the page."""
+
+QUESTIONS = {
+    "similarity": (
+        "Ranking similarity",
+        "Do two measures rank the runs alike? Kendall's τ between every two rankings by mean score.",
+        (
+            "Measures that rank alike on these runs need not do so on others, least of all where runs are few or far apart.",
+        ),
+    ),
+    "consistency": (
+        "Split-half consistency",
+        "Does a measure give the same ranking on other topics? Mean τ between rankings on two random, disjoint sets.",
+        (
+            "A measure that always gives the same wrong ranking is perfectly consistent.",
+            "The test is over splits of the same topics: it says which measure is more consistent on them, not on others.",
+        ),
+    ),
+    "power": (
+        "Discriminative power",
+        "How many differences between runs does a measure find significant? Not every discriminative measure is right, "
+        "but one that tells nothing apart says nothing.",
+        (
+            "The randomised Tukey HSD test takes runs to differ in their means only; where they differ in spread, it "
+            "finds false differences. The other tests do not assume this.",
+            "Power says nothing about whether the differences are right: give a reference, and the report tells.",
+        ),
+    ),
+    "reference": (
+        "Against the reference",
+        "Are the differences that a measure finds significant right? Of its significant pairs of runs, those that the "
+        "reference confirms (finds significant too), contradicts (finds the opposite significant), or does not find, and "
+        "those that it misses. A measure that separates many runs and is contradicted is not discriminative but wrong.",
+        ("A reference errs too. Pairs share runs: the interval allows for it, by a rule that is approximate.",),
+    ),
+    "overlap": (
+        "Significance overlap",
+        "Do measures find the same pairs of runs significantly different?",
+        ("A measure that finds few pairs overlaps little with any other, right or wrong.",),
+    ),
+    "contradictions": (
+        "Contradictions",
+        "For which run pairs do two measures reach opposite significant conclusions?",
+        ("That two measures contradict each other does not tell which of them is wrong.",),
+    ),
+    "coverage": (
+        "Coverage",
+        "Does an improvement by a measure go with improvement by all reference measures at once? Spearman's ρ with the "
+        "unanimous improvement ratio.",
+        ("It depends on which reference measures are chosen.",),
+    ),
+    "sample_size": (
+        "Number of topics",
+        "How many topics does a measure need to rank consistently and to tell runs apart?",
+        ("Curves beyond the topics at hand would be extrapolated; these end there.",),
+    ),
+    "preference": (
+        "Baseline preference",
+        "Which of the two baselines does each measure prefer, topic by topic?",
+        ("Two runs are two runs: what holds of these baselines need not hold of others.",),
+    ),
+}
+"""By key: the title of a section, its question, and when not to trust it."""
+
+
+def lay_out(comparison: Comparison, shelf: Shelf, p_values: bool = False) -> Page:
+    """Return the page of a comparison, and write the tables and charts that it links to.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    shelf : Shelf
+    p_values : bool, optional
+        Write every p-value and every contradicting pair of runs too.
+
+    Returns
+    -------
+    Page
+    """
+    lead = " and ".join(
+        f"{format_count(len(one.scores.runs), 'run')} × {format_count(len(one.scores.topics), 'topic')} ({one.name})"
+        for one in comparison.collections
+    )
+    sections = [_summarise(comparison, shelf), _list_traits(comparison, shelf)]
+    sections += [_answer(comparison, key, shelf, p_values) for key in QUESTIONS]
+    sections.append(_list_skipped(comparison))
+    shown = [one for one in sections if one.blocks or one.parts or one.text]
+    names = tuple(one.name for one in comparison.collections)
+    return Page(give_title(comparison), f"{lead}.", tuple(shown), names, str(comparison.signature))
+
+
+def give_title(comparison: Comparison) -> str:
+    """Return the title of a comparison's report."""
+    return f"{', '.join(comparison.new)} beside the established measures"
+
+
+def list_measures(comparison: Comparison) -> list[Measure]:
+    """Return all measures, and what they are held against."""
+    return [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
+
+
+def _summarise(comparison: Comparison, shelf: Shelf) -> Section:
+    def marks(frame: pd.DataFrame) -> pd.DataFrame:
+        bands = {"good": "band high", "fair": "band middle", "poor": "band low", CONTRADICTED: "band low"}
+        return frame.map(lambda mark: bands.get(mark.partition(" (")[0], ""))
+
+    caption = "Summary, like Tables 4 and 7 of Sakai (ACL 2021). Every mark is reached by the rule stated below it."
+    table = Table(comparison.to_frame(), caption, comparison.signature, marks=marks)
+    links = dict.fromkeys((name for found in comparison.traits.values() for name in found), "traits")
+    links |= {name: name for name in ("similarity", "consistency", "reference")}
+    links |= {name: "power" for name in table.frame.columns if str(name).startswith("power")}
+    blocks = (
+        shelf.put_table(table, "summary", links=links, highlight=comparison.new),
+        rules_block(comparison.rules(), "How each mark is reached"),
+    )
+    notes = [note for one in comparison.collections for note in one.diagnostics.describe()]
+    return Section("summary", "Summary", (*comparison.notes, _tell_directions(comparison), *notes), blocks)
+
+
+def _tell_directions(comparison: Comparison) -> str:
+    """Return in sentences of which measures higher or lower scores are better, and of which that is assumed."""
+    words = {
+        "higher": "Higher is better",
+        "lower": "Lower is better",
+        "assumed: higher": "Assumed, because nobody stated it, that higher is better",
+    }
+    measures = list_measures(comparison)
+    named = {way: [str(one) for one in measures if one.direction == way] for way in words}
+    return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
+
+
+def _list_traits(comparison: Comparison, shelf: Shelf) -> Section:
+    rows = [
+        (measure, name, trait.mark, trait.evidence)
+        for measure, found in comparison.traits.items()
+        for name, trait in found.items()
+    ]
+    if not rows:
+        return Section("traits", "What kind of measure")
+    frame = pd.DataFrame(rows, columns=["measure", "trait", "mark", "tried, or found"]).set_index("measure")
+    caption = "Each trait is tried on made-up data: how many cases, or the case that speaks against it."
+    table = Table(frame, caption, comparison.signature)
+    block = shelf.put_table(table, "traits", highlight=comparison.new, folded="What was tried, and what was found")
+    return Section("traits", "What kind of measure", (caption,), (block,))
+
+
+def _answer(comparison: Comparison, key: str, shelf: Shelf, p_values: bool) -> Section:
+    title, question, doubts = QUESTIONS[key]
+    parts = []
+    for number, study in enumerate(comparison.collections, start=1):
+        blocks = tuple(_list_blocks(comparison, number, key, shelf, p_values))
+        if blocks:
+            parts.append(Section(f"{key}-{number}", study.name, (), blocks, collection=number))
+    pooled: tuple[Block, ...] = ()
+    if key == "power" and comparison.pooled is not None:
+        table, by = comparison.pooled.to_table(), comparison.pooled.by_collection()
+        frame, details = comparison.pooled.to_frame(), {"by_collection": by}
+        pooled = (shelf.put_table(table, "pooled-power", frame=frame, details=details, highlight=comparison.new),)
+    if not parts:
+        return Section(key, title)
+    return Section(key, title, (question,), pooled, tuple(parts), doubts)
+
+
+_TOGETHER = {
+    "consistency": ("consistency", "small_consistency"),
+    "power": ("power", "robust_power"),
+    "reference": ("reference", "robust_reference"),
+}
+
+
+def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_values: bool) -> list[Block]:
+    """Return what a section shows of one collection, and write it."""
+    study = comparison.collections[number - 1]
+    blocks: list[Block] = []
+    for question in _TOGETHER.get(key, (key,)):
+        result = getattr(study, question)
+        if result is None:
+            continue
+        name = name_file(comparison, number, question)
+        if isinstance(result, RankingSimilarity):
+            blocks.append(_show_similarity(result, study.name, name, shelf))
+            continue
+        if isinstance(result, DiscriminativePower) and question == "power":
+            blocks.append(_show_curves(result, comparison.new, name, shelf))
+        details = _choose_details(result, p_values)
+        frame = _choose_rows(result)
+        if isinstance(result, SampleSize):
+            blocks += _show_sizes(result, study.name, name, shelf, comparison.new)
+            links = shelf.write_table(result.to_table(), name, frame=frame, details=details)
+            blocks[-1] = blocks[-1].link(*links) if blocks else Block("notes", {"notes": ()})
+            continue
+        blocks.append(shelf.put_table(result.to_table(), name, frame=frame, details=details, highlight=comparison.new))
+        if isinstance(result, SplitHalfConsistency) and question == "consistency":
+            blocks.append(_show_splits(result, study.name, name, shelf))
+        elif isinstance(result, SignificanceContradictions):
+            blocks += _show_run_pairs(result, f"{name}-run-pairs", shelf, p_values, comparison.new)
+        elif isinstance(result, BaselinePreference):
+            blocks += _show_deltas(result, study.name, name, shelf, comparison.new)
+    return blocks
+
+
+def _choose_rows(result: Result) -> pd.DataFrame:
+    """Return the numbers of a result, without those of every pair of runs."""
+    if isinstance(result, DiscriminativePower):
+        return result.summary().merge(result.intervals())
+    return result.to_frame()
+
+
+def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
+    """Return further numbers of a result; those of every pair of runs, split or topic only if asked for."""
+    if isinstance(result, DiscriminativePower):
+        return {"differences": result.compare_power(), **({"p_values": result.to_frame()} if p_values else {})}
+    if isinstance(result, SplitHalfConsistency):
+        found = result.details() if p_values else {"comparisons": result.comparisons()}
+        return found if len(result.measures) > 1 else {}
+    if isinstance(result, BaselinePreference):
+        return result.details() if p_values else {"quadrants": result.quadrants()}
+    return {}
+
+
+def _show_similarity(found: RankingSimilarity, collection: str, name: str, shelf: Shelf) -> Block:
+    names = [one.title for one in found.measures]
+    square = pd.DataFrame(found.tau, index=names, columns=names)
+    tips = {
+        (i, j): f"{names[i]} and {names[j]}\nτ = {found.tau[i, j]:.3f}\n"
+        f"{found.confidence:.0%} interval over topics: {found.low[i, j]:.3f} to {found.high[i, j]:.3f}"
+        for i, j in np.ndindex(found.tau.shape)
+        if i != j
+    }
+    caption = f"{found.symbol} between the rankings by every two measures, {collection}. {found.no_interval}".strip()
+    block = heatmap_block(square, caption, str(found.signature), tips)
+    return block.link(*shelf.write_table(found.to_table(), name, frame=found.to_frame(), details=found.details()))
+
+
+def _show_curves(power: DiscriminativePower, new: Sequence[str], name: str, shelf: Shelf) -> Block:
+    block = curves_block(power, new)
+    return shelf.put_charts(block, {name: block.content["svg"]}, power.signature)
+
+
+def _show_splits(found: SplitHalfConsistency, collection: str, name: str, shelf: Shelf) -> Block:
+    ends = np.quantile(found.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
+    rows = [
+        Row(
+            str(found.measures[m]), found.measures[m].title, float(found.means[m]),
+            (float(ends[0, m]), float(ends[3, m])), (float(ends[1, m]), float(ends[2, m])),
+        )
+        for m in np.argsort(-found.means, kind="stable")
+    ]  # fmt: skip
+    a, b = found.sizes
+    said = ", ".join(f"{row.title} {row.centre:.3f}" for row in rows)
+    svg = draw_rows(rows, f"τ between rankings on {a} and {b} other topics", title=f"Mean τ over splits: {said}.")
+    caption = f"τ over splits of {collection}: the mean, the middle half and the middle 95 % of splits."
+    return shelf.put_charts(figure_block([svg], caption, str(found.signature)), {name: svg}, found.signature)
+
+
+def _show_sizes(found: SampleSize, collection: str, name: str, shelf: Shelf, new: Sequence[str]) -> list[Block]:
+    sizes = np.array(found.sizes, dtype=float)
+    charts: dict[str, str] = {}
+    for kind, values, x_label, y_label in (
+        ("consistency", found.tau, "topics in either set", "mean τ between two sets"),
+        ("power", found.power, "topics", "share of significant run pairs"),
+    ):
+        curves = [
+            Curve(str(one), one.title, sizes, values[:, m], str(one) in new) for m, one in enumerate(found.measures)
+        ]
+        known = [size for size, row in zip(found.sizes, values, strict=True) if not np.isnan(row).all()]
+        title = f"{y_label} against the number of topics, by measure; the numbers are in tables/{name}.csv"
+        svg = draw_curves(curves, x_label, y_label, log=True, ticks=known, title=title)
+        charts |= {f"{name}-{kind}": svg} if svg else {}
+    if not charts:
+        return []
+    caption = f"Consistency and discriminative power against the number of topics of {collection}."
+    names = [str(one) for one in found.measures]
+    block = figure_block(list(charts.values()), caption, str(found.signature), names)
+    return [shelf.put_charts(block, charts, found.signature)]
+
+
+def _show_run_pairs(
+    found: SignificanceContradictions, name: str, shelf: Shelf, p_values: bool, new: Sequence[str]
+) -> list[Block]:
+    """Show the first contradicting run pairs; a file beside the page has more of them, all of them only if asked for."""
+    rows = found.run_pairs(None if p_values else LISTED)
+    if not len(rows):
+        return []
+    total = int(found.to_frame()["contradictions"].sum())
+    caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
+    some = "" if len(rows) == total else f" The first {len(rows):,} of {total:,}."
+    table = Table(rows.set_index("measure_1"), caption + some, found.signature)
+    links = shelf.write_table(table, name)
+    if len(rows) > _SHOWN:
+        caption = f"{caption} The first {_SHOWN} of {total:,}."
+        table = replace(table, frame=table.frame.head(_SHOWN), caption=caption)
+    return [table_block(table, highlight=new, folded=f"Which run pairs ({total:,})").link(*links)]
+
+
+def _show_deltas(
+    found: BaselinePreference, collection: str, name: str, shelf: Shelf, new: Sequence[str]
+) -> list[Block]:
+    """Draw the deltas of new measures against those of others."""
+    names = [str(one) for one in found.measures]
+    pairs = [
+        (names.index(other), names.index(one)) for one in names if one in new for other in names if other not in new
+    ]
+    charts: dict[str, str] = {}
+    for i, j in pairs[:_PANELS]:
+        first, second = found.measures[i].title, found.measures[j].title
+        x, y = found.deltas[:, i], found.deltas[:, j]
+        title = f"Score deltas of {second} against those of {first}, one point per topic"
+        charts[f"{name}-{len(charts) + 1}"] = draw_scatter(x, y, f"Δ{first}", f"Δ{second}", title=title)
+    if not charts:
+        return []
+    some = f" The first {_PANELS} of {len(pairs)} pairs of measures." if len(pairs) > _PANELS else ""
+    caption = (
+        f"Scores of {found.first} less those of {found.second} on every topic of {collection}, by two measures each. In "
+        f"the numbered corners the two measures prefer different runs.{some}"
+    )
+    return [
+        shelf.put_charts(figure_block(list(charts.values()), caption, str(found.signature)), charts, found.signature)
+    ]
+
+
+def _list_skipped(comparison: Comparison) -> Section:
+    lines = tuple(
+        f"{one.name}: {sentence}" for one in comparison.collections for sentence in (one.skipped or {}).values()
+    )
+    return Section("skipped", "What does not apply", lines)
