@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.hostile import api, commands, files, metamorphic, plugins, run_files, store
+from tests.hostile import api, commands, files, judging_files, metamorphic, plugins, run_files, store
 
 PARTS = {
     "files/tidy": files.read_tidy,
@@ -10,6 +10,9 @@ PARTS = {
     "files/wide": files.read_wide,
     "files/sakai": files.read_sakai,
     "files/trec_eval": files.read_trec_eval,
+    "files/wmt": judging_files.read_wmt,
+    "files/leaderboard": judging_files.read_leaderboard,
+    "files/annotations": judging_files.read_annotations,
     "files/semeval-c": run_files.read_semeval_c,
     "files/semeval-e": run_files.read_semeval_e,
     "files/dialogue-quality": run_files.read_dialogues,
