@@ -96,7 +96,15 @@ def _run() -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
-    warnings.showwarning = lambda message, *_, **__: print_note(visible(str(message)))
+    said: set[str] = set()
+
+    def note_once(message: object, *_: object, **__: object) -> None:
+        sentence = visible(str(message))
+        if sentence not in said:  # each of several steps may find the same
+            said.add(sentence)
+            print_note(sentence)
+
+    warnings.showwarning = note_once
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", MetaevalWarning)
     try:

@@ -120,10 +120,12 @@ def _detect_file(path: PathLike, columns: Mapping[str, str] | None = None) -> st
     refuse_leaderboard(header, path)
     if could:
         raise FormatError(f"it could be {' or '.join(could)}", file=path, hint=_state_format())
+    ranks = first.split()[1:2] == ["Q0"]  # of documents, of which this package knows nothing, or of runs
+    of_runs = f"if runs are ranked in it, not documents, {format_option('format', 'ranking')}; " * ranks
     raise FormatError(
         f"its format cannot be detected from the first line ({format_list(header)})",
         file=path,
-        hint=f"a tidy file has columns {', '.join(COLUMNS)}; else {_state_format()}; "
+        hint=f"{of_runs}a tidy file has columns {', '.join(COLUMNS)}; else {_state_format()}; "
         f"gold and runs are for {format_option('read_runs')}",
     )
 
