@@ -1,0 +1,232 @@
+"""How measures are told apart in figures and on pages: a colour, a dash and a marker each, as plain data."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+COLOURS = (
+    ("#0064B0", "#6CB6FF"),  # blue
+    ("#BF4A00", "#FF9248"),  # orange
+    ("#007A56", "#3FCF9E"),  # green
+    ("#B0388A", "#F48FD0"),  # magenta
+    ("#1A1A1A", "#F2F2F2"),  # black, white on a dark page
+    ("#856600", "#E3C04B"),  # gold
+    ("#6A4BC4", "#B59CFF"),  # violet
+    ("#007C92", "#4FD8EE"),  # cyan
+    ("#9C1C2E", "#FF7A85"),  # red
+    ("#6E6E6E", "#A8A8A8"),  # grey
+)
+"""Pairs of colours, on a light and on a dark page; text in either can be read there (a contrast of 4.5)."""
+
+DARK_PAGE = "#16181D"
+"""Background of a dark page, on which the second colours can be read."""
+
+DASHES = {"-": "", "--": "7 4", "-.": "7 3 2 3", ":": "2 3"}
+"""Line styles of matplotlib, and the same as `stroke-dasharray` of SVG."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", "p", ">", "h")
+"""Markers of matplotlib; `marker_path` draws them in SVG."""
+
+KNOWN = (
+    ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
+    ("RNOD", "NMD", "RSNOD", "NVD", "RNSS", "JSD", "RNADW", "RNOD(distance=gold)", "RNADW(distance=gold)"),
+    ("AP", "nDCG@20", "ERR@20", "P@10", "P@20", "RR"),
+    ("OCI(beta=0.75, gamma=1)", "OCI(beta=0.25, gamma=1)", "r_int", "R_s", "tau_b", "MER", "MSE", "Pearson", "tau_a"),
+    ("CEM(scale=NOM)", "MI", "Purity", "Inverse_Purity", "MSE_M", "MAAC", "Rennie_Srebro", "Cosine",
+     "Reliability_Sensitivity", "Accuracy_within(n=1)"),
+)  # fmt: skip
+"""Measures that are shown together, which have looks of their own; in a mixture, an earlier list comes first."""
+
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look of one measure.
+
+    Parameters
+    ----------
+    colour : int
+        Position in `COLOURS`, and of the variables of `css_variables`.
+    dash : str
+        Line style of matplotlib, a key of `DASHES`.
+    marker : str
+        One of `MARKERS`.
+    """
+
+    colour: int
+    dash: str
+    marker: str
+
+    @property
+    def light(self) -> str:
+        """The colour on a light page."""
+        return COLOURS[self.colour][0]
+
+    @property
+    def dark(self) -> str:
+        """The colour on a dark page."""
+        return COLOURS[self.colour][1]
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the look as plain data for a page: a variable's name, both colours, `stroke-dasharray`, a path."""
+        return {
+            "variable": f"--c{self.colour}",
+            "light": self.light,
+            "dark": self.dark,
+            "dash": DASHES[self.dash],
+            "marker": self.marker,
+            "path": marker_path(self.marker),
+        }
+
+
+def find_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, Look]:
+    """Choose the look of every measure of a figure.
+
+    Known measures have a look of their own. One whose colour is that of another measure of the figure, and a measure
+    that is not known, gets a colour, a dash and a marker that are free. Up to 24 measures no two have two of the three
+    in common, and up to 10 no two have the same colour.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of measures; their order does not matter.
+    among : iterable of str, optional
+        All measures of the report, so that each looks the same in all of its figures.
+
+    Returns
+    -------
+    dict of str to Look
+
+    Examples
+    --------
+    >>> find_looks(["NMD", "mine"])["NMD"] == find_looks(["NMD"])["NMD"]
+    True
+    """
+    wanted = list(dict.fromkeys(names))
+    chosen = _choose(tuple(sorted({*wanted, *among}, key=_rank)))
+    return {name: chosen[name] for name in wanted}
+
+
+def _rank(name: str) -> tuple[int, int, str]:
+    for number, family in enumerate(KNOWN):
+        if name in family:
+            return number, family.index(name), ""
+    return len(KNOWN), 0, name
+
+
+def _find_wish(name: str) -> int:
+    number, place, _ = _rank(name)
+    return place if number < len(KNOWN) else hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
+
+
+@functools.lru_cache(maxsize=256)
+def _choose(names: tuple[str, ...]) -> dict[str, Look]:
+    """Give each name the nearest look to the one it wishes that shares least with those that have theirs."""
+    used: Counter[object] = Counter()
+    chosen = {}
+    for name in names:
+        wish = _find_wish(name)
+        colours, dashes, markers = (_turn(one, wish) for one in (range(len(COLOURS)), list(DASHES), MARKERS))
+        look = min(
+            (Look(*parts) for parts in itertools.product(colours, dashes, markers)),
+            key=lambda one: (
+                used[one],
+                max(used[pair] for pair in _pairs(one)),
+                used[one.colour],
+                used[one.marker],
+            ),
+        )
+        used.update([look, look.colour, look.marker, *_pairs(look)])
+        chosen[name] = look
+    return chosen
+
+
+def _turn(values: Sequence[_Value], start: int) -> list[_Value]:
+    first = start % len(values)
+    return [*values[first:], *values[:first]]
+
+
+def _pairs(one: Look) -> list[tuple[object, object]]:
+    return [(one.colour, one.dash), (one.colour, one.marker), (one.dash, one.marker)]
+
+
+def css_variables(theme: str) -> str:
+    """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> css_variables("dark")[:14]
+    '--c0: #6CB6FF;'
+    """
+    which = ("light", "dark").index(theme)
+    return " ".join(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))
+
+
+def marker_path(marker: str) -> str:
+    """Return a marker as the path of an SVG, about the origin and within 4 units of it.
+
+    Parameters
+    ----------
+    marker : str
+        One of `MARKERS`.
+
+    Returns
+    -------
+    str
+        For the attribute `d`.
+
+    Examples
+    --------
+    >>> marker_path("s")
+    'M-3.2 -3.2L3.2 -3.2L3.2 3.2L-3.2 3.2Z'
+    """
+    if marker == "o":
+        return "M-3.6 0A3.6 3.6 0 1 0 3.6 0A3.6 3.6 0 1 0 -3.6 0Z"
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in _find_corners(marker)) + "Z"
+
+
+def _find_corners(marker: str) -> list[tuple[float, float]]:
+    plus = [(-1.2, -3.8), (1.2, -3.8), (1.2, -1.2), (3.8, -1.2), (3.8, 1.2), (1.2, 1.2),
+            (1.2, 3.8), (-1.2, 3.8), (-1.2, 1.2), (-3.8, 1.2), (-3.8, -1.2), (-1.2, -1.2)]  # fmt: skip
+    slanted = math.sqrt(0.5)
+    shapes = {
+        "s": [(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)],
+        "D": [(0, -4), (4, 0), (0, 4), (-4, 0)],
+        "P": plus,
+        "X": [(round((x - y) * slanted, 2), round((x + y) * slanted, 2)) for x, y in plus],
+        "*": _polygon(5, turn=-90, inner=1.6),
+        "p": _polygon(5, turn=-90),
+        "h": _polygon(6, turn=-90),
+        "^": _polygon(3, turn=-90),
+        "v": _polygon(3, turn=90),
+        "<": _polygon(3, turn=180),
+        ">": _polygon(3, turn=0),
+    }
+    return shapes[marker]
+
+
+def _polygon(n: int, *, turn: float, inner: float | None = None) -> list[tuple[float, float]]:
+    radii = [4.0] if inner is None else [4.0, inner]
+    step = 360 / (n * len(radii))
+    angles = [math.radians(turn + step * k) for k in range(n * len(radii))]
+    return [
+        (round(radii[k % len(radii)] * math.cos(a), 2), round(radii[k % len(radii)] * math.sin(a), 2))
+        for k, a in enumerate(angles)
+    ]

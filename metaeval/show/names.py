@@ -1,0 +1,132 @@
+r"""Names as the papers typeset them: CEM^ORD and MAE^μ with superscripts, τ_a with a subscript.
+
+Names in tables and on the command line are plain text. In figures, LaTeX and HTML, what follows ``^`` is raised, and what
+follows ``_`` behind a Greek letter is lowered: ``my_measure`` stays as it is.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+
+from metaeval.errors import visible
+
+_SCRIPT = re.compile(r"(?<![\w^])(?:([A-Za-z][A-Za-z0-9]{0,7})\^([A-Za-zμ]{1,4})|([τρακ])_([A-Za-z]{1,4}(?:,[a-z])?))(?![\w^])")
+
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
+    "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho", "σ": "sigma", "τ": "tau",
+    "φ": "varphi", "χ": "chi", "ψ": "psi", "ω": "omega", "Δ": "Delta", "Σ": "Sigma", "Ω": "Omega", "Γ": "Gamma",
+    "Θ": "Theta", "Λ": "Lambda", "Π": "Pi", "Φ": "Phi", "Ψ": "Psi",
+}  # fmt: skip
+GREEK = {letter: f"\\{name}" for letter, name in _GREEK.items()}
+"""Greek letters, and their commands in the mathematics of LaTeX and matplotlib."""
+
+
+def split_scripts(text: str) -> list[tuple[str, str, str]]:
+    """Split a text into pieces that are plain, and bases with a superscript or a subscript.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of (str, str, str)
+        Kind (``""``, ``"^"`` or ``"_"``), plain text or base, and script.
+
+    Examples
+    --------
+    >>> split_scripts("mean MAE^μ")
+    [('', 'mean ', ''), ('^', 'MAE', 'μ')]
+    >>> split_scripts("my_measure")
+    [('', 'my_measure', '')]
+    """
+    pieces, end = [], 0
+    for found in _SCRIPT.finditer(text):
+        if found.start() > end:
+            pieces.append(("", text[end : found.start()], ""))
+        raised = found[1] is not None
+        pieces.append(("^", found[1], found[2]) if raised else ("_", found[3], found[4]))
+        end = found.end()
+    return [*pieces, ("", text[end:], "")] if end < len(text) else pieces
+
+
+def _join(text: str, plain: Callable[[str], str], scripted: Callable[[str, str, str], str]) -> str:
+    return "".join(scripted(kind, base, script) if kind else plain(base) for kind, base, script in split_scripts(text))
+
+
+def to_mathtext(text: str) -> str:
+    r"""Return a text for matplotlib, with the scripts as mathematics; everything else is shown as it is.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        For a `Text` that parses mathematics.
+
+    Examples
+    --------
+    >>> to_mathtext("MAE^μ costs $5")
+    'MAE$^{\\mathrm{μ}}$ costs \\$5'
+    """
+    return _join(
+        visible(text), lambda plain: plain.replace("$", r"\$"), lambda kind, base, script: f"{base}${kind}{{\\mathrm{{{script}}}}}$"
+    )
+
+
+def to_html(text: str) -> str:
+    """Return a text as HTML, escaped, with the scripts as ``<sup>`` and ``<sub>``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> to_html("CEM^ORD < τ_a")
+    'CEM<sup>ORD</sup> &lt; τ<sub>a</sub>'
+    """
+    tags = {"^": "sup", "_": "sub"}
+    return _join(
+        visible(text),
+        html.escape,
+        lambda kind, base, script: f"{html.escape(base)}<{tags[kind]}>{html.escape(script)}</{tags[kind]}>",
+    )
+
+
+def to_latex(text: str, escape: Callable[[str], str]) -> str:
+    r"""Return a text as LaTeX, with the scripts as mathematics.
+
+    Parameters
+    ----------
+    text : str
+    escape : callable
+        Escapes what is plain.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> to_latex("MAE^μ", str), to_latex("τ_a", str)
+    ('MAE\\textsuperscript{$\\mu$}', '$\\tau_{a}$')
+    """
+
+    def write(kind: str, base: str, script: str) -> str:
+        if kind == "^":
+            raised = "".join(f"${GREEK[letter]}$" if letter in GREEK else letter for letter in script)
+            return f"{base}\\textsuperscript{{{raised}}}"
+        lowered = script if len(script) == 1 else f"\\mathrm{{{script}}}"
+        return f"${GREEK[base]}_{{{lowered}}}$"
+
+    return _join(text, escape, write)
