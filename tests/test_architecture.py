@@ -27,7 +27,7 @@ BELOW = {
     "cli": {"comparison"},
     "__main__": {"cli"},
 }
-DRAWS = {"metaeval.show.drawing"}
+DRAWS = {f"metaeval.show.{name}" for name in ("canvas", "drawing", "heatmap", "labels")}
 """Modules that need matplotlib as soon as they are imported; everybody else waits until something is drawn."""
 
 

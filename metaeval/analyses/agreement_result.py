@@ -23,6 +23,9 @@ from metaeval.show.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 _MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
 
 
@@ -279,33 +282,41 @@ class Agreement(Result):
         gaps = self.values[s] - self.values[s, best]
         return ["best" if m == best else f"{gaps[m]:.3f} ({_write_ends(*ends[:, m, best])})" for m in rows]
 
-    def plot(self, statistic: str | None = None) -> Figure:
+    def plot(
+        self, statistic: str | None = None, *, ax: Axis = None, size: Size = None, signature: bool = True
+    ) -> Figure:
         """Draw the measures in the order of one statistic, with intervals; lines show chance and ceiling.
 
         Parameters
         ----------
         statistic : str, optional
             By default the first one.
+        ax, size, signature
+            As for every result.
 
         Returns
         -------
         matplotlib.figure.Figure
         """
-        return draw_measures(self, self._find(statistic))
+        return draw_measures(self, self._find(statistic), ax=ax, size=size, signature=signature)
 
-    def plot_differences(self, statistic: str | None = None) -> Figure:
+    def plot_differences(
+        self, statistic: str | None = None, *, ax: Axis = None, size: Size = None, signature: bool = True
+    ) -> Figure:
         """Draw a heat map of p-values: is the measure of the row better than that of the column?
 
         Parameters
         ----------
         statistic : str, optional
             By default the first one.
+        ax, size, signature
+            As for every result.
 
         Returns
         -------
         matplotlib.figure.Figure
         """
-        return draw_p_values(self, self._find(statistic))
+        return draw_p_values(self, self._find(statistic), ax=ax, size=size, signature=signature)
 
     def _rank(self) -> list[int]:
         """Return the measures, best first by the first statistic."""

@@ -32,6 +32,9 @@ from metaeval.stats.streams import stream_key
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 PASS = 0.5
 """Share of the people that a judge has to win against."""
 
@@ -189,30 +192,42 @@ class AlternativeAnnotatorTest(Result):
         )
         return Table(shown, caption, self.signature, digits=2)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw ρ of every judge with its interval, and ω by ε."""
-        from matplotlib.figure import Figure
-
-        from metaeval.show.drawing import sign_figure
-        from metaeval.show.style import house_style
+        from metaeval.show.canvas import open_canvas
+        from metaeval.show.labels import place_legend
+        from metaeval.show.style import GREY, choose_looks
 
         order = np.lexsort((np.array(self.judges), self.rho))
         place = np.arange(len(order))
-        with house_style():
-            figure = Figure(figsize=(7.2, max(2.6, 1.4 + 0.24 * len(order))), layout="constrained")
-            left, right = figure.subplots(1, 2)
-            left.hlines(place, self.rho_ends[0][order], self.rho_ends[1][order], color="#56B4E9", linewidth=3)
-            left.plot(self.rho[order], place, "o", color="black", markersize=3.5)
+        looks = choose_looks(self.judges)
+        said, height = self.signature if signature else None, max(2.6, 1.4 + 0.24 * len(order))
+        with open_canvas(ax, size, said, width=7.6, height=height, shape=(1, 2)) as canvas:
+            left = canvas.panels[0]
+            for row, j in enumerate(order):
+                colour = looks[self.judges[j]]["color"]
+                left.plot([ends[j] for ends in self.rho_ends], [row, row], color=colour)
+                left.plot(self.rho[j], row, looks[self.judges[j]]["marker"], color=colour, markersize=4)
             left.set(xlabel="advantage probability ρ", title=self.collection)
             left.set_yticks(place, [self.judges[j] for j in order])
             left.grid(axis="y", visible=False)
-            for marker, j in zip("os^vDXP*<>" * len(order), order[::-1], strict=False):
-                right.plot(EPSILONS, self.by_epsilon[j], marker=marker, markersize=4, linewidth=1, label=self.judges[j])
-            right.axhline(PASS, color="black", linewidth=0.8, linestyle="--")
-            right.axvline(self.epsilon, color="#999999", linewidth=0.8, linestyle=":")
+            if len(canvas.panels) == 1:
+                return canvas.figure
+            right = canvas.panels[1]
+            for j in order[::-1]:
+                right.plot(
+                    EPSILONS,
+                    self.by_epsilon[j],
+                    markersize=4,
+                    linewidth=1,
+                    label=self.judges[j],
+                    **looks[self.judges[j]],
+                )
+            right.axhline(PASS, color=GREY, linewidth=0.8, linestyle="--")
+            right.axvline(self.epsilon, color=GREY, linewidth=0.8, linestyle=":")
             right.set(xlabel="ε", ylabel="winning rate ω", ylim=(-0.04, 1.04))
-            right.legend(fontsize=6)
-            return sign_figure(figure, self.signature)
+            place_legend(canvas, right)
+        return canvas.figure
 
 
 def alternative_annotator_test(

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 TIE = 1e-9
 """Scores near 1 closer than this are tied: rounding is below 1e-15, differences that mean something above 1e-6."""
 
@@ -138,51 +141,61 @@ class BaselinePreference(Result):
         caption = f"Topics on which each measure prefers {self.first} or {self.second}."
         return Table(self.to_frame(), caption, self.signature)
 
-    def plot(self, pairs: Sequence[tuple[str, str]] | None = None) -> Figure:
+    def plot(
+        self,
+        pairs: Sequence[tuple[str, str]] | None = None,
+        *,
+        ax: Axis = None,
+        size: Size = None,
+        signature: bool = True,
+    ) -> Figure:
         """Draw score deltas of pairs of measures against each other, with quadrant counts (LQ 2021, Figures 1 and 2).
 
         Parameters
         ----------
         pairs : sequence of (str, str), optional
             Measures on the horizontal and the vertical axis of each panel; by default the first twelve pairs.
+        ax, size, signature
+            As for every result.
 
         Returns
         -------
         matplotlib.figure.Figure
         """
-        from matplotlib.figure import Figure
-
-        from metaeval.show.drawing import sign_figure
-        from metaeval.show.style import house_style
+        from metaeval.show.canvas import open_canvas
 
         names = [str(one) for one in self.measures]
         if pairs is None:
             pairs = list(itertools.islice(itertools.combinations(names, 2), 12))
-        columns = min(4, len(pairs))
+        columns = min(2 if size == "column" else 4, len(pairs))
         rows = -(-len(pairs) // columns)
-        with house_style():
-            figure = Figure(figsize=(2.9 * columns + 0.3, 2.9 * rows), layout="constrained")
-            grid = figure.subplots(rows, columns, squeeze=False).ravel()
-            for axes, (one, two) in zip(grid, pairs, strict=False):
+        across, down = 2.9 * columns + 0.3, 2.9 * rows
+        said = self.signature if signature else None
+        with open_canvas(ax, size, said, width=across, height=down, shape=(rows, columns)) as canvas:
+            for axes, (one, two) in zip(canvas.panels, pairs, strict=False):
                 self._draw_deltas(axes, names.index(one), names.index(two))
-            for axes in grid[len(pairs) :]:
+            for axes in canvas.panels[len(pairs) :]:
                 axes.set_visible(False)
-            return sign_figure(figure, self.signature)
+        return canvas.figure
 
     def _draw_deltas(self, axes: Axes, one: int, two: int) -> None:
+        from metaeval.show.canvas import typeset
+        from metaeval.show.style import GREY
+
         x, y = self.deltas[:, one], self.deltas[:, two]
-        axes.axhline(0, color="#888888", linewidth=0.8)
-        axes.axvline(0, color="#888888", linewidth=0.8)
+        axes.axhline(0, color=GREY, linewidth=0.8)
+        axes.axvline(0, color=GREY, linewidth=0.8)
         disagree = x * y < 0
-        axes.plot(x[~disagree], y[~disagree], ".", color="#0072B2", markersize=3, alpha=0.5)
-        axes.plot(x[disagree], y[disagree], "x", color="#D55E00", markersize=3.5)
+        axes.plot(x[~disagree], y[~disagree], ".", color="#0064B0", markersize=3, alpha=0.5)
+        axes.plot(x[disagree], y[disagree], "x", color="#BF4A00", markersize=3.5)
         second, fourth = int(((x < 0) & (y > 0)).sum()), int(((x > 0) & (y < 0)).sum())
-        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#009E73", "alpha": 0.85}
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#007A56", "alpha": 0.85}
         axes.text(0.03, 0.97, str(second), transform=axes.transAxes, va="top", fontsize=8, bbox=box)
         axes.text(0.97, 0.03, str(fourth), transform=axes.transAxes, ha="right", fontsize=8, bbox=box)
         r, low, high = _correlate(x, y)
         axes.set_title(f"r = {r:.3f} [{low:.3f}, {high:.3f}]", fontsize=8)
-        axes.set(xlabel=f"Δ{self.measures[one].title}", ylabel=f"Δ{self.measures[two].title}")
+        axes.set(xlabel=f"Δ {self.measures[one].title}", ylabel=f"Δ {self.measures[two].title}")
+        typeset(axes.xaxis.label, axes.yaxis.label)
 
 
 def baseline_preference(scores: Scores, first: str, second: str, *, tie: float | None = None) -> BaselinePreference:

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 Reference = Iterable[Wanted] | Wanted
 
 MOST_CANDIDATES = 16
@@ -82,27 +85,28 @@ class UnanimousImprovement(Result):
         caption = f"Unanimous Improvement Ratio of the row's over the column's run, for {measures}."
         return Table(self.to_frame(), caption, self.signature)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the ratio of every two runs, the run that improves on most others first."""
-        from matplotlib.figure import Figure
-
-        from metaeval.show.drawing import sign_figure
-        from metaeval.show.style import house_style
+        from metaeval.show.canvas import open_canvas
+        from metaeval.show.heatmap import scale_map
 
         order = np.argsort(-self.ratio.sum(axis=1), kind="stable")
         names = [self.runs[r] for r in order]
         n = len(names)
-        size = min(12.0, max(3.4, 0.2 * n + 2.0))
-        with house_style():
-            figure = Figure(figsize=(size + 0.8, size), layout="constrained")
-            axes = figure.subplots()
-            image = axes.imshow(self.ratio[np.ix_(order, order)], vmin=-1, vmax=1, cmap="PuOr_r")
+        side = min(12.0, max(3.4, 0.2 * n + 2.0))
+        with open_canvas(ax, size, self.signature if signature else None, width=side + 0.8, height=side) as canvas:
+            axes = canvas.panels[0]
+            ratio = self.ratio[np.ix_(order, order)]
+            image = axes.imshow(ratio, vmin=-1, vmax=1, cmap=scale_map(-1, 1), interpolation="nearest")
             axes.grid(False)
-            shown = range(0, n, -(-n // 60))
+            # As many names as can be read, in letters of 6 points.
+            shown = range(0, n, max(1, -(-n // int(9 * min(canvas.figure.get_size_inches())))))
             axes.set_xticks(shown, [names[r] for r in shown], rotation=90, fontsize=6)
             axes.set_yticks(shown, [names[r] for r in shown], fontsize=6)
-            figure.colorbar(image, ax=axes, shrink=0.8, label="UIR of the row's over the column's run")
-            return sign_figure(figure, self.signature)
+            axes.set(xlabel="run", ylabel="run")
+            label = "UIR of the row's run over the column's"
+            canvas.figure.colorbar(image, ax=axes, shrink=0.8, label=label, aspect=25).outline.set_visible(False)
+        return canvas.figure
 
 
 def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) -> UnanimousImprovement:
@@ -226,7 +230,7 @@ class Coverage(Result):
         words.loc[(frame["coverage"] >= best - _SAME).to_numpy(), "coverage"] = "bold"
         return Table(shown, caption, self.signature, marks=lambda _: words)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the coverage of every measure with its interval, reference measures as hollow marks."""
         from metaeval.show.drawing import Interval, draw_intervals
 
@@ -240,7 +244,7 @@ class Coverage(Result):
         ]  # fmt: skip
         reference = ", ".join(one.title for one in self.reference)
         label = f"coverage with respect to {reference} (hollow)"
-        return draw_intervals(rows, label, self.signature, row_height=0.3)
+        return draw_intervals(rows, label, self.signature if signature else None, row_height=0.3, ax=ax, size=size)
 
 
 def coverage(
@@ -399,32 +403,44 @@ class CoverageSweep(Result):
         )
         return Table(self.to_frame().set_index("measure"), caption, self.signature)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw coverage under every reference set as a heat map, and how often each measure is on top."""
-        from matplotlib.figure import Figure
-
-        from metaeval.show.drawing import sign_figure
-        from metaeval.show.style import house_style
+        from metaeval.show.canvas import open_canvas, typeset_ticks
+        from metaeval.show.heatmap import scale_map
 
         frame = self.to_frame()
         order = np.argsort(-frame["on_top"].to_numpy(), kind="stable")
         few = len(self.members) <= 31
-        with house_style():
-            figure = Figure(figsize=(10.5, 0.27 * len(order) + (2.9 if few else 1.7)), layout="constrained")
-            left, right = figure.subplots(1, 2, width_ratios=(4, 1), sharey=True)
-            image = left.imshow(self.coverage[:, order].T, aspect="auto", cmap="viridis", interpolation="nearest")
-            left.set_yticks(range(len(order)), [self.measures[m].title for m in order])
+        height = 0.27 * len(order) + (2.9 if few else 1.7)
+        said = self.signature if signature else None
+        with open_canvas(
+            ax, size, said, width=10.5, height=height, shape=(1, 2), width_ratios=(4, 1), sharey=True
+        ) as canvas:
+            left = canvas.panels[0]
+            low = -1.0 if np.nanmin(self.coverage, initial=0) < 0 else 0.0
+            image = left.imshow(
+                self.coverage[:, order].T,
+                aspect="auto",
+                cmap=scale_map(low, 1),
+                vmin=low,
+                vmax=1,
+                interpolation="nearest",
+            )
+            typeset_ticks(left, "y", [self.measures[m].title for m in order])
             self._label_sets(left, few)
             left.grid(False)
-            figure.colorbar(image, ax=left, shrink=0.8, label="coverage", location="left", pad=0.02)
+            canvas.figure.colorbar(image, ax=left, shrink=0.8, label="coverage", location="left", pad=0.02)
+            if len(canvas.panels) == 1:
+                return canvas.figure
+            right = canvas.panels[1]
             for row, m in enumerate(order):
-                right.barh(row, 100 * frame["on_top"].iloc[m], color="#56B4E9", height=0.7)
+                right.barh(row, 100 * frame["on_top"].iloc[m], color="#6CB6FF", height=0.7)
                 outside = 100 * frame["on_top_outside"].iloc[m]
                 right.plot(outside, row, "|", color="black", markersize=9)
             right.tick_params(labelleft=False)
             right.set(xlim=(0, 105), xlabel="% of sets on top\n(stroke: of sets without it)")
             right.grid(axis="y", visible=False)
-            return sign_figure(figure, self.signature)
+        return canvas.figure
 
     def _label_sets(self, axes: Axes, few: bool) -> None:
         """Name every reference set where they are few, and otherwise how many measures they have."""

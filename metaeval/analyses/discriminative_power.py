@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from metaeval.analyses.run_ranks import RunRanks
+    from metaeval.show.canvas import Axis, Canvas
+    from metaeval.show.style import Size
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,9 +217,9 @@ class DiscriminativePower(Result):
             )
         return summary_table(frame, f"{caption} {self.over_topics.no_interval}".strip(), self.signature)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
-        return draw_power_curves([self])
+        return draw_power_curves([self], ax=ax, size=size, signature=signature)
 
 
 def discriminative_power(
@@ -409,7 +411,17 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Ta
     return Table(shown, caption, signature, digits=1)
 
 
-def draw_power_curves(powers: Sequence[DiscriminativePower], titles: Sequence[str] | None = None) -> Figure:
+_NAMED_ABOVE = 10  # measures that have room above a figure for their names
+
+
+def draw_power_curves(
+    powers: Sequence[DiscriminativePower],
+    titles: Sequence[str] | None = None,
+    *,
+    ax: Axis = None,
+    size: Size = None,
+    signature: bool = True,
+) -> Figure:
     """Draw the curves of one collection, or of several side by side, as in ACL 2021, Figure 2.
 
     Parameters
@@ -417,52 +429,63 @@ def draw_power_curves(powers: Sequence[DiscriminativePower], titles: Sequence[st
     powers : sequence of DiscriminativePower
     titles : sequence of str, optional
         By default the collections' names.
+    ax, size, signature
+        As for `DiscriminativePower.plot`.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    from matplotlib.figure import Figure
-
-    from metaeval.show.drawing import sign_figure
-    from metaeval.show.style import house_style
+    from metaeval.show.canvas import open_canvas
 
     titles = titles if titles is not None else [one.collection for one in powers]
-    with house_style():
-        size = (6.4, 4.2) if len(powers) == 1 else (4.6 * len(powers), 4.2)
-        figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(1, len(powers), squeeze=False)[0]
-        for axes, power, title in zip(panels, powers, titles, strict=True):
-            _draw_curves(axes, power, title)
-        return sign_figure(figure, "; ".join(str(one.signature) for one in powers))
+    stacked = size == "column"
+    shape = (len(powers), 1) if stacked else (1, len(powers))
+    # Many names do not fit above the curves and stand in a legend beside them.
+    most = max(len(one.measures) for one in powers)
+    legend = 1.7 if most > _NAMED_ABOVE else 0
+    across = 6.4 + legend if len(powers) == 1 else (4.6 + legend) * shape[1]
+    down = max(4.2, 0.21 * min(24, most) + 0.9) * shape[0] + 0.2 * most * (size == "column")
+    said = "; ".join(str(one.signature) for one in powers) if signature else None
+    with open_canvas(ax, size, said, width=across, height=down, shape=shape) as canvas:
+        for axes, power, title in zip(canvas.panels, powers, titles, strict=False):
+            _draw_curves(canvas, axes, power, title)
+    return canvas.figure
 
 
-def _draw_curves(axes: Axes, power: DiscriminativePower, title: str) -> None:
-    from metaeval.show.style import choose_looks, choose_markers
+def _draw_curves(canvas: Canvas, axes: Axes, power: DiscriminativePower, title: str) -> None:
+    from metaeval.show.labels import End, label_top, place_legend
+    from metaeval.show.style import GREY, choose_looks, choose_markers
 
     curve = power.curve()
+    values = curve.to_numpy()
     shown = choose_looks(list(curve.columns))
-    # The most discriminative measure first, as the eye meets the curves from the left.
-    order = np.argsort(curve.to_numpy().sum(axis=0), kind="stable")
+    found = (values <= power.alpha).sum(axis=0)
     pairs = curve.index.to_numpy()
     ceiling = float(min(1.0, max(0.2, 4 * power.alpha)))
-    for rank, position in enumerate(order):
-        name, p = curve.columns[position], curve.iloc[:, position].to_numpy()
-        found = int((p <= power.alpha).sum())
-        label = f"{power.measures[position].title} ({found})"
+    ends = []
+    for rank, position in enumerate(np.argsort(-found, kind="stable").tolist()):
+        name, p, title_of = curve.columns[position], values[:, position], power.measures[position].title
         marked = choose_markers(np.flatnonzero((p < ceiling) & (p > 0)), rank)
-        axes.plot(pairs, p, markevery=marked, markersize=4.5, label=label, **shown[name])
-    axes.axhline(power.alpha, color="#888888", linewidth=0.8)
+        axes.plot(pairs, p, markevery=marked, label=f"{title_of} ({found[position]})", **shown[name])
+        inside = np.flatnonzero(p <= ceiling)
+        start = int(inside[0]) if len(inside) else len(p) - 1
+        ends.append(End(float(pairs[start]), ceiling, f"{title_of}\n{found[position]}", shown[name]["color"]))
+    axes.axhline(power.alpha, color=GREY, linewidth=0.8)
     axes.annotate(
         f"α = {power.alpha:g}",
         (1, power.alpha),
         xycoords=("axes fraction", "data"),
         ha="right",
         va="bottom",
-        fontsize=7,
+        fontsize=canvas.font_size - 1.5,
     )
     axes.set(ylim=(-0.01 * ceiling, ceiling), xlabel="run pairs, by p-value from large to small", ylabel="p-value")
-    first = np.flatnonzero((curve.to_numpy() <= ceiling).any(axis=1))
+    first = np.flatnonzero((values <= ceiling).any(axis=1))
     axes.set_xlim(left=max(0, (first[0] if len(first) else 0) - 1), right=len(pairs) + 1)
-    axes.set_title(title)
-    axes.legend(title="significant pairs in brackets", title_fontsize=7)
+    many = len(ends) > _NAMED_ABOVE
+    if many or canvas.is_narrow or not label_top(axes, ends, canvas.font_size - 1.5, "significant\npairs"):
+        axes.set_title(title)
+        place_legend(canvas, axes, "significant pairs in brackets")
+    else:
+        axes.set_title(title, pad=4.2 * canvas.font_size)

@@ -22,6 +22,9 @@ from metaeval.stats.streams import generator
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 
 @dataclass(frozen=True, eq=False)
 class PooledDiscriminativePower(Result):
@@ -118,7 +121,7 @@ class PooledDiscriminativePower(Result):
         caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
         return summary_table(frame, caption, self.signature)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the pooled discriminative power of every measure with its interval."""
         from metaeval.show.drawing import Interval, draw_intervals
 
@@ -127,7 +130,7 @@ class PooledDiscriminativePower(Result):
             for m, one in sorted(enumerate(self.measures), key=lambda row: self.power[row[0]])
         ]
         label = f"share of significant run pairs in {len(self.collections)} collections, with interval over runs"
-        return draw_intervals(rows, label, self.signature)
+        return draw_intervals(rows, label, self.signature if signature else None, ax=ax, size=size)
 
 
 def pooled_discriminative_power(

@@ -31,6 +31,9 @@ from metaeval.show.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 ORDINAL, ORDINAL_MIXED = "ordinal", "ordinal with mixed gold"
 INVARIANCE, MONOTONICITY, IMBALANCE = PROPERTIES = ("ordinal invariance", "ordinal monotonicity", "imbalance")
 """The three of Amigó et al. (2020), Table 2."""
@@ -160,31 +163,29 @@ class Properties(Result):
         )
         return [Table(frame, caption, self.signature)]
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw which measure has which property: a dot where no counterexample was found, else the share of failures."""
-        from matplotlib.figure import Figure
-
-        from metaeval.show.drawing import sign_figure
-        from metaeval.show.style import house_style
+        from metaeval.show.canvas import open_canvas, typeset_ticks
 
         rows = {str(one): row for row, one in enumerate(self.measures)}
         columns = {name: column for column, name in enumerate(self.names)}
-        with house_style():
-            size = (1.1 * len(columns) + 2.3, 0.27 * len(rows) + 1.5)
-            figure = Figure(figsize=(max(5.6, size[0]), size[1]), layout="constrained")
-            axes = figure.subplots()
+        across, down = max(5.6, 1.1 * len(columns) + 2.3), 0.27 * len(rows) + 1.5
+        with open_canvas(ax, size, self.signature if signature else None, width=across, height=down) as canvas:
+            axes = canvas.panels[0]
             for one in self.checks:
                 if one.holds is not None:
-                    marker, colour = ("o", "#0072B2") if one.holds else ("x", "#D55E00")
+                    marker, colour = ("o", "#0064B0") if one.holds else ("x", "#BF4A00")
                     place = columns[one.property.name], rows[str(one.measure)]
-                    axes.plot(*place, marker=marker, color=colour, markersize=6, linestyle="")
-            axes.set_xticks(range(len(columns)), [name.replace(" ", "\n", 1) for name in columns])
-            axes.set_yticks(range(len(rows)), [one.title for one in self.measures])
+                    axes.plot(*place, marker=marker, color=colour, markersize=6 if size is None else 4, linestyle="")
+            upright = canvas.is_narrow and len(columns) > 3
+            labels = list(columns) if upright else [name.replace(" ", "\n", 1) for name in columns]
+            axes.set_xticks(range(len(columns)), labels, rotation=90 if upright else 0)
+            typeset_ticks(axes, "y", [one.title for one in self.measures])
             axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
             axes.set_xlabel("● no counterexample found   × counterexample", fontsize=8)
             axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
             axes.spines["bottom"].set_visible(False)
-            return sign_figure(figure, self.signature)
+        return canvas.figure
 
 
 def properties(

@@ -25,6 +25,9 @@ from metaeval.stats.weighted_correlation import RankCorrelation, correlation_mat
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 CLASSIFICATION_BANDS, QUANTIFICATION_BANDS = (0.8, 0.6), (0.9, 0.8)
 """Where the papers' colour bands of τ begin (ACL 2021, Tables 2 and 5)."""
 
@@ -117,14 +120,13 @@ class RankingSimilarity(Result):
         ).strip()
         return Table(frame, caption, self.signature, marks=band_marks(*bands))
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw τ between all pairs of measures as a heat map with its numbers."""
-        from metaeval.show.drawing import draw_heatmap
+        from metaeval.show.heatmap import draw_heatmap
 
         return draw_heatmap(
-            self.tau, [one.title for one in self.measures], self._label, self.signature,
-            limits=(-1, 1), colours="PuOr_r", write=lambda tau: f"{tau:.2f}", is_dark=lambda tau: abs(tau) > 0.6,
-            diagonal=False,
+            self.tau, [one.title for one in self.measures], self._label, self.signature if signature else None,
+            write=lambda tau: "–" if np.isnan(tau) else f"{tau:.2f}", diagonal=False, clustered=True, ax=ax, size=size,
         )  # fmt: skip
 
 

@@ -20,6 +20,9 @@ from metaeval.stats.intervals import interval_of_pairs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 
 @dataclass(frozen=True, eq=False)
 class ReferencePairs(Result):
@@ -97,7 +100,7 @@ class ReferencePairs(Result):
         )
         return Table(frame.rename(columns=headings), caption, self.signature, digits=1)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw which share of its significant pairs the reference contradicts, by measure; the line shows chance."""
         from metaeval.show.drawing import Interval, draw_intervals
 
@@ -113,10 +116,10 @@ class ReferencePairs(Result):
             for m in order.tolist()
         ]
         label = f"share contradicted by {self.reference.title}, of the pairs that both find significant"
-        figure = draw_intervals(rows, label, self.signature, row_height=0.26 if len(rows) > 12 else 0.42)
-        figure.axes[0].axvline(0.5, color="#888888", linewidth=0.9, linestyle=":", zorder=0)
-        figure.axes[0].set_xlim(-0.02, 1.02)
-        return figure
+        said, height = self.signature if signature else None, 0.26 if len(rows) > 12 else 0.42
+        return draw_intervals(
+            rows, label, said, row_height=height, levels=[(0.5, ":")], limits=(-0.02, 1.02), ax=ax, size=size
+        )
 
 
 def reference_pairs(

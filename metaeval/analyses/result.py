@@ -17,6 +17,9 @@ from metaeval.show.table import Table, format_csv, to_records
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 
 COMMON = ("diagnostics", "remarks")
 """Fields of every result, which exports describe in their own way."""
@@ -52,8 +55,18 @@ class Result(ABC):
         """Return the result as the table a paper would print, with caption and signature."""
 
     @abstractmethod
-    def plot(self) -> Figure:
-        """Return the figure that shows the result, with its signature below.
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+        """Return the figure that shows the result.
+
+        Parameters
+        ----------
+        ax : Axes or sequence of Axes, optional
+            Where to draw: axes of your own, one for each panel of the figure, or fewer for the first panels only.
+        size : {"column", "page"} or (float, float), optional
+            Width of a column or of the text of a two-column paper (7.7 and 16 cm), or width and height in inches, with
+            letters that can be read at that size.
+        signature : bool, optional
+            Whether the signature stands below; never in axes of your own.
 
         Returns
         -------

@@ -23,6 +23,9 @@ from metaeval.stats.scale import round_scaled, scale_scores
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 
 @dataclass(frozen=True, eq=False)
 class Robustness(Result):
@@ -107,7 +110,7 @@ class Robustness(Result):
         caption = f"Robustness: Spearman's ρ between the rankings of runs on every two of {units}."
         return Table(self.to_frame().set_index("measure"), caption, self.signature)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the distribution of Spearman's ρ between topics, or collections, for every measure."""
         from metaeval.show.drawing import Interval, draw_intervals
 
@@ -118,7 +121,7 @@ class Robustness(Result):
             bar = None if np.isnan(means[m]) else (ends[m, 0], ends[m, 1])
             rows.append(Interval(str(self.measures[m]), self.measures[m].title, means[m], bar=bar, hollow=True))
         label = f"Spearman's ρ between the rankings of two {self.over}: mean and middle half"
-        return draw_intervals(rows, label, self.signature)
+        return draw_intervals(rows, label, self.signature if signature else None, ax=ax, size=size)
 
 
 def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False) -> Robustness:

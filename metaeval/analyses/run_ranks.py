@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 MOST_PANELS = 6
 """Measures that a figure shows side by side."""
 
@@ -204,47 +207,48 @@ class RunRanks(Result):
         title = f"Leaderboard: {self.collection or 'scores'}"
         write_atomically(folder / f"{name}.html", write_page(title, tables))
 
-    def plot(self) -> Figure:
-        """Draw the runs by rank, each with the ranks it may have and its letters; the first six measures."""
-        from matplotlib.figure import Figure
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+        """Draw the runs by rank, each with the ranks it may have and its letters.
 
-        from metaeval.show.drawing import sign_figure
-        from metaeval.show.style import house_style
+        The first six measures are drawn, in a page of print three, in a column one.
+        """
+        from metaeval.show.canvas import open_canvas
 
         frame = self.to_frame()
         shown = self.measures[:MOST_PANELS]
-        with house_style():
-            size = (1.2 + 3.1 * len(shown), max(2.4, 1.4 + 0.17 * len(self.runs)))
-            figure = Figure(figsize=size, layout="constrained")
-            panels = figure.subplots(1, len(shown), squeeze=False)[0]
-            for axes, measure in zip(panels, shown, strict=True):
+        shown = shown[:1] if size == "column" else shown[:3] if size == "page" else shown
+        across, down = 1.2 + 3.1 * len(shown), max(2.4, 1.4 + 0.17 * len(self.runs))
+        said = self.signature if signature else None
+        with open_canvas(ax, size, said, width=across, height=down, shape=(1, len(shown))) as canvas:
+            for axes, measure in zip(canvas.panels, shown, strict=False):
                 _draw_ranks(axes, frame[frame["measure"] == str(measure)], measure.title)
-            return sign_figure(figure, self.signature)
+        return canvas.figure
 
-    def plot_groups(self, measure: Measure | str) -> Figure:
+    def plot_groups(
+        self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True
+    ) -> Figure:
         """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter.
 
         Parameters
         ----------
         measure : Measure or str
+        ax, size, signature
+            As for `plot`.
 
         Returns
         -------
         matplotlib.figure.Figure
         """
-        from matplotlib.figure import Figure
-
-        from metaeval.show.drawing import sign_figure
-        from metaeval.show.style import house_style
+        from metaeval.show.canvas import open_canvas, typeset
 
         position = [str(one) for one in self.measures].index(str(measure))
         order = self.order(position)
         means = self.means[order, position]
         table = letter_groups(self.differ[position][np.ix_(order, order)])
         groups = [np.flatnonzero(column) for column in table.T if column.sum() > 1]
-        with house_style():
-            figure = Figure(figsize=(6.4, 1.6 + 0.13 * (len(order) + len(groups))), layout="constrained")
-            axes = figure.subplots()
+        down = 1.6 + 0.13 * (len(order) + len(groups))
+        with open_canvas(ax, size, self.signature if signature else None, width=6.4, height=down) as canvas:
+            axes = canvas.panels[0]
             half = (len(order) + 1) // 2
             # Names stand left and right of the axis of means, the best outermost, each tied to its mean by a line.
             for place, (run, mean) in enumerate(zip(order, means, strict=True)):
@@ -259,18 +263,17 @@ class RunRanks(Result):
                 )  # fmt: skip
             for number, group in enumerate(groups):
                 axes.plot(
-                    means[group], [-0.5 - number] * len(group), "|-", color="#0072B2", linewidth=1.6, markersize=5
+                    means[group], [-0.5 - number] * len(group), "|-", color="#0064B0", linewidth=1.6, markersize=5
                 )
             axes.plot(means, np.zeros(len(means)), "o", color="black", markersize=3)
-            axes.set(
-                xlabel=f"mean {self.measures[position].title}; a bar joins the runs that it marks, no two of which differ",
-                yticks=[],
-            )
+            note = "a bar joins the runs that it marks, no two of which differ"
+            axes.set(xlabel=f"mean {self.measures[position].title}\n{note}", yticks=[])
+            typeset(axes.xaxis.label)
             if self.measures[position].sign > 0:
                 axes.invert_xaxis()  # the best stands left, as its name does
             axes.spines["left"].set_visible(False)
             axes.grid(visible=False)
-            return sign_figure(figure, self.signature)
+        return canvas.figure
 
 
 def run_ranks(power: DiscriminativePower) -> RunRanks:
@@ -333,8 +336,10 @@ def _spell_letters(ranks: np.ndarray, runs: tuple[str, ...], differ: np.ndarray)
 
 
 def _draw_ranks(axes: Axes, frame: pd.DataFrame, title: str) -> None:
+    from metaeval.show.canvas import typeset
+
     places = np.arange(len(frame))
-    axes.hlines(places, frame["low"], frame["high"], color="#56B4E9", linewidth=3, alpha=0.8)
+    axes.hlines(places, frame["low"], frame["high"], color="#8FC3F2", linewidth=3)
     axes.plot(frame["rank"], places, "o", color="black", markersize=3.5)
     small = 7 if len(frame) <= 60 else 5
     axes.set_yticks(places, frame["run"].tolist(), fontsize=small)
@@ -345,3 +350,4 @@ def _draw_ranks(axes: Axes, frame: pd.DataFrame, title: str) -> None:
         )  # fmt: skip
     axes.set(title=title, xlabel="rank", xlim=(0.4, len(frame) + 0.6), ylim=(len(frame) - 0.4, -0.6))
     axes.grid(axis="y", visible=False)
+    typeset(axes.title)

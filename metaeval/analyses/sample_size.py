@@ -34,11 +34,18 @@ from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import generator, stream_key
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
 
 _FURTHEST = 4  # times as many topics as there are: as far as expected τ was checked
 _MOST = 1_000_000
 _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000)
+
+
+_SHADED = 8  # measures whose intervals can be told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,32 +123,44 @@ class SampleSize(Result):
         ).strip()
         return Table(shown, caption, self.signature)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
-        from matplotlib.figure import Figure
-
-        from metaeval.show.drawing import sign_figure
-        from metaeval.show.style import choose_looks, house_style
+        from metaeval.show.canvas import open_canvas
+        from metaeval.show.labels import End, label_right, place_legend
+        from metaeval.show.style import choose_looks
 
         names = [str(one) for one in self.measures]
         shown = choose_looks(names)
-        with house_style():
-            figure = Figure(figsize=(9.2, 3.8), layout="constrained")
-            left, right = figure.subplots(1, 2)
-            for m, name in enumerate(names):
+        said, shape = self.signature if signature else None, (2, 1) if size == "column" else (1, 2)
+        by_value = np.argsort(-np.nan_to_num(_find_last(self.power), nan=-1.0), kind="stable").tolist()
+        with open_canvas(ax, size, said, width=9.2, height=6.4 if size == "column" else 3.8, shape=shape) as canvas:
+            left = canvas.panels[0]
+            right = canvas.panels[1] if len(canvas.panels) > 1 else None
+            for m in by_value:
+                name = names[m]
                 left.plot(self.sizes, self.tau[:, m], markersize=4, **shown[name])
                 middle, low, high = self.expected[:, m].T
                 left.plot(self.sizes, middle, color=shown[name]["color"], linewidth=0.8)
-                left.fill_between(self.sizes, low, high, color=shown[name]["color"], alpha=0.08, linewidth=0)
-                right.plot(self.sizes, self.power[:, m], markersize=4, label=self.measures[m].title, **shown[name])
-            known = [size for size, row in zip(self.sizes, self.power, strict=True) if not np.isnan(row).all()]
+                if len(names) <= _SHADED:
+                    left.fill_between(self.sizes, low, high, color=shown[name]["color"], alpha=0.08, linewidth=0)
+                left.lines[-2].set_label(self.measures[m].title)
+                if right is not None:
+                    right.plot(self.sizes, self.power[:, m], markersize=4, label=self.measures[m].title, **shown[name])
+            known = [number for number, row in zip(self.sizes, self.power, strict=True) if not np.isnan(row).all()]
             left.set(xlabel="topics in either set", ylabel="mean τ between two sets", xscale="log")
+            _set_ticks(left, list(self.sizes))
+            if right is None:
+                place_legend(canvas, left)
+                return canvas.figure
             right.set(xlabel="topics", ylabel="share of significant run pairs", xscale="log", ylim=(0, None))
-            for axes, ticks in ((left, list(self.sizes)), (right, known)):
-                axes.set_xticks(_choose_ticks(ticks), [str(tick) for tick in _choose_ticks(ticks)])
-                axes.minorticks_off()
-            figure.legend(loc="outside right upper")
-            return sign_figure(figure, self.signature)
+            _set_ticks(right, known)
+            ends = [
+                End(known[-1], self.power[self.sizes.index(known[-1]), m], self.measures[m].title, shown[names[m]]["color"])
+                for m in by_value
+            ] if known else []  # fmt: skip
+            if canvas.is_narrow or not ends or not label_right(right, ends, canvas.font_size - 1):
+                place_legend(canvas, right)
+        return canvas.figure
 
 
 def sample_size(
@@ -284,3 +303,14 @@ def _choose_ticks(ticks: list[int]) -> list[int]:
     if ticks and kept[-1] != ticks[-1]:
         kept[-1] = ticks[-1]
     return kept
+
+
+def _set_ticks(axes: Axes, ticks: list[int]) -> None:
+    axes.set_xticks(_choose_ticks(ticks), [str(tick) for tick in _choose_ticks(ticks)])
+    axes.minorticks_off()
+
+
+def _find_last(power: np.ndarray) -> np.ndarray:
+    """Return the power of every measure with the most topics for which it is known."""
+    known = np.flatnonzero(~np.isnan(power).all(axis=1))
+    return power[known[-1]] if len(known) else np.full(power.shape[1], np.nan)

@@ -20,6 +20,9 @@ from metaeval.show.table import Table, arrange_pairs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 
 @dataclass(frozen=True, eq=False)
 class SignificanceContradictions(Result):
@@ -102,11 +105,11 @@ class SignificanceContradictions(Result):
         """Return every contradiction with both conclusions."""
         return {"run_pairs": self.run_pairs()}
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw on how many run pairs every two measures contradict each other."""
         from matplotlib.ticker import MaxNLocator
 
-        from metaeval.show.drawing import draw_heatmap
+        from metaeval.show.heatmap import draw_heatmap
 
         n = len(self.measures)
         counts = np.zeros((n, n), dtype=int)
@@ -114,9 +117,9 @@ class SignificanceContradictions(Result):
         counts += counts.T
         most = max(1, counts.max())
         return draw_heatmap(
-            counts, [one.title for one in self.measures], "contradictions", self.signature,
-            limits=(0, most), colours="Blues", write=str, is_dark=lambda count: count > 0.5 * most,
-            diagonal=False, ticks=MaxNLocator(integer=True),
+            counts, [one.title for one in self.measures], "contradicted run pairs", self.signature if signature else None,
+            write=lambda count: f"{count:.0f}", highest=most, diagonal=False, ticks=MaxNLocator(integer=True),
+            ax=ax, size=size,
         )  # fmt: skip
 
 

@@ -18,6 +18,9 @@ from metaeval.show.table import Table, arrange_pairs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 
 @dataclass(frozen=True, eq=False)
 class SignificanceOverlap(Result):
@@ -75,16 +78,16 @@ class SignificanceOverlap(Result):
         marks = arrange_pairs(names, list(words), "")
         return Table(arrange_pairs(names, cells, "–"), caption, self.signature, marks=lambda _: marks)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the significance overlap of all pairs of measures as a heat map."""
-        from metaeval.show.drawing import draw_heatmap
+        from metaeval.show.heatmap import draw_heatmap
 
         found = np.diagonal(self.both)
         union = found[:, None] + found - self.both
         sso = np.divide(self.both, union, out=np.full(union.shape, np.nan), where=union > 0)
         return draw_heatmap(
-            sso, [one.title for one in self.measures], "significance overlap", self.signature,
-            limits=(0, 1), colours="cividis", is_dark=lambda share: share < 0.55,
+            sso, [one.title for one in self.measures], "significance overlap (numbers: in %)",
+            self.signature if signature else None, diagonal=False, clustered=True, ax=ax, size=size,
             write=lambda share: "–" if np.isnan(share) else f"{100 * share:.0f}",
         )  # fmt: skip
 

@@ -27,6 +27,9 @@ from metaeval.stats.streams import stream_key
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 MARKS = ("", "†", "‡", "◇", "♡", "♣", "♠", "♯", "★")
 """What stands behind a mean τ that significantly outperforms the worst 0, 1, 2, … measures, as in ACL21 Table 3."""
 
@@ -166,7 +169,7 @@ class SplitHalfConsistency(Result):
         caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits).{marks}{variance}"
         return Table(shown, caption, self.signature)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the distribution of τ over splits for every measure, the most consistent one on top."""
         from metaeval.show.drawing import Interval, draw_intervals
 
@@ -180,7 +183,7 @@ class SplitHalfConsistency(Result):
         ]  # fmt: skip
         a, b = self.sizes
         label = f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %"
-        return draw_intervals(rows, label, self.signature)
+        return draw_intervals(rows, label, self.signature if signature else None, ax=ax, size=size)
 
 
 def split_half_consistency(

@@ -33,6 +33,9 @@ from metaeval.stats.topic_set_size import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
 DESIGNS = ("t-test", "ANOVA", "interval", "generalisability")
 """For what topics are counted."""
 
@@ -136,7 +139,7 @@ class TopicSetSize(Result):
         ).strip()
         return Table(shown, caption, self.signature)
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw how many topics a paired t-test needs by every measure, with intervals."""
         from metaeval.show.drawing import Interval, draw_intervals
 
@@ -145,7 +148,7 @@ class TopicSetSize(Result):
             for one, (number, low, high) in zip(self.measures, self.topics[0], strict=True)
         ]
         label = f"topics for a paired t-test to find a difference of {self.difference:g}"
-        return draw_intervals(rows[::-1], label, self.signature)
+        return draw_intervals(rows[::-1], label, self.signature if signature else None, ax=ax, size=size)
 
 
 def topic_set_size(

@@ -17,6 +17,7 @@ import pandas as pd
 
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.comparison.charts import Curve, draw_power, draw_sample, find_looks, thin
+from metaeval.show.colours import shade, text_colour
 from metaeval.show.style import palette
 from metaeval.show.table import Table, flat_label, format_cell, format_p
 
@@ -287,31 +288,14 @@ def heatmap_block(
         cells = []
         for j in range(len(names)):
             value = float(square.to_numpy()[i, j])
-            background, dark = _shade(value)
+            background = shade(value)
             cells.append(
                 {
                     "text": "" if i == j else format_cell(value, digits),
-                    "background": "transparent" if i == j else background,
-                    "dark": dark,
+                    "background": "transparent" if i == j or math.isnan(value) else background,
+                    "dark": not math.isnan(value) and text_colour(background) == "#FFFFFF",
                     "tip": tips.get((i, j), ""),
                 }
             )
         rows.append({"label": name, "cells": cells})
     return Block("heatmap", {"caption": title, "signature": signature, "names": names, "rows": rows})
-
-
-def _shade(value: float) -> tuple[str, bool]:
-    """Return a colour from orange (−1) over white to blue (1), and whether white text is needed on it."""
-    if math.isnan(value):
-        return "transparent", False
-    ends = {1: (8, 81, 156), -1: (166, 54, 3)}
-    strength = min(1.0, abs(value)) ** 1.5
-    end = ends[1 if value >= 0 else -1]
-    red, green, blue = (round(255 + (part - 255) * strength) for part in end)
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (red / 255, green / 255, blue / 255)
-    ]
-    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    # Black and white are equally legible where the luminance is 0.179 (WCAG 2's contrast ratio).
-    return f"rgb({red},{green},{blue})", luminance < 0.179

@@ -1,25 +1,26 @@
-"""Figures: plots that several analyses share, the signature below a figure, and saving."""
+"""Figures: intervals by measure, which several analyses draw, and saving."""
 
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import Locator
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import Bbox, BboxBase
 
 from metaeval.errors import visible
+from metaeval.show.canvas import Axis, open_canvas, sign_figure, typeset, typeset_ticks
+from metaeval.show.heatmap import draw_heatmap
 from metaeval.show.signature import Signature
-from metaeval.show.style import choose_looks, house_style
+from metaeval.show.style import GREY, Size, choose_looks, house_style
+
+__all__ = ["Interval", "draw_heatmap", "draw_intervals", "fix_layout", "save_figure", "sign_figure"]
 
 
 def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:
-    """Save a figure as PNG and SVG; the same figure always gives the same bytes.
+    """Save a figure in several formats; the same figure always gives the same bytes.
 
     Parameters
     ----------
@@ -63,18 +64,14 @@ def _spell_controls(path: Path) -> None:
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-def fix_layout(figure: Figure) -> Bbox:
+def fix_layout(figure: Figure) -> BboxBase:
     """Compute the layout of a figure once, not again for every file, and return the box that it covers."""
+    laid_out = figure.get_layout_engine() is not None
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    return figure.get_tightbbox().padded(0.08)
-
-
-def sign_figure(figure: Figure, signature: Signature | str) -> Figure:
-    """Put the signature below a figure, wrapped to its width."""
-    width = int(figure.get_figwidth() * 21)
-    figure.text(0.01, -0.01, textwrap.fill(str(signature), width), fontsize=6, color="#555555", va="top")
-    return figure
+    # What is laid out is within its figure, whose size is then exact; of others, names may stand out.
+    inside: Bbox = figure.get_tightbbox().padded(0.08)
+    return figure.bbox_inches if laid_out else inside
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,7 @@ class Interval:
     Parameters
     ----------
     name, title : str
-        The name of the measure, which determines its colour, and its label.
+        The name of the measure, which determines its look, and its label.
     centre : float
     line, bar : (float, float), optional
         Ends of a thin line and of a thick line.
@@ -101,7 +98,15 @@ class Interval:
 
 
 def draw_intervals(
-    rows: Sequence[Interval], label: str, signature: Signature | str, *, row_height: float = 0.42
+    rows: Sequence[Interval],
+    label: str,
+    signature: Signature | str | None,
+    *,
+    row_height: float = 0.42,
+    levels: Sequence[tuple[float, str]] = (),
+    limits: tuple[float, float] | None = None,
+    ax: Axis = None,
+    size: Size = None,
 ) -> Figure:
     """Draw one row per measure: a marker with an interval around it; the last row is at the top.
 
@@ -111,83 +116,63 @@ def draw_intervals(
     label : str
         Label of the horizontal axis.
     signature : Signature or str
+        None for no signature.
     row_height : float, optional
         In inches.
+    levels : sequence of (float, str), optional
+        Vertical lines: where, and in which line style.
+    limits : (float, float), optional
+        Of the horizontal axis.
+    ax : Axes, optional
+        Where to draw.
+    size : {"column", "page"} or (float, float), optional
 
     Returns
     -------
     matplotlib.figure.Figure
     """
     looks = choose_looks([row.name for row in rows])
-    with house_style():
-        figure = Figure(figsize=(6, row_height * len(rows) + 1.3), layout="constrained")
-        axes = figure.subplots()
+    with open_canvas(ax, size, signature, width=6, height=row_height * len(rows) + 1.0) as canvas:
+        axes = canvas.panels[0]
+        small = size is not None
         for place, row in enumerate(rows):
-            colour = looks[row.name]["color"]
+            colour, marker = looks[row.name]["color"], looks[row.name]["marker"]
             if row.line is not None:
-                axes.plot(row.line, [place, place], color=colour, linewidth=1 if row.bar is not None else 1.5)
+                width = 1 if row.bar is not None else 1.5
+                axes.plot(row.line, [place, place], color=colour, linewidth=0.75 * width if small else width)
             if row.bar is not None:
-                axes.plot(row.bar, [place, place], color=colour, linewidth=4, solid_capstyle="butt")
+                axes.plot(row.bar, [place, place], color=colour, linewidth=2.5 if small else 4, solid_capstyle="butt")
             face = "white" if row.hollow else colour
-            axes.plot(row.centre, place, "o", color=colour, markerfacecolor=face, markersize=6)
-        axes.set_yticks(range(len(rows)), [row.title for row in rows])
+            axes.plot(
+                row.centre, place, marker, color=colour, markerfacecolor=face, markersize=4 if small else 6,
+                markeredgewidth=0.8 if small else 1,
+            )  # fmt: skip
+        typeset_ticks(axes, "y", [row.title for row in rows])
+        for level, style in levels:
+            axes.axvline(level, color=GREY, linewidth=0.9, linestyle=style, zorder=0)
         axes.set_ylim(-0.6, len(rows) - 0.4)
+        if limits is not None:
+            axes.set_xlim(limits)
         axes.grid(axis="y", visible=False)
-        axes.set_xlabel(label)
-        return sign_figure(figure, signature)
+        axes.set_xlabel(wrap_label(label, canvas.figure.get_figwidth() if canvas.is_own else 6, small=small))
+        typeset(axes.xaxis.label)
+    return canvas.figure
 
 
-def draw_heatmap(
-    values: np.ndarray,
-    names: Sequence[str],
-    label: str,
-    signature: Signature | str,
-    *,
-    limits: tuple[float, float],
-    colours: str,
-    write: Callable[[float], str],
-    is_dark: Callable[[float], bool],
-    diagonal: bool = True,
-    ticks: Locator | None = None,
-) -> Figure:
-    """Draw a heat map with one row and one column per measure, and the number in each cell.
+def wrap_label(label: str, width: float, *, small: bool = False) -> str:
+    """Break the label of an axis into lines, as long as a part of a figure's width in inches.
 
     Parameters
     ----------
-    values : ndarray, shape (measure, measure)
-    names : sequence of str
     label : str
-        Label of the colour bar.
-    signature : Signature or str
-    limits : (float, float)
-        Values at the two ends of the colour bar.
-    colours : str
-        Name of a colour map of matplotlib.
-    write : callable
-        Returns the text of a cell for its value.
-    is_dark : callable
-        Tells whether the colour of a value needs white text.
-    diagonal : bool, optional
-        Whether to draw the diagonal, which compares each measure with itself.
-    ticks : Locator, optional
-        Ticks of the colour bar.
+    width : float
+    small : bool, optional
+        Whether the letters are those of a printed figure.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    str
     """
-    size = max(3.2, 0.62 * len(names) + 1.4)
-    shown = values if diagonal else np.where(np.eye(len(names), dtype=bool), np.nan, values)
-    with house_style():
-        figure = Figure(figsize=(size, size * 0.86), layout="constrained")
-        axes = figure.subplots()
-        image = axes.imshow(shown, vmin=limits[0], vmax=limits[1], cmap=colours)
-        axes.grid(False)
-        axes.set_xticks(range(len(names)), names, rotation=45, ha="right")
-        axes.set_yticks(range(len(names)), names)
-        for (i, j), value in np.ndenumerate(values):
-            if diagonal or i != j:
-                colour = "white" if is_dark(value) else "black"
-                axes.text(j, i, write(value), ha="center", va="center", fontsize=7, color=colour)
-        figure.colorbar(image, ax=axes, shrink=0.8, label=label, ticks=ticks)
-        return sign_figure(figure, signature)
+    import textwrap
+
+    return "\n".join(textwrap.wrap(label, max(16, int(width * (13.5 if small else 11.5) * 0.85))))

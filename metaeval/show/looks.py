@@ -135,9 +135,9 @@ def _choose(names: tuple[str, ...]) -> dict[str, Look]:
     chosen = {}
     for name in names:
         wish = _find_wish(name)
-        colours, dashes, markers = (_turn(one, wish) for one in (range(len(COLOURS)), list(DASHES), MARKERS))
+        colours, dashes, markers = _turn(range(len(COLOURS)), wish), _turn(list(DASHES), wish), _turn(MARKERS, wish)
         look = min(
-            (Look(*parts) for parts in itertools.product(colours, dashes, markers)),
+            (Look(c, d, m) for c, d, m in itertools.product(colours, dashes, markers)),
             key=lambda one: (
                 used[one],
                 max(used[pair] for pair in _pairs(one)),
@@ -206,7 +206,7 @@ def _find_corners(marker: str) -> list[tuple[float, float]]:
     plus = [(-1.2, -3.8), (1.2, -3.8), (1.2, -1.2), (3.8, -1.2), (3.8, 1.2), (1.2, 1.2),
             (1.2, 3.8), (-1.2, 3.8), (-1.2, 1.2), (-3.8, 1.2), (-3.8, -1.2), (-1.2, -1.2)]  # fmt: skip
     slanted = math.sqrt(0.5)
-    shapes = {
+    shapes: dict[str, list[tuple[float, float]]] = {
         "s": [(-3.2, -3.2), (3.2, -3.2), (3.2, 3.2), (-3.2, 3.2)],
         "D": [(0, -4), (4, 0), (0, 4), (-4, 0)],
         "P": plus,

@@ -12,7 +12,9 @@ from collections.abc import Callable
 
 from metaeval.errors import visible
 
-_SCRIPT = re.compile(r"(?<![\w^])(?:([A-Za-z][A-Za-z0-9]{0,7})\^([A-Za-zμ]{1,4})|([τρακ])_([A-Za-z]{1,4}(?:,[a-z])?))(?![\w^])")
+_SCRIPT = re.compile(
+    r"(?<![\w^])(?:([A-Za-z][A-Za-z0-9]{0,7})\^([A-Za-zμ]{1,4})|([τρακ])_([A-Za-z]{1,4}(?:,[a-z])?))(?![\w^])"
+)
 
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ζ": "zeta", "η": "eta", "θ": "theta",
@@ -22,6 +24,29 @@ _GREEK = {
 }  # fmt: skip
 GREEK = {letter: f"\\{name}" for letter, name in _GREEK.items()}
 """Greek letters, and their commands in the mathematics of LaTeX and matplotlib."""
+
+
+_PARAMETER = re.compile(r"(?<=[(\s])(alpha|beta|gamma)(?==)")
+
+
+def spell_parameters(text: str) -> str:
+    """Return a text with the names of a measure's parameters in Greek, as papers write them.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> spell_parameters("OCI(beta=0.75, gamma=1)")
+    'OCI(β=0.75, γ=1)'
+    """
+    letters = {name: letter for letter, name in _GREEK.items()}
+    return _PARAMETER.sub(lambda found: letters[found[1]], text)
 
 
 def split_scripts(text: str) -> list[tuple[str, str, str]]:
@@ -54,7 +79,8 @@ def split_scripts(text: str) -> list[tuple[str, str, str]]:
 
 
 def _join(text: str, plain: Callable[[str], str], scripted: Callable[[str, str, str], str]) -> str:
-    return "".join(scripted(kind, base, script) if kind else plain(base) for kind, base, script in split_scripts(text))
+    pieces = split_scripts(spell_parameters(text))
+    return "".join(scripted(kind, base, script) if kind else plain(base) for kind, base, script in pieces)
 
 
 def to_mathtext(text: str) -> str:
@@ -75,7 +101,9 @@ def to_mathtext(text: str) -> str:
     'MAE$^{\\mathrm{μ}}$ costs \\$5'
     """
     return _join(
-        visible(text), lambda plain: plain.replace("$", r"\$"), lambda kind, base, script: f"{base}${kind}{{\\mathrm{{{script}}}}}$"
+        visible(text),
+        lambda plain: plain.replace("$", r"\$"),
+        lambda kind, base, script: f"{base}${kind}{{\\mathrm{{{script}}}}}$",
     )
 
 

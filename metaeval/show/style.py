@@ -1,32 +1,24 @@
-"""One style for all figures: each measure has the same colour, marker and line style everywhere."""
+"""One style for all figures, on the screen and in print; what a measure looks like is in `metaeval.show.looks`."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-# The palette of Okabe and Ito for colour-blind readers, with a darker yellow and a darker grey for white paper.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#B8860B", "#000000", "#7F7F7F", "#882255")
-# The same colours, lighter, for a dark page.
-_ON_DARK = ("#5AB4F0", "#FF8A3D", "#35C99A", "#E8A0C8", "#8CD0FF", "#E0B84A", "#E8E8EC", "#B0B0B0", "#D07FA8")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
-_LINES = ("-", "--", "-.", ":")
+from metaeval.errors import MetaevalError
+from metaeval.show.looks import COLOURS, find_looks
 
-# The papers' measures have fixed positions in these lists, so that a measure looks the same in every figure.
-_PLACES = {
-    name: place
-    for names in (
-        ("kappa", "alpha_ORD", "alpha_INT", "CEM_ORD", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
-        ("RNOD", "NMD", "RSNOD", "NVD", "RNSS", "JSD", "RNADW", "RNOD(distance=gold)", "RNADW(distance=gold)"),
-        ("OCI(beta=0.75, gamma=1)", "OCI(beta=0.25, gamma=1)", "r_int", "R_s", "tau_b", "MER", "MSE"),
-        ("AP", "nDCG@20", "ERR@20", "P@10", "P@20", "RR"),
-    )
-    for place, name in enumerate(names)
-}
+Size = Literal["column", "page"] | tuple[float, float] | None
+"""Width of a figure: of a column or of a page of a paper, its width and height in inches, or as it comes."""
+
+WIDTHS = {"column": 7.7 / 2.54, "page": 16.0 / 2.54}
+"""In inches: a column of two and the text of a page, as in the style of the ACL."""
+
+GREY = "#757575"
+"""For lines and texts that are about all measures; a text in it can be read on white."""
 
 _SETTINGS: dict[str, Any] = {
     "font.size": 9,
@@ -34,36 +26,94 @@ _SETTINGS: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.alpha": 0.25,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.fontsize": 8,
     "lines.linewidth": 1.5,
+    "lines.markersize": 5,
     "text.parse_math": False,  # names come from data: a dollar in one is a dollar
     "figure.dpi": 110,
     "savefig.dpi": 160,
     "svg.fonttype": "none",
     "svg.hashsalt": "metaeval",  # the same figure gives the same file
+    "pdf.fonttype": 42,  # whole TrueType fonts; publishers refuse Type 3
+}
+_IN_PRINT: dict[str, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 7.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 3.8,
+    "savefig.dpi": 300,
 }
 
 
 @contextmanager
-def house_style() -> Iterator[None]:
-    """Use the style of metaeval, regardless of the user's own settings of matplotlib."""
+def house_style(size: Size = None) -> Iterator[None]:
+    """Use the style of metaeval, regardless of the user's own settings of matplotlib.
+
+    Parameters
+    ----------
+    size : {"column", "page"} or (float, float), optional
+        With any, letters and lines are those of a printed page, where the figure is not scaled.
+    """
     import matplotlib as mpl  # whoever asks for colours only does not wait for it
 
-    settings: Any = {**dict(mpl.rcParamsDefault), "backend": mpl.get_backend(), **_SETTINGS}
+    printed = {} if size is None else _IN_PRINT
+    settings: Any = {**dict(mpl.rcParamsDefault), "backend": mpl.get_backend(), **_SETTINGS, **printed}
     with mpl.rc_context(settings):
         yield
 
 
-def choose_looks(names: list[str]) -> dict[str, dict[str, Any]]:
-    """Return the colour, marker and line style of each measure, which are the same in every figure.
+def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
+    """Return the width and height of a figure in inches.
 
     Parameters
     ----------
-    names : list of str
+    size : {"column", "page"} or (float, float), optional
+    width, height : float
+        What it is drawn for.
+
+    Returns
+    -------
+    (float, float)
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such size.
+    """
+    if size is None:
+        return width, height
+    if isinstance(size, str):
+        if size not in WIDTHS:
+            raise MetaevalError(f"there is no size {size!r}: use column, page, or (width, height) in inches")
+        # Letters do not shrink as the width does, so that the height must not either.
+        return WIDTHS[size], height * float(np.clip(WIDTHS[size] / width, 0.68, 1.05))
+    try:
+        across, down = (float(one) for one in size)
+    except (TypeError, ValueError):
+        raise MetaevalError(f"a size is column, page, or (width, height) in inches, not {size!r}") from None
+    if not (0.5 <= across <= 100 and 0.5 <= down <= 100):
+        raise MetaevalError(f"a figure of {across:g} × {down:g} inches cannot be drawn")
+    return across, down
+
+
+def choose_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
+    """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`.
+
+    Parameters
+    ----------
+    names : iterable of str
         Names of measures.
+    among : iterable of str, optional
+        All measures of the report.
 
     Returns
     -------
@@ -75,39 +125,15 @@ def choose_looks(names: list[str]) -> dict[str, dict[str, Any]]:
     >>> choose_looks(["NMD", "mine"])["NMD"] == choose_looks(["NMD"])["NMD"]
     True
     """
-    taken: set[int] = {_PLACES[name] for name in names if name in _PLACES}
-    return {name: _make_look(_find_place(name, taken)) for name in names}
+    return {
+        name: {"color": look.light, "marker": look.marker, "linestyle": look.dash}
+        for name, look in find_looks(names, among).items()
+    }
 
 
 def palette() -> list[tuple[str, str]]:
     """Return pairs of colours of measures: on a light page and on a dark page."""
-    return list(zip(_COLOURS, _ON_DARK, strict=True))
-
-
-def _find_place(name: str, taken: set[int]) -> int:
-    """Return the position of a measure in the lists above; a user's measure gets one from a hash of its name.
-
-    If another measure of the figure has its colour already, it takes the next free position.
-    """
-    if name in _PLACES:
-        return _PLACES[name]
-    colours, every = len(_COLOURS), len(_COLOURS) * len(_LINES)
-    wished = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % every
-    used = {place % colours for place in taken}
-    places = [(wished + step) % every for step in range(every)]
-    free = [place for place in places if place % colours not in used] or [p for p in places if p not in taken]
-    place = free[0] if free else wished
-    taken.add(place)
-    return place
-
-
-def _make_look(place: int) -> dict[str, Any]:
-    n = len(_COLOURS)
-    return {
-        "color": _COLOURS[place % n],
-        "marker": _MARKERS[place % n],
-        "linestyle": _LINES[(place % n + place // n) % len(_LINES)],
-    }
+    return list(COLOURS)
 
 
 def choose_markers(points: np.ndarray, offset: int, most: int = 5) -> list[int]:

@@ -1,0 +1,173 @@
+"""What a figure is drawn on: a figure of its own in some size, or axes of the user's."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.text import Text
+
+from metaeval.errors import MetaevalError, format_count, one_line
+from metaeval.show.names import to_mathtext
+from metaeval.show.signature import Signature
+from metaeval.show.style import Size, find_size, house_style
+
+Axis = Axes | Sequence[Axes] | None
+"""Where a figure is drawn: axes of the user's, one for each of its panels, or None for a figure of its own."""
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """Where something is drawn.
+
+    Parameters
+    ----------
+    figure : Figure
+    panels : list of Axes
+        Where the user gave fewer axes than there are panels, the others are not drawn.
+    is_own : bool
+        Whether the figure was made for it, and is not the user's.
+    size : {"column", "page"} or (float, float), optional
+    """
+
+    figure: Figure
+    panels: list[Axes]
+    is_own: bool
+    size: Size = None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is no room for a legend beside the axes."""
+        return self.is_own and self.figure.get_figwidth() < 4
+
+    @property
+    def font_size(self) -> float:
+        """Size of the letters, in points."""
+        return 9 if self.size is None else 7.5
+
+
+@contextmanager
+def open_canvas(
+    ax: Axis,
+    size: Size,
+    signature: Signature | str | None,
+    *,
+    width: float,
+    height: float,
+    shape: tuple[int, int] = (1, 1),
+    **grid: Any,
+) -> Iterator[Canvas]:
+    """Give something to draw on, in the style of metaeval, and put the signature below what was drawn.
+
+    Parameters
+    ----------
+    ax : Axes or sequence of Axes, optional
+        The user's; without any, a figure is made.
+    size : {"column", "page"} or (float, float), optional
+    signature : Signature or str, optional
+        None for no signature; axes of the user's get none.
+    width, height : float
+        Of a figure without a size, in inches and without the signature.
+    shape : (int, int), optional
+        Rows and columns of panels.
+    **grid
+        For `Figure.subplots`.
+
+    Yields
+    ------
+    Canvas
+
+    Raises
+    ------
+    MetaevalError
+        If `ax` is no axes, or there is no such size.
+    """
+    with house_style(size):
+        if ax is not None:
+            yield _adopt(ax, shape[0] * shape[1], size)
+            return
+        across, down = find_size(size, width, height)
+        figure = Figure(figsize=(across, down), layout="constrained")
+        panels = figure.subplots(*shape, squeeze=False, **grid).ravel().tolist()
+        yield Canvas(figure, panels, True, size)
+        if signature is not None:
+            sign_figure(figure, signature, grow=not isinstance(size, tuple), font_size=6 if size is None else 5)
+
+
+def _adopt(ax: Axes | Sequence[Axes], most: int, size: Size) -> Canvas:
+    panels = [ax] if isinstance(ax, Axes) else list(np.ravel(np.asarray(ax, dtype=object)))
+    if not panels or not all(isinstance(one, Axes) for one in panels):
+        raise MetaevalError("ax is Axes of matplotlib, or a sequence of them")
+    if len(panels) > most:
+        raise MetaevalError(f"the figure has {format_count(most, 'panel')}, not {len(panels)}")
+    figure: Figure | SubFigure = panels[0].figure
+    return Canvas(figure if isinstance(figure, Figure) else figure.figure, panels, False, size)
+
+
+def sign_figure(figure: Figure, signature: Signature | str, *, grow: bool = True, font_size: float = 6) -> Figure:
+    """Put the signature below a figure, wrapped to its width.
+
+    Parameters
+    ----------
+    figure : Figure
+        With the constrained layout.
+    signature : Signature or str
+    grow : bool, optional
+        Whether the figure becomes higher by what the signature needs, or its axes lower.
+    font_size : float, optional
+
+    Returns
+    -------
+    Figure
+    """
+    text = one_line(str(signature))
+    lines = textwrap.wrap(text, max(20, int(figure.get_figwidth() * 126 / font_size)))
+    below = (len(lines) * 1.25 * font_size + 7) / 72
+    width, height = figure.get_size_inches()
+    if grow:
+        height += below
+        figure.set_size_inches(width, height)
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.set(rect=(0, below / height, 1, 1 - below / height))  # type: ignore[call-arg]
+    place = (below - 4 / 72) / height
+    figure.text(0.06 / width, place, "\n".join(lines), fontsize=font_size, color="#555555", va="top", linespacing=1.15)
+    return figure
+
+
+def typeset(*texts: Text | None) -> None:
+    """Let labels show scripts as the papers do: ``CEM^ORD`` with a raised ORD; all else in them stays as it is.
+
+    Parameters
+    ----------
+    *texts : Text, optional
+    """
+    for one in texts:
+        if one is not None:
+            one.set_text(to_mathtext(one.get_text()))
+            one.set_parse_math(True)
+
+
+def typeset_ticks(axes: Axes, which: str, names: Sequence[str], **settings: Any) -> None:
+    """Label every whole number of an axis with a name.
+
+    Parameters
+    ----------
+    axes : Axes
+    which : {"x", "y"}
+    names : sequence of str
+    **settings
+        For `Axes.set_xticks`.
+    """
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    shown = [to_mathtext(name) for name in names]
+    axis.set_ticks(range(len(names)), shown, **{name: value for name, value in settings.items() if value is not None})
+    for tick in axis.get_major_ticks(len(names)):
+        tick.label1.set_parse_math(True)
+        tick.label2.set_parse_math(True)

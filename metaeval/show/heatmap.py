@@ -1,0 +1,210 @@
+"""Heat maps of measures by measures, in the one colour scale, with the numbers in the cells and a dendrogram."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Colormap, ListedColormap, Normalize
+from matplotlib.figure import Figure
+from matplotlib.ticker import Locator
+from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage
+from scipy.spatial.distance import squareform
+
+from metaeval.show.canvas import Axis, open_canvas, typeset, typeset_ticks
+from metaeval.show.colours import shade, text_colour
+from metaeval.show.names import spell_parameters
+from metaeval.show.signature import Signature
+from metaeval.show.style import GREY, Size, find_size
+
+_STEPS = 512
+
+
+def scale_map(low: float, high: float, *, falling: bool = False) -> Colormap:
+    """Return the colour scale between two numbers as a colour map of matplotlib.
+
+    Parameters
+    ----------
+    low, high : float
+        Between −1 and 1.
+    falling : bool, optional
+        Whether small numbers are the dark ones, as of p-values.
+
+    Returns
+    -------
+    matplotlib.colors.Colormap
+    """
+    values = np.linspace(low, high, _STEPS)
+    colours = ListedColormap([shade(1 - value if falling else value) for value in values.tolist()])
+    return colours.with_extremes(bad=shade(float("nan")))
+
+
+def cluster(values: np.ndarray) -> np.ndarray | None:
+    """Return the average linkage of measures by what they have in common, the nearest ones first.
+
+    Parameters
+    ----------
+    values : ndarray, shape (measure, measure)
+        At most 1 for what is the same. Where it is not symmetric, the mean of both ways counts; a missing one is 0.
+
+    Returns
+    -------
+    ndarray or None
+        As of `scipy.cluster.hierarchy.linkage`; None for fewer than three measures.
+    """
+    if len(values) < 3:
+        return None
+    known = np.nan_to_num(values.astype(float), nan=0.0)
+    distance = np.clip(1 - (known + known.T) / 2, 0, None)
+    np.fill_diagonal(distance, 0)
+    return linkage(squareform(distance, checks=False), method="average", optimal_ordering=True)
+
+
+def draw_heatmap(
+    values: np.ndarray,
+    names: Sequence[str],
+    label: str,
+    signature: Signature | str | None,
+    *,
+    write: Callable[[float], str],
+    highest: float = 1.0,
+    falling: bool = False,
+    diagonal: bool = True,
+    clustered: bool = False,
+    ticks: Locator | None = None,
+    ax: Axis = None,
+    size: Size = None,
+) -> Figure:
+    """Draw a heat map with one row and one column per measure, and the number in each cell where it can be read.
+
+    Parameters
+    ----------
+    values : ndarray, shape (measure, measure)
+        Where all are positive, the colour bar begins at 0, otherwise at -`highest`.
+    names : sequence of str
+    label : str
+        Label of the colour bar.
+    signature : Signature or str
+        None for no signature.
+    write : callable
+        Returns the text of a cell for its value.
+    highest : float, optional
+        The value with the darkest colour.
+    falling : bool, optional
+        Whether small numbers are the dark ones, as of p-values.
+    diagonal : bool, optional
+        Whether to draw the diagonal, which compares each measure with itself.
+    clustered : bool, optional
+        Whether similar measures stand together, below their dendrogram by average linkage.
+    ticks : Locator, optional
+        Ticks of the colour bar.
+    ax : Axes, optional
+        Where to draw.
+    size : {"column", "page"} or (float, float), optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    n = len(names)
+    tree = cluster(values / highest) if clustered else None
+    order = np.arange(n) if tree is None else leaves_list(tree)
+    values, names = values[np.ix_(order, order)].astype(float), [names[place] for place in order.tolist()]
+    shown = values if diagonal else np.where(np.eye(n, dtype=bool), np.nan, values)
+    side = max(3.2, 0.62 * n + 1.4)
+    shape = (side + 0.4, side * 0.86)
+    if isinstance(size, str):  # cells are as small as the width wants, and square
+        across = find_size(size, *shape)[0]
+        shape = (across, 0.92 * across)
+    with open_canvas(ax, size, signature, width=shape[0], height=shape[1]) as canvas:
+        axes, figure = canvas.panels[0], canvas.figure
+        low = -1.0 if np.nanmin(np.append(shown, 0)) < 0 else 0.0
+        colours = scale_map(low, 1.0, falling=falling)
+        norm = Normalize(low * highest, highest)
+        hidden = np.eye(n, dtype=bool) if not diagonal else np.zeros((n, n), dtype=bool)
+        # The colours come from `shade` itself, as on pages and in LaTeX, and not from the steps of the colour map.
+        painted = [
+            [_rgb("#FFFFFF" if hidden[i, j] else _colour(values[i, j] / highest, falling)) for j in range(n)]
+            for i in range(n)
+        ]
+        axes.imshow(np.array(painted, dtype=np.uint8), interpolation="nearest")
+        axes.grid(False)
+        points = _cell_points(figure, names, canvas.is_own)
+        letters = float(np.clip(0.8 * points, 4, canvas.font_size))
+        upright = points < 10
+        typeset_ticks(
+            axes,
+            "x",
+            names,
+            rotation=90 if upright else 45,
+            ha="right",
+            va="center" if upright else None,
+            rotation_mode="anchor",
+            fontsize=letters,
+        )
+        typeset_ticks(axes, "y", names, fontsize=letters)
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+        _write_cells(axes, values, hidden, write, falling, highest, points)
+        mapped = ScalarMappable(norm, colours)
+        bar = figure.colorbar(mapped, ax=axes, shrink=0.8, ticks=ticks, aspect=25, pad=0.03, fraction=0.08)
+        bar.outline.set_visible(False)
+        if len(label) <= 8:
+            typeset(bar.ax.set_title(label, pad=6))
+        else:
+            bar.set_label(label)
+            typeset(bar.ax.yaxis.label)
+        if tree is not None:
+            _draw_tree(axes, tree)
+    return figure
+
+
+def _colour(value: float, falling: bool) -> str:
+    return shade(1 - value if falling else value)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _cell_points(figure: Figure, names: Sequence[str], is_own: bool) -> float:
+    """Return about how wide a cell is, in points."""
+    width, height = figure.get_size_inches() if is_own else (5.0, 4.5)
+    longest = max(len(spell_parameters(name)) for name in names)
+    label = (0.065 if width < 4 else 0.085) * min(24, longest)
+    return 72 * min(width - (0.55 if width < 4 else 1.1) - label, height - 0.6 - 0.75 * label) / len(names)
+
+
+def _write_cells(
+    axes: Axes,
+    values: np.ndarray,
+    hidden: np.ndarray,
+    write: Callable[[float], str],
+    falling: bool,
+    highest: float,
+    points: float,
+) -> None:
+    texts = [[("" if hidden[i, j] else write(values[i, j])) for j in range(len(values))] for i in range(len(values))]
+    longest = max(len(text) for row in texts for text in row)
+    if points < 22:  # a digit less is a size more
+        texts = [[text.replace("0.", ".", 1) for text in row] for row in texts]
+        longest = max(len(text) for row in texts for text in row)
+    font_size = min(7.5, points / (0.62 * max(2, longest)))
+    if font_size < 4.2:
+        return
+    for (i, j), value in np.ndenumerate(values):
+        if texts[i][j]:
+            colour = text_colour(_colour(value / highest, falling))
+            axes.text(j, i, texts[i][j], ha="center", va="center", fontsize=font_size, color=colour)
+
+
+def _draw_tree(axes: Axes, tree: np.ndarray) -> None:
+    """Draw the dendrogram above the cells: what is joined lower is more alike."""
+    inset = axes.inset_axes((0, 1.01, 1, 0.14), sharex=axes)
+    drawn = dendrogram(tree, no_plot=True)
+    for across, heights in zip(drawn["icoord"], drawn["dcoord"], strict=True):
+        inset.plot((np.array(across) - 5) / 10, heights, color=GREY, linewidth=0.9, solid_joinstyle="miter")
+    inset.set_ylim(0, max(float(tree[:, 2].max()) * 1.05, 1e-9))
+    inset.axis("off")
