@@ -91,7 +91,7 @@ def centre_interval(
     >>> round(float(low), 2), round(float(high), 2)
     (0.49, 0.69)
     """
-    from scipy.stats import norm, t
+    from scipy.special import ndtri, stdtrit
 
     middle, drawn = np.asarray(estimate, dtype=np.float64), np.asarray(resampled, dtype=np.float64)
     known = np.isfinite(drawn)
@@ -101,7 +101,7 @@ def centre_interval(
     squares = (np.where(known, drawn - centre, 0.0) ** 2).sum(axis=0)
     variance = squares / np.maximum(count - 1, 1) * (n_topics / (n_topics - 1))
     level = (1 + confidence) / 2
-    reach = (t.ppf(level, n_topics - 1) if student else norm.ppf(level)) * np.sqrt(variance)
+    reach = (stdtrit(n_topics - 1, level) if student else ndtri(level)) * np.sqrt(variance)
     bottom = -1.0 if scale == "correlation" else 0.0
     # A share p is a correlation 2p − 1: the logit of p is twice Fisher's z of 2p − 1.
     widen = 2.0 / (1.0 - bottom)
@@ -151,10 +151,10 @@ def interval_of_differences(
     >>> [round(float(end), 2) for end in interval_of_differences(0.1, 0.4, 25)]
     [-0.07, 0.27, 0.25, -0.17, 0.67]
     """
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     mean, spread = np.asarray(differences, dtype=np.float64), np.asarray(deviations, dtype=np.float64)
-    quantile = t.ppf((1 + confidence) / 2, n_topics - 1)
+    quantile = stdtrit(n_topics - 1, (1 + confidence) / 2)
     reach = quantile * spread / np.sqrt(n_topics)
     d = np.divide(mean, spread, out=np.full(mean.shape, np.nan), where=spread > 0)
     reach_d = quantile * np.sqrt((1 + d**2 / 2) / n_topics)

@@ -245,7 +245,7 @@ def _studentise(means: FloatArray, variances: FloatArray, n_topics: int) -> Floa
 
 
 def _t_p_values(scores: FloatArray) -> FloatArray:
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     n_runs, n_topics, n_measures = scores.shape
     p = np.empty((n_measures, n_runs * (n_runs - 1) // 2))
@@ -253,7 +253,7 @@ def _t_p_values(scores: FloatArray) -> FloatArray:
         for pairs in _pair_blocks(scores):
             differences = _differences(scores, measure, pairs)
             statistics = _studentise(differences.mean(axis=0), differences.var(axis=0, ddof=1), n_topics)
-            p[measure, pairs] = 2 * t.sf(statistics, n_topics - 1)
+            p[measure, pairs] = 2 * stdtr(n_topics - 1, -statistics)
     return p
 
 

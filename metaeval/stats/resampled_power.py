@@ -111,13 +111,13 @@ def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> 
     >>> round(find_critical_value(np.array([1.0, 2.0, 4.0]), np.array([0.9, 0.3, 0.001]), 0.05), 2)
     2.8
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri  # scipy.stats would take as long to import as everything else together
 
     size, chance = -np.sort(-statistics), np.sort(p)
     found, n_pairs = int(np.count_nonzero(p <= alpha)), len(p)
 
     def quantile(level: float) -> float:
-        return float(norm.isf(-np.expm1(np.log1p(-min(level, 1 - 1e-9)) / n_pairs) / 2))
+        return -float(ndtri(-np.expm1(np.log1p(-min(level, 1 - 1e-9)) / n_pairs) / 2))
 
     aim = quantile(alpha)
     if found == 0:
