@@ -220,13 +220,13 @@ def working(what: str) -> Iterator[None]:
         began = time.monotonic()
         if done.wait(_PATIENCE):
             return
+        if not sys.stderr.isatty():
+            print(f"metaeval: {what} …", file=sys.stderr)
+            return
         from rich.console import Console
         from rich.status import Status
 
         console = Console(stderr=True)
-        if not console.is_terminal:
-            print(f"metaeval: {what} …", file=sys.stderr)
-            return
         with Status(what, console=console) as status:
             while not done.wait(0.5):
                 status.update(f"{what}: {time.monotonic() - began:.0f} s")

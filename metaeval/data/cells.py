@@ -7,16 +7,18 @@ import decimal
 import math
 import numbers as abstract
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from metaeval.data.policies import MissingPolicy, check_policy, drop_sparse, hint_missing, mend_missing, refuse_gap
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import measure_of_label
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("run", "topic", "measure", "score")
 
@@ -191,6 +193,8 @@ def _read_directions(frame: pd.DataFrame, code: np.ndarray, labels: Sequence[str
 
 def _encode(column: pd.Series, what: str, file: object, lines: Sequence[int] | None) -> tuple[np.ndarray, list[str]]:
     """Return for every row the position of its label, and the labels as text in the order in which they appear."""
+    import pandas as pd  # here, so that scores without frames need not wait for it
+
     gone = column.isna().to_numpy()
     if gone.any():
         line = None if lines is None else lines[int(np.argmax(gone))]
@@ -261,6 +265,8 @@ def read_score_column(
     DataError
         If one is no finite number.
     """
+    import pandas as pd
+
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)
     if column.dtype.kind in "mMcSV":
@@ -292,6 +298,8 @@ _NO_GUESS = "what number is meant would be a guess"
 
 def _read_score(one: Any, row: int, where: Callable[[int], dict[str, Any]]) -> tuple[float, bool]:
     """Return what one cell says, NaN and True where it says that there is no score."""
+    import pandas as pd
+
     if one is None or one is pd.NA:
         return math.nan, True
     if isinstance(one, str):

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from metaeval.data.cells import COLUMNS, arrange_cells
 from metaeval.data.labels import find_labels, unique_labels
@@ -20,6 +19,7 @@ from metaeval.measures.directions import Names, drop_contradicted, turn_measures
 from metaeval.measures.resolve import Wanted, list_wanted, measure_of_label, resolve_measures, tells_direction
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray
 
 
@@ -265,6 +265,8 @@ class Scores:
         DataError
             If there is no such measure.
         """
+        import pandas as pd  # here, so that scores without frames need not wait for it
+
         values = self.sel(measures=measure).values[:, :, 0]
         return pd.DataFrame(values, index=pd.Index(self.runs, name="run"), columns=pd.Index(self.topics, name="topic"))
 
@@ -275,6 +277,8 @@ class Scores:
         -------
         DataFrame, shape (run, measure)
         """
+        import pandas as pd
+
         names = pd.Index([str(one) for one in self.measures], name="measure")
         return pd.DataFrame(self.values.mean(axis=1), index=pd.Index(self.runs, name="run"), columns=names)
 
@@ -292,6 +296,8 @@ class Scores:
         0   a    t1       X    1.0
         1   a    t2       X    2.0
         """
+        import pandas as pd
+
         n_runs, n_topics, n_measures = self.values.shape
         names = np.array([str(one) for one in self.measures], dtype=object)
         columns = {
@@ -372,10 +378,13 @@ class Scores:
 
         Examples
         --------
+        >>> import pandas as pd
         >>> frame = pd.DataFrame({"run": ["a", "b"], "topic": ["t", "t"], "measure": ["X", "X"], "score": [1, 2]})
         >>> Scores.from_frame(frame)
         Scores: 2 runs × 1 topic × 1 measure
         """
+        import pandas as pd
+
         absent = [name for name in COLUMNS if name not in frame.columns]
         if absent:
             there = format_list([str(name) for name in frame.columns])

@@ -1,29 +1,24 @@
-"""The Numba engine of the randomised Tukey HSD test: sixteen trials at once, one in each lane of a vector.
+"""The compiled engine of the randomised Tukey HSD test: sixteen trials at once, one in each lane of a vector.
 
-Numba compiles ordinary loops to code that leaves most of the vector unit unused, so the three inner steps are
-written as LLVM vector operations, which LLVM translates to the instructions of the processor. The sixteen
-permutations of a row are drawn and sorted in registers, by code unrolled for the number of runs. Eight measures,
-on the last axis and padded to one 64-byte vector of sums, then share them.
-
-Importing this module loads Numba, which takes half a second, so import it only where it is used.
-The vector operations and the loops that use them are in one file, because Numba's cache on disk notices only
-changes of the file of the compiled function.
+Compilers turn ordinary loops into code that leaves most of the vector unit unused, so the kernel is written as LLVM
+vector operations, which LLVM translates to the instructions of the processor. The sixteen permutations of a row are
+drawn and sorted in registers, by code unrolled for the number of runs. Eight measures, on the last axis and padded to
+one 64-byte vector of sums, then share them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir  # type: ignore[import-untyped, unused-ignore]
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
+from metaeval.stats._machine_code import is_code_kept, load_function
 from metaeval.stats.permutations import ALL_BITS, LARGEST_NETWORK, column_mask, sorting_network, words_a_row
 from metaeval.stats.streams import GAMMA, LAST_SHIFT, MIX_STEPS, WORD
 
@@ -32,259 +27,337 @@ GROUP = 8
 TOPICS_A_BLOCK = 8
 ALIGNMENT = 64
 
-_BYTE, _INT32, _INT64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+_BIT, _INT32, _INT64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
 _LANES32, _LANES64 = ir.VectorType(_INT32, LANES), ir.VectorType(_INT64, LANES)
 _SCORES, _SUMS = ir.VectorType(_INT32, GROUP), ir.VectorType(_INT64, GROUP)
 
+_NAME = "metaeval_ranges"
+_ADDRESSES = {"keys": _INT64, "scores": _INT32, "ranges": _INT64, "sums": _INT64, "places": _INT32}
+_COUNTS = ("n_keys", "n_topics", "n_columns", "n_groups")
 
-# Arguments that are known at compilation, such as the number of runs, are literals, for which code is unrolled.
-_vector_code: Any = intrinsic(prefer_literal=True)
-
-
-def _same(vector: ir.VectorType, number: int) -> ir.Constant:
-    return ir.Constant(vector, [number] * vector.count)
-
-
-def _spread(builder: Any, number: Any, vector: ir.VectorType) -> Any:
-    """Repeat a scalar in every lane."""
-    undefined = ir.Constant(vector, ir.Undefined)
-    first = builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES))
+Value = Any
+"""A value of LLVM: a constant, an argument, or what an instruction makes."""
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, offset: Any, item: Any) -> Any:
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [offset]), item.as_pointer())
+def _same(kind: ir.Type, number: int) -> ir.Constant:
+    """Return a number, in every lane of a vector."""
+    return ir.Constant(kind, [number] * kind.count if isinstance(kind, ir.VectorType) else number)
 
 
-def _operation(builder: Any, name: str, vector: ir.VectorType) -> Callable[[Any, Any], Any]:
-    """Return an LLVM operation on two vectors, such as the lane-wise unsigned minimum, as a Python function."""
-    signature = ir.FunctionType(vector, [vector, vector])
-    suffix = f"v{vector.count}i{vector.element.width}"
-    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.{suffix}")
-    return lambda first, second: builder.call(function, [first, second])
+def _whole(number: int) -> ir.Constant:
+    return ir.Constant(_INT64, number)
 
 
-def _emit_mix(builder: Any, word: Any) -> Any:
-    for shift, factor in MIX_STEPS:
-        word = builder.xor(word, builder.lshr(word, _same(_LANES64, shift)))
-        word = builder.mul(word, _same(_LANES64, factor))
-    return builder.xor(word, builder.lshr(word, _same(_LANES64, LAST_SHIFT)))
+def _smaller(code: ir.IRBuilder, compare: str, one: Value, other: Value) -> tuple[Value, Value]:
+    """Return the smaller and the larger of two vectors, lane by lane."""
+    signed = code.icmp_signed if compare == "signed" else code.icmp_unsigned
+    less = signed("<", one, other)
+    return code.select(less, one, other), code.select(less, other, one)
 
 
-@_vector_code
-def _sort_row(_: Any, keys: Any, start: Any, topic: Any, n_runs: Any, places: Any, offset: Any, origin: Any) -> Any:
-    """Permute one topic in sixteen trials, and return whether any of them has tied keys.
+class _Kernel:
+    """Writes the loop over trials and topics for `n_runs` runs; for 0, one that shuffles rows of any length."""
 
-    `places[offset + 16 j + lane]` becomes `origin` + 8 r, the position of the scores of the run r that is j-th.
-    """
-    n_columns = n_runs.literal_value
-    mask = column_mask(n_columns)
+    def __init__(self, n_runs: int) -> None:
+        self.n_runs, self.mask = n_runs, column_mask(n_runs) if n_runs else 0
+        self.module = ir.Module(_NAME)
+        kinds = [*(kind.as_pointer() for kind in _ADDRESSES.values()), *[_INT64] * len(_COUNTS)]
+        function = ir.Function(self.module, ir.FunctionType(ir.VoidType(), kinds), _NAME)
+        self.code = ir.IRBuilder(function.append_basic_block())
+        arguments = dict(zip([*_ADDRESSES, *_COUNTS], function.args, strict=True))
+        for name in _ADDRESSES:
+            arguments[name].add_attribute("noalias")
+        self.addresses = {name: arguments[name] for name in _ADDRESSES}
+        self.n_keys, self.n_topics, columns, self.n_groups = (arguments[name] for name in _COUNTS)
+        self.columns: Value = _whole(n_runs) if n_runs else columns
+        self.step = self.code.mul(self.columns, _whole(LANES))
+        self.words = self.code.lshr(self.code.add(self.columns, _whole(1)), _whole(1))
+        self._write()
+        self.code.ret_void()
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        key_array, first_key, topic_number, _, place_array, first_place, first_score = arguments
-        minimum, maximum = _operation(builder, "umin", _LANES32), _operation(builder, "umax", _LANES32)
-        keys_here = _pointer(context, builder, signature.args[0], key_array, first_key, _LANES64)
-        key = builder.load(keys_here, align=8)
-        step = ir.Constant(_INT64, GAMMA * words_a_row(n_columns) & WORD)
-        row = builder.add(key, _spread(builder, builder.mul(topic_number, step), _LANES64))
+    # Loops and memory
+
+    def repeat(
+        self, first: Sequence[Value], holds: Callable[..., Value], body: Callable[..., Sequence[Value]]
+    ) -> list[Value]:
+        """While a condition of some values holds, replace them by what the body makes of them; return the last."""
+        code, before = self.code, self.code.block
+        head, inside, after = (code.append_basic_block() for _ in range(3))
+        code.branch(head)
+        code.position_at_end(head)
+        values = [code.phi(one.type) for one in first]
+        for value, one in zip(values, first, strict=True):
+            value.add_incoming(one, before)
+        code.cbranch(holds(*values), inside, after)
+        code.position_at_end(inside)
+        for value, one in zip(values, body(*values), strict=True):
+            value.add_incoming(one, code.block)
+        code.branch(head)
+        code.position_at_end(after)
+        return values
+
+    def count(self, end: Value, body: Callable[..., Any], *carried: Value, step: int = 1) -> list[Value]:
+        """Call the body with 0, `step`, … below the end, and with the values that it returned before."""
+
+        def go_on(number: Value, *values: Value) -> Sequence[Value]:
+            new = body(number, *values) or ()
+            return [self.code.add(number, _whole(step)), *new]
+
+        return self.repeat([_whole(0), *carried], lambda number, *_: self.code.icmp_signed("<", number, end), go_on)[1:]
+
+    def address(self, name: str, place: Value, kind: ir.Type) -> Value:
+        return self.code.bitcast(self.code.gep(self.addresses[name], [place]), kind.as_pointer())
+
+    def load(self, name: str, place: Value, kind: ir.Type | None = None, align: int | None = None) -> Value:
+        kind = kind or _ADDRESSES[name]
+        return self.code.load(self.address(name, place, kind), align=align or kind.width // 8)
+
+    def store(self, name: str, place: Value, value: Value, align: int | None = None) -> None:
+        self.code.store(value, self.address(name, place, value.type), align=align or value.type.width // 8)
+
+    def sum_up(self, *terms: Value) -> Value:
+        total = terms[0]
+        for term in terms[1:]:
+            total = self.code.add(total, term)
+        return total
+
+    # Random words
+
+    def mix(self, word: Value) -> Value:
+        """Mix words as `metaeval.stats.streams.mix` does."""
+        code, kind = self.code, word.type
+        for shift, factor in MIX_STEPS:
+            word = code.mul(code.xor(word, code.lshr(word, _same(kind, shift))), _same(kind, factor))
+        return code.xor(word, code.lshr(word, _same(kind, LAST_SHIFT)))
+
+    def draw_bits(self, key: Value, row: Value, column: Value, attempt: Value) -> Value:
+        """Draw the 32 bits of a column of a row that starts at word `row` of its trial, in one lane."""
+        code = self.code
+        again = code.icmp_unsigned(">", attempt, _whole(0))
+        key = code.select(again, self.mix(code.add(key, attempt)), key)
+        position = self.sum_up(row, code.lshr(column, _whole(1)), _whole(1))
+        word = self.mix(code.add(key, code.mul(_whole(GAMMA), position)))
+        odd = code.trunc(column, _BIT)
+        return code.trunc(code.select(odd, code.lshr(word, _whole(32)), word), _INT32)
+
+    # Permutations: `places[offset + 16 j + lane]` becomes `origin` + 8 r, where the scores of the run r that is j-th are
+
+    def sort_row(self, start: Value, topic: Value, offset: Value, origin: Value) -> Value:
+        """Permute one topic in sixteen trials, and return whether any of them has tied keys."""
+        code, n_runs = self.code, self.n_runs
+        key = self.load("keys", start, _LANES64, align=8)
+        first = code.mul(topic, _whole(GAMMA * words_a_row(n_runs) & WORD))
+        row = code.add(key, self.spread(first, _LANES64))
         columns = []
-        for column in range(n_columns):
+        for column in range(n_runs):
             if column % 2 == 0:
-                word = _emit_mix(builder, builder.add(row, _same(_LANES64, GAMMA * (column // 2 + 1) & WORD)))
-                bits = builder.trunc(word, _LANES32)
+                word = self.mix(code.add(row, _same(_LANES64, GAMMA * (column // 2 + 1) & WORD)))
+                bits = code.trunc(word, _LANES32)
             else:
-                bits = builder.trunc(builder.lshr(word, _same(_LANES64, 32)), _LANES32)
-            random_bits = builder.and_(bits, _same(_LANES32, ALL_BITS ^ mask))
-            columns.append(builder.or_(random_bits, _same(_LANES32, column)))
-        for low, high in sorting_network(n_columns):
-            first, second = columns[low], columns[high]
-            columns[low], columns[high] = minimum(first, second), maximum(first, second)
+                bits = code.trunc(code.lshr(word, _same(_LANES64, 32)), _LANES32)
+            random_bits = code.and_(bits, _same(_LANES32, ALL_BITS ^ self.mask))
+            columns.append(code.or_(random_bits, _same(_LANES32, column)))
+        for low, high in sorting_network(n_runs):
+            columns[low], columns[high] = _smaller(code, "unsigned", columns[low], columns[high])
         closest = _same(_LANES32, ALL_BITS)
         for left, right in pairwise(columns):
-            closest = minimum(closest, builder.xor(left, right))
-        output = _pointer(context, builder, signature.args[4], place_array, first_place, _LANES32)
-        scores_from = _spread(builder, first_score, _LANES32)
-        for position, column in enumerate(columns):
-            target = builder.gep(output, [ir.Constant(_INT64, position)])
-            run = builder.and_(column, _same(_LANES32, mask))
-            place = builder.add(scores_from, builder.mul(run, _same(_LANES32, GROUP)))
-            builder.store(place, target, align=ALIGNMENT)
-        tied = builder.icmp_unsigned("<=", closest, _same(_LANES32, mask))
-        some = builder.bitcast(tied, ir.IntType(LANES))
-        return builder.icmp_unsigned("!=", some, ir.Constant(ir.IntType(LANES), 0))
+            closest = _smaller(code, "unsigned", closest, code.xor(left, right))[0]
+        scores_from = self.spread(code.trunc(origin, _INT32), _LANES32)
+        for position, sorted_key in enumerate(columns):
+            run = code.and_(sorted_key, _same(_LANES32, self.mask))
+            place = code.add(scores_from, code.mul(run, _same(_LANES32, GROUP)))
+            self.store("places", code.add(offset, _whole(position * LANES)), place, ALIGNMENT)
+        tied = code.icmp_unsigned("<=", closest, _same(_LANES32, self.mask))
+        some = code.bitcast(tied, ir.IntType(LANES))
+        return code.icmp_unsigned("!=", some, ir.Constant(ir.IntType(LANES), 0))
 
-    return types.boolean(keys, types.int64, types.int64, n_runs, places, types.int64, types.uint32), generate
+    def spread(self, number: Value, vector: ir.VectorType) -> Value:
+        """Repeat a number in every lane."""
+        undefined = ir.Constant(vector, ir.Undefined)
+        first = self.code.insert_element(undefined, number, ir.Constant(_INT32, 0))
+        return self.code.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES))
 
+    def sort_lane_again(self, key: Value, topic: Value, offset: Value, origin: Value) -> None:
+        """Permute one topic in one trial; repeat until no two keys are tied. Rare, hence an insertion sort."""
+        code = self.code
+        row, mask = code.mul(topic, self.words), _same(_INT32, self.mask)
 
-@_vector_code
-def _add_scores(
-    _: Any,
-    sums: Any,
-    sums_at: Any,
-    scores: Any,
-    scores_at: Any,
-    places: Any,
-    places_at: Any,
-    step: Any,
-    n_topics: Any,
-) -> Any:
-    """Add the scores that a trial puts into one column, on a block of topics, to the eight sums of the column."""
-    unrolled = getattr(n_topics, "literal_value", 0)
+        def at(position: Value) -> Value:
+            return code.add(offset, code.mul(position, _whole(LANES)))
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        sum_array, sum_at, score_array, score_at, place_array, place_at, place_step, topics = arguments
-        sums_here = _pointer(context, builder, signature.args[0], sum_array, sum_at, _SUMS)
-        scores_here = _pointer(context, builder, signature.args[2], score_array, score_at, _INT32)
-        places_here = _pointer(context, builder, signature.args[4], place_array, place_at, _INT32)
-        total = cgutils.alloca_once_value(builder, builder.load(sums_here, align=ALIGNMENT))
+        def attempt(number: Value, _: Value) -> Sequence[Value]:
+            def insert(column: Value) -> None:
+                bits = code.and_(self.draw_bits(key, row, column, number), _same(_INT32, ALL_BITS ^ self.mask))
+                new = code.or_(bits, code.trunc(column, _INT32))
 
-        def add(topic: Any) -> None:
-            place = builder.load(builder.gep(places_here, [builder.mul(topic, place_step)]), align=4)
-            eight = builder.gep(scores_here, [builder.zext(place, _INT64)])
-            added = builder.load(builder.bitcast(eight, _SCORES.as_pointer()), align=ALIGNMENT // 2)
-            builder.store(builder.add(builder.load(total), builder.zext(added, _SUMS)), total)
+                def is_larger(position: Value) -> Value:
+                    begins = code.icmp_signed("==", position, _whole(0))
+                    before = code.select(begins, _whole(0), code.sub(position, _whole(1)))
+                    larger = code.icmp_unsigned(">", self.load("places", at(before)), new)
+                    return code.and_(larger, code.not_(begins))
 
-        if unrolled:
-            for topic in range(unrolled):
-                add(ir.Constant(_INT64, topic))
+                def move(position: Value) -> Sequence[Value]:
+                    before = code.sub(position, _whole(1))
+                    self.store("places", at(position), self.load("places", at(before)))
+                    return [before]
+
+                (position,) = self.repeat([column], is_larger, move)
+                self.store("places", at(position), new)
+
+            self.count(self.columns, insert)
+
+            def compare(position: Value, tied: Value) -> Sequence[Value]:
+                left = self.load("places", at(position))
+                right = self.load("places", at(code.add(position, _whole(1))))
+                return [code.or_(tied, code.icmp_unsigned("<=", code.xor(left, right), mask))]
+
+            return [code.add(number, _whole(1)), *self.count(_whole(self.n_runs - 1), compare, _same(_BIT, 0))]
+
+        self.repeat([_whole(0), _same(_BIT, 1)], lambda _, tied: tied, attempt)
+
+        def place(position: Value) -> None:
+            run = code.and_(self.load("places", at(position)), mask)
+            scaled = code.mul(run, _same(_INT32, GROUP))
+            self.store("places", at(position), code.add(code.trunc(origin, _INT32), scaled))
+
+        self.count(self.columns, place)
+
+    def shuffle_lane(self, key: Value, topic: Value, offset: Value, origin: Value) -> None:
+        """Permute one topic in one trial by Fisher-Yates."""
+        code = self.code
+        row = code.mul(topic, self.words)
+
+        def at(position: Value) -> Value:
+            return code.add(offset, code.mul(position, _whole(LANES)))
+
+        def begin(column: Value) -> None:
+            scaled = code.add(origin, code.mul(column, _whole(GROUP)))
+            self.store("places", at(column), code.trunc(scaled, _INT32))
+
+        self.count(self.columns, begin)
+
+        def exchange(number: Value) -> None:
+            last = code.sub(code.sub(self.columns, _whole(1)), number)
+            sides = code.add(last, _whole(1))
+            short = code.trunc(sides, _INT32)
+            least = code.zext(code.urem(code.neg(short), short), _INT64)  # 2³² modulo sides
+
+            def draw(attempt: Value) -> Value:
+                return code.mul(code.zext(self.draw_bits(key, row, last, attempt), _INT64), sides)
+
+            def is_refused(_: Value, product: Value) -> Value:
+                return code.icmp_unsigned("<", code.and_(product, _whole(2**32 - 1)), least)
+
+            def draw_again(attempt: Value, _: Value) -> Sequence[Value]:
+                following = code.add(attempt, _whole(1))
+                return [following, draw(following)]
+
+            _, product = self.repeat([_whole(0), draw(_whole(0))], is_refused, draw_again)
+            here, there = at(last), at(code.lshr(product, _whole(32)))
+            one, other = self.load("places", here), self.load("places", there)
+            self.store("places", here, other)
+            self.store("places", there, one)
+
+        self.count(code.sub(self.columns, _whole(1)), exchange)
+
+    # Sums
+
+    def add_scores(self, sums_at: Value, scores_at: Value, places_at: Value) -> None:
+        """Add the scores that a trial puts into one column, on a block of topics, to the eight sums of the column."""
+        code = self.code
+        scores = code.gep(self.addresses["scores"], [scores_at])
+        total = self.load("sums", sums_at, _SUMS, ALIGNMENT)
+        for topic in range(TOPICS_A_BLOCK):
+            place = self.load("places", code.add(places_at, code.mul(_whole(topic), self.step)))
+            eight = code.bitcast(code.gep(scores, [code.zext(place, _INT64)]), _SCORES.as_pointer())
+            total = code.add(total, code.zext(code.load(eight, align=ALIGNMENT // 2), _SUMS))
+        self.store("sums", sums_at, total, ALIGNMENT)
+
+    def store_range(self, sums_at: Value, ranges_at: Value) -> None:
+        """Store, for eight measures, the largest minus the smallest sum of a column."""
+        code = self.code
+
+        def widen(column: Value, low: Value, high: Value) -> Sequence[Value]:
+            one = self.load("sums", code.add(sums_at, code.mul(column, _whole(GROUP))), _SUMS, ALIGNMENT)
+            return [_smaller(code, "signed", low, one)[0], _smaller(code, "signed", high, one)[1]]
+
+        first = self.load("sums", sums_at, _SUMS, ALIGNMENT)
+        low, high = self.count(self.columns, widen, first, first)
+        self.store("ranges", ranges_at, code.sub(high, low), ALIGNMENT)
+
+    # The whole
+
+    def _write(self) -> None:
+        self.count(self.n_keys, self._write_trials, step=LANES)
+
+    def _write_trials(self, start: Value) -> None:
+        """Write what is done for sixteen trials."""
+        code = self.code
+        sums_of_lane = code.mul(self.columns, _whole(GROUP))
+
+        def clear(place: Value) -> None:
+            self.store("sums", place, _same(_SUMS, 0), ALIGNMENT)
+
+        self.count(code.mul(self.n_groups, code.mul(sums_of_lane, _whole(LANES))), clear, step=GROUP)
+
+        def add_block(block: Value) -> None:
+            left = code.sub(self.n_topics, block)
+            whole = code.icmp_signed(">=", left, _whole(TOPICS_A_BLOCK))
+            topics = code.select(whole, _whole(TOPICS_A_BLOCK), left)
+            self.count(topics, lambda topic: self._write_row(start, block, topic))
+            self._write_sums(block)
+
+        self.count(self.n_topics, add_block, step=TOPICS_A_BLOCK)
+
+        def find_ranges(group: Value) -> None:
+            def of_lane(lane: Value) -> None:
+                number = code.add(code.mul(group, _whole(LANES)), lane)
+                trial = self.sum_up(code.mul(group, self.n_keys), start, lane)
+                self.store_range(code.mul(number, sums_of_lane), code.mul(trial, _whole(GROUP)))
+
+            self.count(_whole(LANES), of_lane)
+
+        self.count(self.n_groups, find_ranges)
+
+    def _write_row(self, start: Value, block: Value, in_block: Value) -> None:
+        """Write how one topic is permuted in sixteen trials."""
+        code = self.code
+        topic = code.add(block, in_block)
+        offset = code.mul(in_block, self.step)
+        origin = code.mul(code.mul(in_block, self.columns), _whole(GROUP))
+        permute = self.sort_lane_again if self.n_runs else self.shuffle_lane
+
+        def of_lane(lane: Value) -> None:
+            key = self.load("keys", code.add(start, lane))
+            permute(key, topic, code.add(offset, lane), origin)
+
+        if self.n_runs:
+            with code.if_then(self.sort_row(start, topic, offset, origin), likely=False):
+                self.count(_whole(LANES), of_lane)
         else:
-            with cgutils.for_range(builder, topics) as loop:
-                add(loop.index)
-        builder.store(builder.load(total), sums_here, align=ALIGNMENT)
-        return context.get_dummy_value()
+            self.count(_whole(LANES), of_lane)
 
-    whole = types.int64
-    n_topics = n_topics if unrolled else whole
-    return types.none(sums, whole, scores, whole, places, whole, whole, n_topics), generate
+    def _write_sums(self, block: Value) -> None:
+        """Write how the scores of a block of topics are added; topics that fill up the last block have only zeros."""
+        code = self.code
+        filled = code.and_(code.add(self.n_topics, _whole(TOPICS_A_BLOCK - 1)), _whole(-TOPICS_A_BLOCK))
 
+        def of_group(group: Value) -> None:
+            rows = code.add(code.mul(group, filled), block)
+            scores_at = code.mul(code.mul(rows, self.columns), _whole(GROUP))
 
-@_vector_code
-def _store_range(_: Any, sums: Any, sums_at: Any, n_runs: Any, ranges: Any, ranges_at: Any) -> Any:
-    """Store, for eight measures, the largest minus the smallest sum of a column."""
+            def of_lane(lane: Value) -> None:
+                first = code.mul(code.add(code.mul(group, _whole(LANES)), lane), self.columns)
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        sum_array, sum_at, runs, range_array, range_at = arguments
-        minimum, maximum = _operation(builder, "smin", _SUMS), _operation(builder, "smax", _SUMS)
-        sums_here = _pointer(context, builder, signature.args[0], sum_array, sum_at, _SUMS)
-        first = builder.load(sums_here, align=ALIGNMENT)
-        low, high = cgutils.alloca_once_value(builder, first), cgutils.alloca_once_value(builder, first)
-        with cgutils.for_range(builder, runs) as loop:
-            column = builder.load(builder.gep(sums_here, [loop.index]), align=ALIGNMENT)
-            builder.store(minimum(builder.load(low), column), low)
-            builder.store(maximum(builder.load(high), column), high)
-        target = _pointer(context, builder, signature.args[3], range_array, range_at, _SUMS)
-        builder.store(builder.sub(builder.load(high), builder.load(low)), target, align=ALIGNMENT)
-        return context.get_dummy_value()
+                def of_column(column: Value) -> None:
+                    sums_at = code.mul(code.add(first, column), _whole(GROUP))
+                    self.add_scores(sums_at, scores_at, code.add(code.mul(column, _whole(LANES)), lane))
 
-    return types.none(sums, types.int64, types.int64, ranges, types.int64), generate
+                self.count(self.columns, of_column)
 
+            self.count(_whole(LANES), of_lane)
 
-def _compile(function: Callable[..., Any]) -> Any:
-    """Compile to code that releases the GIL, and keep the machine code on disk if a directory is writable."""
-    try:
-        return numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:
-        # Neither the directory of the package nor the user's cache is writable.
-        return numba.njit(nogil=True)(function)
-
-
-_MIX_1, _MIX_2, _GAMMA = np.uint64(MIX_STEPS[0][1]), np.uint64(MIX_STEPS[1][1]), np.uint64(GAMMA)
-
-
-@_compile
-def _mix(word):  # type: ignore[no-untyped-def]
-    word = (word ^ (word >> np.uint64(30))) * _MIX_1
-    word = (word ^ (word >> np.uint64(27))) * _MIX_2
-    return word ^ (word >> np.uint64(31))
-
-
-@_compile
-def _bits(key, row, column, attempt):  # type: ignore[no-untyped-def]
-    """Draw the 32 bits of a column of a row that starts at word `row` of its trial."""
-    if attempt > 0:
-        key = _mix(key + np.uint64(attempt))
-    word = _mix(key + _GAMMA * np.uint64(row + column // 2 + 1))
-    return np.uint32(word >> np.uint64(32)) if column % 2 else np.uint32(word & np.uint64(0xFFFFFFFF))
-
-
-@_compile
-def _sort_row_again(key, topic, n_runs, mask, places, offset, origin):  # type: ignore[no-untyped-def]
-    """Permute one topic in one trial; repeat until no two keys are tied."""
-    columns = np.empty(n_runs, dtype=np.uint32)
-    attempt = 0
-    while True:
-        for column in range(n_runs):
-            bits = _bits(key, topic * ((n_runs + 1) // 2), column, attempt)
-            columns[column] = (bits & ~mask) | np.uint32(column)
-        columns.sort()
-        tied = False
-        for column in range(n_runs - 1):
-            tied = tied or (columns[column] ^ columns[column + 1]) <= mask
-        if not tied:
-            break
-        attempt += 1
-    for column in range(n_runs):
-        places[offset + column * LANES] = origin + (columns[column] & mask) * GROUP
-
-
-@_compile
-def _shuffle_row(key, topic, n_runs, places, offset, origin):  # type: ignore[no-untyped-def]
-    """Permute one topic in one trial by Fisher-Yates."""
-    row = topic * ((n_runs + 1) // 2)
-    for column in range(n_runs):
-        places[offset + column * LANES] = origin + column * GROUP
-    for last in range(n_runs - 1, 0, -1):
-        sides = np.uint64(last + 1)
-        attempt = 0
-        product = np.uint64(_bits(key, row, last, attempt)) * sides
-        while (product & np.uint64(0xFFFFFFFF)) < np.uint64(4294967296) % sides:
-            attempt += 1
-            product = np.uint64(_bits(key, row, last, attempt)) * sides
-        chosen = offset + np.int64(product >> np.uint64(32)) * LANES
-        here = offset + last * LANES
-        places[here], places[chosen] = places[chosen], places[here]
-
-
-def _kernel_body(n_runs: int, mask: int) -> Callable[..., None]:
-    """Return the loop over trials and topics; if the mask is 0, rows are shuffled instead of sorted."""
-
-    def kernel(keys, scores, n_topics, columns, ranges, sums, places):  # type: ignore[no-untyped-def]
-        if mask:
-            columns = n_runs
-        step = columns * LANES
-        n_groups = ranges.size // (keys.size * GROUP)
-        for start in range(0, keys.size, LANES):
-            sums[:] = 0
-            for block in range(0, n_topics, TOPICS_A_BLOCK):
-                topics = min(TOPICS_A_BLOCK, n_topics - block)
-                whole = topics == TOPICS_A_BLOCK
-                for topic in range(topics):
-                    offset, origin = topic * step, topic * columns * GROUP
-                    if mask == 0:
-                        for lane in range(LANES):
-                            key = keys[start + lane]
-                            _shuffle_row(key, block + topic, columns, places, offset + lane, origin)
-                    elif _sort_row(keys, start, block + topic, n_runs, places, offset, origin):
-                        for lane in range(LANES):
-                            key = keys[start + lane]
-                            _sort_row_again(key, block + topic, columns, np.uint32(mask), places, offset + lane, origin)
-                for group in range(n_groups):
-                    scores_at = (group * n_topics + block) * columns * GROUP
-                    for lane in range(LANES):
-                        for column in range(columns):
-                            sums_at = ((group * LANES + lane) * columns + column) * GROUP
-                            at = column * LANES + lane
-                            if whole:
-                                _add_scores(sums, sums_at, scores, scores_at, places, at, step, TOPICS_A_BLOCK)
-                            else:
-                                _add_scores(sums, sums_at, scores, scores_at, places, at, step, topics)
-            for group in range(n_groups):
-                for lane in range(LANES):
-                    sums_at = (group * LANES + lane) * columns * GROUP
-                    _store_range(sums, sums_at, columns, ranges, (group * keys.size + start + lane) * GROUP)
-
-    return kernel
+        self.count(self.n_groups, of_group)
 
 
 def _specialisation(n_runs: int) -> int:
@@ -292,20 +365,31 @@ def _specialisation(n_runs: int) -> int:
     return n_runs if n_runs <= LARGEST_NETWORK else 0
 
 
-_compiled: dict[int, Any] = {}
+@cache
+def _write_kernel(special: int) -> str:
+    return str(_Kernel(special).module)
 
 
-def _kernel(n_runs: int) -> Any:
+_loaded: dict[int, Callable[..., None]] = {}
+_loading = threading.Lock()
+
+
+def _load_kernel(n_runs: int) -> Callable[..., None]:
     special = _specialisation(n_runs)
-    if special not in _compiled:
-        # The shuffling kernel never calls the sort, but it must be compilable: two columns are enough.
-        _compiled[special] = _compile(_kernel_body(max(special, 2), column_mask(special) if special else 0))
-    return _compiled[special]
+    with _loading:
+        if special not in _loaded:
+            _loaded[special] = load_function(_write_kernel(special), _NAME, len(_ADDRESSES) + len(_COUNTS))
+    return _loaded[special]
 
 
-def is_compiled(n_runs: int) -> bool:
+def is_loaded(n_runs: int) -> bool:
     """Has this process already used the kernel for this number of runs?"""
-    return _specialisation(n_runs) in _compiled
+    return _specialisation(n_runs) in _loaded
+
+
+def is_kept(n_runs: int) -> bool:
+    """Is the kernel for this number of runs on disk, compiled for this processor?"""
+    return is_code_kept(_write_kernel(_specialisation(n_runs)), _NAME)
 
 
 def _allocate_aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -332,12 +416,16 @@ def lane_ranges(units: npt.NDArray[np.uint32], keys: npt.NDArray[np.uint64]) -> 
     """
     n_topics, n_runs, n_measures = units.shape
     n_groups = -(-n_measures // GROUP)
-    scores = _allocate_aligned((n_groups, n_topics, n_runs, GROUP), np.uint32)
+    n_filled = n_topics + -n_topics % TOPICS_A_BLOCK
+    scores = _allocate_aligned((n_groups, n_filled, n_runs, GROUP), np.uint32)
     for measure in range(n_measures):
-        scores[measure // GROUP, ..., measure % GROUP] = units[..., measure]
+        scores[measure // GROUP, :n_topics, :, measure % GROUP] = units[..., measure]
     padded = np.concatenate([keys, np.repeat(keys[-1:], -len(keys) % LANES)])
     ranges = _allocate_aligned((n_groups, padded.size, GROUP), np.int64)
     sums = _allocate_aligned((n_groups * LANES * n_runs * GROUP,), np.int64)
-    places = _allocate_aligned((TOPICS_A_BLOCK * n_runs * LANES,), np.uint32)
-    _kernel(n_runs)(padded, scores.reshape(-1), n_topics, n_runs, ranges.reshape(-1), sums, places)
+    places = _allocate_aligned((TOPICS_A_BLOCK, n_runs * LANES), np.uint32)
+    # Whatever is not permuted is added from its own topic, which holds zeros then.
+    places[:] = np.arange(TOPICS_A_BLOCK)[:, np.newaxis] * (n_runs * GROUP)
+    arrays = (padded, scores, ranges, sums, places)
+    _load_kernel(n_runs)(*(one.ctypes.data for one in arrays), padded.size, n_topics, n_runs, n_groups)
     return ranges.transpose(1, 0, 2).reshape(padded.size, -1)[: len(keys), :n_measures]

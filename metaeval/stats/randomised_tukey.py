@@ -18,7 +18,7 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_values
 from metaeval.stats.parallel import run_tasks
-from metaeval.stats.permutations import ROWS_A_CALL, permute_columns
+from metaeval.stats.permutations import LARGEST_NETWORK, ROWS_A_CALL, permute_columns
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.streams import check_key, trial_keys
 
@@ -30,10 +30,11 @@ SMALLEST_BLOCK = 640
 TRIALS_A_CALL = 2_560
 LARGEST_SUMS = 32 * 2**20
 
-# The NumPy engine takes about (4 + measures) x 0.65 ns per cell; loading Numba takes 0.3 s per process, and
-# compiling a kernel about 1 s, once. Use NumPy until the time spent in it would have paid for compiling: many small
-# tests add up too, and both engines give the same results.
-NUMBA_PAYS = 500_000_000
+# The NumPy engine takes about (4 + measures) x 0.65 ns per cell; loading a kernel that is kept on disk takes some 60 ms
+# per process, and compiling it some 8 ms per run, once. Use NumPy until the time spent in it would have paid for that:
+# many small tests add up too, and both engines give the same results.
+LOADING_PAYS = 100_000_000
+COMPILING_PAYS_PER_RUN = 12_000_000
 _numpy_work = 0
 
 
@@ -60,7 +61,8 @@ def randomised_tukey_hsd(
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     engine : {"auto", "numpy", "numba"}
-        Both engines give the same result. ``"auto"`` uses Numba if that saves more time than its compilation takes.
+        Both engines give the same result; ``"numba"`` is compiled by llvmlite, Numba's compiler. ``"auto"`` uses it if
+        that saves more time than compiling, or loading what was compiled before, takes.
     n_jobs : int
         Number of threads, as in joblib; -1 for all cores.
     first_trial : int
@@ -178,15 +180,21 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     n_runs, n_topics, n_measures = shape
     global _numpy_work
     work = n_runs * n_topics * n_trials * (4 + n_measures)
-    if _numpy_work + work < NUMBA_PAYS:
-        _numpy_work += work
-        kernels = sys.modules.get("metaeval.stats._lanes")
-        return "numba" if kernels is not None and kernels.is_compiled(n_runs) else "numpy"
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return "numpy"
-    return "numba"
+    saved = _numpy_work + work
+    kernels = sys.modules.get("metaeval.stats._lanes")
+    if saved >= LOADING_PAYS and kernels is None:
+        try:
+            import metaeval.stats._lanes as kernels
+        except ImportError:
+            return "numpy"
+    if kernels is not None and (
+        kernels.is_loaded(n_runs)
+        or (saved >= LOADING_PAYS and kernels.is_kept(n_runs))
+        or saved >= min(n_runs, LARGEST_NETWORK) * COMPILING_PAYS_PER_RUN
+    ):
+        return "numba"
+    _numpy_work = saved
+    return "numpy"
 
 
 def _divide_trials(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
