@@ -107,7 +107,7 @@ def module_names():
 def test_every_module_can_be_imported_alone_and_is_not_hidden_by_a_function_of_its_name():
     code = f"""
 import importlib, os, sys, types
-import numpy, pandas, pyarrow.parquet, typer, llvmlite  # what everybody waits for is waited for once
+import numpy, pandas, pyarrow.parquet, typer, numba  # what everybody waits for is waited for once
 for name in {module_names()!r}:
     if os.fork() == 0:
         try:
@@ -134,7 +134,7 @@ def test_nothing_is_unpickled_or_evaluated(heavy):
 
 
 def test_the_command_line_starts_without_the_heavy_packages():
-    heavy = "{'numpy', 'pandas', 'scipy', 'matplotlib', 'llvmlite'}"
+    heavy = "{'numpy', 'pandas', 'scipy', 'matplotlib', 'numba', 'llvmlite'}"
     code = f"import metaeval.cli, sys; print(*sorted({heavy} & set(sys.modules)))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout.strip() == ""

@@ -11,11 +11,23 @@ Importing this module loads Numba, which takes half a second, so import it only 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numba
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats._check import FloatArray
-from metaeval.stats._lanes import _compile
+
+
+def _compile(function: Callable[..., Any]) -> Any:
+    """Compile to code that releases the GIL, and keep the machine code on disk if a directory is writable."""
+    try:
+        return numba.njit(nogil=True, cache=True)(function)
+    except RuntimeError:
+        # Neither the directory of the package nor the user's cache is writable.
+        return numba.njit(nogil=True)(function)
 
 
 def place_ends(low: FloatArray, high: FloatArray) -> npt.NDArray[np.int32]:
