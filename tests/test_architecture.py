@@ -24,7 +24,8 @@ BELOW = {
     "datasets": {"io"},
     "analyses": {"datasets"},
     "comparison": {"analyses"},
-    "cli": {"comparison"},
+    "app": {"comparison"},
+    "cli": {"app"},
     "__main__": {"cli"},
 }
 DRAWS = {f"metaeval.show.{name}" for name in ("canvas", "drawing", "heatmap", "labels")}

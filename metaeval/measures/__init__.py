@@ -15,11 +15,16 @@ from metaeval.measures import (  # noqa: I001  (the order of import is the order
     rank_index,
 )
 from metaeval.measures.base import Measure
+from metaeval.measures.fewest_moves import FewestMoves, Move, fewest_moves
 from metaeval.measures.registry import classification_measure, measures, quantification_measure
 from metaeval.measures.resolve import measure, measure_of_label, resolve_measures
+from metaeval.measures.widest_disagreement import Disagreement, widest_disagreement
 
 __all__ = [
+    "Disagreement",
+    "FewestMoves",
     "Measure",
+    "Move",
     "agreement",
     "classification_measure",
     "closeness",
@@ -28,6 +33,7 @@ __all__ = [
     "correlation",
     "errors_and_accuracy",
     "f_measures",
+    "fewest_moves",
     "measure",
     "measure_of_label",
     "measures",
@@ -38,4 +44,5 @@ __all__ = [
     "rank_index",
     "resolve_measures",
     "value_prediction",
+    "widest_disagreement",
 ]

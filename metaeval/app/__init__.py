@@ -1,0 +1,1 @@
+"""The playground: pages in a browser that show where measures disagree. Needs ``pip install "metaeval[app]"``."""

@@ -1,0 +1,267 @@
+"""Charts of the pages as Vega-Lite specifications: data stand in them, so nothing is fetched, and marks can be pointed at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#7F7F7F"
+COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#B8860B", "#882255", "#7F7F7F", "#000000")
+"""The palette of Okabe and Ito for colour-blind readers, with a darker yellow; curves differ in dash and marker too."""
+
+
+def show_chart(spec: dict[str, Any], description: str, *, height: int = 260) -> None:
+    """Show a chart as wide as its place.
+
+    Parameters
+    ----------
+    spec : dict
+        Vega-Lite, with its data.
+    description : str
+        What is to be seen, for those who cannot see it.
+    height : int, optional
+    """
+    st.vega_lite_chart({**spec, "height": height}, width="stretch", alt=description)
+
+
+def draw_matrix(
+    values: np.ndarray, rows: Sequence[str], columns: Sequence[str], titles: tuple[str, str, str], digits: int = 2
+) -> dict[str, Any]:
+    """Return a heat map with its values written in.
+
+    Parameters
+    ----------
+    values : ndarray, shape (row, column)
+    rows, columns : sequence of str
+    titles : tuple of str
+        Of rows, columns and values.
+    digits : int, optional
+
+    Returns
+    -------
+    dict
+    """
+    largest, least = float(np.nanmax(values)), float(np.nanmin(values))
+    data = [
+        {"row": row, "column": column, "value": round(float(values[i, j]), 6), "text": f"{values[i, j]:.{digits}f}"}
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+    ]
+    row, column, value = titles
+    middle = least + 0.55 * (largest - least)
+    x = {
+        "field": "column",
+        "type": "nominal",
+        "sort": list(columns),
+        "title": column,
+        "axis": {"orient": "top", "labelAngle": 0},
+    }
+    y = {"field": "row", "type": "nominal", "sort": list(rows), "title": row}
+    tooltip = [
+        {"field": "row", "title": row}, {"field": "column", "title": column}, {"field": "text", "title": value}
+    ]  # fmt: skip
+    return {
+        "data": {"values": data},
+        "encoding": {"x": x, "y": y, "tooltip": tooltip},
+        "layer": [
+            {
+                "mark": "rect",
+                "encoding": {
+                    "color": {
+                        "field": "value", "type": "quantitative", "legend": None,
+                        "scale": {"range": ["#f1f6fb", "#08519c"], "domain": [least, max(largest, least + 1e-9)]},
+                    }
+                },
+            },
+            {
+                "mark": {"type": "text", "fontSize": 13},
+                "encoding": {
+                    "text": {"field": "text"},
+                    "color": {"condition": {"test": f"datum.value > {middle}", "value": "#ffffff"}, "value": "#111111"},
+                },
+            },
+        ],
+    }  # fmt: skip
+
+
+def draw_shares(shares: dict[str, np.ndarray], classes: Sequence[str]) -> dict[str, Any]:
+    """Return distributions side by side, class by class.
+
+    Parameters
+    ----------
+    shares : dict of str to ndarray, shape (K,)
+        Gold first.
+    classes : sequence of str
+
+    Returns
+    -------
+    dict
+    """
+    data = [
+        {"which": name, "class": label, "share": round(float(share), 6)}
+        for name, values in shares.items()
+        for label, share in zip(classes, values, strict=True)
+    ]
+    names = list(shares)
+    return {
+        "data": {"values": data},
+        "mark": "bar",
+        "encoding": {
+            "x": {"field": "class", "type": "nominal", "sort": list(classes), "title": "class", "axis": {"labelAngle": 0}},
+            "xOffset": {"field": "which", "sort": names},
+            "y": {"field": "share", "type": "quantitative", "title": "share", "scale": {"domainMin": 0}},
+            "color": {
+                "field": "which", "type": "nominal", "sort": names, "title": None,
+                "scale": {"domain": names, "range": [GREY, BLUE, ORANGE][: len(names)]}, "legend": {"orient": "top"},
+            },
+            "tooltip": [{"field": "which"}, {"field": "class"}, {"field": "share", "format": ".3f"}],
+        },
+    }  # fmt: skip
+
+
+def draw_lines(
+    points: dict[str, tuple[np.ndarray, np.ndarray]], titles: tuple[str, str], *, zero: bool = False
+) -> dict[str, Any]:
+    """Return curves, each with its name.
+
+    Parameters
+    ----------
+    points : dict of str to (ndarray, ndarray)
+        x and y of every curve.
+    titles : tuple of str
+        Of the axes.
+    zero : bool, optional
+        Draw the line y = 0.
+
+    Returns
+    -------
+    dict
+    """
+    data = [
+        {"name": name, "x": float(x), "y": round(float(y), 6)}
+        for name, (xs, ys) in points.items()
+        for x, y in zip(xs, ys, strict=True)
+    ]
+    by_name: dict[str, Any] = {"field": "name", "type": "nominal", "title": None, "sort": list(points)}
+    layers: list[dict[str, Any]] = [
+        {
+            "mark": {"type": "line", "point": {"size": 18}},
+            "encoding": {
+                "x": {"field": "x", "type": "quantitative", "title": titles[0]},
+                "y": {"field": "y", "type": "quantitative", "title": titles[1]},
+                "color": {**by_name, "scale": {"range": list(COLOURS)}, "legend": {"orient": "bottom", "columns": 4}},
+                "shape": by_name,
+                "strokeDash": by_name,
+                "tooltip": [
+                    {"field": "name"}, {"field": "x", "title": titles[0], "format": ".3f"},
+                    {"field": "y", "title": titles[1], "format": ".4f"},
+                ],
+            },
+        }
+    ]  # fmt: skip
+    if zero:
+        layers.append(
+            {
+                "data": {"values": [{"y": 0}]},
+                "mark": {"type": "rule", "color": GREY},
+                "encoding": {"y": {"field": "y", "type": "quantitative"}},
+            }
+        )
+    return {"data": {"values": data}, "layer": layers}
+
+
+def draw_surface(
+    values: np.ndarray, x: np.ndarray, y: np.ndarray, titles: tuple[str, str], names: tuple[str, str]
+) -> dict[str, Any]:
+    """Return which of two estimates is better over a grid: a map with one colour for each, and white where they are even.
+
+    Parameters
+    ----------
+    values : ndarray, shape (y, x)
+        By how much the first is better; NaN where there is nothing.
+    x, y : ndarray
+        Ends of the grid's cells.
+    titles : tuple of str
+        Of the axes.
+    names : tuple of str
+        Of the two estimates.
+
+    Returns
+    -------
+    dict
+    """
+    half = (float(x[1] - x[0]) / 2, float(y[1] - y[0]) / 2)
+    data = [
+        {
+            "x": float(a) - half[0], "x2": float(a) + half[0], "y": float(b) - half[1], "y2": float(b) + half[1],
+            "share_x": float(a), "share_y": float(b), "value": round(float(values[i, j]), 6),
+            "better": names[0] if values[i, j] > 0 else names[1] if values[i, j] < 0 else "even",
+        }
+        for i, b in enumerate(y)
+        for j, a in enumerate(x)
+        if np.isfinite(values[i, j])
+    ]  # fmt: skip
+    reach = max(float(np.nanmax(np.abs(values))), 1e-9)
+    return {
+        "data": {"values": data},
+        "mark": "rect",
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "title": titles[0], "scale": {"nice": False}},
+            "x2": {"field": "x2"},
+            "y": {"field": "y", "type": "quantitative", "title": titles[1], "scale": {"nice": False}},
+            "y2": {"field": "y2"},
+            "color": {
+                "field": "value", "type": "quantitative", "title": f"{names[0]} better by",
+                "scale": {"domain": [-reach, 0, reach], "range": [ORANGE, "#ffffff", BLUE], "interpolate": "rgb"},
+            },
+            "tooltip": [
+                {"field": "share_x", "title": titles[0], "format": ".2f"},
+                {"field": "share_y", "title": titles[1], "format": ".2f"},
+                {"field": "better", "title": "better"}, {"field": "value", "title": "difference", "format": ".4f"},
+            ],
+        },
+    }  # fmt: skip
+
+
+def draw_intervals(rows: Sequence[dict[str, Any]], title: str) -> dict[str, Any]:
+    """Return a dot for every row, with its interval where it has one, in the order given.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Keys name, value, and low and high, which may be None.
+    title : str
+        Of the values.
+
+    Returns
+    -------
+    dict
+    """
+    names = list(dict.fromkeys(str(row["name"]) for row in rows))
+    data = [
+        {"name": str(row["name"]), "value": row["value"], "low": row.get("low"), "high": row.get("high")}
+        for row in rows
+    ]
+    y = {"field": "name", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": 220}}
+    tooltip = [{"field": "name"}, *({"field": key, "format": ".3f"} for key in ("value", "low", "high"))]
+    return {
+        "data": {"values": data},
+        "encoding": {"y": y, "tooltip": tooltip},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": BLUE, "strokeWidth": 2},
+                "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
+                "encoding": {
+                    "x": {"field": "low", "type": "quantitative", "title": title, "scale": {"zero": False}},
+                    "x2": {"field": "high"},
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 70, "color": BLUE},
+                "encoding": {"x": {"field": "value", "type": "quantitative", "title": title, "scale": {"zero": False}}},
+            },
+        ],
+    }

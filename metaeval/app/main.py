@@ -1,0 +1,29 @@
+"""What Streamlit runs: the pages, one at a time; which one stands in the address, so that a link leads to it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from metaeval.app.parts import STYLE
+from metaeval.app.views import closeness, two_distributions, two_runs, your_scores
+
+PAGES = {
+    "Closeness": closeness.show,
+    "Two runs": two_runs.show,
+    "Two distributions": two_distributions.show,
+    "Your scores": your_scores.show,
+}
+
+st.set_page_config(page_title="metaeval", layout="wide")
+st.html(STYLE)
+# Paths of their own for the pages would make the browser ask for what is not there before each.
+page = st.segmented_control(
+    "Page",
+    list(PAGES),
+    default="Closeness",
+    required=True,
+    key="page",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+PAGES[str(page)]()

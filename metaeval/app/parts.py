@@ -1,0 +1,189 @@
+"""What the pages share: tables that hold text as text, errors in a sentence, presets, and inputs that belong together."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+
+from metaeval.app.inputs import format_numbers
+from metaeval.app.presets import Page, find_presets
+from metaeval.errors import MetaevalError, visible
+
+STYLE = """<style>
+.stMainBlockContainer{padding-top:3.5rem}
+.me-wide{overflow-x:auto;margin:0 0 .6rem}
+.me-wide table{border-collapse:collapse;font-size:.9rem}
+.me-wide caption{caption-side:top;text-align:left;padding:.2rem 0 .4rem;color:inherit}
+.me-wide th,.me-wide td{padding:.2rem .6rem;border-bottom:1px solid rgba(128,128,128,.35);text-align:left;white-space:nowrap}
+.me-wide td.n,.me-wide th.n{text-align:right;font-variant-numeric:tabular-nums}
+.me-wide td.w{font-weight:600}
+</style>"""
+
+
+def show_table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    caption: str,
+    *,
+    text: int = 1,
+    bold: Callable[[int], bool] | None = None,
+) -> None:
+    """Show a table; whatever stands in it is text and never markup.
+
+    Parameters
+    ----------
+    head : sequence of str
+    rows : sequence of sequence of str
+    caption : str
+    text : int, optional
+        How many of the first columns hold words; the others are set flush right.
+    bold : callable, optional
+        Says of a row, by its position, whether it is to stand out.
+    """
+    kinds = ["" if column < text else "n" for column in range(len(head))]
+    top = "".join(f'<th scope="col" class="{kind}">{escape(cell)}</th>' for kind, cell in zip(kinds, head, strict=True))
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td class="{kind}{" w" if bold is not None and bold(number) else ""}">{escape(cell)}</td>'
+            for kind, cell in zip(kinds, row, strict=True)
+        )
+        + "</tr>"
+        for number, row in enumerate(rows)
+    )
+    st.html(
+        f'<div class="me-wide" tabindex="0" role="region" aria-label="{escape(caption)}"><table><caption>{escape(caption)}'
+        f"</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def escape(text: str) -> str:
+    """Return text as HTML that shows it."""
+    return html.escape(visible(text))
+
+
+def plain(text: str) -> str:
+    r"""Return text as Markdown that shows it: names from data make no link, picture or heading.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(plain("![a](http://b)"))
+    \!\[a\]\(http\:\/\/b\)
+    """
+    return "".join(f"\\{letter}" if letter in _MARKS else letter for letter in visible(text))
+
+
+_MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+
+
+@contextmanager
+def say_errors(folder: str = "") -> Iterator[None]:
+    """Show what is wrong with an input in a sentence, and leave out what depends on it.
+
+    Parameters
+    ----------
+    folder : str, optional
+        Where the visitor's files are: what they are called does not begin with it.
+    """
+    try:
+        yield
+    except MetaevalError as error:
+        st.error(plain(str(error).replace(f"{folder}/", "") if folder else str(error)))
+
+
+def choose_preset(page: Page, key: str, fill: Callable[[dict[str, Any]], dict[str, str]]) -> None:
+    """Offer the examples of a page; choosing one fills the inputs. Without an address that says more, the first is there.
+
+    Parameters
+    ----------
+    page : {"closeness", "runs", "distributions"}
+    key : str
+        Of the choice.
+    fill : callable
+        Returns, for an example, what to write into which input.
+    """
+    presets = find_presets(page)
+
+    def take() -> None:
+        chosen = st.session_state[key]
+        if chosen is not None:
+            st.session_state.update(fill(presets[chosen]))
+
+    for name, text in fill(next(iter(presets.values()))).items():
+        if name not in st.query_params:  # what stands in the address goes into its field by itself
+            st.session_state.setdefault(name, text)
+    st.selectbox("Example", list(presets), index=None, key=key, on_change=take, placeholder="Choose an example")
+
+
+def find_preset(page: Page, fill: Callable[[dict[str, Any]], dict[str, str]]) -> dict[str, Any]:
+    """Return the example that the inputs show; nothing if they show none.
+
+    Parameters
+    ----------
+    page : {"closeness", "runs", "distributions"}
+    fill : callable
+        As `choose_preset` takes it.
+
+    Returns
+    -------
+    dict
+    """
+    for preset in find_presets(page).values():
+        if all(_squeeze(st.session_state.get(name)) == _squeeze(text) for name, text in fill(preset).items()):
+            return preset
+    return {}
+
+
+def _squeeze(text: Any) -> str:
+    return " ".join(str(text or "").split())
+
+
+def link_numbers(key: str, numbers: Sequence[float], labels: Sequence[str], what: str, *, slider: bool) -> None:
+    """Show one field for each number of a line of text; changing either changes the other.
+
+    Parameters
+    ----------
+    key : str
+        Of the line of text.
+    numbers : sequence of float
+        What stands in the line.
+    labels : sequence of str
+        Of the fields.
+    what : str
+        What the numbers are, for those who hear the page.
+    slider : bool
+        Percent on a slider, or whole numbers in a field.
+    """
+
+    def write() -> None:
+        st.session_state[key] = format_numbers(
+            st.session_state[f"{key}_{position}"] for position in range(len(numbers))
+        )
+
+    columns = st.columns(len(numbers))
+    for position, (column, number, label) in enumerate(zip(columns, numbers, labels, strict=True)):
+        field = f"{key}_{position}"
+        name = f"{what}: {plain(label)}"
+        if slider:
+            st.session_state[field] = round(100 * number)
+            column.slider(name, 0, 100, step=1, key=field, on_change=write, format="%d %%")
+        else:
+            st.session_state[field] = int(number)
+            column.number_input(name, min_value=0, max_value=1_000_000, step=1, key=field, on_change=write)
+
+
+def format_score(value: float, digits: int = 4) -> str:
+    """Write a score with a fixed number of digits; what cannot be computed is a dash."""
+    return "–" if value != value else f"{value:.{digits}f}"

@@ -1,0 +1,367 @@
+"""Page 4: your own scores. Every analysis is a command of metaeval, which the page shows and runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from metaeval.app.charts import draw_intervals, draw_matrix, show_chart
+from metaeval.app.jobs import Job, Workspace
+from metaeval.app.parts import plain, say_errors, show_table
+from metaeval.errors import MetaevalError, MetaevalWarning
+
+FORMATS = ("by name and header", "tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl")
+MISSING = ("raise", "drop-topic", "drop-run", "worst")
+TESTS = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
+QUESTIONS = {
+    "similarity": "Do two measures rank the runs alike?",
+    "consistency": "Does a measure give the same ranking on other topics?",
+    "power": "How many significant differences does a measure find?",
+    "ranks": "Which ranks of runs are real?",
+    "overlap": "Do two measures find the same significant differences?",
+    "contradictions": "Where do two measures contradict each other?",
+    "agreement": "Which measures agree with a reference?",
+    "compare": "A report on one measure beside the others",
+}
+TESTED = ("power", "ranks", "overlap", "contradictions")
+MOST_ROWS = 200
+_SHOWN_SECONDS = 1.0
+
+
+def write_command(
+    question: str, source: str, options: dict[str, str], out: str, reading: Sequence[str] = ()
+) -> list[str]:
+    """Return the words of the command that answers a question.
+
+    Parameters
+    ----------
+    question : str
+        A key of `QUESTIONS`.
+    source : str
+    options : dict of str to str
+        Keys test, trials, seed, measure, reference; those that the question does not use are ignored.
+    out : str
+        Folder for results.
+    reading : sequence of str, optional
+        Options of reading.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> " ".join(write_command("ranks", "s.csv", {"test": "max-t", "trials": "100", "seed": "1", "measure": "AP"}, "out"))
+    'ranks s.csv --measure=AP --test=max-t -B 100 --seed=1 --format=csv --out=out'
+    """
+    seed = f"--seed={options['seed']}"
+    if question == "compare":
+        return [
+            "compare",
+            f"--measure={options['measure']}",
+            f"--scores={source}",
+            "-B",
+            options["trials"],
+            seed,
+            *reading,
+            "-o",
+            out,
+        ]
+    words = [question, source]
+    if question == "ranks":
+        words.append(f"--measure={options['measure']}")
+    if question == "agreement":
+        words.append(f"--reference={options['reference']}")
+    if question in TESTED:
+        words += [f"--test={options['test']}", "-B", options["trials"]]
+    return [*words, seed, *reading, "--format=csv", f"--out={out}"]
+
+
+def show() -> None:
+    """Draw the page."""
+    st.title("Your scores")
+    st.markdown(
+        "Scores of runs on topics by one or more measures: can the measures be trusted? Files stay on the machine that runs "
+        "this page, in a temporary folder that goes with your visit."
+    )
+    if "workspace" not in st.session_state:
+        st.session_state["workspace"] = Workspace()
+    with say_errors(str(st.session_state["workspace"].path)):
+        opened = _choose_source()
+        if opened is not None:
+            _ask(*opened)
+    _follow()
+
+
+def _choose_source() -> tuple[str, list[str], Any] | None:
+    """Return the source's name, the options of reading, and the scores."""
+    workspace: Workspace = st.session_state["workspace"]
+    left, right = st.columns(2)
+    sent = left.file_uploader(
+        "A file with scores, or several that belong together (one run or measure each)", accept_multiple_files=True, key="sent"
+    )  # fmt: skip
+    named = right.selectbox(
+        "Or a public data set", _list_data_sets(), index=None, key="data_set", placeholder="Choose a data set"
+    )
+    with st.expander("How to read it"):
+        form = st.selectbox("Format", FORMATS, key="format")
+        missing = st.selectbox("Where a run has no score on a topic", MISSING, key="missing")
+        lower = st.text_input("Measures of which lower scores are better, with commas", key="lower")
+        collection = st.text_input("Name of the collection; draws depend on it", key="collection")
+    if not sent and named is None:
+        st.caption(
+            "Tables with the columns run, topic, measure and score; runs × topics tables; trec_eval -q and other formats."
+        )
+        return None
+    source = str(named) if not sent else workspace.keep([(one.name, one.getvalue()) for one in sent])
+    reading = [
+        *([] if form == FORMATS[0] else [f"--from={form}"]),
+        *([] if missing == "raise" else [f"--missing={missing}"]),
+    ]
+    reading += [f"--lower-is-better={name.strip()}" for name in lower.split(",") if name.strip()]
+    reading += [f"--collection={collection.strip()}"] if collection.strip() else []
+    scores = _read(
+        str(workspace.path / source) if sent else source, form, missing, lower, collection.strip(), _fingerprint(sent)
+    )
+    st.success(plain(f"{scores!r}"))
+    return source, reading, scores
+
+
+def _fingerprint(sent: Sequence[Any]) -> str:
+    """Return what changes when other files are sent."""
+    return " ".join(f"{one.file_id}" for one in sent or ())
+
+
+@st.cache_data(show_spinner=False)
+def _list_data_sets() -> list[str]:
+    from metaeval.datasets.registry import datasets
+
+    return [one.name for one in datasets() if one.kind in ("classification", "quantification", "scores")]
+
+
+@st.cache_resource(show_spinner="Reading", max_entries=4)
+def _read(source: str, form: str, missing: str, lower: str, collection: str, _changed: str) -> Any:
+    import warnings
+
+    import metaeval
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MetaevalWarning)
+        return metaeval.open_scores(
+            source,
+            format=None if form == FORMATS[0] else form,
+            missing=missing,  # type: ignore[arg-type]
+            lower_is_better=[name.strip() for name in lower.split(",") if name.strip()],
+            collection=collection or None,
+        )
+
+
+def _ask(source: str, reading: list[str], scores: Any) -> None:
+    """Offer the questions and start the command that answers one."""
+    names = [str(one) for one in scores.measures]
+    left, right = st.columns(2)
+    question = str(left.selectbox("Question", list(QUESTIONS), format_func=lambda one: QUESTIONS[one], key="question"))
+    options = {"seed": str(int(right.number_input("Seed", 0, 2**31, 0, key="seed")))}
+    options["trials"] = "5000"
+    if question in (*TESTED, "compare"):
+        options["trials"] = str(int(right.number_input("B, trials of the test", 100, 1_000_000, 5000, key="trials")))
+    if question in TESTED:
+        options["test"] = str(left.selectbox("Test", TESTS, key="test"))
+    if question in ("ranks", "compare"):
+        options["measure"] = str(left.selectbox("Measure", names, key="which"))
+    if question == "agreement":
+        options["reference"] = str(left.selectbox("Reference", names, key="reference"))
+    job: Job | None = st.session_state.get("job")
+    busy = job is not None and job.running
+    workspace: Workspace = st.session_state["workspace"]
+    shown = write_command(question, source, options, "results", reading)
+    st.code(f"metaeval {shlex.join(shown)}", language=None)
+    if st.button("Answer", type="primary", disabled=busy, key="start"):
+        if question in ("agreement", "similarity", "overlap", "contradictions", "compare") and len(names) < 2:
+            raise MetaevalError(f"there is one measure only, {names[0]}; this question compares two or more")
+        folder = workspace.new_folder()
+        words = write_command(question, source, options, folder.name, reading)
+        st.session_state.update(job=Job(words, workspace.path), folder=folder, asked=question)
+
+
+def _follow() -> None:
+    job: Job | None = st.session_state.get("job")
+    if job is None:
+        return
+    if job.running:
+        _watch()
+        return
+    if job.stopped:
+        st.info("Stopped.")
+    elif not job.succeeded:
+        st.error(plain(job.problem()))
+    else:
+        _show_results(job, st.session_state["folder"], st.session_state["asked"])
+
+
+@st.fragment(run_every=_SHOWN_SECONDS)
+def _watch() -> None:
+    """Show how far the command is, and a button that ends it."""
+    job: Job = st.session_state["job"]
+    if not job.running:
+        st.rerun()
+    said = job.lines()
+    st.status(f"Working for {job.seconds:.0f} s{f': {plain(said[-1])}' if said else ''}", state="running")
+    if st.button("Stop", key="stop"):
+        job.stop()
+        st.rerun()
+
+
+def _show_results(job: Job, folder: Path, question: str) -> None:
+    st.subheader(QUESTIONS[question])
+    for note in job.notes():
+        st.warning(plain(note))
+    if question == "compare":
+        _offer_report(folder)
+        return
+    rows = list(csv.reader(io.StringIO(job.printed())))
+    content = read_json(folder)
+    if content is not None:
+        _draw(question, content)
+    if rows:
+        body = [[_round(cell) for cell in row] for row in rows[1 : MOST_ROWS + 1]]
+        more = (
+            f"; the first {MOST_ROWS} of {len(rows) - 1:,} rows, the file has all" if len(rows) > MOST_ROWS + 1 else ""
+        )
+        show_table(rows[0], body, f"{QUESTIONS[question]}{more}", text=_count_words(body))
+    if content is not None:
+        st.caption(plain(content["signature"]))
+    st.markdown("**Download**")
+    for column, (kind, files) in zip(st.columns(4), _group_files(folder).items(), strict=False):
+        for file in files:
+            column.download_button(
+                f"{kind}: {file.name}", file.read_bytes(), file_name=file.name, key=f"get-{file.name}"
+            )
+
+
+def read_json(folder: Path) -> dict[str, Any] | None:
+    """Return what a command has written as JSON; None if it has written none.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    dict or None
+    """
+    found = sorted(folder.glob("*.json"))
+    if not found:
+        return None
+    content: dict[str, Any] = json.loads(found[0].read_text(encoding="utf-8"))
+    return content
+
+
+def _group_files(folder: Path) -> dict[str, list[Path]]:
+    kinds = {"LaTeX": ".tex", "CSV": ".csv", "Figure": ".svg", "HTML": ".html"}
+    return {kind: found for kind, suffix in kinds.items() if (found := sorted(folder.glob(f"*{suffix}")))}
+
+
+def _offer_report(folder: Path) -> None:
+    page = folder / "index.html"
+    st.download_button(
+        "The report as a page (HTML)", page.read_bytes(), file_name="index.html", mime="text/html", key="get-report"
+    )
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(folder))
+    st.download_button("Report, tables and scores (ZIP)", packed.getvalue(), file_name="report.zip", key="get-zip")
+
+
+def _round(cell: str) -> str:
+    """Show a number with four digits behind the point; words and whole numbers as they are."""
+    try:
+        number = float(cell)
+    except ValueError:
+        return cell
+    return cell if number == int(number) and "." not in cell else f"{number:.4f}" if np.isfinite(number) else "–"
+
+
+def _count_words(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many of the first columns hold words."""
+
+    def is_number(cell: str) -> bool:
+        try:
+            float(cell)
+        except ValueError:
+            return cell in ("", "–")
+        return True
+
+    width = len(rows[0]) if rows else 1
+    return next((column for column in range(width) if all(is_number(row[column]) for row in rows)), width)
+
+
+def _draw(question: str, content: dict[str, Any]) -> None:
+    """Draw an answer so that it can be pointed at."""
+    rows = content["rows"]
+    if question == "similarity":
+        names = [str(row["measure"]) for row in rows]
+        values = np.array([[_number(row.get(name)) for name in names] for row in rows])
+        _draw_square(values, names, "τ")
+    elif question in ("overlap", "contradictions"):
+        key = "sso" if question == "overlap" else "contradictions"
+        names = list(dict.fromkeys(str(row[side]) for row in rows for side in ("measure_1", "measure_2")))
+        values = np.full((len(names), len(names)), np.nan)
+        for row in rows:
+            i, j = names.index(str(row["measure_1"])), names.index(str(row["measure_2"]))
+            values[i, j] = values[j, i] = _number(row[key])
+        _draw_square(values, names, "SSO" if question == "overlap" else "contradictions")
+    elif question == "consistency":
+        dots = [{"name": f"{row['measure']} ({row['letters']})", "value": row["mean_tau"]} for row in rows]
+        _draw_dots(dots, "mean τ between two sets of topics; measures that share a letter are not told apart")
+    elif question == "power":
+        dots = [
+            {"name": row["measure"], "value": row["power"], "low": row.get("low"), "high": row.get("high")}
+            for row in sorted(content.get("details", {}).get("summary", []), key=lambda row: -row["power"])
+        ]
+        _draw_dots(dots, "share of pairs of runs that differ significantly, with its interval over topics")
+    elif question == "ranks":
+        dots = [
+            {"name": f"{row['run']} ({row['letters']})", "value": row["rank"], "low": row["low"], "high": row["high"]}
+            for row in rows[:60]
+        ]
+        _draw_dots(
+            dots, "rank, and the ranks that the test leaves possible; runs that share a letter are not told apart"
+        )
+    elif question == "agreement":
+        statistics = list(dict.fromkeys(row["statistic"] for row in rows))
+        chosen = st.selectbox("Statistic", statistics, key="statistic")
+        dots = [
+            {"name": row["measure"], "value": row["value"], "low": row["low"], "high": row["high"]}
+            for row in sorted(rows, key=lambda row: -_number(row["value"]))
+            if row["statistic"] == chosen
+        ]
+        _draw_dots(dots, f"{chosen} with the reference, with its interval")
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _draw_square(values: np.ndarray, names: list[str], what: str) -> None:
+    if len(names) <= 30 and np.isfinite(values).any():
+        show_chart(
+            draw_matrix(values, names, names, ("measure", "other measure", what), digits=0 if what == "contradictions" else 2),
+            f"Heat map of {what} between every two measures; the table below has the numbers.", height=60 + 28 * len(names),
+        )  # fmt: skip
+
+
+def _draw_dots(dots: list[dict[str, Any]], title: str) -> None:
+    if dots:
+        show_chart(draw_intervals(dots, title), f"Dots with intervals: {title}.", height=60 + 22 * len(dots))

@@ -1,0 +1,43 @@
+"""The playground as a process of its own, for tests in a browser and for the pictures of the docs."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-first-run",
+]  # fmt: skip
+
+
+@contextmanager
+def running_app(*options):
+    """Yield the address of a playground, and how many seconds it took to answer."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [sys.executable, "-m", "metaeval", "app", "--no-browser", "--port", str(port), *options]
+    began = time.monotonic()
+    process = subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            try:
+                urllib.request.urlopen(f"{address}/_stcore/health", timeout=2)  # noqa: S310  (our own address)
+                break
+            except OSError:
+                assert process.poll() is None, process.stderr.read().decode()
+                assert time.monotonic() - began < 120, "the playground does not answer"
+                time.sleep(0.05)
+        yield address
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)

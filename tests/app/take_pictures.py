@@ -1,0 +1,34 @@
+"""Take the pictures of the docs page on the playground: ``python -m tests.app.take_pictures``."""
+
+import os
+import shutil
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from tests.app.serve import FLAGS, running_app
+
+FOLDER = Path(__file__).parents[2] / "docs" / "how-to" / "playground"
+PAGES = {"closeness": "Closeness", "two-runs": "Two runs", "two-distributions": "Two distributions"}
+
+
+def main():
+    """Write one picture a page."""
+    FOLDER.mkdir(exist_ok=True)
+    with running_app() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium"), args=FLAGS
+        )
+        page = browser.new_page(viewport={"width": 1100, "height": 1000})
+        page.set_default_timeout(90_000)
+        for name, title in PAGES.items():
+            page.goto(f"{address}/?page={title.replace(' ', '+')}")
+            page.get_by_role("heading", name=title, level=1).wait_for()
+            page.get_by_role("table").first.wait_for()
+            page.wait_for_timeout(3000)
+            page.screenshot(path=FOLDER / f"{name}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""The playground in a real browser: pages at two widths, files, links, the keyboard, and no request elsewhere."""
+
+import os
+import shutil
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.app.serve import FLAGS, running_app
+
+pytest.importorskip("streamlit")
+sync_api = pytest.importorskip("playwright.sync_api", reason="the browser extra is not installed")
+CHROMIUM = os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium (Debian: apt-get install chromium)", allow_module_level=True)
+
+PAGES = ("Closeness", "Two runs", "Two distributions", "Your scores")
+PATIENCE = 60_000
+CSV = "run,topic,measure,score\n" + "".join(
+    f"{run},{topic},{measure},{(3 * k + 5 * topic + len(measure) * (topic % 4)) % 11 / 11 + k / 9}\n"
+    for k, run in enumerate("abcdef")
+    for topic in range(12)
+    for measure in ("AP", "nDCG@10")
+)
+
+
+@pytest.fixture(scope="module")
+def address():
+    with running_app() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(params=[1280, 390], ids=["desk", "phone"])
+def page(request, browser, address):
+    context = browser.new_context(viewport={"width": request.param, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    said, asked = [], []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda one: asked.append(urlsplit(one.url).hostname))
+    page.goto(address)
+    yield page
+    context.close()
+    assert not said
+    assert {one for one in asked if one} == {"127.0.0.1"}
+
+
+def go(page, name):
+    page.get_by_role("radiogroup").first.get_by_text(name, exact=True).click()
+    page.get_by_role("heading", name=name, level=1).wait_for()
+
+
+def test_all_pages_a_file_a_broken_file_and_a_report(page):
+    for name in PAGES:
+        go(page, name)
+        assert page.locator('[data-testid="stException"]').count() == 0
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 1, f"{name} is {wide} px too wide"
+    send = page.locator('input[type="file"]')
+    send.set_input_files(
+        {"name": "broken.csv", "mimeType": "text/csv", "buffer": b"run,topic,measure,score\na,1,AP,high\n"}
+    )
+    page.get_by_test_id("stAlertContentError").wait_for()
+    assert "Traceback" not in page.content()
+    page.get_by_text("broken.csv:2: run a, topic 1, measure AP", exact=False).wait_for()
+    page.get_by_role("button", name="Remove broken.csv").click()
+    send.set_input_files({"name": "small.csv", "mimeType": "text/csv", "buffer": CSV.encode()})
+    page.get_by_text("6 runs × 12 topics × 2 measures").wait_for()
+    page.get_by_role("combobox", name="Question").click()
+    page.get_by_role("option", name="A report on one measure").click()
+    page.get_by_role("spinbutton", name="B, trials of the test").fill("200")
+    page.keyboard.press("Enter")
+    page.get_by_text("-B 200").wait_for()
+    page.get_by_role("button", name="Answer").click()
+    with page.expect_download(timeout=180_000) as download:
+        page.get_by_role("button", name="The report as a page").click(timeout=180_000)
+    assert "<!doctype html>" in download.value.path().read_text(encoding="utf-8")[:200].lower()
+
+
+def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough(page, address):
+    page.goto(f"{address}/?page=Two+runs&first=3+1+%2F+0+4&second=2+2+%2F+0+4")
+    page.get_by_role("heading", name="Two runs", level=1).wait_for()
+    page.get_by_role("cell", name="Accuracy", exact=True).wait_for()
+    field = page.get_by_role("textbox", name="First run")
+    sync_api.expect(field).to_have_value("3 1 / 0 4", timeout=PATIENCE)
+    field.focus()
+    page.keyboard.press("Control+A")
+    page.keyboard.type("2 2 / 0 4")
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("score both alike").wait_for()
+    page.wait_for_function("new URLSearchParams(location.search).get('first') === '2 2 / 0 4'")

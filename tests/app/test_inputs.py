@@ -1,0 +1,107 @@
+"""What people type into the pages, and what is refused in a sentence."""
+
+import numpy as np
+import pytest
+
+from metaeval.app.inputs import (
+    format_matrix,
+    parse_classes,
+    parse_items,
+    parse_labels,
+    parse_matrix,
+    parse_numbers,
+    parse_shares,
+)
+from metaeval.app.jobs import Workspace, clean_name
+from metaeval.app.launch import find_port
+from metaeval.app.views.your_scores import write_command
+from metaeval.errors import MetaevalError
+
+
+@pytest.mark.parametrize("text", ["5 1\n2 7", "5, 1\n2, 7", "5;1/2;7", "[[5, 1]\n[2, 7]]", "  5 1 \n\n 2 7\n"])
+def test_a_matrix_is_read_in_whatever_way_people_write_it(text):
+    assert parse_matrix(text).tolist() == [[5, 1], [2, 7]]
+
+
+def test_what_is_written_is_read_again():
+    counts = np.random.default_rng(0).integers(0, 1000, (7, 7))
+    assert (parse_matrix(format_matrix(counts)) == counts).all()
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "message"),
+    [
+        (parse_matrix, "1 2\n3", "line 2: there are 1 numbers"),
+        (parse_matrix, "", "there are 0 classes"),
+        (parse_matrix, "1 x\n2 3", "'x' is no number"),
+        (parse_matrix, "1 -2\n2 3", "not a number of 0 or more"),
+        (parse_matrix, "1 nan\n2 3", "not a number of 0 or more"),
+        (parse_matrix, "1 1e400\n2 3", "not a number of 0 or more"),
+        (parse_matrix, "1 2.5\n2 3", "not a whole number"),
+        (parse_matrix, "1 1e300\n2 3", "not a whole number"),
+        (parse_matrix, "0 0\n0 0", "no items"),
+        (parse_items, "7", "there are 1 classes"),
+        (parse_items, " ".join("1" * 13), "2 to 12"),
+        (parse_shares, "0 0", "sum to 0"),
+        (parse_shares, "1e308 1e308", "sum to inf"),
+        (parse_labels, "1 2", "line 1 has 2 labels"),
+        (parse_labels, "", "classes"),
+        (parse_labels, "classes: a, b\na b c", "'c' is none of the classes a, b"),
+        (parse_labels, "classes: a, a\na a a", "named twice"),
+        (parse_numbers, "<script>", "is no number"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):
+    with pytest.raises(MetaevalError, match=message):
+        read(text)
+
+
+def test_labels_are_counted_by_gold_and_prediction():
+    classes, first, second = parse_labels("classes: low, very high\nlow, low, very high\nvery high, low, very high")
+    assert classes == ["low", "very high"]
+    assert first.tolist() == [[1, 0], [1, 0]]
+    assert second.tolist() == [[0, 1], [0, 1]]
+    assert parse_labels("10 2 10\n2 2 2")[0] == ["2", "10"]
+
+
+def test_shares_are_rescaled_and_classes_get_names():
+    assert parse_shares("2 1 1").tolist() == [0.5, 0.25, 0.25]
+    assert parse_classes("a, a", 3) == ["a", "a (2)", "3"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x.csv", "..\\..\\x.csv", "/etc/x.csv", "-x.csv", "--x.csv", ".x.csv", "C:\\x.csv"]
+)
+def test_a_file_cannot_leave_its_folder_by_its_name(name, tmp_path):
+    assert clean_name(name) == "x.csv"
+    workspace = Workspace()
+    kept = workspace.path / workspace.keep([(name, b"1")])
+    assert kept.resolve().parent == workspace.path.resolve()
+    assert kept.read_bytes() == b"1"
+
+
+def test_files_of_one_name_are_refused_and_several_get_a_folder():
+    workspace = Workspace()
+    with pytest.raises(MetaevalError, match="two files are called a.txt"):
+        workspace.keep([("a.txt", b""), ("x/a.txt", b"")])
+    folder = workspace.keep([("a.txt", b"1"), ("b.txt", b"2")])
+    assert sorted(one.name for one in (workspace.path / folder).iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_a_port_that_is_taken_is_named():
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(MetaevalError, match=f"port {port} of 127.0.0.1 cannot be used"):
+            find_port("127.0.0.1", port)
+    assert find_port("127.0.0.1", port) == port
+
+
+def test_a_measure_called_like_an_option_stays_a_value():
+    options = {"seed": "0", "trials": "100", "test": "max-t", "measure": "--out=/x", "reference": "-r"}
+    words = write_command("ranks", "s.csv", options, "results")
+    assert "--measure=--out=/x" in words
+    assert words[:2] == ["ranks", "s.csv"]

@@ -1,0 +1,331 @@
+"""The pages, run without a browser: every number is that of the API, and examples show what is printed."""
+
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval
+from metaeval.app.presets import find_presets
+
+pytest.importorskip("streamlit")
+
+from streamlit.testing.v1 import AppTest
+
+from metaeval.app.inputs import format_matrix
+from metaeval.app.views import closeness, two_distributions, two_runs
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # streamlit's own
+
+
+def open_page(name):
+    page = AppTest.from_string(f"from metaeval.app.views import {name}\n{name}.show()", default_timeout=60)
+    return page.run()
+
+
+def all_tables(page):
+    """Every table of the page by its caption."""
+    found = {}
+    for one in page.get("html"):
+        if "<table" in one.proto.body:
+            frame = read_table(one.proto.body)
+            found[frame.attrs["caption"]] = frame
+    return found
+
+
+class Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.rows, self.caption, self.cell = [], "", None
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th", "caption"):
+            self.cell = ""
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell += data
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.rows[-1].append(self.cell)
+            self.cell = None
+        if tag == "caption":
+            self.caption, self.cell = self.cell, None
+
+
+def read_table(text):
+    reader = Reader()
+    reader.feed(text)
+    frame = pd.DataFrame(reader.rows[1:], columns=reader.rows[0])
+    frame.attrs["caption"] = reader.caption
+    return frame
+
+
+def find_table(page, column):
+    """The one table with such a column."""
+    return next(frame for frame in all_tables(page).values() if column in frame.columns)
+
+
+def agrees(computed, printed):
+    """Whether a number rounds to what is printed."""
+    digits = len(printed.partition(".")[2])
+    return abs(float(computed) - float(printed)) <= 0.5 * 10**-digits + 1e-4
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return {name: open_page(name) for name in ("closeness", "two_runs", "two_distributions", "your_scores")}
+
+
+@pytest.mark.parametrize("name", find_presets("closeness"))
+def test_closeness_shows_what_the_api_computes_and_papers_print(pages, name):
+    page, preset = pages["closeness"], find_presets("closeness")[name]
+    page.selectbox(key="closeness_example").select(name).run()
+    assert not page.exception
+    assert not page.error
+    counts = (
+        np.array(preset["counts"])
+        if "counts" in preset
+        else closeness.make_run(closeness.RUNS[0], np.array(preset["items"]), "", 0)
+    )
+    shown = find_table(page, "score").set_index("measure")
+    for measure in closeness.SCORED:
+        assert float(shown.loc[measure, "score"]) == pytest.approx(
+            float(metaeval.measure(measure).evaluate(counts)[0]), abs=6e-5
+        )
+    for measure, printed in preset.get("scores", {}).items():
+        assert shown.loc[measure, "printed"] == printed
+        assert agrees(shown.loc[measure, "score"], printed)
+    if "proximities" in preset:
+        beside = all_tables(page)["Ordinal closeness beside print"]
+        assert len(beside) == len(preset["proximities"])
+        assert all(agrees(row["bits"], row["printed"]) for _, row in beside.iterrows())
+
+
+@pytest.mark.parametrize("name", find_presets("runs"))
+def test_two_runs_show_what_the_api_computes_and_papers_print(pages, name):
+    page, preset = pages["two_runs"], find_presets("runs")[name]
+    page.selectbox(key="runs_example").select(name).run()
+    assert not page.exception
+    assert not page.error
+    shown = find_table(page, "winner").set_index("measure")
+    shown.index = shown.index.str.removesuffix(" (0/0)")
+    first, second = (preset[side] for side in ("first", "second"))
+    for measure in metaeval.measures.measures():
+        if measure.kind == "classification":
+            scores = measure.evaluate(np.array([first["counts"], second["counts"]]))[0]
+            row = shown.loc[str(measure)]
+            assert [float(row[first["name"]]), float(row[second["name"]])] == pytest.approx(scores, abs=6e-5)
+            ahead = measure.sign * (scores[0] - scores[1])
+            assert row["winner"] == ("even" if abs(ahead) < 1e-9 else first["name"] if ahead > 0 else second["name"])
+    for side in (first, second):
+        for measure, printed in side["scores"].items():
+            value = float(metaeval.measure(measure).evaluate(np.array(side["counts"]))[0])
+            assert agrees(value, printed), (measure, value, printed)
+
+
+@pytest.mark.parametrize("name", find_presets("distributions"))
+def test_two_distributions_show_what_the_api_computes_and_papers_print(pages, name):
+    page, preset = pages["two_distributions"], find_presets("distributions")[name]
+    page.selectbox(key="distributions_example").select(name).run()
+    assert not page.exception
+    assert not page.error
+    shown = find_table(page, "winner").set_index("measure")
+    gold = np.array(preset["gold"])
+    first, second = (np.array(preset[side]["shares"], dtype=float) for side in ("first", "second"))
+    delta = next(column for column in shown.columns if column.startswith("Δ"))
+    for measure in shown.index:
+        scores = [float(metaeval.measure(measure).score(one, gold)) for one in (first, second)]
+        assert float(shown.loc[measure, delta]) == pytest.approx(scores[0] - scores[1], abs=6e-5)
+    for measure, printed in preset.get("differences", {}).items():
+        assert agrees(shown.loc[measure, delta], printed)
+    for measure in preset.get("equal", []):
+        assert shown.loc[measure, "winner"] == "even"
+    if "OD" in preset["first"]:
+        assert all(agrees(row["OD"], row["printed"]) for _, row in find_table(page, "OD").iterrows())
+
+
+def test_figure_3_of_lq_2021_leaves_one_gold_distribution_of_twenty_ratings():
+    from metaeval.stats.ordinal_cases import all_counts
+
+    for name, printed in ((one["name"], one) for one in find_presets("distributions").values() if "differences" in one):
+        counts, mode = [], int(np.argmax(printed["first"]["shares"]))
+        for n in range(16, 21):
+            gold = all_counts(n, 5) / n
+            gold = gold[(gold.argmax(axis=1) == mode) & ((gold == gold.max(axis=1, keepdims=True)).sum(axis=1) == 1)]
+            fits = np.ones(len(gold), dtype=bool)
+            for measure, text in printed["differences"].items():
+                scores = [
+                    metaeval.measure(measure).evaluate(np.broadcast_to(printed[side]["shares"], gold.shape), gold)[0]
+                    for side in ("first", "second")
+                ]
+                fits &= np.abs(scores[0] - scores[1] - float(text)) <= 5.001e-4
+            counts += gold[fits].tolist()
+        assert np.allclose(counts, [printed["gold"]]), name
+
+
+def test_a_field_and_its_line_of_text_say_the_same(pages):
+    page = pages["closeness"]
+    page.selectbox(key="closeness_example").select(next(iter(find_presets("closeness")))).run()
+    page.number_input(key="items_0").set_value(50).run()
+    assert page.text_input(key="items").value.split()[0] == "50"
+    page.text_input(key="items").set_value("1 2 3").run()
+    assert [page.number_input(key=f"items_{k}").value for k in range(3)] == [1, 2, 3]
+    assert not page.exception
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "text"),
+    [
+        ("closeness", "items", "1 x"),
+        ("closeness", "items", ""),
+        ("two_distributions", "gold", "0 0 0 0 0"),
+        ("two_distributions", "p", "1 2"),
+        ("two_distributions", "q", "![a](http://example.org/a.png) 1"),
+    ],
+)
+def test_a_wrong_input_is_one_sentence_and_no_traceback(name, key, text):
+    page = open_page(name)
+    page.text_input(key=key).set_value(text).run()
+    assert len(page.error) == 1
+    assert not page.exception
+    assert "](" not in page.error[0].value
+
+
+def test_two_matrices_over_another_gold_are_refused(pages):
+    page = open_page("two_runs")
+    page.text_area(key="second").set_value("1 0 0\n0 1 0\n0 0 1").run()
+    assert "gold class neg has 10 items" in page.error[0].value
+
+
+def test_the_fewest_moves_and_the_widest_disagreement_are_those_of_the_api():
+    page = open_page("two_runs")
+    page.selectbox(key="turn").select("CEM_ORD").run()
+    preset = next(iter(find_presets("runs").values()))
+    found = metaeval.measures.fewest_moves(
+        metaeval.measure("CEM_ORD"), preset["first"]["counts"], preset["second"]["counts"]
+    )
+    said = " ".join(one.value.replace("\\", "") for one in page.markdown)
+    assert two_runs.describe_moves(found) in said
+    assert len(find_table(page, "from")) == len(found.moves)
+    page.number_input(key="search_items").set_value(12)
+    page.button[0].click().run()
+    assert not page.exception
+    widest = metaeval.measures.widest_disagreement(metaeval.measure("kappa"), metaeval.measure("CEM_ORD"), n_items=12)
+    page.button(key="take").click().run()
+    assert page.text_area(key="first").value == format_matrix(widest.first)
+    assert page.text_area(key="second").value == format_matrix(widest.second)
+    assert not page.exception
+
+
+def test_labels_can_be_pasted_instead_of_matrices():
+    page = open_page("two_runs")
+    page.radio(key="how").set_value(two_runs.INPUTS[1]).run()
+    page.text_area(key="labels").set_value("classes: a, b\na a b\nb b b\nb a b").run()
+    shown = find_table(page, "winner").set_index("measure")
+    assert float(shown.loc["Accuracy", "A"]) == pytest.approx(2 / 3, abs=1e-4)
+    assert not page.exception
+
+
+def test_moving_mass_keeps_a_distribution():
+    shares = np.array([0.5, 0.3, 0.2])
+    moved = two_distributions.move_mass(shares, 0, 2, np.linspace(0, 0.5, 7))
+    assert moved.sum(axis=1) == pytest.approx(np.ones(7))
+    grid, spread = two_distributions.spread_mass(shares, 0, 1, 5)
+    there = np.isfinite(spread).all(axis=2)
+    assert spread[there].sum(axis=1) == pytest.approx(np.ones(there.sum()))
+    assert there.sum() == sum(x + y <= 1 for x in grid for y in grid)
+    one, gold, second = metaeval.measure("NMD"), np.full(3, 1 / 3), np.array([0.1, 0.1, 0.8])
+    _, better = two_distributions.find_surface(one, gold, shares, second, 0, 1)
+    at = np.array([better.shape[0] // 2, 0])
+    expected = float(one.score(second, gold)) - float(one.score([0, 0.5, 0.5], gold))
+    assert better[at[0], at[1]] == pytest.approx(expected)
+
+
+def test_names_of_runs_are_text_and_no_markup():
+    page = open_page("two_runs")
+    page.text_input(key="runs").set_value("<img src=x onerror=1>, ![x](http://example.org/x.png)").run()
+    assert not page.exception
+    bodies = " ".join(one.proto.body for one in page.get("html"))
+    assert "<img" not in bodies
+    assert "&lt;img" in bodies
+    assert not any("](http" in one.value for one in page.markdown)
+
+
+def wait_for_answer(page):
+    deadline = time.monotonic() + 120
+    while page.session_state["job"].running:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return page.run()
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.random((6, 20, 3)) + np.linspace(0, 0.6, 6)[:, None, None]
+    return metaeval.Scores(
+        values, runs=list("abcdef"), topics=range(20), measures=["AP", "nDCG@10", "P@10"], collection="small"
+    )
+
+
+def ask(page, question, scores, **choices):
+    """Open scores as the page would an uploaded file, and ask."""
+    content = scores.to_frame().to_csv(index=False).encode()
+    page.file_uploader(key="sent").set_value([("small.csv", content, "text/csv")]).run()
+    page.selectbox(key="question").select(question).run()
+    for key, value in choices.items():
+        page.selectbox(key=key).select(value)
+    page.run()
+    page.button(key="start").click().run()
+    return wait_for_answer(page)
+
+
+def test_answers_are_those_of_the_commands(scores):
+    page = ask(open_page("your_scores"), "similarity", scores)
+    assert not page.exception
+    assert not page.error
+    expected = metaeval.ranking_similarity(scores).tau[0, 1]
+    shown = find_table(page, "nDCG@10").set_index("measure")
+    assert float(shown.loc["AP", "nDCG@10"]) == pytest.approx(expected, abs=1e-4)
+
+
+def test_long_work_can_be_stopped(scores):
+    page = open_page("your_scores")
+    content = scores.to_frame().to_csv(index=False).encode()
+    page.file_uploader(key="sent").set_value([("small.csv", content, "text/csv")]).run()
+    page.selectbox(key="question").select("power").run()
+    page.number_input(key="trials").set_value(1_000_000).run()
+    page.button(key="start").click().run()
+    job = page.session_state["job"]
+    job.stop()
+    page.run()
+    assert not job.running
+    assert page.info[0].value == "Stopped."
+
+
+def test_a_broken_file_is_one_sentence(scores):
+    page = open_page("your_scores")
+    page.file_uploader(key="sent").set_value(
+        [("broken.csv", b"run,topic,measure,score\na,1,AP,high\n", "text/csv")]
+    ).run()
+    assert len(page.error) == 1
+    assert not page.exception
+
+
+def test_an_edit_needs_no_drawing_library():
+    code = (
+        "import sys\nfrom streamlit.testing.v1 import AppTest\n"
+        "page = AppTest.from_string('from metaeval.app.views import closeness\\ncloseness.show()', default_timeout=60).run()\n"
+        "page.text_input(key='items').set_value('1 2 3').run()\n"
+        "assert not page.exception\nprint(sorted(one for one in ('matplotlib', 'altair', 'plotly') if one in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "[]", done.stderr[-500:]
