@@ -43,7 +43,7 @@ GROUPS = {
         "similarity", "consistency", "power", "overlap", "contradictions", "baselines", "robustness",
     ),
     "Whether it is right": ("agreement", "coverage", "judges"),
-    "What its formula does": ("measures", "properties"),
+    "What its formula does": ("measures", "properties", "app"),
     "How many topics it needs": ("sample-size", "topic-set-size"),
     "Files and references": ("convert", "cite"),
 }  # fmt: skip

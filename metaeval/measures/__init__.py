@@ -15,10 +15,10 @@ from metaeval.measures import (  # noqa: I001  (the order of import is the order
     rank_index,
 )
 from metaeval.measures.base import Measure
-from metaeval.measures.fewest_moves import FewestMoves, Move, fewest_moves
+from metaeval.measures.moves import FewestMoves, Move, fewest_moves
 from metaeval.measures.registry import classification_measure, measures, quantification_measure
 from metaeval.measures.resolve import measure, measure_of_label, resolve_measures
-from metaeval.measures.widest_disagreement import Disagreement, widest_disagreement
+from metaeval.measures.random_pairs import Disagreement, widest_disagreement
 
 __all__ = [
     "Disagreement",

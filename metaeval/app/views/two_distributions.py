@@ -13,7 +13,7 @@ from metaeval.app.measures import find_measures
 from metaeval.app.parts import choose_preset, find_preset, format_score, link_numbers, plain, say_errors, show_table
 from metaeval.errors import MeasureError
 from metaeval.measures import Measure
-from metaeval.measures.fewest_moves import TIE
+from metaeval.measures.moves import TIE
 from metaeval.measures.order_aware import order_aware_divergence
 
 STEPS = 25

@@ -12,7 +12,7 @@ from metaeval.app.measures import find_measures
 from metaeval.app.parts import choose_preset, find_preset, format_score, plain, say_errors, show_table
 from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import FewestMoves, Measure, fewest_moves, widest_disagreement
-from metaeval.measures.fewest_moves import TIE
+from metaeval.measures.moves import TIE
 
 INPUTS = ("confusion matrices", "columns of labels")
 

@@ -152,11 +152,11 @@ def _list_data_sets() -> list[str]:
 def _read(source: str, form: str, missing: str, lower: str, collection: str, _changed: str) -> Any:
     import warnings
 
-    import metaeval
+    from metaeval.datasets.open import open_scores
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetaevalWarning)
-        return metaeval.open_scores(
+        return open_scores(
             source,
             format=None if form == FORMATS[0] else form,
             missing=missing,  # type: ignore[arg-type]

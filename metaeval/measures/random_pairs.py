@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Measure
-from metaeval.measures.fewest_moves import TIE
+from metaeval.measures.moves import TIE
 from metaeval.stats._check import check_count
 from metaeval.stats.streams import generator
 
