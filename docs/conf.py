@@ -5,11 +5,19 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import GenericAlias
 from typing import TYPE_CHECKING
 
 import metaeval
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from render_gallery import draw_gallery
+from render_maths import visit_block, visit_inline
+from render_notebooks import render_notebook
 
 if TYPE_CHECKING:
     import click
@@ -22,7 +30,11 @@ version = release = metaeval.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_dmath_double_inline = False
+html_static_path = ["static"]
+html_css_files = ["metaeval.css"]
+html_math_renderer = "pictures"  # that of Sphinx asks another host for a script
 myst_heading_anchors = 3
 
 html_theme = "furo"
@@ -45,14 +57,39 @@ INTERNAL = {"metaeval.cli", "metaeval.files", "metaeval.data.labels"}
 """Modules that are not for users; so are those whose names begin with an underscore."""
 
 
+def find_public(folder: str = "") -> dict[str, str]:
+    """Return the names that users import from metaeval, functions and classes, with the modules that define them."""
+    stub = (Path(metaeval.__file__).parent / "__init__.pyi").read_text("utf-8")
+    found = {}
+    for module, names in re.findall(r"^from \.(\S+) import (\([^)]*\)|.*)$", stub, re.MULTILINE):
+        found |= dict.fromkeys(re.findall(r"\bas (\w+)", names), f"metaeval.{module}")
+    return {name: module for name, module in found.items() if module.startswith(f"metaeval.{folder}")}
+
+
+def api(folders: str) -> Iterator[str]:
+    """Document the names of users that packages define: functions first, then the classes of what they return."""
+    yield "```{eval-rst}\n.. currentmodule:: metaeval\n"
+    for folder in folders.split():
+        names = find_public(folder)
+        for name in sorted(names, key=lambda name: (name[0].isupper(), list(names).index(name))):
+            kind = "class" if isinstance(getattr(metaeval, name), type) else "function"
+            members = "\n   :members:" if kind == "class" and not issubclass(getattr(metaeval, name), Exception) else ""
+            yield f".. auto{kind}:: metaeval.{name}{members}\n"
+    yield "```\n"
+
+
 def modules(named: str) -> Iterator[str]:
-    """Document packages, each with the modules in it, as sections of a Markdown page."""
+    """Document packages, each with the modules in it, as sections of a Markdown page; what users import stands elsewhere."""
+    public: dict[str, list[str]] = {}
+    for name, module in find_public().items():
+        public.setdefault(module, []).append(name)
     for package in named.split():
         found = pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}.")
         parts = [one.name for one in found if not one.ispkg and "._" not in one.name and one.name not in INTERNAL]
         for part in parts if package == "metaeval" else [package, *parts]:
             # Of a package, what is defined in it; what it only passes on stands below, in its own module.
-            yield f"## {part}\n\n```{{eval-rst}}\n.. automodule:: {part}\n   :members:\n   :ignore-module-all:\n```\n"
+            apart = f"\n   :exclude-members: {', '.join(public[part])}" if part in public else ""
+            yield f"## {part}\n\n```{{eval-rst}}\n.. automodule:: {part}\n   :members:\n   :ignore-module-all:{apart}\n```\n"
 
 
 def measures(_: str) -> Iterator[str]:
@@ -66,6 +103,50 @@ def measures(_: str) -> Iterator[str]:
         span = "{:g} to {:g}".format(*one.range).replace("inf", "∞").replace("-", "−")
         cells = (f"`{one}`", takes, better, span, one.description, one.source)
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def formulas(kind: str) -> Iterator[str]:
+    """Write out the formulas of the shipped measures of a kind."""
+    from metaeval.measures import measures as registered
+    from metaeval.measures.registry import is_shipped
+    from metaeval.measures.written import SYMBOLS, find_written
+
+    yield f"{SYMBOLS[kind].latex}.\n"
+    for one in registered(kind):
+        written = find_written(one) if is_shipped(one) else None
+        if written is not None:
+            lines = "\n\\\\\n".join(part.strip() for part in written.latex.split(r",\qquad"))
+            yield f"`{one.name}`\n\n$$\n{lines}\n$$\n"
+
+
+def marks(kind: str) -> Iterator[str]:
+    """Say of every shipped measure of a kind which formal properties it has, by search for counterexamples."""
+    from metaeval.measures import measures as registered
+    from metaeval.measures.registry import is_shipped
+
+    frame = metaeval.properties([one for one in registered(kind) if is_shipped(one)]).to_table().frame
+    yield f"| measure | {' | '.join(map(str, frame.columns))} |\n| :-- |{' :-: |' * frame.shape[1]}"
+    for name, row in frame.iterrows():
+        yield f"| `{name}` | {' | '.join(str(cell).partition(' ')[0] for cell in row)} |"
+
+
+def bibliography(_: str) -> Iterator[str]:
+    """List what measures, analyses, tests and data sets refer to, with links to where it can be read."""
+    from metaeval.show.bibliography import bibliography as references
+
+    for one in sorted(references().values(), key=lambda one: one.label.casefold()):
+        address = f"https://doi.org/{one.doi}" if one.doi else one.fields.get("url", "")
+        link = f" [{one.doi or address}]({address})" if address else ""
+        yield f"{one.label}\n: {one.to_text()}.{link} `{one.key}`\n"
+
+
+def gallery(_: str) -> Iterator[str]:
+    """Draw every figure with the command that stands above it."""
+    yield from draw_gallery(PICTURES)
+
+
+PICTURES = Path()
+"""Where pictures of pages go; set when the output folder is known."""
 
 
 def rules(_: str) -> Iterator[str]:
@@ -98,7 +179,13 @@ def _helps(command: click.Command, path: str) -> Iterator[str]:
 
 
 GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
+    "api": api,
+    "bibliography": bibliography,
+    "formulas": formulas,
+    "gallery": gallery,
+    "notebook": render_notebook,
     "modules": modules,
+    "marks": marks,
     "measures": measures,
     "rules": rules,
     "commands": commands,
@@ -106,11 +193,13 @@ GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
 """What a line such as ``% modules: metaeval.stats`` of a page is replaced with; % begins a comment in MyST."""
 
 
-def fill(_: Sphinx, page: str, source: list[str]) -> None:
+def fill(app: Sphinx, page: str, source: list[str]) -> None:
     """Replace the lines of a page that ask for something generated."""
+    global PICTURES
+    PICTURES = Path(app.outdir) / "_images"
     source[0] = re.sub(
         rf"^% ({'|'.join(GENERATED)}):(.*)$",
-        lambda line: "\n".join(GENERATED[line.group(1)](line.group(2))),
+        lambda line: "\n".join(GENERATED[line.group(1)](line.group(2).strip())),
         source[0],
         flags=re.MULTILINE,
     )
@@ -134,6 +223,7 @@ def left_out(_: Sphinx, what: str, name: str, obj: object, skip: bool, options: 
 
 def setup(app: Sphinx) -> None:
     """Let pages be filled before they are read, and docstrings be read as the text that they are."""
+    app.add_html_math_renderer("pictures", (visit_inline, None), (visit_block, None))
     app.connect("source-read", fill)
     app.connect("autodoc-process-docstring", plain_text, priority=900)
     app.connect("autodoc-skip-member", left_out)

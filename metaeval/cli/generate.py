@@ -282,6 +282,7 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
 def open_named(said: str | list[str] | None, missing: Any, format: str | None = None) -> Any:
     """Return the scores that an option names; a text that is no file is the name of a measure."""
     from metaeval.datasets.open import open_scores
+    from metaeval.files import is_standard_input
     from metaeval.io.detect import FormatError
 
     def open_one(name: str) -> Scores:
@@ -295,7 +296,7 @@ def open_named(said: str | list[str] | None, missing: Any, format: str | None = 
     if not said:
         return None
     if isinstance(said, str):
-        return open_one(said) if os.path.exists(os.path.expanduser(said)) else said
+        return open_one(said) if is_standard_input(said) or os.path.exists(os.path.expanduser(said)) else said
     return [open_one(one) for one in said]
 
 

@@ -127,7 +127,7 @@ def open_data(
     if isinstance(source, str) and not columns and not is_remote(source) and not Path(source).expanduser().exists():
         from metaeval.datasets import load_dataset
 
-        if not Path(source).suffix and "/" not in source:
+        if not Path(source).suffix and "/" not in source and not is_standard_input(source):
             return refuse_annotations(load_dataset(source))
     return open_scores(str(source), missing=missing, columns=columns)
 

@@ -30,7 +30,7 @@ SYMBOLS: dict[Kind, Written] = {
 
 _PROXIMITY = (
     "prox(p, g) = −log₂(max{½, n_p/2 + Σ_k n_k} / N), k from the class after p up to g",
-    r"\mathrm{prox}(p,g)=-\log_2\frac{\max\{\frac12,\ \frac{n_p}{2}+\sum_k n_k\}}{N},\ "
+    r"\mathrm{prox}(p,g)=-\log_2\frac{\max\{\frac{1}{2},\ \frac{n_p}{2}+\sum_k n_k\}}{N},\ "
     r"k\text{ from the class after }p\text{ up to }g",
 )
 _SQUARES = ("DW_i = Σ_j |i − j| (p_j − p*_j)²", r"\mathrm{DW}_i=\sum_j |i-j|\,(p_j-p^*_j)^2")
@@ -63,8 +63,8 @@ WRITTEN: dict[str, Written] = {
         "1/|C⁺| Σ_{g in C⁺} 1/n_g Σ_p |g − p| n_gp",
         r"\frac{1}{|C^+|}\sum_{g\in C^+}\frac{1}{n_g}\sum_p |g-p|\,n_{gp}",
     ),
-    "MAE_mu": Written("1/N Σ_gp |g − p| n_gp", r"\frac1N\sum_{g,p}|g-p|\,n_{gp}"),
-    "Accuracy": Written("1/N Σ_g n_gg", r"\frac1N\sum_g n_{gg}"),
+    "MAE_mu": Written("1/N Σ_gp |g − p| n_gp", r"\frac{1}{N}\sum_{g,p}|g-p|\,n_{gp}"),
+    "Accuracy": Written("1/N Σ_g n_gg", r"\frac{1}{N}\sum_g n_{gg}"),
     "F1_M": Written(
         f"1/|C⁺| Σ_{{g in C⁺}} f(n_gg / m_g, n_gg / n_g); {_F1[0]}",
         r"\frac{1}{|C^+|}\sum_{g\in C^+} f\!\left(\frac{n_{gg}}{m_g},\frac{n_{gg}}{n_g}\right),\qquad " + _F1[1],
@@ -76,7 +76,7 @@ WRITTEN: dict[str, Written] = {
     ),
     "NMD": Written(
         "1/(K − 1) Σ_{i<K} |Σ_{j≤i} (p_j − p*_j)|",
-        r"\frac{1}{K-1}\sum_{i=1}^{K-1}\Bigl|\sum_{j\le i}(p_j-p^*_j)\Bigr|",
+        r"\frac{1}{K-1}\sum_{i=1}^{K-1}\left|\sum_{j\leq i}(p_j-p^*_j)\right|",
     ),
     "RNOD": Written(
         f"√(1/(K − 1) · 1/|C*| Σ_{{i in C*}} DW_i); {_SQUARES[0]}",
@@ -90,13 +90,14 @@ WRITTEN: dict[str, Written] = {
     ),
     "RNADW": Written(
         f"√(1/(K − 1) · 1/K Σ_i DW_i); {_SQUARES[0]}",
-        r"\sqrt{\frac{1}{K-1}\cdot\frac1K\sum_i\mathrm{DW}_i},\qquad " + _SQUARES[1],
+        r"\sqrt{\frac{1}{K-1}\cdot\frac{1}{K}\sum_i\mathrm{DW}_i},\qquad " + _SQUARES[1],
     ),
-    "NVD": Written("½ Σ_i |p_i − p*_i|", r"\frac12\sum_i |p_i-p^*_i|"),
-    "RNSS": Written("√(½ Σ_i (p_i − p*_i)²)", r"\sqrt{\frac12\sum_i (p_i-p^*_i)^2}"),
+    "NVD": Written("½ Σ_i |p_i − p*_i|", r"\frac{1}{2}\sum_i |p_i-p^*_i|"),
+    "RNSS": Written("√(½ Σ_i (p_i − p*_i)²)", r"\sqrt{\frac{1}{2}\sum_i (p_i-p^*_i)^2}"),
     "JSD": Written(
         "½ Σ_i p_i log₂(p_i / a_i) + ½ Σ_i p*_i log₂(p*_i / a_i); a_i = (p_i + p*_i) / 2",
-        r"\frac12\sum_i p_i\log_2\frac{p_i}{a_i}+\frac12\sum_i p^*_i\log_2\frac{p^*_i}{a_i},\qquad a_i=\frac{p_i+p^*_i}{2}",
+        r"\frac{1}{2}\sum_i p_i\log_2\frac{p_i}{a_i}+\frac{1}{2}\sum_i p^*_i\log_2\frac{p^*_i}{a_i},\qquad "
+        r"a_i=\frac{p_i+p^*_i}{2}",
     ),
     "Pearson": Written(
         "cov(g, p) / (sd(g) sd(p)), over items, with classes as the numbers 1 to K",
@@ -119,20 +120,20 @@ WRITTEN: dict[str, Written] = {
         r"{|\{y:\ x,y\text{ not tied by the run}\}|},\ S\text{ with run and gold exchanged},\qquad " + _F1[1],
     ),
     "MI": Written(
-        "1/N Σ_gp n_gp log₂(N n_gp / (n_g m_p))", r"\frac1N\sum_{g,p} n_{gp}\log_2\frac{N\,n_{gp}}{n_g m_p}"
+        "1/N Σ_gp n_gp log₂(N n_gp / (n_g m_p))", r"\frac{1}{N}\sum_{g,p} n_{gp}\log_2\frac{N\,n_{gp}}{n_g m_p}"
     ),
-    "Purity": Written("1/N Σ_p max_g n_gp", r"\frac1N\sum_p\max_g n_{gp}"),
-    "Inverse_Purity": Written("1/N Σ_g max_p n_gp", r"\frac1N\sum_g\max_p n_{gp}"),
-    "MSE": Written("1/N Σ_gp (g − p)² n_gp", r"\frac1N\sum_{g,p}(g-p)^2\,n_{gp}"),
+    "Purity": Written("1/N Σ_p max_g n_gp", r"\frac{1}{N}\sum_p\max_g n_{gp}"),
+    "Inverse_Purity": Written("1/N Σ_g max_p n_gp", r"\frac{1}{N}\sum_g\max_p n_{gp}"),
+    "MSE": Written("1/N Σ_gp (g − p)² n_gp", r"\frac{1}{N}\sum_{g,p}(g-p)^2\,n_{gp}"),
     "MSE_M": Written(
         "1/|C⁺| Σ_{g in C⁺} 1/n_g Σ_p (g − p)² n_gp",
         r"\frac{1}{|C^+|}\sum_{g\in C^+}\frac{1}{n_g}\sum_p (g-p)^2\,n_{gp}",
     ),
-    "Accuracy_within": Written("1/N Σ_{|g−p| ≤ n} n_gp", r"\frac1N\sum_{|g-p|\le n} n_{gp}"),
+    "Accuracy_within": Written("1/N Σ_{|g−p| ≤ n} n_gp", r"\frac{1}{N}\sum_{|g-p|\leq n} n_{gp}"),
     "MAAC": Written("1/|C⁺| Σ_{g in C⁺} n_gg / n_g", r"\frac{1}{|C^+|}\sum_{g\in C^+}\frac{n_{gg}}{n_g}"),
     "Rennie_Srebro": Written(
         "1/N Σ_gp d (d + 1) n_gp, d = |g − p|; 2d in place of d (d + 1) with thresholds=immediate",
-        r"\frac1N\sum_{g,p} d\,(d+1)\,n_{gp},\ d=|g-p|;\quad 2d\text{ in place of }d(d+1)\text{ with thresholds=immediate}",
+        r"\frac{1}{N}\sum_{g,p} d\,(d+1)\,n_{gp},\ d=|g-p|;\quad 2d\text{ in place of }d(d+1)\text{ with thresholds=immediate}",
     ),
     "Cosine": Written(
         "Σ_gp g p n_gp / √(Σ_g g² n_g · Σ_p p² m_p)",
@@ -141,23 +142,23 @@ WRITTEN: dict[str, Written] = {
     "CEM": Written(
         "Σ_gp n_gp c(p, g) / Σ_g n_g c(g, g); c(p, g) = −log₂(max{½, M_pg} / N), M_pg: gold items that are no farther "
         "from g than class p is; 1 − max{½, M_pg} / N with flat",
-        r"\frac{\sum_{g,p} n_{gp}\,c(p,g)}{\sum_g n_g\,c(g,g)},\qquad c(p,g)=-\log_2\frac{\max\{\frac12,M_{pg}\}}{N},\ "
+        r"\frac{\sum_{g,p} n_{gp}\,c(p,g)}{\sum_g n_g\,c(g,g)},\qquad c(p,g)=-\log_2\frac{\max\{\frac{1}{2},M_{pg}\}}{N},\ "
         r"M_{pg}:\text{ gold items no farther from }g\text{ than class }p\text{ is}",
     ),
     "OCI": Written(
         "min over paths P of 1 − Σ_{(g,p) in P} n_gp / (N + M) + Σ_{(g,p) in P} β/N · (|g − p| / (K − 1))^γ n_gp; "
         "M = (Σ_gp n_gp |g − p|^γ)^(1/γ); P goes from (1, 1) to (K, K) and never back",
         r"\min_P\ 1-\frac{\sum_{(g,p)\in P} n_{gp}}{N+M}+\frac{\beta}{N}\sum_{(g,p)\in P} "
-        r"\left(\frac{|g-p|}{K-1}\right)^{\gamma} n_{gp},\qquad M=\Bigl(\sum_{g,p} n_{gp}|g-p|^{\gamma}\Bigr)^{1/\gamma},\ "
+        r"\left(\frac{|g-p|}{K-1}\right)^{\gamma} n_{gp},\qquad M=\left(\sum_{g,p} n_{gp}|g-p|^{\gamma}\right)^{1/\gamma},\ "
         r"P\text{ from }(1,1)\text{ to }(K,K)\text{, never back}",
     ),
     "r_int": Written(
         "−1 + 2 |R_g ∩ R_p| / √(|R_g| |R_p|); R: ordered pairs of items (u, v) of which u is not above v in the gold, "
         "in the run",
-        r"-1+\frac{2\,|R_g\cap R_p|}{\sqrt{|R_g|\,|R_p|}},\qquad R=\{(u,v): u\neq v,\ x_u\le x_v\}"
+        r"-1+\frac{2\,|R_g\cap R_p|}{\sqrt{|R_g|\,|R_p|}},\qquad R=\{(u,v): u\neq v,\ x_u\leq x_v\}"
         r"\text{ of gold and of predicted classes}",
     ),
-    "MER": Written("1 − 1/N Σ_g n_gg", r"1-\frac1N\sum_g n_{gg}"),
+    "MER": Written("1 − 1/N Σ_g n_gg", r"1-\frac{1}{N}\sum_g n_{gg}"),
 }  # fmt: skip
 """By the name of the family, without parameters."""
 

@@ -1,6 +1,7 @@
 """The command line at a terminal: tables and help that fit, examples that paste, names that a shell completes."""
 
 import fcntl
+import io
 import json
 import os
 import pty
@@ -263,3 +264,27 @@ def test_a_measure_of_ones_own_is_explained_by_its_docstring(run, tmp_path):
     assert status == 0, err
     assert "Largest error." in out
     assert "not declared" in out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ranks - -B 50",
+        "agreement scores.csv --reference - -B 20 --bootstrap 0 --missing drop-topic",
+        "agreement scores.csv --reference AP --run-scores - -B 20 --bootstrap 0",
+        "convert - out.csv",
+    ],
+)
+def test_a_dash_is_standard_input_wherever_scores_are_read(run, score_file, monkeypatch, command):
+    monkeypatch.chdir(score_file.parent)
+    scores = me.io.read_scores(score_file)
+    me.io.write_scores(scores, "scores.csv")
+    piped = scores.sel(measures=["AP"]) if "reference -" in command else scores
+    if "run-scores" in command:
+        piped = me.Scores(scores.values[:, :1, :1], runs=scores.runs, topics=["all"], measures=["nDCG@10"])
+    me.io.write_scores(piped, "piped.csv")
+    with open("piped.csv", "rb") as stream:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream, encoding="utf-8"))
+        status, out, err = run(*command.split())
+    assert status == 0, err
+    assert out or "wrote" in err
