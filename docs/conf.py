@@ -63,7 +63,11 @@ def find_public(folder: str = "") -> dict[str, str]:
     found = {}
     for module, names in re.findall(r"^from \.(\S+) import (\([^)]*\)|.*)$", stub, re.MULTILINE):
         found |= dict.fromkeys(re.findall(r"\bas (\w+)", names), f"metaeval.{module}")
-    return {name: module for name, module in found.items() if module.startswith(f"metaeval.{folder}")}
+    return {
+        name: module
+        for name, module in found.items()
+        if f"{module}.".startswith(f"metaeval.{folder}.".replace("..", "."))
+    }
 
 
 def api(folders: str) -> Iterator[str]:

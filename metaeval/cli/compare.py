@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from metaeval.cli.complete import complete_measure, complete_source
 from metaeval.cli.options import (
     AllHigherIsBetter,
     Alpha,
@@ -43,10 +44,24 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     measure: Annotated[
-        list[str], typer.Option("--measure", "-m", help="The new measure: FILE.py:FUNCTION, or a name; may be repeated")
+        list[str],
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME",
+            help="The new measure: FILE.py:FUNCTION, or a name; may be repeated",
+            autocompletion=complete_measure,
+        ),
     ],
     data: Annotated[
-        list[str] | None, typer.Option("--data", "-d", help="A data set, a store or a score file; may be repeated")
+        list[str] | None,
+        typer.Option(
+            "--data",
+            "-d",
+            metavar="SOURCE",
+            help="A data set, a store or a score file; may be repeated",
+            autocompletion=complete_source,
+        ),
     ] = None,
     gold: Annotated[str | None, typer.Option(help="A gold file, with --runs and --layout")] = None,
     runs: Annotated[list[str] | None, typer.Option(help="Run files, or a folder of them")] = None,
@@ -60,7 +75,13 @@ def compare(
     invalid: Invalid = "raise",
     scores: Annotated[
         list[str] | None,
-        typer.Option("--scores", "-s", help="Like --data, of score matrices: --measure names one of their measures"),
+        typer.Option(
+            "--scores",
+            "-s",
+            metavar="SOURCE",
+            help="Like --data, of score matrices: --measure names one of their measures",
+            autocompletion=complete_source,
+        ),
     ] = None,
     new_scores: Annotated[
         list[str] | None,
