@@ -24,6 +24,7 @@ def render_notebook(said: str) -> Iterator[str]:
     for cell in json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
+            source = source.replace("](../docs/", "](" if below else "](../")
             yield (re.sub(r"^#", "##", source, flags=re.MULTILINE) if below else source) + "\n"
             continue
         code = "\n".join(line for line in source.splitlines() if not line.startswith("%"))

@@ -45,7 +45,8 @@ def read(
         Labels are text and are not interpreted: ``007``,
         ``NA`` and ``null`` are read as they are.
     measure : str, optional
-        The only measure to read; or the name of the measure, if the file has no column measure.
+        The only measure to read; or the name of the measure, if the file has no column measure. By default such a
+        file's measure has the name of its column of scores.
     collection : str, optional
         By default, what the column collection says, or the name of the file without suffix. If the column names
         several collections, the one whose rows are read.
@@ -156,10 +157,10 @@ def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, 
     table = read_table(path, columns_there)
     refuse_leaderboard(table.header, path)
     names = [table.column(name) for name in COLUMNS[:2]]
-    if "measure" in table.header or measure is None:
+    if "measure" in table.header:
         names.append(table.column("measure"))
     else:
-        names.append((measure,) * len(table.lines))
+        names.append((measure or _name_measure(columns_there),) * len(table.lines))
     given = table.column("score")
     columns: dict[str, Any] = {
         name: np.array(column, dtype=object) for name, column in zip(COLUMNS[:3], names, strict=True)
@@ -169,6 +170,11 @@ def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, 
             columns[name] = np.array(table.column(name), dtype=object)
     frame = pd.DataFrame({**columns, "score": numbers(given)})
     return _take_measure((frame, list(given), table.lines), measure, path)
+
+
+def _name_measure(columns_there: Mapping[str, str] | None) -> str:
+    """Return what a file without a column of measures is about: its column of scores, by the name that it has there."""
+    return (columns_there or {}).get("score", "score")
 
 
 def _keep_rows(rows: Read, keep: pd.Series) -> Read:
@@ -223,7 +229,7 @@ def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[st
             page_checksum_verification=True,
             read_dictionary=[theirs[name] for name in labels if theirs[name] in texts],
         )
-        absent = [name for name in COLUMNS if name not in names and not (name == "measure" and measure is not None)]
+        absent = [name for name in COLUMNS if name not in names and name != "measure"]
         if absent:
             raise DataError(f"there is no column {absent[0]!r} (columns: {format_list(names)})", file=path)
         check_size(_BYTES_A_ROW * file.metadata.num_rows, path, "the rows in it would take")
@@ -233,7 +239,7 @@ def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[st
             if name in names:
                 columns[name] = _label_column(table.column(theirs[name]))
         if "measure" not in names:
-            columns["measure"] = np.full(len(table), measure, dtype=object)
+            columns["measure"] = np.full(len(table), measure or _name_measure(columns_there), dtype=object)
         kind = table.schema.field(theirs["score"]).type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             raise DataError(f"the column 'score' holds {kind}, not numbers", file=path)

@@ -293,11 +293,11 @@ def test_every_format_writes_what_read_scores_recognises(format, tmp_path):
     )
 
 
-def test_a_tidy_file_without_a_column_measure_is_read_when_it_is_named(tmp_path):
-    put(tmp_path, {"s.csv": "run,topic,score\na,t,1\n"})
+def test_a_tidy_file_without_a_column_measure_has_the_one_that_is_named_or_its_column_of_scores(tmp_path):
+    put(tmp_path, {"s.csv": "run,topic,score\na,t,1\n", "map.csv": "system,topic,map\na,t,1\n"})
     assert str(read_scores(tmp_path / "s.csv", measure="AP").measures[0]) == "AP"
-    with pytest.raises(DataError, match=r"s.csv:1: there is no column 'measure' \(columns: run, topic, score\)"):
-        tidy.read(tmp_path / "s.csv")
+    assert str(read_scores(tmp_path / "s.csv").measures[0]) == "score"
+    assert str(read_scores(tmp_path / "map.csv", columns={"run": "system", "score": "map"}).measures[0]) == "map"
     put(tmp_path, {"t.csv": TIDY})
     with pytest.raises(DataError, match=r"t.csv: there is no measure 'RR' \(there are AP\)"):
         tidy.read(tmp_path / "t.csv", measure="RR")
