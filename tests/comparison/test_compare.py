@@ -174,7 +174,7 @@ def written(tmp_path_factory):
     """A whole report on two collections whose names and runs would be code or paths if they were not escaped."""
     runs = quantified(collection="<script>alert(1)</script>")
     both = [runs.with_runs({NASTY: runs.gold}), quantified(collection="b/../<i>", seed=6)]
-    return compare("RNADW", both, **QUICK).write(tmp_path_factory.mktemp("report") / "out")
+    return compare("RNADW", both, against=["NMD", "RNOD"], **QUICK).write(tmp_path_factory.mktemp("report") / "out")
 
 
 class TestReport:
@@ -301,7 +301,8 @@ def test_a_users_measure_becomes_a_report_from_the_command_line(files):
     assert "something already (figures, index.html, mine.txt and 2 more)" in refused.stderr
     assert "--overwrite" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1, "it has computed something before it looked"
-    done = command("-m", f"{files}/own.py:own", *given, "-o", files / "report", "--overwrite")
+    beside = ("--against", "NMD", "--against", "RNOD")
+    done = command("-m", f"{files}/own.py:own", *given, *beside, "-o", files / "report", "--overwrite")
     assert done.returncode == 0, done.stderr
     assert "own" in done.stdout
     assert (files / "report" / "index.html").exists()

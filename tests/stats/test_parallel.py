@@ -72,7 +72,7 @@ class TestOnADaskClusterOfWorkerProcesses:
         large = me.Scores(
             values, runs=range(20), topics=range(200), measures=["AP", "RR", "P@10", "nDCG"], collection="large"
         )
-        trials = 200_000
+        trials = 60_000
         alone = me.discriminative_power(large, n_permutations=trials, engine="numba").counts
         before = {worker.pid for worker in cluster.workers.values()}
         killed = []
