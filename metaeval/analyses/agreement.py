@@ -13,7 +13,7 @@ from metaeval.analyses.agreement_inputs import (
     list_for_each,
     list_measures,
 )
-from metaeval.analyses.agreement_judges import Share, choose_measure, join_judges, take_shared
+from metaeval.analyses.agreement_judges import Share, choose_measure, join_judges, join_run_scores, take_shared
 from metaeval.analyses.agreement_pooling import find_difference_ends, find_ends, pool_statistics
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.agreement_statistics import BY_DEFAULT, TITLES, Held, find_statistics, split_statistic
@@ -63,10 +63,12 @@ def agreement(
         At least two runs and two topics; several collections with the same measures are pooled. Several with one
         reference of its own are judges of the same runs instead, which become measures called as their collections.
     reference : str, Measure, Scores or sequence of Scores
-        A measure of the scores, or scores of one measure on their own, which may have further runs and topics.
+        A measure of the scores, or scores of one measure on their own, which may have further runs and topics; of several
+        collections, one for each, in their order.
     run_scores : Scores or sequence of Scores, optional
         Scores of whole runs, with one topic, for measures that do not sum up a run by the mean over its topics. They
-        replace the mean in statistics of runs; measures that are not in them keep it.
+        replace the mean in statistics of runs; measures that are not in them keep it. Of several collections, or judges,
+        one for each, in their order.
     reference_measure : str, optional
         Which measure of a reference of its own, if it has several.
     statistics : sequence of str, optional
@@ -145,7 +147,12 @@ def agreement(
     reference = choose_measure(reference, reference_measure)
     if isinstance(reference, Scores):
         *given, reference = take_shared([*given, reference], runs, topics)
-        given = [join_judges(given, reference)] if len(given) > 1 else given
+        if len(given) > 1:
+            run_scores = join_run_scores(run_scores, given) if isinstance(run_scores, list | tuple) else run_scores
+            given = [join_judges(given, reference)]
+    elif isinstance(reference, list | tuple) and all(isinstance(one, Scores) for one in reference):
+        pairs = zip(given, list_for_each(reference, given, "reference"), strict=True)
+        given, reference = map(list, zip(*(take_shared(pair, runs, topics) for pair in pairs), strict=True))
     elif "shared" in (runs, topics):
         option = format_option("runs" if runs == "shared" else "topics", "shared")
         raise MetaevalError(f"{option} is for a reference of its own: a measure has the runs and topics of the others")

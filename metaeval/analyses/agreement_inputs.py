@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.analyses.agreement_judges import name_judge
+from metaeval.analyses.agreement_judges import check_whole_runs, name_judge
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, PolicyWarning, format_count, format_list, format_option
@@ -39,8 +39,8 @@ def list_for_each(given: Any, collections: Sequence[Scores], what: str) -> list[
     found = list(given) if isinstance(given, list | tuple) else [given] * several
     if len(found) != len(collections):
         raise MetaevalError(
-            f"{format_option(what)}: there are {len(found)} for {format_count(len(collections), 'collection')}; "
-            "give one each"
+            f"{format_option(what)}: there {'is' if len(found) == 1 else 'are'} {len(found)} for "
+            f"{format_count(len(collections), 'collection')}; give one each, in the order of the collections"
         )
     return found
 
@@ -179,8 +179,7 @@ def find_run_scores(values: np.ndarray, scores: Scores, own: Scores | None, name
     means = values.mean(axis=1)
     if own is None:
         return means
-    if len(own.topics) != 1:
-        raise DataError(f"scores of whole runs have one topic; {own.collection or 'these'} have {len(own.topics)}")
+    check_whole_runs(own)
     known = [str(one) for one in own.measures]
     signs = {str(one): one.sign for one in scores.measures}  # a measure has one direction
     there = [name for name in names if name in known]

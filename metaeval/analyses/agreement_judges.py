@@ -92,6 +92,56 @@ def join_judges(judges: Sequence[Scores], reference: Scores) -> Scores:
     return replace(found, collection=reference.collection)
 
 
+def join_run_scores(whole: Sequence[Scores | None], judges: Sequence[Scores]) -> Scores | None:
+    """Return the scores of whole runs of several judges as those of one collection, with measures as `join_judges` has.
+
+    Parameters
+    ----------
+    whole : sequence of Scores or None
+        One for each judge, with one topic, or None; or a single one, whose measures are called so already.
+    judges : sequence of Scores
+
+    Returns
+    -------
+    Scores or None
+        Of the runs that all of them have.
+
+    Raises
+    ------
+    MetaevalError
+        If there is neither one nor one for each judge, or one has several topics.
+    """
+    if len(whole) == 1:
+        return whole[0]
+    if len(whole) != len(judges):
+        raise MetaevalError(
+            f"{format_option('run_scores')}: there are {len(whole)} for {len(judges)} judges; give one for each, in their "
+            "order, or a single one with measures called as the judges"
+        )
+    names = [one.collection or f"judge {number}" for number, one in enumerate(judges, start=1)]
+    named = [name_judge(own, name) for own, name in zip(whole, names, strict=True) if own is not None]
+    for one in named:
+        check_whole_runs(one)
+    if not named:
+        return None
+    common = set.intersection(*(set(one.runs) for one in named))
+    if not common:
+        raise DataError("the scores of whole runs of the judges have no runs in common")
+    same = [replace(one.sel(runs=sorted(common)), topics=("all",)) for one in named]
+    found = same[0]
+    for other in same[1:]:
+        found = found.add_measures(other)
+    return found
+
+
+def check_whole_runs(scores: Scores) -> None:
+    """Refuse scores of whole runs that have several topics."""
+    if len(scores.topics) != 1:
+        raise DataError(
+            f"scores of whole runs have one topic; {scores.collection or 'these'} have {len(scores.topics)}"
+        )
+
+
 def name_judge(judge: Scores, name: str) -> Scores:
     """Return the scores of a judge with measures that are called as it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -317,6 +317,10 @@ class Agreement(Result):
         matplotlib.figure.Figure
         """
         return draw_p_values(self, self._find(statistic), ax=ax, size=size, signature=signature)
+
+    def more_figures(self) -> dict[str, Callable[[], Figure]]:
+        """Return the heat map of p-values by the first statistic."""
+        return {"differences": self.plot_differences} if len(self.measures) > 1 else {}
 
     def _rank(self) -> list[int]:
         """Return the measures, best first by the first statistic."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,10 @@ class Result(ABC):
             Not known to pyplot: show it in a notebook by its name, or save it with
             `metaeval.show.drawing.save_figure`.
         """
+
+    def more_figures(self) -> dict[str, Callable[[], Figure]]:
+        """Return how to draw further figures, by name: ``--out`` writes them as NAME-FIGURE.png and .svg."""
+        return {}
 
     def detail_tables(self) -> list[Table]:
         """Return further tables that the command line prints below the first one."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
     from metaeval.show.canvas import Axis
     from metaeval.show.style import Size
+
+MOST_NAMES = 150
+"""Runs that a critical-difference diagram, written beside other results, names."""
 
 MOST_PANELS = 6
 """Measures that a figure shows side by side."""
@@ -223,6 +229,14 @@ class RunRanks(Result):
             for axes, measure in zip(canvas.panels, shown, strict=False):
                 _draw_ranks(axes, frame[frame["measure"] == str(measure)], measure.title)
         return canvas.figure
+
+    def more_figures(self) -> dict[str, Callable[[], Figure]]:
+        """Return the critical-difference diagrams of the first six measures; none of more runs than one can read."""
+        if len(self.runs) > MOST_NAMES:
+            return {}
+        names = [re.sub(r"[^\w.]+", "-", str(one)).strip("-.") or "measure" for one in self.measures[:MOST_PANELS]]
+        named = {name if names.count(name) == 1 else f"{name}-{number}": number for number, name in enumerate(names)}
+        return {f"groups-{name}": partial(self.plot_groups, self.measures[number]) for name, number in named.items()}
 
     def plot_groups(
         self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True

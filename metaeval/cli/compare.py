@@ -95,11 +95,12 @@ def compare(
         list[str] | None, typer.Option("--against", "-a", help="Compare with this measure instead; may be repeated")
     ] = None,
     reference: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--reference",
             "-r",
-            help="What tells which measures are right: a measure of the same data, or a file of scores of one measure",
+            help="What tells which measures are right: a measure of the same data, or a file of scores of one measure; "
+            "repeated, one for each --data, in their order",
         ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the report")] = Path("report"),
@@ -137,6 +138,7 @@ def compare(
       metaeval compare -m TER --scores mt.csv --columns run=system,topic=segment --lower-is-better edits -o report/
       metaeval compare -m BLEU --scores wmt23-en-de --reference mqm -o report/
       metaeval compare -m my_measure.py:my_measure --data stc3-dq-a --thorough --figures all -o report/
+      metaeval compare -m mine -d one.csv -d two.csv --reference people1.csv --reference people2.csv -o report/
       metaeval compare -m mine --new-scores mine.csv --data scores.csv --lower-is-better mine -o report/
     """
     from metaeval.cli.generate import open_named
@@ -158,7 +160,7 @@ def compare(
         if gold is not None:
             raise MetaevalError("--new-scores goes with --data or --scores, not with --gold: score the runs first")
         sources = _join_scores(measure, new_scores, named, missing, names)
-    held = open_named(reference, missing)
+    held = open_named(reference[0] if reference and len(reference) == 1 else reference, missing)
     with _report_progress() as say:
         result = compare_measures(
             measure, sources, against=against or None, reference=held, missing=missing,  # type: ignore[arg-type]

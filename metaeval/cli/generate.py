@@ -222,7 +222,8 @@ def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
         if one.convert is not None:
             values[one.name] = one.convert(values[one.name])
         if one.opens:
-            values[one.name] = open_named(values[one.name], values["missing"], values["format"])
+            names = one.opens == "files or names"
+            values[one.name] = open_named(values[one.name], values["missing"], values["format"], names=names)
     switch = next((one for one in plan.switches if values[one]), "")
     function, name = (plan.switches[switch], f"{plan.name}-{switch}") if switch else (plan.main, plan.name)
     if plan.takes == "measures":
@@ -262,7 +263,8 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     wanted = None
     if values["measure"]:
         held = values.get("reference", ())
-        named = [*values["measure"], *([held] if isinstance(held, str) else held if isinstance(held, list) else ())]
+        held = held if isinstance(held, list | tuple) else [held]
+        named = [*values["measure"], *(one for one in held if isinstance(one, str))]
         wanted = resolve_measures(dict.fromkeys(named), labels=())
     opening = {name: values[name] for name in OPENING}
     opening["columns"] = parse_columns(opening["columns"])
@@ -271,17 +273,20 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     for source in sources:
         with working(f"reading {source}"):
             opened.append(open_scores(source, wanted, **opening))
-    # A reference of its own has a direction too, which the same options state.
-    held = [values["reference"]] if isinstance(values.get("reference"), Scores) else []
-    turned = state_directions([*opened, *held], **stated, missing=opening["missing"])
-    if held:
-        values["reference"] = turned.pop()
-    return turned
+    # References of their own have a direction too, which the same options state.
+    said = values.get("reference")
+    references = [one for one in (said if isinstance(said, list) else [said]) if isinstance(one, Scores)]
+    turned = state_directions([*opened, *references], **stated, missing=opening["missing"])
+    if references:
+        held = turned[len(opened) :]
+        values["reference"] = held if isinstance(said, list) else held[0]
+    return turned[: len(opened)]
 
 
-def open_named(said: str | list[str] | None, missing: Any, format: str | None = None) -> Any:
-    """Return the scores that an option names; a text that is no file is the name of a measure."""
+def open_named(said: str | list[str] | None, missing: Any, format: str | None = None, *, names: bool = True) -> Any:
+    """Return the scores that an option names; a text that is no file may be the name of a measure."""
     from metaeval.datasets.open import open_scores
+    from metaeval.errors import DataError
     from metaeval.files import is_standard_input
     from metaeval.io.detect import FormatError
 
@@ -295,9 +300,15 @@ def open_named(said: str | list[str] | None, missing: Any, format: str | None = 
 
     if not said:
         return None
-    if isinstance(said, str):
-        return open_one(said) if is_standard_input(said) or os.path.exists(os.path.expanduser(said)) else said
-    return [open_one(one) for one in said]
+    texts = [said] if isinstance(said, str) else said
+    there = [not names or is_standard_input(one) or os.path.exists(os.path.expanduser(one)) for one in texts]
+    if any(there) and not all(there):
+        lacking = texts[there.index(False)]
+        raise DataError(
+            f"there is no file {lacking}: several references are a file for each collection, in their order"
+        )
+    found = [open_one(one) for one in texts] if all(there) else texts
+    return found[0] if isinstance(said, str) else found
 
 
 @contextmanager

@@ -165,7 +165,7 @@ def _print_json(content: dict[str, Any]) -> None:
 
 
 def write_results(results: dict[str, Result], out: Path) -> None:
-    """Write NAME.csv (every row), NAME-DETAIL.csv, NAME.md, .tex, .json, .png and .svg of all results, or nothing."""
+    """Write all tables, NAME.json and all figures of all results, or nothing."""
     from metaeval.files import write_atomically, write_together
     from metaeval.show.drawing import save_figure
 
@@ -175,13 +175,16 @@ def write_results(results: dict[str, Result], out: Path) -> None:
             result.write_tables(aside, name)
             write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
             save_figure(result.plot(), aside, name)
+            for figure, draw in result.more_figures().items():
+                save_figure(draw(), aside, f"{name}-{figure}")
         pages = {name for name in results if (aside / f"{name}.html").exists()}
     for name, result in results.items():
         tables = ", ".join(
             f"{name}{detail}.csv" for detail in ["", *(f"-{one.replace('_', '-')}" for one in result.details())]
         )
         page = ".html, " if name in pages else ""
-        print(f"wrote {tables}, {name}.md, .tex, {page}.json, .png and .svg into {out}", file=sys.stderr)
+        more = "".join(f", {name}-{one}.png and .svg" for one in result.more_figures())
+        print(f"wrote {tables}, {name}.md, .tex, {page}.json, .png and .svg{more} into {out}", file=sys.stderr)
 
 
 def _find_former(out: Path, name: str) -> list[str]:

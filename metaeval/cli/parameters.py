@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -15,6 +15,7 @@ from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import HELP, choose, spell
 
 Function = Callable[..., Any]
+Opens: TypeAlias = Literal["", "files", "files or names"]
 
 _WIDE = 50  # characters of choices above which the text of the help lists them
 
@@ -36,8 +37,8 @@ class Parameter:
     help : str
     convert : callable, optional
         Makes the argument of what was read.
-    opens : bool, optional
-        Whether what is read names scores, which are then opened.
+    opens : {"", "files", "files or names"}, optional
+        Whether what is read names scores, which are then opened, or may name a measure instead.
     choices : tuple of str, optional
         What it may be, if that is one of a few words.
     """
@@ -48,7 +49,7 @@ class Parameter:
     default: Any
     help: str
     convert: Function | None = None
-    opens: bool = False
+    opens: Opens = ""
     choices: tuple[str, ...] = ()
 
     @property
@@ -115,7 +116,9 @@ def read_parameters(function: Function) -> Iterator[Parameter]:
         flags = spell(one.name) if one.kind is one.KEYWORD_ONLY else ()
         annotation, convert, choices = _read_type(hints[one.name], flags)
         text = said.get(one.name) or HELP.get(one.name, "")
-        opens = _names_scores(hints[one.name])
+        opens: Opens = ""
+        if _names_scores(hints[one.name]):
+            opens = "files or names" if str in get_args(hints[one.name]) else "files"
         made = Parameter(one.name, flags, annotation, one.default, text, convert, opens, choices)
         if len(f"[{'|'.join(choices)}]") > _WIDE and not all(choice in text for choice in choices):
             made = replace(made, help=". ".join(part for part in (_either(choices), text) if part))
@@ -127,8 +130,9 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
     from metaeval.measures.base import Measure
 
     if _names_scores(hint):
-        # A single text may also be the name of a measure.
-        return (str, None, ()) if str in get_args(hint) else (list[str] | None, None, ())
+        # A text may also be the name of a measure; a single one stands for itself.
+        several = list[str] if str in get_args(hint) else list[str] | None
+        return several, _take_single if str in get_args(hint) else None, ()
     inner = [one for one in get_args(hint) if one is not NoneType]
     if hint in (bool, int, float, str):
         return hint, None, ()
@@ -146,6 +150,10 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
         annotation, convert, choices = _read_type(inner[0], flags)
         return annotation | None, convert, choices
     raise TypeError(f"{hint} cannot be read from the command line")
+
+
+def _take_single(given: list[str]) -> str | list[str]:
+    return given[0] if len(given) == 1 else given
 
 
 def _names_scores(hint: Any) -> bool:

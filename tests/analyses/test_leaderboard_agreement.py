@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -221,3 +222,40 @@ def test_the_command_line_takes_judges_and_a_reference_in_files(files, tmp_path)
         {judge: numbers[0] for judge, numbers in EXPECTED.items()}
     )
     assert {"runs", "topics"} <= set(content["details"])
+
+
+def test_judges_bring_their_own_scores_of_whole_runs(tmp_path):
+    truth, judges = write_all(tmp_path)
+    given = [read(one) for one in judges]
+    means = [one.sel(runs=one.runs[::-1]).values.mean(axis=1)[:, np.newaxis] for one in given]
+    whole = [
+        me.Scores(-each if number == 1 else each, runs=one.runs[::-1], topics=[f"all{number}"], measures=["any"])
+        for number, (one, each) in enumerate(zip(given, means, strict=True))
+    ]
+    plain, own, some = (
+        me.agreement(given, reference=read(truth), run_scores=scores, statistics=["tau_a", "acc_t"], **FEW)
+        for scores in (None, whole, [None, whole[1], None])
+    )
+    np.testing.assert_allclose(own.values[0], plain.values[0] * [1, -1, 1])
+    np.testing.assert_allclose(own.values[1], plain.values[1])
+    np.testing.assert_allclose(some.values, own.values)
+    with pytest.raises(MetaevalError, match="there are 2 for 3 judges; give one for each, in their order"):
+        me.agreement(given, reference=read(truth), run_scores=whole[:2], **FEW)
+    with pytest.raises(DataError, match="scores of whole runs have one topic"):
+        me.agreement(given, reference=read(truth), run_scores=given, **FEW)
+    with pytest.raises(DataError, match=r"the scores of whole runs .* lack"):
+        me.agreement(given, reference=read(truth), run_scores=[one.sel(runs=one.runs[1:]) for one in whole], **FEW)
+
+
+def test_every_collection_shares_what_it_has_with_its_own_reference(tmp_path):
+    truth, judges = write_all(tmp_path)
+    one, other = (read(path) for path in judges[:2])
+    one, other = (replace(scores, measures=(me.Measure("quality", True),)) for scores in (one, other))
+    people = read(truth)
+    references = [people.sel(topics=people.topics[1:]), people.sel(runs=people.runs[2:])]
+    with pytest.warns(PolicyWarning, match="1 of 8 topics"), pytest.warns(PolicyWarning, match="2 of 12 runs"):
+        found = me.agreement(
+            [one, other], reference=references, runs="shared", topics="shared", statistics=["tau_a"], **FEW
+        )
+    first = me.agreement(one.sel(topics=one.topics[1:]), reference=references[0], statistics=["tau_a"], **FEW)
+    np.testing.assert_allclose(found.by_collection[0], first.values)

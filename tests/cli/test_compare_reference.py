@@ -1,5 +1,7 @@
 """The command that compares measures holds them against a reference, which is a name or a file."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,36 @@ def test_topics_without_a_reference_are_left_out_if_that_is_asked_for(run):
     status, out, err = run("compare", "-m", "wrong", *QUICK, "--reference", "some.csv", "--missing", "drop-topic")
     assert status == 0, err
     assert "12 runs × 25 topics" in out
+
+
+@pytest.mark.usefixtures("files")
+def test_every_collection_has_a_reference_file_of_its_own(run, tmp_path):
+    both = me.io.read_scores("all.csv")
+    other = me.Scores(
+        both.values[:, ::-1] + 0.01, runs=both.runs, topics=both.topics, measures=both.measures, collection="two"
+    )
+    me.io.write_scores(other.sel(measures=["right", "wrong"]), tmp_path / "two.csv")
+    me.io.write_scores(other.sel(measures="people", runs=other.runs[::-1]), tmp_path / "people2.csv")
+    data = ("--scores", "scores.csv", "--scores", "two.csv", *QUICK[2:])
+    references = ("--reference", "people.csv", "--reference", "people2.csv")
+    status, out, err = run("compare", "-m", "wrong", *data, *references)
+    assert status == 0, err
+    assert "contradicts the reference (" in out
+    quick = ("-B", 50, "--bootstrap", 0, "--statistic", "tau_a", "--format", "json")
+    status, out, err = run("agreement", "scores.csv", "two.csv", *references, *quick)
+    assert status == 0, err
+    found = json.loads(out)
+    assert {row["collection"] for row in found["details"]["collections"]} == {"made", "two"}
+    assert found["rows"][0]["value"] > 0.5 > found["rows"][1]["value"]
+    for wrong, message in (
+        (("--reference", "people.csv"), ""),
+        ((*references, "--reference", "some.csv"), "there are 3 for 2 collections; give one each, in the order"),
+        (("--reference", "people.csv", "--reference", "lost.csv"), "there is no file lost.csv: several references are"),
+    ):
+        for command in (("compare", "-m", "wrong", *data), ("agreement", "scores.csv", "two.csv", *quick)):
+            status, _, err = run(*command, *wrong)
+            if len(wrong) > 2:
+                assert (status, message in err) == (2, True), err
+            elif command[0] == "compare":
+                assert status == 2
+                assert "there is 1 for 2 collections; give one each, in the order of the collections" in err
