@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.stats import f, norm, t
+from scipy.stats import beta as beta_distribution, chi2, f, norm, poisson, t
 
 from metaeval.stats import topic_set_size as design
 from metaeval.stats.anova import residual_variance
@@ -53,9 +53,11 @@ def test_topics_for_a_t_test_are_sakais_closed_approximation_give_or_take_one(ef
 
 
 # α, β and two coefficients of Table 6.4 of Sakai 2018: n is about (x1 + x2·√(m - 1))/Δ for m runs.
+# It is the only printed table that is at hand; examples of the t-test and the interval are compared with brute force below.
 TABLE = [
-    (0.01, 0.1, 10.439, 5.213), (0.01, 0.2, 7.736, 4.551), (0.01, 0.5, 3.653, 3.302), (0.05, 0.1, 7.049, 4.244),
-    (0.05, 0.2, 4.860, 3.584), (0.05, 0.3, 3.522, 3.112), (0.05, 0.5, 1.765, 2.341),
+    (0.01, 0.1, 10.439, 5.213), (0.01, 0.2, 7.736, 4.551), (0.01, 0.3, 6.030, 4.077), (0.01, 0.4, 4.733, 3.675),
+    (0.01, 0.5, 3.653, 3.302), (0.05, 0.1, 7.049, 4.244), (0.05, 0.2, 4.860, 3.584), (0.05, 0.3, 3.522, 3.112),
+    (0.05, 0.4, 2.543, 2.712), (0.05, 0.5, 1.765, 2.341),
 ]  # fmt: skip
 
 
@@ -64,6 +66,43 @@ def test_topics_for_anova_are_those_of_the_books_table(alpha, beta, x1, x2):
     for runs, effect in itertools.product((10, 30, 100), (0.2, 0.5)):
         table = (x1 + x2 * np.sqrt(runs - 1)) / (effect**2 / 2)
         assert design.topics_for_anova(effect, alpha, beta, runs) == pytest.approx(table, rel=0.03, abs=3)
+
+
+def integrate_t_power(n, effect, alpha):
+    """P(|T| > t) of a noncentral t, given the deviation and averaged over its χ distribution."""
+    q = (np.arange(500) + 0.5) / 500
+    deviation = np.sqrt(chi2.ppf(q, n - 1) / (n - 1))
+    reach = t.isf(alpha / 2, n - 1) * deviation
+    return (norm.sf(reach - np.sqrt(n) * effect) + norm.cdf(-reach - np.sqrt(n) * effect)).mean()
+
+
+def add_f_power(n, effect, alpha, runs):
+    """P(F > f) of a noncentral F: central ones, weighed by a Poisson distribution."""
+    between, within = runs - 1, runs * (n - 1)
+    shift = n * effect**2 / 2
+    more = np.arange(poisson.ppf(1e-12, shift / 2), poisson.isf(1e-12, shift / 2) + 1)
+    threshold = f.isf(alpha, between, within) * between / within
+    share = threshold / (1 + threshold)
+    return poisson.pmf(more, shift / 2) @ beta_distribution.sf(share, between / 2 + more, within / 2)
+
+
+def integrate_width(n, alpha):
+    q = (np.arange(500) + 0.5) / 500
+    return 2 * t.isf(alpha / 2, n - 1) / np.sqrt(n) * np.sqrt(chi2.ppf(q, n - 1) / (n - 1)).mean()
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.2), (0.01, 0.1), (0.05, 0.5)])
+@pytest.mark.parametrize("effect", [0.6, 1.0])
+def test_topics_are_those_of_trying_one_number_after_the_other(alpha, beta, effect):
+    def count(enough):
+        return next(n for n in itertools.count(2) if enough(n))
+
+    tried = count(lambda n: integrate_t_power(n, effect, alpha) >= 1 - beta)
+    assert design.topics_for_t_test(effect, alpha, beta) == tried
+    for runs in (2, 20):
+        tried = count(lambda n, runs=runs: add_f_power(n, effect, alpha, runs) >= 1 - beta)
+        assert design.topics_for_anova(effect, alpha, beta, runs) == tried
+    assert design.topics_for_width(effect, alpha) == count(lambda n: integrate_width(n, alpha) <= effect)
 
 
 def test_the_number_is_the_least_that_is_enough():
