@@ -19,6 +19,7 @@ from experiments.conclusions import explain_words as explain_conclusions
 from experiments.index import tabulate_reproduction
 from experiments.page import explain_words
 from experiments.papers import PAPERS
+from metaeval.analyses.agreement_pooling import ENOUGH_TOPICS
 
 PAPERS_TEST = "randomised-tukey-hsd"
 
@@ -53,6 +54,10 @@ def write_facts(root: Path) -> dict[str, list[str]]:
         "interval/topic set size": describe_intervals(pd.read_csv(calibration / "predictions" / "designs.csv")),
         "prediction/expected τ": describe_predictions(pd.read_csv(calibration / "predictions" / "expected-tau.csv")),
         "interval/agreement": describe_agreement(pd.read_csv(results / "wmt2023" / "coverage.csv")),
+        "interval/differences of agreement": describe_differences(
+            pd.read_csv(calibration / "agreements" / "agreement.csv")
+        ),
+        "interval/judges": describe_intervals(pd.read_csv(calibration / "agreements" / "judges.csv")),
         "reproduced papers": [tabulate_reproduction(results, PAPERS, "results/")],
         "what the words mean": [explain_words(VERDICTS), explain_conclusions()],
         "reliability": describe_reliability(means),
@@ -114,6 +119,40 @@ def describe_agreement(coverage: pd.DataFrame) -> list[str]:
         f"{', '.join(shares)}; of single measures between {100 * coverage['least'].min():.1f} and "
         f"{100 * coverage['most'].max():.1f} %."
     ]
+
+
+def describe_differences(coverage: pd.DataFrame) -> list[str]:
+    """Say how often intervals of agreement, and of differences between measures, held the true value.
+
+    Parameters
+    ----------
+    coverage : DataFrame
+        results/calibration/agreements/agreement.csv.
+
+    Returns
+    -------
+    list of str
+    """
+    low, high = STUDY["coverage"]["limits"]
+    first = coverage.iloc[0]
+    differs = coverage["interval"].str.startswith("difference of ")
+    said = [
+        f"Studies were simulated, {first['studies']} each from {', '.join(coverage['population'].unique())} scores; "
+        f"{100 * first['nominal']:g} % was meant, and limits of {100 * low:g} and {100 * high:g} % were set beforehand."
+    ]
+    many = coverage["n_topics"] >= ENOUGH_TOPICS
+    for word, rows in ((f"{ENOUGH_TOPICS} topics or more", many), ("Fewer topics", ~many)):
+        for what, chosen in (("statistics", ~differs), ("differences of two measures", differs)):
+            own = coverage[rows & chosen]
+            outside = own[~own["coverage"].between(low, high)]
+            names = dict.fromkeys(f"`{one.removeprefix('difference of ')}`" for one in outside["interval"])
+            named = f" ({', '.join(names)})" if names else ""
+            shares = f"{100 * own['coverage'].min():.1f} to {100 * own['coverage'].max():.1f} %"
+            said.append(
+                f"{word}, {what}: the interval held the true value in {shares}; outside of the limits in {len(outside)} of "
+                f"{len(own)} cells{named}."
+            )
+    return said
 
 
 def order_changes(means: pd.DataFrame) -> list[str]:

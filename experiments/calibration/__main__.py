@@ -25,6 +25,9 @@ def simulate(
     predictions: Annotated[
         bool, typer.Option("--predictions", help="Judge predictions instead; takes minutes")
     ] = False,
+    agreements: Annotated[
+        bool, typer.Option("--agreements", help="Judge intervals of agreement and of judges instead; takes minutes")
+    ] = False,
 ) -> None:
     """Simulate what is not done yet, and put the counts together."""
     if intervals:
@@ -32,6 +35,9 @@ def simulate(
         return
     if predictions:
         _judge_predictions()
+        return
+    if agreements:
+        _judge_agreements(n_jobs)
         return
     missing: list[str] = []
     tasks = list_tasks(missing)
@@ -73,6 +79,16 @@ def _judge_predictions() -> None:
     PREDICTIONS.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         write_atomically(PREDICTIONS / f"{name}.csv", table.round(6).to_csv(index=False, lineterminator="\n"))
+
+
+def _judge_agreements(n_jobs: int) -> None:
+    from experiments.calibration import agreements as judged
+    from experiments.calibration.steps import AGREEMENTS
+
+    AGREEMENTS.mkdir(parents=True, exist_ok=True)
+    tables = {"judges": judged.measure_judges(say=typer.echo), "agreement": judged.measure_agreement(n_jobs)}
+    for name, table in tables.items():
+        write_atomically(AGREEMENTS / f"{name}.csv", table.round(6).to_csv(index=False, lineterminator="\n"))
 
 
 def _estimate(tasks: list) -> None:

@@ -344,12 +344,13 @@ def describe_intervals(coverage: pd.DataFrame) -> list[str]:
     """
     low, high = STUDY["coverage"]["limits"]
     limits = f"{_percent(low, 0)} and {_percent(high, 0)}"
+    who = "n_runs" if "n_runs" in coverage else "annotators"
     said = [f"An interval does what it claims if in every cell between {limits} of them hold the true value."]
     for kind, own in coverage.groupby("interval", sort=False):
         outside = own[(own["coverage"] < low) | (own["coverage"] > high)]
         figures = f"{_percent(own['coverage'].min())} to {_percent(own['coverage'].max())} in {format_count(len(own), 'cell')}"
         cells = [
-            f"{row['population']}, {row['n_runs']} runs, {row['n_topics']} topics ({_percent(row['coverage'])})"
+            f"{row['population']}, {row[who]} {who.removeprefix('n_')}, {row['n_topics']} topics ({_percent(row['coverage'])})"
             for _, row in outside.iterrows()
         ]
         verdict = f"does not in {len(cells)}: {_join(cells)}" if cells else "does"

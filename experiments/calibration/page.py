@@ -25,7 +25,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         Markdown.
     """
     by_source = {name: Outcome("calibration", name) for name in SOURCES} | {one.source: one for one in outcomes}
-    tests, rankings, intervals, predictions = (by_source[name] for name in SOURCES)
+    tests, rankings, intervals, predictions, agreements = (by_source[name] for name in SOURCES)
     return join_parts(
         "calibration",
         "# Which test of all pairs of runs, and how reliable is what it says?",
@@ -65,6 +65,14 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
             part
             for name in ("correlations", "designs")
             for part in (predictions.texts.get(name, ""), show_table(predictions, name))
+        ),
+        "## Do intervals of agreement with a reference, and of judges against people, hold?"
+        if agreements.tables
+        else "",
+        *(
+            part
+            for name in ("agreement", "judges")
+            for part in (agreements.texts.get(name, ""), show_table(agreements, name))
         ),
         "## All rates" if tests.tables else "",
         *(part for column in ("error", "power", "fdr") for part in show_tables(tests, f"{column}-")),

@@ -26,10 +26,13 @@ INTERVALS = KEPT.parents[1] / "intervals" / "coverage.csv"
 PREDICTIONS = KEPT.parents[1] / "predictions"
 """How far off predictions are, and how often their intervals hold: kept, too."""
 
+AGREEMENTS = KEPT.parents[1] / "agreements"
+"""How often the intervals of agreement with a reference, and of judges against people, hold: kept, too."""
+
 PARTS = ("changes", "powers")
 """What is kept of how reliable rankings are."""
 
-SOURCES = ["tests", "reliability", "intervals", "predictions"]
+SOURCES = ["tests", "reliability", "intervals", "predictions", "agreements"]
 FIRST = {"with_false": 1, "false": 2, "found": 3}
 """Columns about the first batch, without "first_", and their places in `experiments.calibration.cells.COUNTS`."""
 
@@ -50,7 +53,8 @@ def run(settings: Settings) -> list[Outcome]:
     outcomes = [study_tests(repeat_first_batches(read_counts(KEPT), settings))] if KEPT.exists() else []
     outcomes.append(study_reliability(settings))
     outcomes += [study_intervals(pd.read_csv(INTERVALS))] if INTERVALS.exists() else []
-    return outcomes + ([study_predictions()] if PREDICTIONS.exists() else [])
+    outcomes += [study_predictions()] if PREDICTIONS.exists() else []
+    return outcomes + ([study_agreements()] if AGREEMENTS.exists() else [])
 
 
 def repeat_first_batches(counts: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -298,4 +302,23 @@ def study_predictions() -> Outcome:
         )
         outcome.texts[name] = format_list(conclusion.describe_intervals(tables[name]))
     outcome.texts["expected-tau"] = format_list(conclusion.describe_predictions(tables["expected-tau"]))
+    return outcome
+
+
+def study_agreements() -> Outcome:
+    """Return how often the intervals of agreement with a reference, and of judges against people, hold the true value.
+
+    Returns
+    -------
+    Outcome
+    """
+    outcome = Outcome("calibration", "agreements")
+    for name in ("agreement", "judges"):
+        table = pd.read_csv(AGREEMENTS / f"{name}.csv")
+        outcome.tables[name] = metaeval.Table(
+            table.set_index("interval"),
+            "Share of intervals that hold the true value, with its own 95 % interval over studies.",
+            f"coverage of intervals | nominal {table['nominal'].iloc[0]:g}",
+        )
+        outcome.texts[name] = format_list(conclusion.describe_intervals(table))
     return outcome

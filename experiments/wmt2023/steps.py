@@ -112,7 +112,8 @@ def compute_tables(name: str, held: metaeval.Agreement, beside: Beside) -> Outco
     -------
     Outcome
     """
-    rows = held.to_frame().set_index(["statistic", "measure"]).rename_axis(["statistic", "metric"])
+    rows = held.to_frame().drop(columns="better_than")  # significance is that of the shared task: clusters
+    rows = rows.set_index(["statistic", "measure"]).rename_axis(["statistic", "metric"])
     caption = f"Agreement of metrics with {held.reference}, with {100 * held.confidence:g} % intervals over segments."
     found = Outcome("wmt2023", name)
     found.tables = {

@@ -14,7 +14,7 @@ from metaeval.analyses.agreement_inputs import (
     list_measures,
 )
 from metaeval.analyses.agreement_judges import Share, choose_measure, join_judges, join_run_scores, take_shared
-from metaeval.analyses.agreement_pooling import find_difference_ends, find_ends, pool_statistics
+from metaeval.analyses.agreement_pooling import find_difference_ends, find_ends, pool_statistics, remark_coverage
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.agreement_statistics import BY_DEFAULT, TITLES, Held, find_statistics, split_statistic
 from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
@@ -219,6 +219,7 @@ def agreement(
         tuple(disagreements),
         no_interval,
         diagnostics=tuple(diagnostics for _, diagnostics in chosen),
+        remarks=remark_coverage(wanted, n_topics) if n_bootstrap and not no_interval else (),
     )
 
 

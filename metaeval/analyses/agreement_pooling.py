@@ -7,8 +7,43 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.analyses.agreement_statistics import SHARES, Found, split_statistic
+from metaeval.analyses.agreement_statistics import OF_RUNS, SHARES, Found, split_statistic
+from metaeval.errors import format_list
 from metaeval.stats.intervals import centre_interval
+
+ENOUGH_TOPICS = 60
+"""With fewer, intervals of statistics of runs held the true value too seldom in some of the studies that were simulated
+(results/calibration/agreements), and a result says so."""
+
+
+def remark_coverage(wanted: Sequence[str], n_topics: int) -> tuple[str, ...]:
+    """Return what a reader has to know about the intervals of so few topics.
+
+    Parameters
+    ----------
+    wanted : sequence of str
+        Statistics.
+    n_topics : int
+        Of the smallest collection.
+
+    Returns
+    -------
+    tuple of str
+        Nothing where simulations found the intervals to hold what they claim.
+
+    Examples
+    --------
+    >>> remark_coverage(["acc_t"], 25), len(remark_coverage(["acc_t", "tau_b@15"], 25))
+    ((), 1)
+    """
+    loose = [one for one in wanted if split_statistic(one)[0] in (*OF_RUNS, "spa")]
+    if not loose or n_topics >= ENOUGH_TOPICS:
+        return ()
+    return (
+        f"intervals of {format_list(loose)}, and of differences in them, rest on {n_topics} topics: with fewer than "
+        f"{ENOUGH_TOPICS} they held the true value less often than they claim in some simulations, and a measure that is "
+        "barely better by them may not be",
+    )
 
 
 def pool_statistics(found: Sequence[Mapping[str, Found]], weights: np.ndarray) -> dict[str, Found]:

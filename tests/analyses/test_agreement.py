@@ -1,11 +1,14 @@
 """Agreement with a reference: what it must hold to, whatever the numbers."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from metaeval import Scores, agreement
+from metaeval.analyses.agreement_pooling import remark_coverage
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.reference_counts import count_confirmed
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
@@ -266,3 +269,15 @@ def test_with_few_runs_there_is_no_interval_and_the_table_says_so(scores):
     assert np.isnan(found.low).all()
     assert "No interval: it needs 10 runs" in found.to_text()
     assert not any("intervals" in one.caption for one in found.detail_tables())
+
+
+def test_intervals_held_what_they_claim_where_nothing_is_remarked(scores):
+    kept = pd.read_csv(Path(__file__).parents[2] / "results" / "calibration" / "agreements" / "agreement.csv")
+    names = kept["interval"].str.removeprefix("difference of ")
+    remarked = [bool(remark_coverage([name], n)) for name, n in zip(names, kept["n_topics"], strict=True)]
+    too_seldom = kept["coverage"] < 0.9
+    assert not (too_seldom & ~np.array(remarked)).any()
+    assert (too_seldom & np.array(remarked)).any()
+    told = agreement(scores, reference="MQM", statistics=["tau_a"], n_permutations=9, n_bootstrap=20).notes()
+    assert any("intervals of tau_a, and of differences in them, rest on 30 topics" in note for note in told)
+    assert not agreement(scores, reference="MQM", statistics=["tau_a"], **FEW).remarks
