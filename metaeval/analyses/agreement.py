@@ -159,7 +159,7 @@ def agreement(
     references = list_for_each(reference, given, "reference")
     whole = list_for_each(run_scores, given, "run_scores")
     share = check_weights(weights, len(given))
-    joined = [join_reference(*pair, missing) for pair in zip(given, references, strict=True)]
+    joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
     held_against = joined[0][1]
     if any(str(one) != str(held_against) for _, one in joined):
         names = sorted({str(one) for _, one in joined})

@@ -45,7 +45,9 @@ def list_for_each(given: Any, collections: Sequence[Scores], what: str) -> list[
     return found
 
 
-def join_reference(scores: Scores, reference: object, missing: MissingPolicy) -> tuple[Scores, Measure]:
+def join_reference(
+    scores: Scores, reference: object, missing: MissingPolicy, *, shares: bool = False
+) -> tuple[Scores, Measure]:
     """Return scores that have the reference among their measures, and which it is.
 
     Parameters
@@ -54,6 +56,8 @@ def join_reference(scores: Scores, reference: object, missing: MissingPolicy) ->
     reference : str, Measure, or Scores of one measure
     missing : {"raise", "drop-topic", "drop-run"}
         What to do with topics or runs of which a reference of its own has no score.
+    shares : bool, optional
+        Whether the caller could take the runs or topics that both have, which the message then says.
 
     Returns
     -------
@@ -86,11 +90,12 @@ def join_reference(scores: Scores, reference: object, missing: MissingPolicy) ->
     ):
         kept = [label for label in mine if label in set(theirs)]
         lacking = [label for label in mine if label not in set(theirs)]
+        shared = [format_option(what, "shared")] if shares else []
         if lacking and missing != policy:
             raise DataError(
                 f"the reference {reference.measures[0]} has no score of {format_count(len(lacking), what[:-1])}: "
                 f"{format_list(lacking)}",
-                hint=f"{format_option('missing', policy)} or {format_option(what, 'shared')} leaves them out",
+                hint=f"{' or '.join([format_option('missing', policy), *shared])} leaves them out",
             )
         if not kept:
             raise DataError(f"the reference {reference.measures[0]} has none of the {what}")
