@@ -109,9 +109,20 @@ class Diagnostics:
             }
         )
 
-    def describe(self) -> list[str]:
-        """Return one sentence for each irregularity; none where the runs are as tests assume."""
-        said = [self._describe_spread(), self._describe_hopeless(), self._describe_identical()]
+    def describe(self, *, of_tests: bool = True) -> list[str]:
+        """Return one sentence for each irregularity; none where the runs are as tests assume.
+
+        Parameters
+        ----------
+        of_tests : bool, optional
+            Whether to say what matters to tests of all pairs of runs alone.
+
+        Returns
+        -------
+        list of str
+        """
+        said = [self._describe_spread(), self._describe_hopeless()] if of_tests else []
+        said.append(self._describe_identical())
         return [f"{self.collection or 'scores'}: {sentence}" for sentence in said if sentence]
 
     def to_dict(self) -> dict[str, Any]:

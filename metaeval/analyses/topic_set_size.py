@@ -139,6 +139,10 @@ class TopicSetSize(Result):
         ).strip()
         return Table(shown, caption, self.signature)
 
+    def notes(self) -> list[str]:
+        """Return what a reader has to know about the runs; no test of all their pairs was made."""
+        return [*(said for one in self.diagnostics for said in one.describe(of_tests=False)), *self.remarks]
+
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw how many topics a paired t-test needs by every measure, with intervals."""
         from metaeval.show.drawing import Interval, draw_intervals

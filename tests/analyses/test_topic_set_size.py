@@ -78,3 +78,15 @@ def test_runs_that_differ_by_the_same_on_every_topic_need_the_fewest():
 def test_options_out_of_range_are_refused(scores, options, message):
     with pytest.raises(MetaevalError, match=message):
         me.topic_set_size(scores, **options)
+
+
+def test_notes_are_of_runs_and_not_of_tests_of_all_pairs_which_nobody_made(scores):
+    values = np.array(scores.values)
+    values[1] = values[0]
+    values[2] += np.random.default_rng(2).normal(0, 1, values[2].shape)
+    odd = me.Scores(values, runs=scores.runs, topics=scores.topics, measures=["AP", "RR"])
+    (note,) = me.topic_set_size(odd, n_bootstrap=0).notes()
+    assert "the same scores throughout" in note
+    assert any("Tukey" in one for one in me.discriminative_power(odd, n_permutations=20).notes())
+    levels = me.topic_set_size(odd, alpha=0.025, n_bootstrap=0).to_table().caption
+    assert "a 97.5% confidence interval" in levels
