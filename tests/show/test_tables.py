@@ -45,7 +45,7 @@ def test_markdown_escapes_names_and_marks_in_bold(table):
 
 def test_latex_escapes_names_and_uses_booktabs(table):
     text = table.to_latex()
-    assert r"a|b\textbackslash{}c\$" in text
+    assert r"a\textbar{}b\textbackslash{}c\$" in text
     assert r"\toprule" in text
     assert r"\textbf{8}" in text
     assert r"50 \% \& $\alpha$\_1" in text
