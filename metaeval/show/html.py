@@ -72,7 +72,7 @@ def write_fragment(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
 
 
 def _write_table(table: Table) -> str:
-    head, left, rows = table.to_cells()
+    head, left, rows = table.to_cells(titles=True)
     classes = ["" if one else ' class="number"' for one in left]
     top = "".join(f'<th scope="col"{c}>{to_html(cell)}</th>' for c, cell in zip(classes, head, strict=True))
     body = "\n".join(

@@ -182,7 +182,8 @@ def _spell(character: str) -> str:
 
 def _find_width(text: str) -> float:
     """Return about how wide a text is, in sizes of its letters."""
-    return sum(_LETTERS.get(letter, 780) for letter in spell_parameters(visible(text))) / 1000
+    wide = 445 if re.match(r"-[\d.]", text) else 0  # a minus, not a hyphen
+    return (wide + sum(_LETTERS.get(letter, 780) for letter in spell_parameters(visible(text)))) / 1000
 
 
 def _find_fit(cells: Cells, width: float) -> _Fit:
@@ -196,10 +197,20 @@ def _find_fit(cells: Cells, width: float) -> _Fit:
 def _sum(widths: Sequence[float], cells: Cells, fit: _Fit) -> float:
     """Return the least width of a table in points: columns of text that may break need room for a word only."""
     least = [
-        min(width, 6.5 * _SIZES[fit.size]) if fit.wrapped and left and place else width
+        min(width, _find_least(cells, place, fit)) if fit.wrapped and left and place else width
         for place, (width, left) in enumerate(zip(widths, cells.left, strict=True))
     ]
     return sum(least) + 2 * fit.space * (len(widths) - 1)
+
+
+def _find_least(cells: Cells, place: int, fit: _Fit) -> float:
+    """Return the width of the longest word of a column of text, as far as no line may break in it."""
+    texts = [cells.head[place][-1], *(row[place] for row in cells.rows)]
+    return (
+        1.04
+        * _SIZES[fit.size]
+        * max((_find_width(word[:_LONGEST]) for text in texts for word in text.split()), default=1)
+    )
 
 
 def _measure(cells: Cells, fit: _Fit) -> list[float]:
@@ -253,13 +264,13 @@ def _write_body(cells: Cells, fit: _Fit, widths: Sequence[float], bands: Mapping
 
 def _share(cells: Cells, fit: _Fit, widths: Sequence[float], width: float) -> dict[int, float]:
     """Return how wide each column of text becomes that is too long for one line."""
-    size = _SIZES[fit.size]
-    broken = {place: found for place, found in enumerate(widths) if place and cells.left[place] and found > 6.5 * size}
+    least = {place: _find_least(cells, place, fit) for place in range(1, len(widths)) if cells.left[place]}
+    broken = {place: widths[place] for place, one in least.items() if widths[place] > one}
     rest = 0.97 * width - 2 * fit.space * (len(widths) - 1)
     rest -= sum(found for place, found in enumerate(widths) if place not in broken)
     if sum(broken.values()) <= rest:
         return {}
-    return {place: max(6.5 * size, rest * found / sum(broken.values())) for place, found in broken.items()}
+    return {place: max(least[place], rest * found / sum(broken.values())) for place, found in broken.items()}
 
 
 def _write_groups(cells: Cells) -> list[str]:
@@ -297,15 +308,19 @@ def _write_heading(cells: Cells, place: int, fit: _Fit, widths: Sequence[float],
 
 def _write_cell(text: str, words: str, bands: Mapping[str, str], breaks: bool) -> str:
     said = [word.strip() for word in words.split(",")]
-    shown = escape(text, breaks=breaks)
+    if re.match(r"-[\d.]", text):
+        shown = f"$-${escape(text[1:])}"
+    elif "underline" in said:  # no line may break within what is underlined
+        shown = " ".join(f"\\underline{{{escape(word)}}}" for word in text.split())
+    else:
+        shown = escape(text, breaks=breaks)
     shown = f"\\textbf{{{shown}}}" if "bold" in said else shown
-    shown = f"\\underline{{{shown}}}" if "underline" in said else shown
     for word in said:
         kind, _, value = word.partition(" ")
         if kind == "band":
-            shown = f"\\cellcolor[HTML]{{{bands[value]}}} {shown}"
+            shown = f"\\cellcolor[HTML]{{{bands[value]}}}{shown}"
         if kind == "shade":
             ink = text_colour(value)
             shown = shown if ink == "#000000" else f"\\textcolor[HTML]{{{ink[1:]}}}{{{shown}}}"
-            shown = f"\\cellcolor[HTML]{{{value[1:]}}} {shown}"
+            shown = f"\\cellcolor[HTML]{{{value[1:]}}}{shown}"
     return shown

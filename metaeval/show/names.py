@@ -26,6 +26,13 @@ GREEK = {letter: f"\\{name}" for letter, name in _GREEK.items()}
 """Greek letters, and their commands in the mathematics of LaTeX and matplotlib."""
 
 
+TITLES = {
+    "CEM_ORD": "CEM^ORD", "kappa": "κ", "alpha_ORD": "α-ORD", "alpha_INT": "α-INT", "MAE_M": "MAE^M", "MAE_mu": "MAE^μ",
+    "F1_M": "F1^M", "R_s": "Spearman", "tau_a": "τ_a", "tau_b": "τ_b", "Reliability_Sensitivity": "R/S",
+    "Inverse_Purity": "inverse purity", "MSE_M": "MSE^M", "Rennie_Srebro": "Rennie–Srebro",
+}  # fmt: skip
+"""How measures are written whose names are not: the labels of the registry, which tables know by name only."""
+
 _PARAMETER = re.compile(r"(?<=[(\s])(alpha|beta|gamma)(?==)")
 
 

@@ -17,6 +17,7 @@ import pandas as pd
 from metaeval.errors import MetaevalError, one_line
 from metaeval.files import write_atomically
 from metaeval.show.latex import WIDTHS, Cells, Width, write_table
+from metaeval.show.names import TITLES
 from metaeval.show.signature import Signature
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
@@ -57,8 +58,13 @@ class Table:
     digits: int | Mapping[object, int] = 3
     marks: Mark | None = field(default=None, repr=False)
 
-    def to_cells(self) -> tuple[list[str], list[bool], list[list[str]]]:
+    def to_cells(self, *, titles: bool = False) -> tuple[list[str], list[bool], list[list[str]]]:
         """Return what is shown, cell by cell.
+
+        Parameters
+        ----------
+        titles : bool, optional
+            Whether measures have their titles, which papers typeset, in place of their names.
 
         Returns
         -------
@@ -67,7 +73,8 @@ class Table:
             Whether a column is text, which stands to the left.
         rows : list of list of str
         """
-        shown = _with_index(self._format_frame())
+        frame = self._format_frame()
+        shown = _with_index(name_measures(frame) if titles else frame)
         head = [one_line(str(label)) for label in shown.columns]
         rows = [[one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
         return head, _text_columns(self.frame), rows
@@ -140,6 +147,7 @@ class Table:
 
     def _list_cells(self) -> Cells:
         shown, words = self._format_frame(), self._find_marks().astype(str)
+        shown = name_measures(shown)
         levels = shown.columns.nlevels
         names = [str(name or "") for name in shown.index.names]
         columns = [tuple(map(str, one)) if isinstance(one, tuple) else (str(one),) for one in shown.columns]
@@ -220,6 +228,33 @@ class Table:
                 text = bold.format(text) if "bold" in said else text
                 shown.iat[r, c] = underline.format(text) if "underline" in said else text
         return shown
+
+
+def name_measures(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame of texts in which measures have their titles: in its head, and in columns of measures.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    DataFrame
+    """
+
+    def title(label: Any) -> Any:
+        if isinstance(label, tuple):
+            return tuple(TITLES.get(part, part) for part in label)
+        return TITLES.get(label, label)
+
+    frame = frame.copy()
+    for place, column in enumerate(frame.columns):
+        if str(column).startswith("measure"):
+            frame.isetitem(place, [title(text) for text in frame.iloc[:, place]])
+    frame.columns = frame.columns.map(title)
+    if any(str(name or "").startswith("measure") for name in frame.index.names):
+        frame.index = frame.index.map(title)
+    return frame
 
 
 def format_csv(frame: pd.DataFrame) -> str:

@@ -11,8 +11,10 @@ import pytest
 import metaeval
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
+from metaeval.measures.registry import measures
 from metaeval.show.colours import shade_marks
 from metaeval.show.latex import escape
+from metaeval.show.names import TITLES
 from metaeval.show.table import Table, band_marks
 
 NASTY = (
@@ -79,6 +81,12 @@ def test_twenty_tables_compile_at_the_width_of_a_column_and_of_a_page_without_an
     assert ran.returncode == 0
     assert not re.findall(r"Overfull \\hbox.*", log)
     assert re.search(r"Output written on tables.pdf", log)
+
+
+def test_titles_are_the_labels_of_the_registry():
+    assert {
+        str(one): one.label for one in measures() if one.label and one.formula.__module__.startswith("metaeval.")
+    } == TITLES
 
 
 def test_a_table_says_what_it_needs_and_has_a_label(results):

@@ -73,7 +73,7 @@ def test_bands_are_the_papers():
 
 def test_bands_colour_latex_cells():
     frame = pd.DataFrame({"x": [0.95]}, index=["a"])
-    assert r"\cellcolor[HTML]{C6E5CF} 0.950" in Table(frame, "c", "s", marks=band_marks(0.9, 0.8)).to_latex()
+    assert r"\cellcolor[HTML]{C6E5CF}0.950" in Table(frame, "c", "s", marks=band_marks(0.9, 0.8)).to_latex()
 
 
 @pytest.mark.parametrize(
