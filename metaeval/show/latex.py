@@ -301,9 +301,19 @@ def _write_heading(cells: Cells, place: int, fit: _Fit, widths: Sequence[float],
     if fit.size and fit.upright and place and _find_width(text) * _SIZES[fit.size] > widths[place]:
         return f"\\rotatebox{{90}}{{{escape(text)}}}"
     if fit.size and len(words) > 1 and _find_width(text) * _SIZES[fit.size] > widths[place] and not breaks:
-        stacked = r"\\".join(escape(word) for word in words)
+        stacked = r"\\".join(escape(line) for line in _fill(words, widths[place] / _SIZES[fit.size]))
         return f"\\shortstack[{'l' if cells.left[place] else 'r'}]{{{stacked}}}"
     return escape(text, breaks=breaks)
+
+
+def _fill(words: Sequence[str], width: float) -> list[str]:
+    """Return words in lines as long as a width permits, or as the longest word is."""
+    width = max(width, *(_find_width(word) for word in words))
+    lines = [words[0]]
+    for word in words[1:]:
+        longer = f"{lines[-1]} {word}"
+        lines[-1:] = [longer] if _find_width(longer) <= width else [lines[-1], word]
+    return lines
 
 
 def _write_cell(text: str, words: str, bands: Mapping[str, str], breaks: bool) -> str:
