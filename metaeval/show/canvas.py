@@ -47,6 +47,11 @@ class Canvas:
         return self.is_own and self.figure.get_figwidth() < 4
 
     @property
+    def longest(self) -> int:
+        """How many characters a name may have."""
+        return 32 if not self.is_own else max(14, min(40, int(4.6 * self.figure.get_figwidth())))
+
+    @property
     def font_size(self) -> float:
         """Size of the letters, in points."""
         return 9 if self.size is None else 7.5

@@ -56,6 +56,31 @@ def spell_parameters(text: str) -> str:
     return _PARAMETER.sub(lambda found: letters[found[1]], text)
 
 
+def shorten_name(name: str, most: int) -> str:
+    """Return a name that leaves room for a figure: of a long one the beginning and the end.
+
+    Parameters
+    ----------
+    name : str
+    most : int
+        Characters.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shorten_name("a measure with a very long name (v2.1)", 24)
+    'a measure with…me (v2.1)'
+    """
+    name = spell_parameters(name)
+    if len(name) <= most:
+        return name
+    end = 2 * most // 5
+    return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
+
+
 def split_scripts(text: str) -> list[tuple[str, str, str]]:
     """Split a text into pieces that are plain, and bases with a superscript or a subscript.
 
