@@ -131,7 +131,7 @@ def draw_heatmap(
         ]
         axes.imshow(np.array(painted, dtype=np.uint8), interpolation="nearest")
         axes.grid(False)
-        names = [shorten_name(name, 4 * canvas.longest // 5) for name in names]
+        names = [shorten_name(name, canvas.longest) for name in names]
         points = _cell_points(figure, names, canvas.is_own)
         letters = float(np.clip(0.8 * points, 4, canvas.font_size))
         upright = points < 10
