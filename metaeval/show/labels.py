@@ -92,7 +92,8 @@ def label_right(axes: Axes, ends: Sequence[End], font_size: float) -> bool:
     for one, place in zip(ends, placed, strict=True):
         axes.annotate(
             to_mathtext(shorten_name(one.text, 24)), (one.x, one.y), (1.04, (place - box.y0) / box.height),
-            textcoords="axes fraction", va="center", ha="left", fontsize=font_size, color=one.colour, parse_math=True, annotation_clip=False,
+            textcoords="axes fraction", va="center", ha="left",
+            fontsize=font_size, color=one.colour, parse_math=True, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": one.colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 2},
         )  # fmt: skip
     return True
