@@ -210,13 +210,13 @@ def fill(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def plain_text(_: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Keep |x| and x_ in docstrings as they are: they are formulas there, not reStructuredText."""
+    """Keep |x|, x_ and nDCG@10 in docstrings as they are: they are no reStructuredText, and no address of anybody."""
     example = False
     for number, line in enumerate(lines):
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
         if not example:
             parts = re.split(r"(``.*?``)", line)
-            parts[::2] = [re.sub(r"(\||(?<=\w)_(?!\w))", r"\\\1", part) for part in parts[::2]]
+            parts[::2] = [re.sub(r"(\||(?<=\w)_(?!\w)|(?<=\w)@(?=\w))", r"\\\1", part) for part in parts[::2]]
             lines[number] = "".join(parts)
 
 

@@ -49,7 +49,9 @@ def write_data(folder: Path) -> None:
             truth + rng.normal(0, 0.03, len(runs))[:, None] + rng.normal(0, s, truth.shape) for s in noise.values()
         ]
         stacked = np.clip(np.stack(values, axis=-1), 0, 1)
-        scores = Scores(stacked, runs=runs, topics=range(1, 41), measures=list(noise), collection=name)
+        scores = Scores(
+            stacked, runs=runs, topics=range(1, 41), measures=list(noise), collection=name, higher_is_better="MQM"
+        )
         write_scores(scores, folder / f"{name}.csv")
     rng = np.random.default_rng(2)
     gold = rng.integers(1, 6, 60)
@@ -76,7 +78,8 @@ def draw_gallery(target: Path) -> Iterator[str]:
             title = _run(command, folder, name)
             (target / f"gallery-{name}.svg").write_bytes((folder / "figures" / f"{name}.svg").read_bytes())
             yield f"## {title}\n\n```console\n$ {command}\n```\n"
-            yield f'<p><img class="figure" loading="lazy" alt="{title}" src="_images/gallery-{name}.svg"></p>\n'
+            file = f"_images/gallery-{name}.svg"
+            yield f'<p><a href="{file}"><img class="figure" loading="lazy" alt="{title}" src="{file}"></a></p>\n'
 
 
 def _run(command: str, folder: Path, name: str) -> str:

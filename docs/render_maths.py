@@ -48,6 +48,7 @@ def visit_block(translator: Any, node: Any) -> None:
     r"""Write a formula that stands by itself; each line, up to a double backslash, is a picture."""
     from docutils.nodes import SkipNode
 
-    lines = [draw_formula(line.strip())[0] for line in node.astext().split("\\\\") if line.strip()]
+    text = node.astext().replace(r"\frac", r"\dfrac")  # in a line of its own there is room
+    lines = [draw_formula(line.strip())[0] for line in text.split("\\\\") if line.strip()]
     translator.body.append(f'<div class="formulas" tabindex="0">{"<br>".join(lines)}</div>\n')
     raise SkipNode
