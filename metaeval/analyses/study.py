@@ -75,6 +75,8 @@ class Study:
         By `ROBUST_TEST`, or another test that lets runs differ in spread.
     reference : ReferencePairs or None
         Significant pairs of runs, by the papers' test, held against those of a reference.
+    reference_power : DiscriminativePower or None
+        Of the reference itself, by the papers' test.
     robust_reference : ReferencePairs or None
         By the test of `robust_power`.
     overlap : SignificanceOverlap or None
@@ -101,6 +103,7 @@ class Study:
     sample_size: SampleSize | None = None
     preference: BaselinePreference | None = None
     skipped: dict[str, str] | None = None
+    reference_power: DiscriminativePower | None = None
 
     def __repr__(self) -> str:
         answered = ", ".join(question for question, _ in self.results())
@@ -256,13 +259,14 @@ def study_collection(
         if "contradictions" in asked:
             study = replace(study, contradictions=significance_contradictions(power))
         if reference is not None and "reference" in asked:
-            study = replace(study, reference=_hold(power, reference, common))
+            held, known = _hold(power, reference, common)
+            study = replace(study, reference=held, reference_power=known)
     if asked & {"robust_power", "robust_reference"}:
         tell(f"{name}: discriminative power by {robust_test}")
         robust = discriminative_power(scores, test=robust_test, **tested)  # type: ignore[arg-type]
         study = replace(study, robust_power=robust)
         if reference is not None and "robust_reference" in asked:
-            study = replace(study, robust_reference=_hold(robust, reference, common))
+            study = replace(study, robust_reference=_hold(robust, reference, common)[0])
     if "coverage" in asked:
         tell(f"{name}: coverage")
         found_coverage = coverage(
@@ -283,12 +287,15 @@ def study_collection(
     return study
 
 
-def _hold(power: DiscriminativePower, reference: Scores, common: dict[str, Any]) -> ReferencePairs:
+def _hold(
+    power: DiscriminativePower, reference: Scores, common: dict[str, Any]
+) -> tuple[ReferencePairs, DiscriminativePower]:
     """Test the reference as the measures were, by the same trials, and hold them against it."""
     # Which runs are the same was decided by the measures.
     known = reference.sel(runs=power.runs)
     options = common | {"distinct_runs": False, "n_bootstrap": 0, "test": power.test}
-    return reference_pairs(power, discriminative_power(known, **options))
+    tested = discriminative_power(known, **options)
+    return reference_pairs(power, tested), tested
 
 
 def _find_inapplicable(

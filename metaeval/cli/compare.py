@@ -143,6 +143,7 @@ def compare(
     """
     from metaeval.cli.generate import open_named
     from metaeval.comparison.new_measure import compare as compare_measures
+    from metaeval.comparison.summary import list_warnings, show_summary
     from metaeval.datasets.open import open_data
     from metaeval.errors import MetaevalError
 
@@ -171,8 +172,9 @@ def compare(
         )  # fmt: skip
         say("writing the report")
         index = result.write(out, figures=figures, p_values=p_values)
-    print(f"{result.to_frame().to_string()}\n\n{result.signature}")
-    print_notes([*result.notes, *(note for one in result.collections for note in one.diagnostics.describe())])
+    paragraphs = [result.verdict(name) for name in result.new]
+    print("\n\n".join([*paragraphs, show_summary(result).to_text()]))
+    print_notes([*result.notes, *list_warnings(result)])
     print(f"\nreport: {index}")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from metaeval.errors import visible
-from metaeval.show.style import choose_looks, palette
+from metaeval.show.looks import COLOURS, DASHES, Look, find_looks, marker_path
 
 MOST_POINTS = 400
 """Points of a curve beyond this are thinned, and the caption says so: the screen has no room for more."""
@@ -22,23 +22,8 @@ STYLE = """
 .grid { stroke: #c9ccd4; stroke-width: .6 } .axis, .alpha { stroke: #575b66; stroke-width: 1 }
 .tick { font: 12px sans-serif; fill: #575b66 } .name { font: 12px sans-serif; fill: #1b1b1f }
 .curve { fill: none; stroke-width: 1.8 } .strong { stroke-width: 3.4 } .band { stroke-width: 7 }
-.dots { stroke-width: 3; stroke-linecap: round; opacity: .55 } circle.paper { fill: #fff }
+.dots { stroke-width: 3; stroke-linecap: round; opacity: .55 } .mark { stroke-width: 1.4 }
 """
-
-_DASHES = {"-": "", "--": "7 4", "-.": "7 3 2 3", ":": "2 3"}
-
-
-@dataclass(frozen=True)
-class Look:
-    """How a measure is drawn: the number of its colour, and its dashes in SVG."""
-
-    shade: int
-    dash: str
-
-    @property
-    def attributes(self) -> str:
-        """Dashes as an attribute, empty for a solid line."""
-        return f' stroke-dasharray="{self.dash}"' if self.dash else ""
 
 
 @dataclass(frozen=True)
@@ -70,30 +55,6 @@ class Row:
     centre: float
     line: tuple[float, float]
     bar: tuple[float, float]
-
-
-def find_looks(names: Sequence[str]) -> dict[str, Look]:
-    """Return how each measure is drawn, as in every figure.
-
-    Parameters
-    ----------
-    names : sequence of str
-
-    Returns
-    -------
-    dict of str to Look
-    """
-    shades = [light for light, _ in palette()]
-    return {
-        name: Look(shades.index(str(look["color"])), _dash(look["linestyle"]))
-        # In one order, so that all charts of the same measures show them alike.
-        for name, look in choose_looks(sorted(names)).items()
-    }
-
-
-def _dash(style: object) -> str:
-    """Return dashes in SVG for a line style of matplotlib: a name, or an offset and lengths."""
-    return _DASHES[style] if isinstance(style, str) else " ".join(f"{length:g}" for length in style[1])  # type: ignore[index]
 
 
 def find_ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -171,17 +132,17 @@ def draw_rows(rows: Sequence[Row], label: str, *, limits: tuple[float, float] | 
     def place(value: float) -> float:
         return left + (value - low) / (high - low) * (width - left - right)
 
-    parts = _x_axis(find_ticks(low, high), place, top, floor, label, (left + width - right) / 2)
+    parts = _x_axis(find_ticks(low, high, 8), place, top, floor, label, (left + width - right) / 2)
     for number, row in enumerate(rows):
         y = top + step * (number + 0.5)
-        shade = f"c{looks[row.name].shade}"
+        shade = f"c{looks[row.name].colour}"
         parts.append(
             f'<text class="name" x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{_escape(row.title)}</text>'
         )
         for ends, kind in ((row.line, "curve"), (row.bar, "curve band")):
             a, b = map(place, ends)
             parts.append(f'<line class="{kind} {shade}" x1="{a:.1f}" x2="{b:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<circle class="curve paper {shade}" cx="{place(row.centre):.1f}" cy="{y:.1f}" r="4"/>')
+        parts.append(_mark(place(row.centre), y, looks[row.name], "paper"))
     return _wrap(parts, width, floor + 40, title)
 
 
@@ -220,7 +181,9 @@ def draw_curves(
     xs = np.concatenate([one.x[kept] for one, kept in zip(curves, known, strict=True)])
     ys = np.concatenate([one.y[kept] for one, kept in zip(curves, known, strict=True)])
     y_ticks = find_ticks(min(0.0, float(ys.min())), max(float(ys.max()), 1e-9), 6)
-    low, high = min(y_ticks[0], float(ys.min())), max(y_ticks[-1], float(ys.max()))
+    step = y_ticks[1] - y_ticks[0] if len(y_ticks) > 1 else 1.0
+    y_ticks += [round(y_ticks[-1] + step, 12)] * bool(y_ticks[-1] < ys.max())  # the axis ends at a round number
+    low, high = min(y_ticks[0], float(ys.min())), y_ticks[-1]
 
     def across(value: float) -> float:
         first, last, here = (math.log(v) if log else v for v in (float(xs.min()), float(xs.max()), float(value)))
@@ -239,8 +202,9 @@ def draw_curves(
         points = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in zip(one.x[kept], one.y[kept], strict=True))
         look = looks[one.name]
         parts.append(
-            f'<polyline class="curve c{look.shade}{" strong" * one.strong}" points="{points}"{look.attributes}/>'
+            f'<polyline class="curve c{look.colour}{" strong" * one.strong}" points="{points}"{_dashes(look)}/>'
         )
+        parts += [_mark(across(x), up(y), look) for x, y in zip(one.x[kept], one.y[kept], strict=True)]
     return _wrap(parts, width, height, title)
 
 
@@ -287,10 +251,13 @@ def draw_power(
     )
     for number, one in enumerate(curves):
         look = looks[one.name]
-        points = " ".join(f"{across(a):.1f},{up(b):.1f}" for a, b in zip(*_cut_off(one.x, one.y, ceiling), strict=True))
+        xs, ys = _cut_off(one.x, one.y, ceiling)
+        points = " ".join(f"{across(a):.1f},{up(b):.1f}" for a, b in zip(xs, ys, strict=True))
+        seen = np.flatnonzero(ys > 0)
+        marked = seen[len(seen) // 8 :: max(1, len(seen) // 3)]
         parts.append(
-            f'<polyline class="curve c{look.shade}{" strong" * one.strong}" data-curve="{number}" points="{points}"'
-            f"{look.attributes}/>"
+            f'<g data-curve="{number}"><polyline class="curve c{look.colour}{" strong" * one.strong}" points="{points}"'
+            f"{_dashes(look)}/>{''.join(_mark(across(xs[k]), up(ys[k]), look) for k in marked)}</g>"
         )
     parts.append(f'<line class="cursor" x1="0" x2="0" y1="{top}" y2="{floor}" visibility="hidden"/>')
     return _wrap(parts, width, height, title, focus=True), {"left": left, "span": span}
@@ -306,11 +273,23 @@ def _cut_off(x: np.ndarray, p: np.ndarray, ceiling: float) -> tuple[np.ndarray, 
     return np.append(enters, x[above:]), np.append(ceiling, p[above:])
 
 
+def _dashes(look: Look) -> str:
+    return f' stroke-dasharray="{DASHES[look.dash]}"' if DASHES[look.dash] else ""
+
+
+def _mark(x: float, y: float, look: Look, kind: str = "") -> str:
+    """Return a measure's marker at a place, in its colour, or in that of the page with its colour around it."""
+    path = marker_path(look.marker)
+    return (
+        f'<path class="mark c{look.colour} f{look.colour} {kind}" transform="translate({x:.1f} {y:.1f})" d="{path}"/>'
+    )
+
+
 def draw_sample(look: Look, strong: bool = False) -> str:
     """Return a short piece of a measure's line, for a legend."""
     return (
-        f'<svg width="34" height="10" aria-hidden="true"><line class="curve c{look.shade}{" strong" * strong}" '
-        f'x1="0" x2="34" y1="5" y2="5"{look.attributes}/></svg>'
+        f'<svg width="34" height="10" aria-hidden="true"><line class="curve c{look.colour}{" strong" * strong}" '
+        f'x1="0" x2="34" y1="5" y2="5"{_dashes(look)}/>{_mark(17, 5, look)}</svg>'
     )
 
 
@@ -373,9 +352,10 @@ def make_file(svg: str, signature: str) -> str:
     -------
     str
     """
-    colours = "".join(f".c{number} {{ stroke: {light} }} " for number, (light, _) in enumerate(palette()))
+    rule = ".c{0} {{ stroke: {1} }} path.f{0} {{ fill: {1} }} "
+    colours = "".join(rule.format(number, light) for number, (light, _) in enumerate(COLOURS))
     head, _, rest = svg.partition(">")
-    own = f"<desc>{_escape(signature)}</desc><style>{STYLE}{colours}</style>"
+    own = f"<desc>{_escape(signature)}</desc><style>{STYLE}{colours}path.paper.mark {{ fill: #fff }}</style>"
     return f'{head} xmlns="http://www.w3.org/2000/svg">{own}{rest}\n'
 
 

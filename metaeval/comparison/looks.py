@@ -16,6 +16,9 @@ QUICK_TEST: PairedTest = "max-t"
 SLOW_TEST: PairedTest = "bootstrap-t"
 """The test of thorough comparisons: it lets runs differ in spread and skewness."""
 
+MANY_RUNS = 300
+"""With more runs than this only a thorough comparison makes the second test and draws the curves over numbers of topics."""
+
 SEEDS = 2
 """Further seeds of a thorough comparison."""
 
@@ -92,7 +95,7 @@ def look_again(studies: Sequence[Study], asks: Sequence[partial[Study]], seed: i
         looks["without baselines"] = "too few runs are left"
     else:
         again = [
-            partial(ask.func, one.scores.sel(runs=runs), **ask.keywords, questions=_ASKED)
+            partial(ask.func, one.scores.sel(runs=runs), **(ask.keywords | {"questions": _ASKED}))
             for ask, one, runs in zip(asks, studies, fewer, strict=True)
         ]
         looks["without baselines"] = tuple(study_all(again, n_jobs))

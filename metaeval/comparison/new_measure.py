@@ -25,8 +25,8 @@ from metaeval.analyses.grades import (
 )
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
-from metaeval.analyses.study import Study, study_collection
-from metaeval.comparison.looks import LOOKS, NOT_TRIED, QUICK_TEST, Looks, look_again, study_all
+from metaeval.analyses.study import QUESTIONS, Study, study_collection
+from metaeval.comparison.looks import LOOKS, MANY_RUNS, NOT_TRIED, QUICK_TEST, Looks, look_again, study_all
 from metaeval.comparison.report import Figures
 from metaeval.comparison.scoring import (
     Say,
@@ -49,6 +49,8 @@ from metaeval.measures.isolation import TIME_LIMIT, use_time_limit
 from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
+
+_ROBUST_RULE = f"As power, with pairs of runs tested by {QUICK_TEST}, which lets runs differ in spread."
 
 ROBUST = f"power by {QUICK_TEST}"
 """The column of the summary that rests on the second test."""
@@ -108,8 +110,39 @@ class Comparison:
         """From which mean τ on measures are put in one group: 0.8 for every kind."""
         return THRESHOLD
 
+    def verdict(self, measure: str | None = None) -> str:
+        """Return in a paragraph what came out for a new measure, by the rules of `metaeval.comparison.verdicts`.
+
+        Parameters
+        ----------
+        measure : str, optional
+            One of `new`; the first by default.
+
+        Returns
+        -------
+        str
+        """
+        from metaeval.comparison.verdicts import find_verdicts, write_verdict
+
+        name = self.new[0] if measure is None else measure
+        if name not in self.new:
+            raise MetaevalError(f"{name!r} is no new measure of this comparison (there are {', '.join(self.new)})")
+        return write_verdict(name, find_verdicts(self, name))
+
+    def summary(self) -> pd.DataFrame:
+        """Return the numbers of every measure beside the first new one, with intervals.
+
+        Returns
+        -------
+        DataFrame, shape (measure, …)
+            See `metaeval.comparison.summary.summarise`.
+        """
+        from metaeval.comparison.summary import summarise
+
+        return summarise(self)
+
     def to_frame(self) -> pd.DataFrame:
-        """Return the summary: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
+        """Return the summary as marks: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.
 
         Returns
         -------
@@ -130,7 +163,8 @@ class Comparison:
         columns["similarity"] = group_results(similarities, self.threshold)
         columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
         columns["power"] = grade_power_results(powers)
-        columns[ROBUST] = grade_power_results(robust_powers)
+        if robust_powers:
+            columns[ROBUST] = grade_power_results(robust_powers)
         references = [study.reference for study in self.collections if study.reference]
         robust_references = [study.robust_reference for study in self.collections if study.robust_reference]
         for column, held in (("power", references), (ROBUST, robust_references)):
@@ -160,7 +194,7 @@ class Comparison:
             "similarity": rules["similarity"],
             "consistency": rules["consistency"],
             "power": f"{rules['power']} {rules[held]}",
-            ROBUST: f"As power, with pairs of runs tested by {QUICK_TEST}, which lets runs differ in spread.",
+            **({ROBUST: _ROBUST_RULE} if any(one.robust_power for one in self.collections) else {}),
             **({} if self.reference is None else {"reference": rules["reference"]}),
         }
 
@@ -317,6 +351,8 @@ def compare(
     turned = state_directions([*scored, *references], higher_is_better, lower_is_better)
     scored, references = turned[: len(scored)], turned[len(scored) :]
     names = [str(one) for one in new]
+    many = not thorough and max(len(one.runs) for one in scored) > MANY_RUNS
+    left_out = ("robust_power", "robust_reference", "sample_size") if many else ()
     asks = [
         partial(
             study_collection,
@@ -327,6 +363,7 @@ def compare(
             n_trials=n_trials,
             n_permutations=n_permutations,
             alpha=alpha,
+            questions=[question for question in QUESTIONS if question not in left_out],
             robust_test=QUICK_TEST,
             distinct_runs=distinct_runs,
             seed=seed,
@@ -335,7 +372,7 @@ def compare(
         )
         for number, (data_set, one) in enumerate(zip(opened, scored, strict=True))
     ]
-    studies = study_all(asks, n_jobs)
+    studies = [_say_what_was_left_out(one, left_out) for one in study_all(asks, n_jobs)]
     pooled = None
     if len(studies) > 1:
         tell("pooling")
@@ -350,10 +387,16 @@ def compare(
     for check in tried.checks:
         found[str(check.measure)][check.property.name] = check
     signature = sign(
-        "compare", scored, trials=n_trials, tests=f"randomised-tukey-hsd, {QUICK_TEST}", B=n_permutations,
+        "compare", scored, trials=n_trials, tests="randomised-tukey-hsd" + (not many) * f", {QUICK_TEST}", B=n_permutations,
         alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **_describe_references(held_against, references),
     )  # fmt: skip
     return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), looks, signature)
+
+
+def _say_what_was_left_out(study: Study, questions: Sequence[str]) -> Study:
+    why = f"not tried with more than {MANY_RUNS} runs; a thorough comparison tries it."
+    said = {"robust_power": f"Power by {QUICK_TEST}: {why}", "sample_size": f"Number of topics: {why}"}
+    return replace(study, skipped={**(study.skipped or {}), **{one: said[one] for one in questions if one in said}})
 
 
 def _describe_references(name: str | None, references: Sequence[Scores]) -> dict[str, str]:

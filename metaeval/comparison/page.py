@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.discriminative_power import DiscriminativePower
-from metaeval.comparison.charts import Curve, draw_power, draw_sample, find_looks, thin
+from metaeval.comparison.charts import Curve, draw_power, draw_sample, thin
 from metaeval.show.colours import shade, text_colour
-from metaeval.show.style import palette
+from metaeval.show.looks import COLOURS, css_variables, find_looks
 from metaeval.show.table import Table, flat_label, format_cell, format_p
 
 if TYPE_CHECKING:
@@ -103,9 +103,11 @@ class Page:
 
     def render(self) -> str:
         """Return the page as HTML."""
-        shades = [{"light": light, "dark": dark} for light, dark in palette()]
         template = _templates().get_template("page.html")
-        return template.render(page=self, shades=shades, signatures=self._collect_signatures())
+        return template.render(
+            page=self, light=css_variables("light"), dark=css_variables("dark"), n_colours=len(COLOURS),
+            signatures=self._collect_signatures(),
+        )  # fmt: skip
 
     def _collect_signatures(self) -> dict[str, None]:
         """Return every signature once: that of the whole, and those of tables and figures."""
@@ -147,6 +149,7 @@ def table_block(
     values = {c: [_plain(value) for value in frame.iloc[:, c].tolist()] for c in range(frame.shape[1])}
     digits = {c: _digits(table, frame.columns[c]) for c in values}
     texts = {c: [format_cell(value, digits[c]) for value in column] for c, column in values.items()}
+    numeric = {c for c, column in values.items() if any(_is_number(value) for value in column)}
     kept = [c for c, column in texts.items() if any(text not in ("–", "") for text in column)]
     labels = [label if isinstance(label, tuple) else (label,) for label in frame.index]
     rows = []
@@ -156,9 +159,8 @@ def table_block(
         ]
         for c in kept:
             value = values[c][r]
-            number = isinstance(value, int | float) and not isinstance(value, bool)
             said = [] if words is None else [word.strip().replace(" ", "-") for word in str(words[r, c]).split(",")]
-            classes = " ".join(["number" if number else "words", *filter(None, said)])
+            classes = " ".join(["number" if c in numeric else "words", *filter(None, said)])
             cells.append({"text": texts[c][r], "sort": _sortable(value), "head": False, "classes": classes})
         rows.append({"cells": cells, "new": cells[0]["text"] in highlight})
     head = [str(name or "") for name in frame.index.names] + [flat_label(frame.columns[c]) for c in kept]
@@ -173,6 +175,10 @@ def _digits(table: Table, column: object) -> int:
 
 def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _sortable(value: object) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from metaeval.analyses.result import Result
 from metaeval.comparison.sections import give_title, lay_out, list_measures
 from metaeval.comparison.shelf import Shelf, name_results
+from metaeval.comparison.summary import summarise
+from metaeval.comparison.verdicts import find_verdicts, write_verdict
 from metaeval.errors import MetaevalError
 from metaeval.files import write_atomically, write_together
 from metaeval.show.table import to_records
@@ -95,7 +97,12 @@ def _describe(comparison: Comparison, shelf: Shelf, files: list[str]) -> dict[st
         "diagnostics": [
             {"notes": one.diagnostics.describe(), **one.diagnostics.to_dict()} for one in comparison.collections
         ],
-        "summary": to_records(comparison.to_frame()),
+        "verdicts": {
+            name: {"text": write_verdict(name, findings), "findings": [one.verdict.to_dict() for one in findings]}
+            for name, findings in ((name, find_verdicts(comparison, name)) for name in comparison.new)
+        },
+        "summary": to_records(summarise(comparison)),
+        "marks": to_records(comparison.to_frame()),
         "traits": {
             measure: {name: {"mark": trait.mark, "evidence": trait.evidence} for name, trait in found.items()}
             for measure, found in comparison.traits.items()

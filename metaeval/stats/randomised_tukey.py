@@ -10,7 +10,7 @@ least the observed difference of their means.
 from __future__ import annotations
 
 import sys
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -181,12 +181,14 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     global _numpy_work
     work = n_runs * n_topics * n_trials * (4 + n_measures)
     saved = _numpy_work + work
-    kernels = sys.modules.get("metaeval.stats._lanes")
-    if saved >= LOADING_PAYS and kernels is None:
+    kernels: Any = None
+    if saved >= LOADING_PAYS or "metaeval.stats._lanes" in sys.modules:
         try:
-            import metaeval.stats._lanes as kernels
+            # Another thread may be loading it: an import waits for that, a look into sys.modules does not.
+            from metaeval.stats import _lanes
         except ImportError:
             return "numpy"
+        kernels = _lanes
     if kernels is not None and (
         kernels.is_loaded(n_runs)
         or (saved >= LOADING_PAYS and kernels.is_kept(n_runs))

@@ -1,0 +1,119 @@
+"""What a report says of a new measure in one paragraph: by rule, with numbers, and no surer than they are."""
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.comparison.new_measure import compare
+from metaeval.comparison.summary import list_warnings, show_summary, summarise
+from metaeval.comparison.verdicts import add_intervals, find_verdicts, write_verdict
+
+QUICK = {"n_trials": 60, "n_permutations": 200}
+
+
+def matrix(noise, n_runs=12, n_topics=40, turned=(), seed=1):
+    """Scores of measures that see the quality of runs through noise of a given size; some see it upside down."""
+    rng = np.random.default_rng(seed)
+    quality = np.linspace(0, 1, n_runs)[:, None]
+    values = [
+        (-quality if name in turned else quality) + rng.normal(0, size, (n_runs, n_topics))
+        for name, size in noise.items()
+    ]
+    labels = {"runs": [f"r{i:02}" for i in range(n_runs)], "topics": range(n_topics), "measures": list(noise)}
+    return me.Scores(np.stack(values, axis=-1), **labels, collection="made", higher_is_better=True)
+
+
+def judge(noise, *, new="mine", reference=None, **options):
+    result = compare(new, matrix(noise, **options), reference=reference, **QUICK)
+    return result, {one.key: one for one in find_verdicts(result, new)}
+
+
+def test_the_best_measure_is_said_to_be_so():
+    result, found = judge({"mine": 0.2, "AP": 1.5, "RR": 2.0})
+    counts = result.collections[0].power.significant.sum(axis=1)
+    assert found["power"].phrase == (
+        f"finds {counts[0]} of 66 pairs of runs significant (others {counts[2]} to {counts[1]}), more than any other"
+    )
+    assert found["consistency"].phrase == "is the most consistent in 2 of 2 tests (2 significantly)"
+    assert found["contradictions"].phrase == "contradicts none of the others"
+    assert {found[key].verdict.outcome for key in ("power", "consistency")} == {"holds"}
+
+
+def test_the_worst_measure_is_said_to_be_so():
+    _, found = judge({"mine": 3.0, "AP": 0.2, "RR": 0.25})
+    assert found["power"].phrase.endswith(", fewer than any other")
+    assert found["consistency"].phrase == "is the least consistent in 2 of 2 tests (2 significantly)"
+    assert found["similarity"].phrase.startswith("ranks runs like none of the others (nearest is ")
+
+
+def test_what_cannot_be_told_is_not_told():
+    result, found = judge({"mine": 0.5, "AP": 0.5}, n_runs=6, n_topics=20)
+    assert {found[key].verdict.outcome for key in ("similarity", "power")} == {"cannot tell"}
+    assert found["power"].phrase.endswith(", and whether more or fewer cannot be told")
+    assert "no interval), though whether alike cannot be told" in found["similarity"].phrase
+    assert any("needs" in one or "fewer than" in one or "interval" in one for one in list_warnings(result))
+
+
+def test_a_measure_that_contradicts_the_reference_is_told_so_first():
+    result, found = judge({"mine": 0.1, "AP": 0.2, "people": 0.2}, reference="people", turned=("mine",))
+    assert next(iter(found)) == "reference"
+    wrong, decided = (int(getattr(result.collections[0].reference, one)[0]) for one in ("contradicted", "decided"))
+    assert found["reference"].phrase.startswith(
+        f"contradicts the reference people ({wrong} of the {decided} pairs of runs that both find significant, "
+    )
+    assert wrong == decided > 0
+    assert result.verdict().startswith("mine contradicts the reference people (")
+    assert "contradicts AP " in result.verdict()
+    _, found = judge({"mine": 0.1, "AP": 0.2, "people": 0.2}, reference="people")
+    assert found["reference"].phrase.startswith("is contradicted by the reference people less often than chance (0 of ")
+
+
+def test_what_was_not_tried_is_not_said_to_hold():
+    scores = matrix({"mine": 0.3, "AP": 0.5, "RR": 0.6})
+    tried = dict(find_verdicts(compare("mine", scores, **QUICK), "mine")[0].verdict.conditions)
+    assert tried.pop("max-t") != "not tried"
+    assert set(tried.values()) == {"not tried"}
+    same = scores.values[:1]
+    doubled = me.Scores(
+        np.concatenate([scores.values, same]), runs=[*scores.runs[:-1], "BL-uniform", "again"], topics=scores.topics,
+        measures=[str(one) for one in scores.measures], collection="made", higher_is_better=True,
+    )  # fmt: skip
+    result = compare("mine", doubled, thorough=True, **QUICK)
+    assert result.thorough
+    found = find_verdicts(result, "mine")
+    assert "not tried" not in {said for one in found for _, said in one.verdict.conditions}
+    assert [len(result.looks[look][0].scores.runs) for look in ("without baselines", "distinct runs")] == [12, 13]
+    assert len(result.looks["distinct runs"][0].power.runs) == 12
+
+
+def test_several_new_measures_get_a_paragraph_each(tmp_path):
+    result = compare(["mine", "other"], matrix({"mine": 0.3, "other": 0.4, "AP": 0.5}), **QUICK)
+    assert [result.verdict(name).split()[0] for name in result.new] == ["mine", "other"]
+    page = result.write(tmp_path).read_text("utf-8")
+    assert all(result.verdict(name).replace("'", "&#39;") in page for name in result.new)
+    with pytest.raises(me.MetaevalError, match="'AP' is no new measure"):
+        result.verdict("AP")
+
+
+def test_the_summary_says_what_the_analyses_say():
+    result = compare("mine", matrix({"mine": 0.3, "AP": 0.6, "RR": 0.9}), **QUICK)
+    frame, study = summarise(result), result.collections[0]
+    assert frame["significant"].tolist() == study.power.significant.sum(axis=1).tolist()
+    assert frame["tau"].tolist()[1:] == pytest.approx(study.similarity.tau[0, 1:])
+    assert frame["tau_low"].tolist()[1:] == pytest.approx(study.similarity.low[0, 1:])
+    pairs = study.power.compare_power().set_index(["measure_1", "measure_2"]).loc["mine"]
+    assert (-frame["difference_high"][1:]).tolist() == pytest.approx(pairs["low"].tolist())
+    shown = show_summary(result).frame
+    assert not [column for column in shown.columns if set(shown[column]) == {"–"}]
+
+
+def test_intervals_of_a_mean_cover_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    found = rng.normal(0, [1, 2, 3], (4000, 3))
+    half = 1.96 * np.array([1, 2, 3])
+    inside = [low <= 0 <= high for low, high in (add_intervals(one, one - half, one + half) for one in found)]
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.012)
+
+
+def test_a_verdict_of_nothing_is_still_a_sentence():
+    assert write_verdict("mine", []) == "mine has no result."
