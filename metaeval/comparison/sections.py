@@ -293,6 +293,7 @@ def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_
     """Return what a section shows of one collection, and write it."""
     study = comparison.collections[number - 1]
     blocks: list[Block] = []
+    charts: list[Block] = []  # below the tables, which stand side by side
     for question in _TOGETHER.get(key, (key,)):
         result = getattr(study, question)
         if result is None:
@@ -302,7 +303,7 @@ def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_
             blocks.append(_show_similarity(result, study.name, name, shelf))
             continue
         if isinstance(result, DiscriminativePower) and question == "power":
-            blocks.append(_show_curves(result, comparison.new, name, shelf))
+            charts.append(_show_curves(result, comparison.new, name, shelf))
         details = _choose_details(result, p_values)
         frame = _choose_rows(result)
         if isinstance(result, SampleSize):
@@ -312,14 +313,14 @@ def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_
             continue
         blocks.append(shelf.put_table(result.to_table(), name, frame=frame, details=details, highlight=comparison.new))
         if isinstance(result, SplitHalfConsistency) and question == "consistency":
-            blocks.append(_show_splits(result, study.name, name, shelf))
+            charts.append(_show_splits(result, study.name, name, shelf))
         elif isinstance(result, SignificanceContradictions):
             blocks += _show_run_pairs(result, f"{name}-run-pairs", shelf, p_values, comparison.new)
         elif isinstance(result, ReferencePairs) and question == "reference":
             blocks += _show_letters(study, name, shelf, comparison.new)
         elif isinstance(result, BaselinePreference):
             blocks += _show_deltas(result, study.name, name, shelf, comparison.new)
-    return blocks
+    return blocks + charts
 
 
 def _choose_rows(result: Result) -> pd.DataFrame:
@@ -461,7 +462,9 @@ def _show_deltas(
 
 
 def _list_skipped(comparison: Comparison) -> Section:
-    lines = tuple(
-        f"{one.name}: {sentence}" for one in comparison.collections for sentence in (one.skipped or {}).values()
-    )
-    return Section("skipped", "What does not apply", lines)
+    found: dict[str, list[str]] = {}
+    for one in comparison.collections:
+        for sentence in (one.skipped or {}).values():
+            found.setdefault(sentence, []).append(one.name)
+    lines = tuple(f"{', '.join(names)}: {sentence}" for sentence, names in found.items())
+    return Section("skipped", "What does not apply, or was not tried", lines)
