@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#7F7F7F"
-COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#B8860B", "#882255", "#7F7F7F", "#000000")
+COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#B8860B", "#882255", "#7F7F7F", "#999933")
 """The palette of Okabe and Ito for colour-blind readers, with a darker yellow; curves differ in dash and marker too."""
 
 

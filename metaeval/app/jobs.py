@@ -9,9 +9,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -25,21 +26,32 @@ _PATIENCE = 3.0  # seconds that a stopped command has to clear up
 class Workspace:
     """A temporary folder of one visitor, which goes with the visit.
 
-    Whatever visitors send is written here under a name of letters, digits, dots, hyphens and underscores.
+    Whatever visitors send is written below it, under a name of letters, digits, dots, hyphens and underscores. Commands
+    run in the folder itself, where nothing that was sent lies: programs read settings, and Python modules, from there.
     """
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="metaeval-app-"))
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        self._results = 0
+        self.job: Job | None = None
+        self._folders = 0
+        self._kept: tuple[object, str] = (None, "")
+        self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
-    def keep(self, files: Sequence[tuple[str, bytes]]) -> str:
+    def close(self) -> None:
+        """End what is running and remove the folder."""
+        if self.job is not None:
+            self.job.stop()
+        self._remove()
+
+    def keep(self, files: Sequence[tuple[str, bytes]], sending: object = None) -> str:
         """Write files that were sent, and return what commands call them: a file, or the folder of several.
 
         Parameters
         ----------
         files : sequence of (str, bytes)
             Name and content.
+        sending : object, optional
+            What was written last is not written again under the same value, other than None.
 
         Returns
         -------
@@ -51,27 +63,77 @@ class Workspace:
         MetaevalError
             If there are too many files, or two of the same name.
         """
+        if sending is not None and sending == self._kept[0]:
+            return self._kept[1]
         if len(files) > MOST_FILES:
             raise MetaevalError(f"there are {len(files)} files; up to {MOST_FILES} can be read at once")
         names = [clean_name(name) for name, _ in files]
         for position, name in enumerate(names):
             if name in names[:position]:
                 raise MetaevalError(f"two files are called {name}: rename one of them")
-        folder = self.path if len(files) == 1 else self.path / f"files-{self._count()}"
-        folder.mkdir(exist_ok=True)
+        if self.job is None or not self.job.running:
+            for earlier in self.path.glob("sent-*"):
+                shutil.rmtree(earlier, ignore_errors=True)
+        folder = self._add_folder("sent")
         for name, (_, content) in zip(names, files, strict=True):
             (folder / name).write_bytes(content)
-        return names[0] if len(files) == 1 else folder.name
+        kept = f"{folder.name}/{names[0]}" if len(files) == 1 else folder.name
+        self._kept = (sending, kept)
+        return kept
 
     def new_folder(self) -> Path:
         """Return an empty folder for the results of a command."""
-        folder = self.path / f"results-{self._count()}"
+        return self._add_folder("results")
+
+    def _add_folder(self, kind: str) -> Path:
+        self._folders += 1
+        folder = self.path / f"{kind}-{self._folders}"
         folder.mkdir()
         return folder
 
-    def _count(self) -> int:
-        self._results += 1
-        return self._results
+
+class Visits:
+    """The folders of all visitors, so that each goes, with what is running in it, when its visit is over.
+
+    Parameters
+    ----------
+    is_here : callable
+        Says of a visit, by its name, whether its page is open.
+    patience : float
+        Seconds that a visitor may be away, as when a connection breaks.
+    """
+
+    def __init__(self, is_here: Callable[[str], bool], patience: float) -> None:
+        self._is_here, self._patience = is_here, patience
+        self._open: dict[str, weakref.ref[Workspace]] = {}
+        self._seen: dict[str, float] = {}
+
+    def add(self, visit: str, workspace: Workspace) -> None:
+        """Remember whose folder it is."""
+        self._seen[visit] = time.monotonic()
+        self._open[visit] = weakref.ref(workspace)
+
+    def clear(self) -> None:
+        """Close the folders of those who have been away for too long."""
+        now = time.monotonic()
+        for visit, reference in list(self._open.items()):
+            workspace = reference()
+            if workspace is not None and self._is_here(visit):
+                self._seen[visit] = now
+            elif workspace is None or now - self._seen[visit] > self._patience:
+                del self._open[visit], self._seen[visit]
+                if workspace is not None:
+                    workspace.close()
+
+    def watch(self, every: float) -> None:
+        """Look after them for as long as the server runs."""
+
+        def look() -> None:
+            while True:
+                time.sleep(every)
+                self.clear()
+
+        threading.Thread(target=look, daemon=True).start()
 
 
 def clean_name(name: str) -> str:
@@ -111,7 +173,7 @@ class Job:
         self._stopped = False
         self._out, self._said = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115  (open as long as the job is asked about)
         self._process = subprocess.Popen(  # noqa: S603  (a list of words, no shell)
-            [sys.executable, "-m", "metaeval", *self.words],
+            [sys.executable, "-P", "-m", "metaeval", *self.words],  # -P: no module is taken from the folder it runs in
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=self._out,

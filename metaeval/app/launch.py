@@ -115,6 +115,8 @@ def _serve(host: str, port: int) -> None:
         "server.maxUploadSize": MOST_MEGABYTES,
         "browser.gatherUsageStats": "false",
         "browser.serverAddress": host,
+        "theme.light.primaryColor": "#0b5cad",  # Streamlit's own red is too pale to be read on its tint
+        "theme.dark.primaryColor": "#2f86d9",
         "client.toolbarMode": "minimal",
         "client.showErrorDetails": "none",
         "logger.level": "error",

@@ -17,11 +17,19 @@ STYLE = """<style>
 .stMainBlockContainer{padding-top:3.5rem}
 .me-wide{overflow-x:auto;margin:0 0 .6rem}
 .me-wide table{border-collapse:collapse;font-size:.9rem}
-.me-wide caption{caption-side:top;text-align:left;padding:.2rem 0 .4rem;color:inherit}
-.me-wide th,.me-wide td{padding:.2rem .6rem;border-bottom:1px solid rgba(128,128,128,.35);text-align:left;white-space:nowrap}
+.me-caption{font-size:.9rem;margin:.2rem 0 .3rem;max-width:44rem}
+.stHeading h2{font-size:1.6rem}
+[data-testid="stCaptionContainer"]{color:inherit}
+[data-testid="stCaptionContainer"] p{opacity:.85}
+.me-wide th,.me-wide td{padding:.2rem .6rem;border-bottom:1px solid rgba(128,128,128,.35);text-align:left}
+.me-wide th,.me-wide td{white-space:nowrap}
+.me-wide td.long{white-space:normal;min-width:13rem}
 .me-wide td.n,.me-wide th.n{text-align:right;font-variant-numeric:tabular-nums}
 .me-wide td.w{font-weight:600}
 </style>"""
+
+LONG = 30
+"""Letters of a cell of words from which on its line may be broken."""
 
 
 def show_table(
@@ -49,15 +57,18 @@ def show_table(
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td class="{kind}{" w" if bold is not None and bold(number) else ""}">{escape(cell)}</td>'
+            f'<td class="{kind}{" w" if bold is not None and bold(number) else ""}'
+            f'{" long" if not kind and len(cell) > LONG else ""}">{escape(cell)}</td>'
             for kind, cell in zip(kinds, row, strict=True)
         )
         + "</tr>"
         for number, row in enumerate(rows)
     )
     st.html(
-        f'<div class="me-wide" tabindex="0" role="region" aria-label="{escape(caption)}"><table><caption>{escape(caption)}'
-        f"</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+        # Outside the table, so that it is neither squeezed by a narrow one nor cut off with a wide one.
+        f'<p class="me-caption">{escape(caption)}</p><div class="me-wide" tabindex="0" role="region" '
+        f'aria-label="{escape(caption)}"><table aria-label="{escape(caption)}"><thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 

@@ -1,5 +1,7 @@
 """What people type into the pages, and what is refused in a sentence."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from metaeval.app.inputs import (
     parse_numbers,
     parse_shares,
 )
-from metaeval.app.jobs import Workspace, clean_name
+from metaeval.app.jobs import Job, Visits, Workspace, clean_name
 from metaeval.app.launch import find_port
 from metaeval.app.views.your_scores import write_command
 from metaeval.errors import MetaevalError
@@ -76,7 +78,7 @@ def test_a_file_cannot_leave_its_folder_by_its_name(name, tmp_path):
     assert clean_name(name) == "x.csv"
     workspace = Workspace()
     kept = workspace.path / workspace.keep([(name, b"1")])
-    assert kept.resolve().parent == workspace.path.resolve()
+    assert kept.resolve().parent.parent == workspace.path.resolve()
     assert kept.read_bytes() == b"1"
 
 
@@ -86,6 +88,42 @@ def test_files_of_one_name_are_refused_and_several_get_a_folder():
         workspace.keep([("a.txt", b""), ("x/a.txt", b"")])
     folder = workspace.keep([("a.txt", b"1"), ("b.txt", b"2")])
     assert sorted(one.name for one in (workspace.path / folder).iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_what_was_sent_is_written_once_and_not_beside_what_runs():
+    workspace = Workspace()
+    first = workspace.keep([("results-2", b"1")], "a")
+    assert workspace.keep([("results-2", b"other")], "a") == first
+    assert (workspace.path / first).read_bytes() == b"1"
+    assert workspace.new_folder().is_dir()
+    second = workspace.keep([("s.csv", b"2")], "b")
+    assert (workspace.path / second).read_bytes() == b"2"
+    assert not (workspace.path / first).exists()
+
+
+def test_a_module_that_was_sent_is_not_imported_and_goes_with_the_visit(tmp_path):
+    workspace, proof = Workspace(), tmp_path / "ran"
+    code = f"open({str(proof)!r}, 'w')".encode()
+    sent = workspace.keep([("typer.py", code)])
+    (workspace.path / "typer.py").write_bytes(code)  # were it there, it would be left alone too
+    job = workspace.job = Job(["describe", sent], workspace.path)
+    here = {"x"}
+    visits = Visits(here.__contains__, patience=0.0)
+    visits.add("x", workspace)
+    deadline = time.monotonic() + 60
+    while job.running:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert not proof.exists()
+    assert "Traceback" not in " ".join(job.lines())
+    assert job.problem()
+    workspace.job = Job(["--help"], workspace.path)
+    visits.clear()
+    assert workspace.path.exists()
+    here.clear()
+    visits.clear()
+    assert not workspace.path.exists()
+    assert not workspace.job.running
 
 
 def test_a_port_that_is_taken_is_named():

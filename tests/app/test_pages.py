@@ -45,7 +45,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag, attrs):
         if tag == "tr":
             self.rows.append([])
-        if tag in ("td", "th", "caption"):
+        if tag in ("td", "th", "p"):
             self.cell = ""
 
     def handle_data(self, data):
@@ -56,7 +56,7 @@ class Reader(HTMLParser):
         if tag in ("td", "th"):
             self.rows[-1].append(self.cell)
             self.cell = None
-        if tag == "caption":
+        if tag == "p":
             self.caption, self.cell = self.cell, None
 
 

@@ -98,7 +98,7 @@ def _show_page() -> None:
     closeness = find_closeness(items, scale)
     left, right = st.columns(2)
     with left:
-        st.subheader("Informational closeness, in bits")
+        st.header("Informational closeness, in bits")
         show_chart(
             draw_matrix(closeness, classes, classes, ("gold class", "predicted class", "closeness")),
             "Heat map of the closeness of every predicted class to every gold class; the table below has the numbers.",
@@ -109,7 +109,7 @@ def _show_page() -> None:
         )
         _show_pairs(closeness, classes)
     with right:
-        st.subheader("What a prediction earns")
+        st.header("What a prediction earns")
         earned = closeness / np.diagonal(closeness)[:, None]
         show_table(
             ["gold \\ predicted", *classes],
@@ -134,7 +134,7 @@ def _show_pairs(closeness: np.ndarray, classes: list[str]) -> None:
     pairs.sort(key=lambda one: (-one[0], one[1], one[2]))
     chosen = [("closest", one) for one in pairs[:3]] + [("farthest", one) for one in pairs[-3:][::-1]]
     show_table(
-        ["", "predicted", "gold", "bits"],
+        ["pair", "predicted", "gold", "bits"],
         [[word, classes[p], classes[g], f"{bits:.2f}"] for word, (bits, g, p) in chosen],
         "Closest and farthest pairs of different classes; closeness is not symmetric",
         text=3,
@@ -142,7 +142,7 @@ def _show_pairs(closeness: np.ndarray, classes: list[str]) -> None:
 
 
 def _show_scores(counts: np.ndarray, shown: dict[str, Any], closeness: np.ndarray, classes: list[str]) -> None:
-    st.subheader("Scores of the run")
+    st.header("Scores of the run")
     printed = shown.get("scores", {})
     found = score_run(counts)
     rows = [
@@ -156,8 +156,8 @@ def _show_scores(counts: np.ndarray, shown: dict[str, Any], closeness: np.ndarra
         for name, (score, undefined) in found.items()
     ]
     head = ["measure", "score", "better", "0/0: documented value", "printed"]
-    if not printed:
-        head, rows = head[:-1], [row[:-1] for row in rows]
+    kept = [0, 1, 2, *[3] * any(undefined for _, undefined in found.values()), *[4] * bool(printed)]
+    head, rows = [head[k] for k in kept], [[row[k] for k in kept] for row in rows]
     show_table(head, rows, "Every score is computed by the function of the measure")
     if shown.get("proximities"):
         place = {label: position for position, label in enumerate(classes)}

@@ -180,7 +180,7 @@ def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names:
     for word in ("assumed", "derived"):
         if shown.get(word):
             st.caption(f"{word.capitalize()}, because it is not in print: {plain(shown[word])}.")
-    st.subheader("Who wins")
+    st.header("Who wins")
     printed = shown.get("differences", {})
     table = []
     for row in compare_estimates(find_measures("quantification"), gold, first, second):
@@ -214,7 +214,7 @@ def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names:
 def _show_moves(
     gold: np.ndarray, first: np.ndarray, second: np.ndarray, names: tuple[str, str], classes: list[str]
 ) -> None:
-    st.subheader("Where does a measure change its mind?")
+    st.header("Where does a measure change its mind?")
     positions = range(len(classes))
     left, right = st.columns(2)
     source = left.selectbox(
@@ -239,7 +239,13 @@ def _show_moves(
         height=300,
     )
     rows = [[name, describe_turns(amounts, ys, names)] for name, (_, ys) in curves.items()]
-    show_table(["measure", "prefers"], rows, f"As mass moves from {classes[source]} to {classes[target]}", text=2)
+    show_table(
+        ["measure", "prefers"],
+        rows,
+        f"As mass moves from {classes[source]} to {classes[target]}: who is preferred at first, and between which amounts of "
+        "mass that changes",
+        text=2,
+    )
     one = st.selectbox("Measure of the map", measures, format_func=str, key="surface")
     if len(classes) > 2:
         grid, better = find_surface(one, gold, first, second, source, target)

@@ -123,7 +123,7 @@ def _show_verdicts(first: np.ndarray, second: np.ndarray, names: tuple[str, str]
         for name, side in zip(names, (True, False), strict=True)
     }
     even = sum(row["difference"] == 0 for row in rows)
-    st.subheader("Who wins")
+    st.header("Who wins")
     st.markdown(
         f"**{ahead[names[0]]}** measures prefer {plain(names[0])}, **{ahead[names[1]]}** prefer {plain(names[1])}, "
         f"**{even}** score both alike."
@@ -173,7 +173,7 @@ def _turn(name: str, first: list[list[int]], second: list[list[int]], _measure: 
 def _show_turning(
     rows: list[dict[str, Any]], first: np.ndarray, second: np.ndarray, names: tuple[str, str], classes: list[str]
 ) -> None:
-    st.subheader("How firm is a verdict?")
+    st.header("How firm is a verdict?")
     choices = {str(row["measure"]): row["measure"] for row in rows if row["difference"] and not row["error"]}
     if not choices:
         st.caption("No measure prefers either run.")
@@ -228,7 +228,7 @@ def describe_moves(found: FewestMoves) -> str:
 
 
 def _search() -> None:
-    st.subheader("Where do two measures disagree most?")
+    st.header("Where do two measures disagree most?")
     measures = {str(one): one for one in find_measures("classification")}
     with st.form("search"):
         columns = st.columns(2)

@@ -15,7 +15,7 @@ import numpy as np
 import streamlit as st
 
 from metaeval.app.charts import draw_intervals, draw_matrix, show_chart
-from metaeval.app.jobs import Job, Workspace
+from metaeval.app.jobs import Job, Visits, Workspace
 from metaeval.app.parts import plain, say_errors, show_table
 from metaeval.errors import MetaevalError, MetaevalWarning
 
@@ -35,6 +35,7 @@ QUESTIONS = {
 TESTED = ("power", "ranks", "overlap", "contradictions")
 MOST_ROWS = 200
 _SHOWN_SECONDS = 1.0
+_LOOK_SECONDS = 15.0
 
 
 def write_command(
@@ -94,12 +95,32 @@ def show() -> None:
         "this page, in a temporary folder that goes with your visit."
     )
     if "workspace" not in st.session_state:
-        st.session_state["workspace"] = Workspace()
+        st.session_state["workspace"] = _open_workspace()
     with say_errors(str(st.session_state["workspace"].path)):
         opened = _choose_source()
         if opened is not None:
             _ask(*opened)
     _follow()
+
+
+def _open_workspace() -> Workspace:
+    from streamlit.runtime import exists
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+    workspace, context = Workspace(), get_script_run_ctx()
+    if context is not None and exists():
+        _find_visits().add(context.session_id, workspace)
+    return workspace
+
+
+@st.cache_resource(show_spinner=False)
+def _find_visits() -> Visits:
+    """Return the visits to this server. Streamlit itself forgets one only when the next begins."""
+    from streamlit.runtime import get_instance
+
+    visits = Visits(get_instance().is_active_session, float(st.get_option("server.disconnectedSessionTTL")))
+    visits.watch(_LOOK_SECONDS)
+    return visits
 
 
 def _choose_source() -> tuple[str, list[str], Any] | None:
@@ -122,7 +143,7 @@ def _choose_source() -> tuple[str, list[str], Any] | None:
             "Tables with the columns run, topic, measure and score; runs × topics tables; trec_eval -q and other formats."
         )
         return None
-    source = str(named) if not sent else workspace.keep([(one.name, one.getvalue()) for one in sent])
+    source = str(named) if not sent else _keep(workspace, sent)
     reading = [
         *([] if form == FORMATS[0] else [f"--from={form}"]),
         *([] if missing == "raise" else [f"--missing={missing}"]),
@@ -134,6 +155,10 @@ def _choose_source() -> tuple[str, list[str], Any] | None:
     )
     st.success(plain(f"{scores!r}"))
     return source, reading, scores
+
+
+def _keep(workspace: Workspace, sent: Sequence[Any]) -> str:
+    return workspace.keep([(one.name, one.getvalue()) for one in sent], _fingerprint(sent))
 
 
 def _fingerprint(sent: Sequence[Any]) -> str:
@@ -183,14 +208,19 @@ def _ask(source: str, reading: list[str], scores: Any) -> None:
     job: Job | None = st.session_state.get("job")
     busy = job is not None and job.running
     workspace: Workspace = st.session_state["workspace"]
-    shown = write_command(question, source, options, "results", reading)
+    # What the visitor calls the file, not where it lies here.
+    called = source.partition("/")[2] or ("folder" if source.startswith("sent-") else source)
+    shown = write_command(question, called, options, "results", reading)
     st.code(f"metaeval {shlex.join(shown)}", language=None)
     if st.button("Answer", type="primary", disabled=busy, key="start"):
         if question in ("agreement", "similarity", "overlap", "contradictions", "compare") and len(names) < 2:
             raise MetaevalError(f"there is one measure only, {names[0]}; this question compares two or more")
         folder = workspace.new_folder()
         words = write_command(question, source, options, folder.name, reading)
-        st.session_state.update(job=Job(words, workspace.path), folder=folder, asked=question)
+        if workspace.job is not None:
+            workspace.job.stop()
+        workspace.job = Job(words, workspace.path)
+        st.session_state.update(job=workspace.job, folder=folder, asked=question)
 
 
 def _follow() -> None:
@@ -222,7 +252,7 @@ def _watch() -> None:
 
 
 def _show_results(job: Job, folder: Path, question: str) -> None:
-    st.subheader(QUESTIONS[question])
+    st.header(QUESTIONS[question])
     for note in job.notes():
         st.warning(plain(note))
     if question == "compare":
