@@ -173,12 +173,12 @@ class BaselinePreference(Result):
         said = self.signature if signature else None
         with open_canvas(ax, size, said, width=across, height=down, shape=(rows, columns)) as canvas:
             for axes, (one, two) in zip(canvas.panels, pairs, strict=False):
-                self._draw_deltas(axes, names.index(one), names.index(two))
+                self._draw_deltas(axes, names.index(one), names.index(two), 0 if size is None else 6)
             for axes in canvas.panels[len(pairs) :]:
                 axes.set_visible(False)
         return canvas.figure
 
-    def _draw_deltas(self, axes: Axes, one: int, two: int) -> None:
+    def _draw_deltas(self, axes: Axes, one: int, two: int, small: int = 0) -> None:
         from metaeval.show.canvas import typeset
         from metaeval.show.style import GREY
 
@@ -193,7 +193,7 @@ class BaselinePreference(Result):
         axes.text(0.03, 0.97, str(second), transform=axes.transAxes, va="top", fontsize=8, bbox=box)
         axes.text(0.97, 0.03, str(fourth), transform=axes.transAxes, ha="right", fontsize=8, bbox=box)
         r, low, high = _correlate(x, y)
-        axes.set_title(f"r = {r:.3f} [{low:.3f}, {high:.3f}]", fontsize=8)
+        axes.set_title(f"r = {r:.3f} [{low:.3f}, {high:.3f}]", fontsize=small or 8)
         axes.set(xlabel=f"Δ {self.measures[one].title}", ylabel=f"Δ {self.measures[two].title}")
         typeset(axes.xaxis.label, axes.yaxis.label)
 

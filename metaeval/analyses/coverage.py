@@ -89,11 +89,14 @@ class UnanimousImprovement(Result):
         """Draw the ratio of every two runs, the run that improves on most others first."""
         from metaeval.show.canvas import open_canvas
         from metaeval.show.heatmap import scale_map
+        from metaeval.show.style import find_size
 
         order = np.argsort(-self.ratio.sum(axis=1), kind="stable")
         names = [self.runs[r] for r in order]
         n = len(names)
         side = min(12.0, max(3.4, 0.2 * n + 2.0))
+        if isinstance(size, str):  # the cells are square
+            side = find_size(size, side + 0.8, side)[0] - 0.3
         with open_canvas(ax, size, self.signature if signature else None, width=side + 0.8, height=side) as canvas:
             axes = canvas.panels[0]
             ratio = self.ratio[np.ix_(order, order)]
@@ -104,7 +107,7 @@ class UnanimousImprovement(Result):
             axes.set_xticks(shown, [names[r] for r in shown], rotation=90, fontsize=6)
             axes.set_yticks(shown, [names[r] for r in shown], fontsize=6)
             axes.set(xlabel="run", ylabel="run")
-            label = "UIR of the row's run over the column's"
+            label = "UIR, row over column"
             canvas.figure.colorbar(image, ax=axes, shrink=0.8, label=label, aspect=25).outline.set_visible(False)
         return canvas.figure
 

@@ -169,7 +169,7 @@ class Properties(Result):
 
         rows = {str(one): row for row, one in enumerate(self.measures)}
         columns = {name: column for column, name in enumerate(self.names)}
-        across, down = max(5.6, 1.1 * len(columns) + 2.3), 0.27 * len(rows) + 1.5
+        across, down = max(5.6, 1.1 * len(columns) + 2.3), 0.27 * len(rows) + (2.8 if size == "column" else 1.5)
         with open_canvas(ax, size, self.signature if signature else None, width=across, height=down) as canvas:
             axes = canvas.panels[0]
             for one in self.checks:
