@@ -1,4 +1,7 @@
-"""Run every benchmark: ``python -m benchmarks [NAME …] [--quick] [--save]``; what is saved is what docs/scaling.md says."""
+"""Run every benchmark: ``python -m benchmarks [NAME …] [--quick] [--save]``; what is saved is what docs/scaling.md says.
+
+``python -m benchmarks --against COMMIT`` measures the code of that commit and this one in turn.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,42 @@ from pathlib import Path
 
 import pandas as pd
 
-BENCHMARKS = ("scores", "split_half", "tukey", "max_t", "coverage", "memory", "workers")
+from benchmarks.against import run as run_against
+
+BENCHMARKS = (
+    "scores", "split_half", "tukey", "max_t", "coverage", "memory", "workers", "resume", "growth", "first_call", "peers",
+    "cluster",
+)  # fmt: skip
 
 MEASURED = Path(__file__).parent / "measured"
+
+
+def draw_growth(frame: pd.DataFrame, path: Path) -> None:
+    """Draw seconds against size, a panel for each that grows, with the limit and the fitted exponents."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.rcParams["svg.hashsalt"] = "metaeval"
+    kinds = list(frame["grows"].unique())
+    figure = Figure(figsize=(3.2 * len(kinds), 3.4), layout="constrained")
+    for panel, kind in zip(figure.subplots(1, len(kinds), sharey=True), kinds, strict=True):
+        for colour, (name, own) in zip(("C0", "C1"), frame[frame["grows"] == kind].groupby(level=0), strict=True):
+            one = own.iloc[0]
+            label = f"{name}: {one['exponent']:.2f} ± {one['error']:.2f}"
+            panel.loglog(own["size"], own["seconds"], "o-", color=colour, label=label)
+            panel.loglog(own["size"], own["limit"], ":", color=colour)
+        panel.set_xlabel(f"{kind} (dotted: copying memory)")
+        panel.legend(title="exponent", fontsize="small")
+    figure.axes[0].set_ylabel("seconds")
+    figure.savefig(path, metadata={"Date": None})
 
 
 def main() -> None:
     """Print the rows of every benchmark; ratios are of times measured in this process, one after the other."""
     words = sys.argv[1:]
+    if words[:1] == ["--against"] and len(words) == 2:
+        print(pd.DataFrame(run_against(words[1])).set_index("name").to_string(float_format="{:.4g}".format))
+        return
     names = [word for word in words if not word.startswith("-")] or list(BENCHMARKS)
     unknown = [name for name in names if name not in BENCHMARKS]
     if unknown:
@@ -33,6 +64,8 @@ def main() -> None:
         if "--save" in words:
             MEASURED.mkdir(exist_ok=True)
             frame.to_csv(MEASURED / f"{name}.csv", float_format="%.4g", lineterminator="\n")
+            if name == "growth":
+                draw_growth(frame, MEASURED / "growth.svg")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ from metaeval.cli.options import (
     MeasureArguments,
     MeasureNames,
     Out,
+    Resume,
     Source,
     Sources,
     Style,
@@ -168,7 +170,7 @@ class _Plan:
             if one.flags:
                 declared[one.name] = one.declare()
             if one.name == "n_jobs":
-                declared["cluster"] = (Cluster, None)
+                declared |= {"cluster": (Cluster, None), "resume": (Resume, None)}
         for switch, function in self.switches.items():
             question = parse_docstring(function).question
             declared[switch] = (Annotated[bool, typer.Option(*spell(switch), help=question)], False)
@@ -191,7 +193,11 @@ class _Plan:
         arguments = {one.name: values[known[one.spelling].name] for one in self._read(function)}
         if function is self.before:
             arguments |= _UNSEEN
-        with working(function.__name__.replace("_", " ")), _spread(arguments, values.get("cluster")) as arguments:
+        with (
+            working(function.__name__.replace("_", " ")),
+            _spread(arguments, values.get("cluster")) as arguments,
+            _keep(values.get("resume")),
+        ):
             return function(subject, **arguments)
 
 
@@ -321,6 +327,15 @@ def _spread(arguments: dict[str, Any], cluster: str | None) -> Iterator[dict[str
 
     with on_cluster(cluster):
         yield {**arguments, "n_jobs": -1}
+
+
+def _keep(folder: Path | None) -> AbstractContextManager[None]:
+    """Keep finished work in a folder, if there is one."""
+    if folder is None:
+        return nullcontext()
+    from metaeval.stats.parallel import resumable
+
+    return resumable(folder)
 
 
 def _write_help(function: Function, examples: Iterable[str]) -> str:

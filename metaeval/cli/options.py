@@ -172,6 +172,10 @@ DistinctRuns = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help=HELP["seed"])]
 Jobs = Annotated[int, typer.Option(help=HELP["n_jobs"])]
+Resume = Annotated[
+    Path | None,
+    typer.Option(help="Keep finished trials in this folder, and go on from there if the command was killed"),
+]
 Cluster = Annotated[str | None, typer.Option(help="Work on a Dask cluster: its scheduler's address, tcp://HOST:PORT")]
 Style = Annotated[str, typer.Option("--format", "-f", help="How the table is printed", **choose(STYLES))]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for table, rows and figure")]

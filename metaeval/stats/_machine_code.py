@@ -10,7 +10,7 @@ import contextlib
 import ctypes
 import hashlib
 import os
-import tempfile
+import stat
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,10 +19,11 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from metaeval.stats._kept import keep, read_kept
+
 FOLDER = "METAEVAL_KERNELS"
 """The environment variable that names another folder for kept machine code; empty to keep none."""
 
-_DIGEST = hashlib.sha256().digest_size
 _engines: list[Any] = []  # machine code stays in memory as long as its engine does
 
 
@@ -107,25 +108,24 @@ def _find_file(source: str, name: str, machine: tuple[str, str]) -> Path | None:
 
 
 def _read_code(kept: Path | None) -> bytes | None:
-    """Return what is kept; None if there is nothing, or it is damaged: its digest stands before it."""
+    """Return what is kept; None if there is nothing, it is damaged, or others could write it."""
     try:
-        content = kept.read_bytes() if kept else b""
+        own = kept is not None and _is_own(kept) and _is_own(kept.parent)
     except OSError:
         return None
-    digest, code = content[:_DIGEST], content[_DIGEST:]
-    return code if code and hashlib.sha256(code).digest() == digest else None
+    return read_kept(kept) if kept is not None and own else None
+
+
+def _is_own(path: Path) -> bool:
+    """Say whether a file or folder is this user's or the system's, and not open to everybody: what it holds is run."""
+    if not hasattr(os, "getuid"):  # Windows keeps a user's cache from others
+        return True
+    about = path.stat()
+    return about.st_uid in (0, os.getuid()) and not about.st_mode & stat.S_IWOTH
 
 
 def _keep_code(kept: Path | None, code: bytes) -> None:
     """Keep machine code for other processes; where nothing can be written, they compile it themselves."""
-    if kept is None:
-        return
-    with contextlib.suppress(OSError):
-        kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(dir=kept.parent, prefix=f".{kept.name}-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(code).digest() + code)
-            os.replace(aside, kept)
-        except OSError:
-            os.unlink(aside)
+    if kept is not None:
+        with contextlib.suppress(OSError):
+            keep(kept, code)

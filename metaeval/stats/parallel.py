@@ -1,13 +1,127 @@
-"""Run trials on threads, processes or a Dask cluster, with the same results."""
+"""Run trials on threads, processes or a Dask cluster, with the same results; keep what is done, to go on later."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import io
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from metaeval.errors import MetaevalError
+from metaeval.stats._kept import keep, read_kept
+
+_folder: ContextVar[Path | None] = ContextVar("folder of results that are kept", default=None)
+
+
+@contextmanager
+def resumable(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep the trials of randomised tests in a folder, so that a study that is killed goes on where it was.
+
+    Inside this context, each finished block of trials is a file in the folder, there whole or not at all. Its name
+    states the scores, the seed and the numbers of the trials; whatever is found there is not computed again, whichever
+    process, machine, engine or number of jobs computed it. Delete the folder when the study is done.
+
+    Parameters
+    ----------
+    folder : path
+        Made if need be. One folder can serve many collections and studies.
+
+    Raises
+    ------
+    MetaevalError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> import metaeval
+    >>> with metaeval.resumable("work/"):                                 # doctest: +SKIP
+    ...     powers = [metaeval.discriminative_power(scores, n_permutations=1_000_000) for scores in collections]
+    """
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MetaevalError(f"{path}: finished work cannot be kept there: {error.strerror or error}") from None
+    token = _folder.set(path)
+    try:
+        yield
+    finally:
+        _folder.reset(token)
+
+
+def is_resumable() -> bool:
+    """Is finished work kept at present?"""
+    return _folder.get() is not None
+
+
+def run_kept_tasks(
+    tasks: Sequence[Any], names: Sequence[str], *, n_jobs: int, prefer: str | None = None
+) -> list[npt.NDArray[Any]]:
+    """Return the arrays that tasks make; inside `resumable`, those that are kept are not made again.
+
+    Parameters
+    ----------
+    tasks : sequence of joblib.delayed
+        As `run_tasks` takes them.
+    names : sequence of str
+        Of the tasks: equal names have equal results, always.
+    n_jobs, prefer : optional
+        As `run_tasks` takes them.
+
+    Returns
+    -------
+    list of ndarray
+        In the order of the tasks.
+
+    Raises
+    ------
+    MetaevalError
+        If finished work cannot be written.
+    """
+    folder = _folder.get()
+    if folder is None:
+        return run_tasks(tasks, n_jobs=n_jobs, prefer=prefer)
+    found = {name: _read_array(folder / f"{name}.npy") for name in names}
+    missing = [(name, task) for name, task in zip(names, tasks, strict=True) if found[name] is None]
+    results = _run_in_turn([task for _, task in missing], n_jobs, prefer)
+    for (name, _), array in zip(missing, results, strict=True):
+        found[name] = array
+        stream = io.BytesIO()
+        np.save(stream, array, allow_pickle=False)
+        try:
+            keep(folder / f"{name}.npy", stream.getvalue())
+        except OSError as error:
+            raise MetaevalError(f"{folder}: finished work cannot be kept there: {error.strerror or error}") from None
+    return [array for name in names if (array := found[name]) is not None]
+
+
+def _read_array(path: Path) -> npt.NDArray[Any] | None:
+    content = read_kept(path)
+    if content is None:
+        return None
+    array: npt.NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)
+    return array
+
+
+def _run_in_turn(tasks: list[Any], n_jobs: int, prefer: str | None) -> Iterator[Any]:
+    """Yield the results of tasks in their order, each as soon as it is there."""
+    import joblib
+
+    done = 0
+    try:
+        for result in joblib.Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(tasks):
+            done += 1
+            yield result
+    except BrokenProcessPool:
+        for function, arguments, options in tasks[done:]:
+            yield function(*arguments, **options)
 
 
 def run_tasks(tasks: Iterable[Any], *, n_jobs: int, prefer: str | None = None) -> list[Any]:

@@ -9,6 +9,7 @@ least the observed difference of their means.
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_values
-from metaeval.stats.parallel import run_tasks
+from metaeval.stats.parallel import is_resumable, run_kept_tasks
 from metaeval.stats.permutations import LARGEST_NETWORK, ROWS_A_CALL, permute_columns
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.streams import check_key, trial_keys
@@ -35,6 +36,13 @@ LARGEST_SUMS = 32 * 2**20
 # many small tests add up too, and both engines give the same results.
 LOADING_PAYS = 100_000_000
 COMPILING_PAYS_PER_RUN = 12_000_000
+
+# Work of a block of trials that is kept for a study to be resumed: about half a second of the compiled engine, much
+# longer than writing a file takes.
+KEPT_WORK = 4_000_000_000
+RECIPE = 1
+"""Goes up when the trials change: what is kept from an earlier recipe is not used."""
+
 _numpy_work = 0
 
 
@@ -96,15 +104,17 @@ def randomised_tukey_hsd(
     check_key(key)
     engine = _choose_engine(engine, scores.shape, n_permutations)
     units = quantise(scores)
-    blocks = _divide_trials(first_trial, n_permutations, n_jobs)
-    if len(blocks) == 1:
+    kept = is_resumable()
+    blocks = _divide_trials(first_trial, n_permutations, n_jobs, scores.shape if kept else None)
+    if len(blocks) == 1 and not kept:
         ranges = [trial_ranges(units, key, blocks[0], engine)]
     else:
         import joblib
 
         task = _Task(units)
-        tasks = (joblib.delayed(task.ranges)(key, block, engine) for block in blocks)
-        ranges = run_tasks(tasks, n_jobs=n_jobs, prefer="threads")
+        tasks = [joblib.delayed(task.ranges)(key, block, engine) for block in blocks]
+        names = task.name_blocks(key, blocks) if kept else [str(block) for block in blocks]
+        ranges = run_kept_tasks(tasks, names, n_jobs=n_jobs, prefer="threads")
     return _count_exceedances(units, np.concatenate(ranges))
 
 
@@ -169,6 +179,12 @@ class _Task:
     def ranges(self, key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
         return trial_ranges(self.units, key, trials, engine)
 
+    def name_blocks(self, key: int, blocks: list[range]) -> list[str]:
+        """Name the results of blocks after everything that they depend on."""
+        said = hashlib.sha256(f"{RECIPE} {self.units.shape} {key}".encode())
+        said.update(np.ascontiguousarray(self.units, dtype="<u4").tobytes())
+        return [f"ranges-{said.hexdigest()[:32]}-{block.start}-{block.stop}" for block in blocks]
+
 
 def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Literal["numpy", "numba"]:
     if engine == "numpy":
@@ -199,11 +215,15 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     return "numpy"
 
 
-def _divide_trials(first_trial: int, n_trials: int, n_jobs: int) -> list[range]:
+def _divide_trials(first_trial: int, n_trials: int, n_jobs: int, shape: tuple[int, ...] | None = None) -> list[range]:
+    """Divide the trials among jobs or, if they are to be kept, into blocks that do not depend on the number of jobs."""
     if first_trial < 0:
         raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     size = n_trials
-    if n_jobs != 1:
+    if shape is not None:
+        n_runs, n_topics, n_measures = shape
+        size = max(SMALLEST_BLOCK, KEPT_WORK // (n_runs * n_topics * (4 + n_measures)))
+    elif n_jobs != 1:
         import joblib
 
         size = max(SMALLEST_BLOCK, -(-n_trials // joblib.effective_n_jobs(n_jobs)))

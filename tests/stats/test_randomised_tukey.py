@@ -314,6 +314,14 @@ class TestKeptMachineCode:
         kept.write_bytes(kept.read_bytes()[:-1])
         assert [counts(tmp_path), counts(tmp_path)] == [1, 0]
 
+    def test_what_everybody_could_have_written_is_not_run(self, counts, tmp_path):
+        counts(tmp_path)
+        (kept,) = tmp_path.iterdir()
+        kept.chmod(0o666)
+        assert counts(tmp_path) == 1
+        tmp_path.chmod(0o777)
+        assert counts(tmp_path) == 1
+
     def test_where_nothing_can_be_written_it_works_all_the_same(self, counts, tmp_path):
         (tmp_path / "file").touch()
         assert counts(tmp_path / "file" / "no folder") == 1
