@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import app as playground, cite, compare, data, judges, measures, scores
+from metaeval.cli import cite, compare, data, judges, measures, playground, scores
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_note, print_problem
 from metaeval.cli.quick import COMPLETION, import_later
