@@ -19,6 +19,7 @@ from experiments.conclusions import explain_words as explain_conclusions
 from experiments.index import tabulate_reproduction
 from experiments.page import explain_words
 from experiments.papers import PAPERS
+from experiments.scaling import describe_scaling
 from metaeval.analyses.agreement_pooling import ENOUGH_TOPICS
 
 PAPERS_TEST = "randomised-tukey-hsd"
@@ -68,6 +69,7 @@ def write_facts(root: Path) -> dict[str, list[str]]:
         "workers": tabulate_workers(pd.read_csv(measured / "workers.csv")),
         "engines": compare_engines(pd.read_csv(measured / "tukey.csv")),
         "memory": list_memory(pd.read_csv(measured / "memory.csv")),
+        **describe_scaling(measured),
     }
 
 
