@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import threading
@@ -116,7 +117,7 @@ def _serve(host: str, port: int) -> None:
         "browser.gatherUsageStats": "false",
         "browser.serverAddress": host,
         "theme.light.primaryColor": "#0b5cad",  # Streamlit's own red is too pale to be read on its tint
-        "theme.dark.primaryColor": "#2f86d9",
+        "theme.dark.primaryColor": "#4a9ee8",
         "client.toolbarMode": "minimal",
         "client.showErrorDetails": "none",
         "logger.level": "error",
@@ -126,4 +127,6 @@ def _serve(host: str, port: int) -> None:
         str(Path(__file__).with_name("main.py")),
         *(f"--{name}={value}" for name, value in settings.items()),
     ]
+    if hasattr(signal, "SIGHUP"):  # a terminal that is closed: end as by Ctrl-C, so that the visitors' folders go
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     streamlit(words, standalone_mode=False)

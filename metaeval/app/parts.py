@@ -19,8 +19,7 @@ STYLE = """<style>
 .me-wide table{border-collapse:collapse;font-size:.9rem}
 .me-caption{font-size:.9rem;margin:.2rem 0 .3rem;max-width:44rem}
 .stHeading h2{font-size:1.6rem}
-[data-testid="stCaptionContainer"]{color:inherit}
-[data-testid="stCaptionContainer"] p{opacity:.85}
+[data-testid="stCaptionContainer"],[data-testid="stCaptionContainer"] p{color:inherit!important;opacity:1!important}
 .me-wide th,.me-wide td{padding:.2rem .6rem;border-bottom:1px solid rgba(128,128,128,.35);text-align:left}
 .me-wide th,.me-wide td{white-space:nowrap}
 .me-wide td.long{white-space:normal;min-width:13rem}

@@ -1,6 +1,7 @@
 """The playground as a process of its own, for tests in a browser and for the pictures of the docs."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -39,5 +40,6 @@ def running_app(*options):
                 time.sleep(0.05)
         yield address
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGHUP)  # the terminal is closed: it ends in order, so that temporary folders go
         process.communicate(timeout=30)
+        assert process.returncode == 0
