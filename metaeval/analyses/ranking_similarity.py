@@ -14,8 +14,9 @@ from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
+from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
-from metaeval.show.table import Table, band_marks, take_upper_triangle
+from metaeval.show.table import Table, take_upper_triangle
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.scale import scale_scores
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
     from metaeval.show.canvas import Axis
     from metaeval.show.style import Size
-
-CLASSIFICATION_BANDS, QUANTIFICATION_BANDS = (0.8, 0.6), (0.9, 0.8)
-"""Where the papers' colour bands of τ begin (ACL 2021, Tables 2 and 5)."""
 
 _CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
@@ -105,9 +103,7 @@ class RankingSimilarity(Result):
         return self.symbol if symmetric else f"{self.symbol}; rows are the reference"
 
     def to_table(self) -> Table:
-        """Return τ above the diagonal, in the papers' colour bands (ACL 2021, Tables 2 and 5); all of it if not symmetric."""
-        kinds = {one.kind for one in self.measures}
-        bands = QUANTIFICATION_BANDS if kinds == {"quantification"} else CLASSIFICATION_BANDS
+        """Return τ above the diagonal, as in ACL 2021, Tables 2 and 5; all of it if not symmetric."""
         frame, which = self.to_frame(), parse_rank_correlation(self.variant)
         if which.symmetric:
             frame, rows = take_upper_triangle(frame), ""
@@ -115,10 +111,10 @@ class RankingSimilarity(Result):
             rows = "; rows are the reference"
         of = "Kendall's " if which.name in ("tau_a", "tau_b") else ""
         caption = (
-            f"Ranking similarity: {of}{self.symbol} between the rankings of runs by every two measures{rows}; "
-            f"bands begin at {bands[0]:g} and {bands[1]:g}. {self.no_interval}"
+            f"Ranking similarity: {of}{self.symbol} between the rankings of runs by every two measures{rows}. "
+            f"{self.no_interval}"
         ).strip()
-        return Table(frame, caption, self.signature, marks=band_marks(*bands))
+        return Table(frame, caption, self.signature, marks=shade_marks())
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw τ between all pairs of measures as a heat map with its numbers."""

@@ -12,6 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.files import write_atomically
+from metaeval.show.latex import Width
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, format_csv, to_records
 
@@ -122,9 +123,31 @@ class Result(ABC):
         """Return the table as Markdown."""
         return self.to_table().to_markdown()
 
-    def to_latex(self) -> str:
-        """Return the table as LaTeX with booktabs rules."""
-        return self.to_table().to_latex()
+    def to_latex(self, *, width: Width = None, label: str = "") -> str:
+        """Return the table as LaTeX with booktabs rules, see `metaeval.Table.to_latex`."""
+        return self.to_table().to_latex(width=width, label=label)
+
+    def to_excel(self, path: str | Path) -> None:
+        """Write a workbook (.xlsx): the table, every row, and each detail on a sheet of its own.
+
+        Parameters
+        ----------
+        path : path
+            Names from data are text in it, never formulas. Needs the package openpyxl.
+        """
+        from metaeval.show.workbook import write_workbook
+
+        table = self.to_table()
+        sheets = {"table": table.frame, "rows": self.to_frame(), **self.details()}
+        notes = {"what": table.caption, "signature": str(self.signature)}
+        notes |= {f"note {number}": note for number, note in enumerate(self.notes(), start=1)}
+        write_workbook(Path(path), sheets, notes)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from metaeval.show.html import write_fragment
+
+        return write_fragment([self.to_table()], self.notes())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""

@@ -209,7 +209,9 @@ class RunRanks(Result):
         super().write_tables(folder, name)
         tables = [*self.detail_tables(), self.to_table()]
         write_atomically(folder / f"{name}.md", "\n".join(one.to_markdown() for one in tables))
-        write_atomically(folder / f"{name}.tex", "\n".join(one.to_latex() for one in tables))
+        labelled = enumerate(tables, start=1)
+        latex = [one.to_latex(label=f"tab:run-ranks-{self.collection}-{number}") for number, one in labelled]
+        write_atomically(folder / f"{name}.tex", "\n".join(latex))
         title = f"Leaderboard: {self.collection or 'scores'}"
         write_atomically(folder / f"{name}.html", write_page(title, tables))
 

@@ -164,6 +164,9 @@ def _print_json(content: dict[str, Any]) -> None:
     print(json.dumps(content, ensure_ascii=plain, indent=1))
 
 
+_FIGURES = (".png", ".svg", ".pdf")
+
+
 def write_results(results: dict[str, Result], out: Path) -> None:
     """Write all tables, NAME.json and all figures of all results, or nothing."""
     from metaeval.files import write_atomically, write_together
@@ -174,17 +177,17 @@ def write_results(results: dict[str, Result], out: Path) -> None:
         for name, result in results.items():
             result.write_tables(aside, name)
             write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
-            save_figure(result.plot(), aside, name)
+            save_figure(result.plot(), aside, name, suffixes=_FIGURES)
             for figure, draw in result.more_figures().items():
-                save_figure(draw(), aside, f"{name}-{figure}")
+                save_figure(draw(), aside, f"{name}-{figure}", suffixes=_FIGURES)
         pages = {name for name in results if (aside / f"{name}.html").exists()}
     for name, result in results.items():
         tables = ", ".join(
             f"{name}{detail}.csv" for detail in ["", *(f"-{one.replace('_', '-')}" for one in result.details())]
         )
         page = ".html, " if name in pages else ""
-        more = "".join(f", {name}-{one}.png and .svg" for one in result.more_figures())
-        print(f"wrote {tables}, {name}.md, .tex, {page}.json, .png and .svg{more} into {out}", file=sys.stderr)
+        more = "".join(f", {name}-{one}.png, .svg and .pdf" for one in result.more_figures())
+        print(f"wrote {tables}, {name}.md, .tex, {page}.json, .png, .svg and .pdf{more} into {out}", file=sys.stderr)
 
 
 def _find_former(out: Path, name: str) -> list[str]:

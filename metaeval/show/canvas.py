@@ -47,6 +47,11 @@ class Canvas:
         return self.is_own and self.figure.get_figwidth() < 4
 
     @property
+    def longest(self) -> int:
+        """How many characters a name may have."""
+        return 32 if not self.is_own else max(18, min(40, int(4.6 * self.figure.get_figwidth())))
+
+    @property
     def font_size(self) -> float:
         """Size of the letters, in points."""
         return 9 if self.size is None else 7.5
@@ -130,13 +135,19 @@ def sign_figure(figure: Figure, signature: Signature | str, *, grow: bool = True
     lines = textwrap.wrap(text, max(20, int(figure.get_figwidth() * 126 / font_size)))
     below = (len(lines) * 1.25 * font_size + 7) / 72
     width, height = figure.get_size_inches()
+    common = figure.get_supxlabel()
+    own = below
+    if common:  # which the layout would put at the very bottom
+        below += 0.22
     if grow:
         height += below
         figure.set_size_inches(width, height)
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.set(rect=(0, below / height, 1, 1 - below / height))  # type: ignore[call-arg]
-    place = (below - 4 / 72) / height
+    if common:
+        figure.supxlabel(common, y=own / height, va="bottom", fontsize=9)
+    place = (own - 4 / 72) / height
     figure.text(0.06 / width, place, "\n".join(lines), fontsize=font_size, color="#555555", va="top", linespacing=1.15)
     return figure
 

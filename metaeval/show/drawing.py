@@ -13,6 +13,7 @@ from matplotlib.transforms import Bbox, BboxBase
 from metaeval.errors import visible
 from metaeval.show.canvas import Axis, open_canvas, sign_figure, typeset, typeset_ticks
 from metaeval.show.heatmap import draw_heatmap
+from metaeval.show.names import shorten_name
 from metaeval.show.signature import Signature
 from metaeval.show.style import GREY, Size, choose_looks, house_style
 
@@ -147,20 +148,23 @@ def draw_intervals(
                 row.centre, place, marker, color=colour, markerfacecolor=face, markersize=4 if small else 6,
                 markeredgewidth=0.8 if small else 1,
             )  # fmt: skip
-        typeset_ticks(axes, "y", [row.title for row in rows])
+        titles = [shorten_name(row.title, canvas.longest) for row in rows]
+        typeset_ticks(axes, "y", titles)
         for level, style in levels:
             axes.axvline(level, color=GREY, linewidth=0.9, linestyle=style, zorder=0)
         axes.set_ylim(-0.6, len(rows) - 0.4)
         if limits is not None:
             axes.set_xlim(limits)
         axes.grid(axis="y", visible=False)
-        axes.set_xlabel(wrap_label(label, canvas.figure.get_figwidth() if canvas.is_own else 6, small=small))
+        across = canvas.figure.get_figwidth() if canvas.is_own else 6
+        room = across - (0.055 if small else 0.075) * max(len(one) for one in titles)
+        axes.set_xlabel(wrap_label(label, room, small=small))
         typeset(axes.xaxis.label)
     return canvas.figure
 
 
 def wrap_label(label: str, width: float, *, small: bool = False) -> str:
-    """Break the label of an axis into lines, as long as a part of a figure's width in inches.
+    """Break the label of an axis into lines of a width in inches.
 
     Parameters
     ----------
@@ -175,4 +179,4 @@ def wrap_label(label: str, width: float, *, small: bool = False) -> str:
     """
     import textwrap
 
-    return "\n".join(textwrap.wrap(label, max(16, int(width * (13.5 if small else 11.5) * 0.85))))
+    return "\n".join(textwrap.wrap(label, max(16, int(width * (15 if small else 12.5)))))

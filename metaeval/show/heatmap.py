@@ -15,7 +15,7 @@ from scipy.spatial.distance import squareform
 
 from metaeval.show.canvas import Axis, open_canvas, typeset, typeset_ticks
 from metaeval.show.colours import shade, text_colour
-from metaeval.show.names import spell_parameters
+from metaeval.show.names import shorten_name, spell_parameters
 from metaeval.show.signature import Signature
 from metaeval.show.style import GREY, Size, find_size
 
@@ -131,6 +131,7 @@ def draw_heatmap(
         ]
         axes.imshow(np.array(painted, dtype=np.uint8), interpolation="nearest")
         axes.grid(False)
+        names = [shorten_name(name, canvas.longest) for name in names]
         points = _cell_points(figure, names, canvas.is_own)
         letters = float(np.clip(0.8 * points, 4, canvas.font_size))
         upright = points < 10

@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 
 from metaeval.errors import visible
+from metaeval.show.names import to_html
 from metaeval.show.table import Table
 
 STYLE = """
@@ -53,16 +54,33 @@ def write_page(title: str, tables: Sequence[Table]) -> str:
     )
 
 
+def write_fragment(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
+    """Return tables and notes as a part of a page, as notebooks show it; names from data are text in it.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+    notes : sequence of str, optional
+
+    Returns
+    -------
+    str
+    """
+    body = "\n".join(_write_table(one) for one in tables)
+    listed = "".join(f"<li>{to_html(note)}</li>" for note in notes)
+    return f"<div>{body}{f'<ul>{listed}</ul>' if listed else ''}</div>"
+
+
 def _write_table(table: Table) -> str:
-    head, left, rows = table.to_cells()
+    head, left, rows = table.to_cells(titles=True)
     classes = ["" if one else ' class="number"' for one in left]
-    top = "".join(f'<th scope="col"{c}>{_escape(cell)}</th>' for c, cell in zip(classes, head, strict=True))
+    top = "".join(f'<th scope="col"{c}>{to_html(cell)}</th>' for c, cell in zip(classes, head, strict=True))
     body = "\n".join(
-        "<tr>" + "".join(f"<td{c}>{_escape(cell)}</td>" for c, cell in zip(classes, row, strict=True)) + "</tr>"
+        "<tr>" + "".join(f"<td{c}>{to_html(cell)}</td>" for c, cell in zip(classes, row, strict=True)) + "</tr>"
         for row in rows
     )
     return (
-        f'<div class="wide"><table><caption>{_escape(table.caption)}</caption>\n<thead><tr>{top}</tr></thead>\n'
+        f'<div class="wide"><table><caption>{to_html(table.caption)}</caption>\n<thead><tr>{top}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>\n<p><small>{_escape(str(table.signature))}</small></p>"
     )
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation
 
 from metaeval.show.canvas import Canvas, typeset
-from metaeval.show.names import to_mathtext
+from metaeval.show.names import shorten_name, to_mathtext
 from metaeval.show.style import GREY
 
 
@@ -91,8 +91,9 @@ def label_right(axes: Axes, ends: Sequence[End], font_size: float) -> bool:
         return False
     for one, place in zip(ends, placed, strict=True):
         axes.annotate(
-            to_mathtext(one.text), (one.x, one.y), (1.04, (place - box.y0) / box.height), textcoords="axes fraction",
-            va="center", ha="left", fontsize=font_size, color=one.colour, parse_math=True, annotation_clip=False,
+            to_mathtext(shorten_name(one.text, 24)), (one.x, one.y), (1.04, (place - box.y0) / box.height),
+            textcoords="axes fraction", va="center", ha="left",
+            fontsize=font_size, color=one.colour, parse_math=True, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": one.colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 2},
         )  # fmt: skip
     return True
@@ -161,4 +162,6 @@ def place_legend(canvas: Canvas, axes: Axes, title: str = "") -> None:
             handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, ncols=columns,
             handlelength=3, **settings,
         )  # fmt: skip
+    for text in legend.get_texts():
+        text.set_text(shorten_name(text.get_text(), canvas.longest))
     typeset(*legend.get_texts())

@@ -26,6 +26,13 @@ GREEK = {letter: f"\\{name}" for letter, name in _GREEK.items()}
 """Greek letters, and their commands in the mathematics of LaTeX and matplotlib."""
 
 
+TITLES = {
+    "CEM_ORD": "CEM^ORD", "kappa": "κ", "alpha_ORD": "α-ORD", "alpha_INT": "α-INT", "MAE_M": "MAE^M", "MAE_mu": "MAE^μ",
+    "F1_M": "F1^M", "R_s": "Spearman", "tau_a": "τ_a", "tau_b": "τ_b", "Reliability_Sensitivity": "R/S",
+    "Inverse_Purity": "inverse purity", "MSE_M": "MSE^M", "Rennie_Srebro": "Rennie–Srebro",
+}  # fmt: skip
+"""How measures are written whose names are not: the labels of the registry, which tables know by name only."""
+
 _PARAMETER = re.compile(r"(?<=[(\s])(alpha|beta|gamma)(?==)")
 
 
@@ -47,6 +54,31 @@ def spell_parameters(text: str) -> str:
     """
     letters = {name: letter for letter, name in _GREEK.items()}
     return _PARAMETER.sub(lambda found: letters[found[1]], text)
+
+
+def shorten_name(name: str, most: int) -> str:
+    """Return a name that leaves room for a figure: of a long one the beginning and the end.
+
+    Parameters
+    ----------
+    name : str
+    most : int
+        Characters.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shorten_name("a measure with a very long name (v2.1)", 24)
+    'a measure with…me (v2.1)'
+    """
+    name = spell_parameters(name)
+    if len(name) <= most:
+        return name
+    end = 2 * most // 5
+    return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 
 def split_scripts(text: str) -> list[tuple[str, str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ import pandas as pd
 
 from metaeval.errors import MetaevalError, one_line
 from metaeval.files import write_atomically
+from metaeval.show.latex import WIDTHS, Cells, Width, write_table
+from metaeval.show.names import TITLES
 from metaeval.show.signature import Signature
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
@@ -45,7 +48,7 @@ class Table:
     digits : int or mapping, optional
         Number of decimals of floats: for all columns, or by column.
     marks : callable, optional
-        Given the frame, returns one of the same shape whose cells hold "", "bold", "underline" or
+        Given the frame, returns one of the same shape whose cells hold "", "bold", "underline", "shade #08519C" or
         "band high", "band middle", "band low", or several of them separated by commas.
     """
 
@@ -55,8 +58,13 @@ class Table:
     digits: int | Mapping[object, int] = 3
     marks: Mark | None = field(default=None, repr=False)
 
-    def to_cells(self) -> tuple[list[str], list[bool], list[list[str]]]:
+    def to_cells(self, *, titles: bool = False) -> tuple[list[str], list[bool], list[list[str]]]:
         """Return what is shown, cell by cell.
+
+        Parameters
+        ----------
+        titles : bool, optional
+            Whether measures have their titles, which papers typeset, in place of their names.
 
         Returns
         -------
@@ -65,7 +73,8 @@ class Table:
             Whether a column is text, which stands to the left.
         rows : list of list of str
         """
-        shown = _with_index(self._format_frame())
+        frame = self._format_frame()
+        shown = _with_index(name_measures(frame) if titles else frame)
         head = [one_line(str(label)) for label in shown.columns]
         rows = [[one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
         return head, _text_columns(self.frame), rows
@@ -104,22 +113,59 @@ class Table:
         caption, signature = _escape_markdown(self.caption), _escape_markdown(str(self.signature))
         return "\n".join([f"**{caption}**", "", *rows, "", f"<sub>{signature}</sub>"]) + "\n"
 
-    def to_latex(self) -> str:
-        """Return the table as LaTeX; it needs the package booktabs and, for coloured bands, xcolor with option ``table``."""
-        shown = self._format_frame(escape=_escape_latex)
-        styler = shown.style
-        if self.marks is not None:
-            styler = styler.apply(lambda _: self._find_marks().map(_latex_style), axis=None)
-        styler = styler.format_index(lambda label: _escape_latex(str(label)), axis=0)
-        styler = styler.format_index(lambda label: _escape_latex(str(label)), axis=1)
-        columns = "".join("l" if left else "r" for left in _text_columns(self.frame))
-        body = styler.hide(names=True).to_latex(hrules=True, column_format=columns, multicol_align="c")
-        caption = f"\\caption{{{_escape_latex(self.caption)}}}"
-        return (
-            "\\begin{table}\n\\centering\n"
-            f"{caption}\n{body}"
-            f"\\par\\smallskip{{\\scriptsize {_escape_latex(str(self.signature))}}}\n\\end{{table}}\n"
+    def to_latex(self, *, width: Width = None, label: str = "") -> str:
+        """Return the table as LaTeX, below a comment with the packages that it needs.
+
+        Parameters
+        ----------
+        width : {"column", "page"}, optional
+            A column or both columns of a two-column paper, 7.7 or 16 cm. The letters become smaller, headings are
+            broken, numbers lose a decimal and the 0 before the point, and the table is scaled, each only if it must.
+        label : str, optional
+            For references; by default ``tab:`` and what was computed of which data.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        MetaevalError
+            If there is no such width.
+        """
+        if width not in (None, *WIDTHS):
+            raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
+        label = _LABEL.sub("-", label).strip("-") or f"tab:{self._find_label()}"
+        return write_table(self._list_cells(), self.caption, str(self.signature), label, BANDS, width)
+
+    def _find_label(self) -> str:
+        if isinstance(self.signature, Signature):
+            text = " ".join([self.signature.analysis, *(one.partition("@")[0] for one in self.signature.data)])
+        else:
+            text = " ".join(self.caption.split()[:6])
+        return _LABEL.sub("-", text.replace("_", "-").lower()).strip("-")[:60] or "table"
+
+    def _list_cells(self) -> Cells:
+        shown, words = self._format_frame(), self._find_marks().astype(str)
+        shown = name_measures(shown)
+        levels = shown.columns.nlevels
+        names = [str(name or "") for name in shown.index.names]
+        columns = [tuple(map(str, one)) if isinstance(one, tuple) else (str(one),) for one in shown.columns]
+        labels = [one if isinstance(one, tuple) else (one,) for one in shown.index]
+        return Cells(
+            (*(("",) * (levels - 1) + (name,) for name in names), *columns),
+            tuple(_text_columns(self.frame)),
+            tuple(
+                (*map(str, index), *row)
+                for index, row in zip(labels, shown.astype(str).to_numpy().tolist(), strict=True)
+            ),
+            tuple((*("",) * len(names), *row) for row in words.to_numpy().tolist()),
         )
+
+    def _repr_html_(self) -> str:
+        from metaeval.show.html import write_fragment
+
+        return write_fragment([self])
 
     def write(self, folder: Path, name: str) -> list[Path]:
         """Write the table as ``name.csv``, ``name.md`` and ``name.tex`` into a folder, which is created if necessary.
@@ -182,6 +228,33 @@ class Table:
                 text = bold.format(text) if "bold" in said else text
                 shown.iat[r, c] = underline.format(text) if "underline" in said else text
         return shown
+
+
+def name_measures(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame of texts in which measures have their titles: in its head, and in columns of measures.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    DataFrame
+    """
+
+    def title(label: Any) -> Any:
+        if isinstance(label, tuple):
+            return tuple(TITLES.get(part, part) for part in label)
+        return TITLES.get(label, label)
+
+    frame = frame.copy()
+    for place, column in enumerate(frame.columns):
+        if str(column).startswith("measure"):
+            frame.isetitem(place, [title(text) for text in frame.iloc[:, place]])
+    frame.columns = frame.columns.map(title)
+    if any(str(name or "").startswith("measure") for name in frame.index.names):
+        frame.index = frame.index.map(title)
+    return frame
 
 
 def format_csv(frame: pd.DataFrame) -> str:
@@ -295,30 +368,7 @@ def _escape_markdown(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("\n", " ")
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "—": "---", "−": "$-$", "×": r"$\times$",
-    "†": r"$\dagger$", "‡": r"$\ddagger$", "◇": r"$\diamondsuit$", "♡": r"$\heartsuit$", "♣": r"$\clubsuit$",
-    "♠": r"$\spadesuit$", "♯": r"$\sharp$", "★": r"$\star$", "✓": r"$\surd$", "✗": r"$\times$", "Δ": r"$\Delta$",
-    "ρ": r"$\rho$", "∞": r"$\infty$", "√": r"$\surd$", "·": r"$\cdot$", "Σ": r"$\Sigma$", "…": r"\dots{}", "’": "'",
-    "α": r"$\alpha$", "κ": r"$\kappa$", "μ": r"$\mu$", "τ": r"$\tau$", "β": r"$\beta$", "γ": r"$\gamma$",
-    "≥": r"$\geq$", "≤": r"$\leq$", "<": r"\textless{}", ">": r"\textgreater{}", "\n": " ",
-}  # fmt: skip
-
-
-def _escape_latex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
-
-
-def _latex_style(words: str) -> str:
-    """Translate marks into the commands that pandas' Styler uses for LaTeX."""
-    said = {word.strip() for word in str(words).split(",")}
-    # The colour comes first: LaTeX needs it at the start of the cell, outside any group.
-    styles = [f"cellcolor:[HTML]{{{colour}}}" for band, colour in BANDS.items() if f"band {band}" in said]
-    styles += [
-        f"{command}:--rwrap" for word, command in (("bold", "textbf"), ("underline", "underline")) if word in said
-    ]
-    return ";".join(styles)
+_LABEL = re.compile(r"[^A-Za-z0-9:.-]+")
 
 
 def band_marks(high: float, middle: float) -> Mark:

@@ -209,7 +209,7 @@ def draw_names(case):
     )
     outcome = done.check(may_fail=False)
     there = {path.suffix for path in (case.folder / "out").iterdir() if path.name.startswith(command)}
-    lacking = {".csv", ".md", ".tex", ".json", ".png", ".svg"} - there
+    lacking = {".csv", ".md", ".tex", ".json", ".png", ".svg", ".pdf"} - there
     if lacking:
         raise Finding("--out lacks files", f"{command}: {sorted(lacking)}")
     try:

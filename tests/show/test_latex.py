@@ -1,0 +1,139 @@
+"""Twenty tables fit a column of a paper, whatever the names in them; workbooks and notebooks show names as text."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError
+from metaeval.measures.registry import measures
+from metaeval.show.colours import shade_marks
+from metaeval.show.latex import escape
+from metaeval.show.names import TITLES
+from metaeval.show.table import Table, band_marks
+
+NASTY = (
+    r"\end{tabular}", "a_b^c & 50 % #1 {x} ~ $y$", "[1em] run", "* star", "模型-7", "Ünïcode Æsir", "=cmd()", "--two--", "«»",
+    "x" * 60, "line\nbreak", "<b>bold</b>", "\x1b[31mred",
+)  # fmt: skip
+OC = ["CEM_ORD", "kappa", "alpha_ORD", "alpha_INT", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR", "OCI(beta=0.75)"]
+
+
+@pytest.fixture(scope="module")
+def results():
+    values = np.random.default_rng(3).random((13, 24, 10)) + np.linspace(0, 0.6, 13)[:, None, None]
+    scores = Scores(values, runs=NASTY, topics=range(24), measures=OC, collection="a_b & c")
+    power = metaeval.discriminative_power(scores, n_permutations=50)
+    ranks = metaeval.run_ranks(power)
+    return [
+        power, ranks, metaeval.ranking_similarity(scores, n_bootstrap=20), metaeval.significance_overlap(power),
+        metaeval.significance_contradictions(power), metaeval.split_half_consistency(scores, n_trials=5, n_permutations=20),
+        metaeval.robustness(scores), metaeval.pooled_discriminative_power([power]),
+        metaeval.sample_size(scores, sizes=[5, 10], n_trials=5, n_permutations=20),
+        metaeval.topic_set_size(scores, n_bootstrap=0),
+        metaeval.baseline_preference(scores, NASTY[0], NASTY[1]),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tables(results):
+    words = " ".join(["a long sentence that explains what is in this row, with CEM^ORD in it"] * 2)
+    many = pd.DataFrame(np.linspace(-1, 1, 24 * 24).reshape(24, 24), index=[f"measure {n}" for n in range(24)])
+    two = pd.MultiIndex.from_tuples([(group, part) for group in ("NMD", "RNOD_2") for part in ("uniform", "popular")])
+    own = [
+        Table(pd.DataFrame({"what it says": [words] * 3, "value": [0.12345, 2.0, None]}, index=NASTY[:3]), words, "s"),
+        Table(many.set_axis([f"measure {n}" for n in range(24)], axis=1), "Many.", "s" * 90, marks=shade_marks()),
+        Table(pd.DataFrame(np.eye(4), index=NASTY[4:8], columns=two), "Groups of columns.", "s", marks=band_marks(0.9, 0.8)),
+        Table(pd.DataFrame({name: [1.5] for name in NASTY}, index=pd.Index(["a"], name="run_1")), "\n".join(NASTY), "s"),
+        Table(pd.DataFrame({"τ_a": [12345.678], "γ ≥ ½": ["✓ ✗"]}, index=["MAE^μ"]), "τ_AP,b … Σ", "s",
+              marks=lambda f: f.map(lambda v: "bold, underline")),
+        Table(pd.DataFrame({"n": [1]}, index=pd.MultiIndex.from_tuples([("a", "[b")], names=["one", "two"])), "Two.", "s"),
+    ]  # fmt: skip
+    details = [one for result in results[1:2] for one in result.detail_tables()[:3]]
+    return [*(one.to_table() for one in results), *own, *details]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_twenty_tables_compile_at_the_width_of_a_column_and_of_a_page_without_an_overfull_box(tables, tmp_path):
+    assert len(tables) == 20
+    pages = [
+        one.to_latex(width=width, label=f"tab:{n}") for n, one in enumerate(tables) for width in ("column", "page")
+    ]
+    packages = sorted({package for one in pages for package in one.partition("\n")[0].split()[2:]})
+    # 7.7 cm a column, as in the style of the ACL.
+    page = [
+        r"\documentclass[twocolumn]{article}",
+        r"\usepackage[textwidth=16cm,columnsep=6mm,a4paper]{geometry}",
+        *packages,
+    ]
+    text = "\n\\clearpage\n".join([*pages, "See \\ref{tab:0}."])
+    source = "\n".join([*page, r"\extrafloats{100}", r"\begin{document}", text, r"\end{document}"])
+    (tmp_path / "tables.tex").write_text(source, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", "tables.tex"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120)
+    log = (tmp_path / "tables.log").read_text(encoding="utf-8", errors="replace")
+    assert not re.findall(r"^!.*(?:\n.*){3}", log, re.MULTILINE), log[-2000:]
+    assert ran.returncode == 0
+    assert not re.findall(r"Overfull \\hbox.*", log)
+    assert re.search(r"Output written on tables.pdf", log)
+
+
+def test_titles_are_the_labels_of_the_registry():
+    assert {
+        str(one): one.label for one in measures() if one.label and one.formula.__module__.startswith("metaeval.")
+    } == TITLES
+
+
+def test_a_table_says_what_it_needs_and_has_a_label(results):
+    power = results[0]
+    assert power.to_latex().splitlines()[0] == r"% Preamble: \usepackage{booktabs}"
+    assert r"\label{tab:discriminative-power-a-b-c}" in power.to_latex(width="column")
+    assert r"\label{my-table}" in power.to_latex(label="my }table")
+    assert r"\usepackage[table]{xcolor}" in results[2].to_latex().splitlines()[0]
+    assert r"CEM\textsuperscript{ORD}" in power.to_latex()
+    assert r"\begin{table*}" in power.to_latex(width="page")
+    with pytest.raises(MetaevalError, match="no width 'wide'"):
+        power.to_latex(width="wide")
+
+
+def test_what_fits_keeps_its_digits_and_what_does_not_loses_one():
+    small = Table(pd.DataFrame({"x": [0.123]}, index=["a"]), "c", "s")
+    assert "0.123" in small.to_latex(width="column")
+    wide = Table(pd.DataFrame([[0.126] * 9], index=["a"], columns=[f"name{n}" for n in range(9)]), "c", "s")
+    assert "0.126" in wide.to_latex(width="page")
+    assert " .13 " in wide.to_latex(width="column")
+
+
+def test_every_name_is_shown_and_none_is_a_command():
+    assert escape("[a]--b|c") == r"[a]-{}-b\textbar{}c"
+    assert escape("模") == r"\ifdefined\Umathchar 模\else[U+6A21]\fi{}"
+    assert escape("a" * 20, breaks=True) == "a" * 14 + r"\allowbreak{}" + "a" * 6
+    for name in NASTY:
+        assert not re.search(r"(?<!\\)[&%#]", escape(name).replace(r"\textbackslash{}", ""))
+
+
+def test_a_workbook_holds_every_row_and_names_are_no_formulas(results, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    for number, result in enumerate(results):
+        result.to_excel(tmp_path / f"{number}.xlsx")
+        book = openpyxl.load_workbook(tmp_path / f"{number}.xlsx")
+        assert book.sheetnames[:3] == ["about", "table", "rows"]
+        assert book["rows"].max_row == len(result.to_frame()) + 1
+        cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
+        assert not any(cell.data_type == "f" for cell in cells)
+        assert str(result.signature).split(" | ", 1)[0] in str(book["about"]["B2"].value)
+    texts = {cell.value for row in openpyxl.load_workbook(tmp_path / "1.xlsx")["rows"].iter_rows() for cell in row}
+    assert "=cmd()" in texts
+
+
+def test_a_notebook_shows_tables_in_which_names_are_text(results):
+    for result in results:
+        page = result._repr_html_()
+        assert page.startswith("<div>")
+        assert "<b>bold" not in page
+    assert "CEM<sup>ORD</sup>" in results[0]._repr_html_()
