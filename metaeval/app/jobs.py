@@ -222,7 +222,7 @@ class Job:
     def problem(self) -> str:
         """Return in a sentence why it failed."""
         said = self.lines()
-        return shorten(said[-1]) if said else "the computation ended without a word"
+        return shorten(re.sub(r"\bsent-\d+/", "", said[-1])) if said else "the computation ended without a word"
 
     @staticmethod
     def _read(file: IO[bytes]) -> str:

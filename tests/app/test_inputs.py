@@ -117,6 +117,7 @@ def test_a_module_that_was_sent_is_not_imported_and_goes_with_the_visit(tmp_path
     assert not proof.exists()
     assert "Traceback" not in " ".join(job.lines())
     assert job.problem()
+    assert "sent-" not in job.problem()
     workspace.job = Job(["--help"], workspace.path)
     visits.clear()
     assert workspace.path.exists()
