@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -23,9 +24,10 @@ from metaeval.analyses.result import Result
 from metaeval.analyses.variation import TopicVariation, measure_variation, tabulate_differences
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
+from metaeval.files import PathLike
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
-from metaeval.show.table import Table
+from metaeval.show.table import Table, write_frames
 from metaeval.stats.max_t import VARIANCE_OFFSET
 from metaeval.stats.paired_tests import (
     FAMILYWISE,
@@ -45,6 +47,12 @@ if TYPE_CHECKING:
     from metaeval.analyses.run_ranks import RunRanks
     from metaeval.show.canvas import Axis, Canvas
     from metaeval.show.style import Size
+
+ROWS_A_PART = 200_000
+"""P-values held as a frame at once."""
+
+MOST_POINTS = 10_000
+"""Points of a curve that a figure draws; of longer ones it draws every k-th, and says so."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +113,11 @@ class DiscriminativePower(Result):
     def winners(self) -> np.ndarray:
         """Which run of a pair has the better mean, shape (measure, pair): +1 the first, −1 the second, 0 neither."""
         first, second = self.pairs
-        gain = (self.means[first] - self.means[second]).T * find_signs(self.measures)[:, None]
-        return np.sign(gain).astype(int)
+        signs = find_signs(self.measures)
+        won = [
+            np.sign((column[first] - column[second]) * sign) for column, sign in zip(self.means.T, signs, strict=True)
+        ]
+        return np.array(won, dtype=np.int8)
 
     def to_frame(self) -> pd.DataFrame:
         """Return every p-value, one row per measure and pair of runs.
@@ -119,23 +130,64 @@ class DiscriminativePower(Result):
             standard deviation of the differences by topic) with d_low and d_high. An interval is for its pair alone,
             and missing with fewer than 25 topics.
         """
-        first, second = self.pairs
+        return pd.concat(self.frames(), ignore_index=True)
+
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """Yield the rows of `to_frame` in parts, which memory holds one by one.
+
+        Yields
+        ------
+        DataFrame
+            Of one measure.
+        """
         runs = np.array(self.runs, dtype=object)
-        n_pairs = len(first)
-        counts = np.full(self.p_values.shape, pd.NA, dtype=object) if self.counts is None else self.counts
-        effects = self.over_topics.describe_effects((self.means[first] - self.means[second]).T)
-        return pd.DataFrame(
-            {
-                "measure": np.repeat(np.array([str(one) for one in self.measures], dtype=object), n_pairs),
-                "run_a": np.tile(runs[first], len(self.measures)),
-                "run_b": np.tile(runs[second], len(self.measures)),
-                "mean_a": self.means[first].T.ravel(),
-                "mean_b": self.means[second].T.ravel(),
-                "count": counts.ravel(),
-                "p_value": self.p_values.ravel(),
-                **{name: values.ravel() for name, values in effects.items()},
-            }
-        )
+        n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
+        for m, measure in enumerate(self.measures):
+            start, parts, size = 0, [], 0
+            for run in range(len(self.runs) - 1):
+                pairs = slice(start, start + len(self.runs) - run - 1)
+                start = pairs.stop
+                means = self.means[run, m], self.means[run + 1 :, m]
+                counts = np.full(len(means[1]), pd.NA, dtype=object) if self.counts is None else self.counts[m, pairs]
+                parts.append(
+                    {
+                        "measure": np.full(len(means[1]), str(measure), dtype=object),
+                        "run_a": np.full(len(means[1]), runs[run], dtype=object),
+                        "run_b": runs[run + 1 :],
+                        "mean_a": np.full(len(means[1]), means[0]),
+                        "mean_b": means[1],
+                        "count": counts,
+                        "p_value": self.p_values[m, pairs],
+                        **self.over_topics.describe_effects(run, m, means[0] - means[1]),
+                    }
+                )
+                size += len(means[1])
+                if size >= ROWS_A_PART or start == n_pairs:
+                    yield pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+                    parts, size = [], 0
+
+    def write_p_values(self, path: PathLike) -> Path:
+        """Write the rows of `to_frame`, every p-value, to a file; memory does not grow with their number.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv``, or ``.parquet``, which takes a fifth of the room.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        MetaevalError
+            If the name does not tell one of these formats, or the file cannot be written.
+        """
+        return write_frames(path, self.frames())
+
+    def rows(self) -> pd.DataFrame:
+        """Return how many pairs each measure finds significant, with intervals; `write_p_values` writes every p-value."""
+        return self.summary().merge(self.intervals())
 
     def summary(self) -> pd.DataFrame:
         """Return how many pairs each measure finds significant: LQ 2021, Table 3.
@@ -198,8 +250,8 @@ class DiscriminativePower(Result):
         return pd.DataFrame(ordered.T, index=pairs, columns=[str(one) for one in self.measures])
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return how many pairs each measure finds significant, with intervals, and which measure finds more."""
-        return {"summary": self.summary().merge(self.intervals()), "differences": self.compare_power()}
+        """Return which measure finds more than which, with intervals."""
+        return {"differences": self.compare_power()}
 
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
@@ -461,7 +513,12 @@ def _draw_curves(canvas: Canvas, axes: Axes, power: DiscriminativePower, title: 
     values = curve.to_numpy()
     shown = choose_looks(list(curve.columns))
     found = (values <= power.alpha).sum(axis=0)
+    # The last pair, which has the smallest p, is always drawn.
+    step = -(-len(curve) // MOST_POINTS)
+    curve = curve.iloc[(len(curve) - 1) % step :: step]
+    values = curve.to_numpy()
     pairs = curve.index.to_numpy()
+    thinned = f"; one of {step:,} drawn" if step > 1 else ""
     ceiling = float(min(1.0, max(0.2, 4 * power.alpha)))
     ends = []
     for rank, position in enumerate(np.argsort(-found, kind="stable").tolist()):
@@ -480,9 +537,11 @@ def _draw_curves(canvas: Canvas, axes: Axes, power: DiscriminativePower, title: 
         va="bottom",
         fontsize=canvas.font_size - 1.5,
     )
-    axes.set(ylim=(-0.01 * ceiling, ceiling), xlabel="run pairs, by p-value from large to small", ylabel="p-value")
+    axes.set(
+        ylim=(-0.01 * ceiling, ceiling), xlabel=f"run pairs, by p-value from large to small{thinned}", ylabel="p-value"
+    )
     first = np.flatnonzero((values <= ceiling).any(axis=1))
-    axes.set_xlim(left=max(0, (first[0] if len(first) else 0) - 1), right=len(pairs) + 1)
+    axes.set_xlim(left=max(0, (pairs[first[0]] - 1 if len(first) else 0) - 1), right=power.p_values.shape[1] + 1)
     many = len(ends) > _NAMED_ABOVE
     if many or canvas.is_narrow or not label_top(axes, ends, canvas.font_size - 1.5, "significant\npairs"):
         axes.set_title(title)

@@ -52,6 +52,10 @@ class Result(ABC):
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers as a frame; every analysis says which columns."""
 
+    def rows(self) -> pd.DataFrame:
+        """Return the rows that files and JSON hold: those of `to_frame`, unless there is one for every two runs."""
+        return self.to_frame()
+
     @abstractmethod
     def to_table(self) -> Table:
         """Return the result as the table a paper would print, with caption and signature."""
@@ -86,7 +90,7 @@ class Result(ABC):
         return []
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return what was computed, printed or drawn besides `to_frame`, by name; exports hold all of it.
+        """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it.
 
         Returns
         -------
@@ -95,7 +99,7 @@ class Result(ABC):
         return {}
 
     def write_tables(self, folder: Path, name: str) -> None:
-        """Write the table as NAME.md and NAME.tex, every row as NAME.csv, and each detail as NAME-DETAIL.csv.
+        """Write the table as NAME.md and NAME.tex, the rows as NAME.csv, and each detail as NAME-DETAIL.csv.
 
         Parameters
         ----------
@@ -107,7 +111,7 @@ class Result(ABC):
         table = self.to_table()
         write_atomically(folder / f"{name}.md", table.to_markdown())
         write_atomically(folder / f"{name}.tex", table.to_latex())
-        write_atomically(folder / f"{name}.csv", format_csv(self.to_frame()))
+        write_atomically(folder / f"{name}.csv", format_csv(self.rows()))
         for detail, frame in self.details().items():
             write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
 
@@ -161,7 +165,7 @@ class Result(ABC):
             "signature": str(self.signature),
             "directions": {str(one): one.direction for one in measures},
             "settings": settings,
-            "rows": to_records(self.to_frame()),
+            "rows": to_records(self.rows()),
             **({"details": details} if details else {}),
             "notes": self.notes(),
             "diagnostics": [one.to_dict() for one in self.diagnostics],

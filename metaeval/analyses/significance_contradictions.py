@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,15 +13,23 @@ import pandas as pd
 from metaeval.analyses.checks import check_measures
 from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.result import Result
+from metaeval.errors import format_option
+from metaeval.files import PathLike
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, arrange_pairs
+from metaeval.show.table import Table, arrange_pairs, write_frames
+from metaeval.stats.significant_counts import count_common
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from metaeval.show.canvas import Axis
     from metaeval.show.style import Size
+
+MOST_LISTED = 1_000
+"""Contradictions that a table and files list unasked."""
+
+_NO_PAIRS = pd.DataFrame(columns=["measure_1", "measure_2", "run_1", "run_2"], dtype=object)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +65,8 @@ class SignificanceContradictions(Result):
         """
         first, second = np.triu_indices(len(self.measures), 1)
         names = np.array([str(one) for one in self.measures], dtype=object)
-        counts = (self.verdicts[first] * self.verdicts[second] == -1).sum(axis=1)
+        ahead_and_behind = count_common(self.verdicts > 0, self.verdicts < 0)
+        counts = (ahead_and_behind + ahead_and_behind.T)[first, second]
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "contradictions": counts})
 
     def run_pairs(self, most: int | None = None) -> pd.DataFrame:
@@ -74,15 +83,63 @@ class SignificanceContradictions(Result):
             Columns measure_1, measure_2, run_1, run_2: measure 1 says that run 1 significantly outperforms
             run 2, measure 2 says the reverse.
         """
-        rows = itertools.islice(self._go_through_run_pairs(), most)
-        return pd.DataFrame(rows, columns=["measure_1", "measure_2", "run_1", "run_2"])
+        listed: list[pd.DataFrame] = [_NO_PAIRS]
+        for frame in self.frames():
+            listed.append(frame)
+            if most is not None and sum(map(len, listed)) >= most:
+                break
+        found = pd.concat(listed, ignore_index=True)
+        return found if most is None else found.head(most)
 
-    def _go_through_run_pairs(self) -> Iterator[tuple[str, str, str, str]]:
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """Yield the rows of `run_pairs` in parts: a frame for every two measures that contradict each other."""
         pair_a, pair_b = np.triu_indices(len(self.runs), 1)
+        runs = np.array(self.runs, dtype=object)
         for i, j in zip(*np.triu_indices(len(self.measures), 1), strict=True):
-            for pair in np.flatnonzero(self.verdicts[i] * self.verdicts[j] == -1):
-                ahead, behind = (pair_a[pair], pair_b[pair])[:: self.verdicts[i, pair]]
-                yield str(self.measures[i]), str(self.measures[j]), self.runs[ahead], self.runs[behind]
+            pairs = np.flatnonzero(self.verdicts[i] * self.verdicts[j] == -1)
+            first, second = runs[pair_a[pairs]], runs[pair_b[pairs]]
+            ahead = self.verdicts[i, pairs] > 0
+            if len(pairs):
+                yield pd.DataFrame(
+                    {
+                        "measure_1": str(self.measures[i]),
+                        "measure_2": str(self.measures[j]),
+                        "run_1": np.where(ahead, first, second),
+                        "run_2": np.where(ahead, second, first),
+                    }
+                )
+
+    def write_run_pairs(self, path: PathLike) -> Path:
+        """Write every contradiction to a file, as `run_pairs` returns them.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv`` or ``.parquet``.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        MetaevalError
+            If the name does not tell one of these formats, or the file cannot be written.
+        """
+        return write_frames(path, self.frames() if self.n_contradictions else [_NO_PAIRS])
+
+    @property
+    def n_contradictions(self) -> int:
+        """Of all pairs of measures together."""
+        return int(self.to_frame()["contradictions"].sum())
+
+    def _list_first(self) -> tuple[pd.DataFrame, str]:
+        """Return the first contradictions, as many as a table holds, and what to say if that is not all of them."""
+        some, whole = self.run_pairs(MOST_LISTED), self.n_contradictions
+        if len(some) == whole:
+            return some, ""
+        every = format_option("run_pairs", "FILE.csv")
+        return some, f"The first {len(some):,} of {whole:,} contradictions; {every} writes all."
 
     def to_table(self) -> Table:
         """Return on how many run pairs every two measures contradict each other (LQ 2021, Table 5)."""
@@ -92,9 +149,12 @@ class SignificanceContradictions(Result):
         return Table(arrange_pairs(names, counts, "–"), caption, self.signature)
 
     def run_pairs_table(self) -> Table:
-        """Return the exhaustive list of contradictions (LQ 2021, Table 6)."""
-        caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
-        return Table(self.run_pairs().set_index("measure_1"), caption, self.signature)
+        """Return the list of contradictions (LQ 2021, Table 6), the first 1,000 if there are more."""
+        listed, part = self._list_first()
+        caption = (
+            f"Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse. {part}".strip()
+        )
+        return Table(listed.set_index("measure_1"), caption, self.signature)
 
     def detail_tables(self) -> list[Table]:
         """Return the list of contradictions, if there are any."""
@@ -102,8 +162,12 @@ class SignificanceContradictions(Result):
         return [table] if len(table.frame) else []
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return every contradiction with both conclusions."""
-        return {"run_pairs": self.run_pairs()}
+        """Return the contradictions with both conclusions, the first 1,000 if there are more."""
+        return {"run_pairs": self._list_first()[0]}
+
+    def notes(self) -> list[str]:
+        """Return what every result has to say, and whether not all contradictions are listed."""
+        return [*super().notes(), *filter(None, [self._list_first()[1]])]
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw on how many run pairs every two measures contradict each other."""
@@ -153,7 +217,7 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     1       NMD  Accuracy     b     c
     """
     check_measures(power.measures)
-    verdicts = np.where(power.significant, power.winners, 0)
+    verdicts = np.where(power.significant, power.winners, 0).astype(np.int8)
     signature = power.signature.follow("significance_contradictions")
     return SignificanceContradictions(
         power.collection, power.runs, power.measures, verdicts, signature,

@@ -14,6 +14,7 @@ from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, arrange_pairs
+from metaeval.stats.significant_counts import count_common
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,12 +121,11 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
     0       NMD      RNOD  0  2  0  1.0
     """
     check_measures(power.measures)
-    found = power.significant.astype(np.int64)
     signature = power.signature.follow("significance_overlap")
     return SignificanceOverlap(
         power.collection,
         power.measures,
-        found @ found.T,
+        count_common(power.significant, power.significant),
         signature,
         diagnostics=power.diagnostics,
         remarks=power.remarks,

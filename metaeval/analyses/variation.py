@@ -31,8 +31,8 @@ class TopicVariation:
     Parameters
     ----------
     n_topics : int
-    deviations : ndarray, shape (measure, pair)
-        Standard deviation over topics of the differences of two runs.
+    order : LabelOrder
+        What was tested: standard deviations of the differences of two runs are made of it where they are asked for.
     shares : ndarray, shape (trial, measure)
         Discriminative power on resampled topics, the same topics for all measures; no trial if there is no interval.
     steps : ndarray, shape (measure,)
@@ -43,7 +43,7 @@ class TopicVariation:
     """
 
     n_topics: int
-    deviations: np.ndarray
+    order: LabelOrder
     shares: np.ndarray
     steps: np.ndarray
     confidence: float
@@ -65,20 +65,25 @@ class TopicVariation:
             confidence=self.confidence, step=step, least=step, student=False,
         )  # fmt: skip
 
-    def describe_effects(self, differences: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the differences of runs, standardised ones, and both with intervals, by name of the column.
+    def describe_effects(self, run: int, measure: int, differences: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the differences of one run from those after it, standardised ones, and both with intervals, by column.
 
         Parameters
         ----------
-        differences : ndarray, shape (measure, pair)
+        run, measure : int
+            As the scores were given.
+        differences : ndarray, shape (pair,)
+            Of the means of this run and each after it.
 
         Returns
         -------
-        dict of str to ndarray, shape (measure, pair)
+        dict of str to ndarray, shape (pair,)
             Intervals are NaN with fewer than 25 topics, and d where the differences do not vary.
         """
         names = ("low", "high", "d", "d_low", "d_high")
-        found = interval_of_differences(differences, self.deviations, self.n_topics, confidence=self.confidence)
+        scores = self.order.values[..., self.order.measures[measure]]
+        deviations = _deviate(scores[self.order.runs[run + 1 :]] - scores[self.order.runs[run]])
+        found = interval_of_differences(differences, deviations, self.n_topics, confidence=self.confidence)
         columns = dict(zip(names, found, strict=True))
         if self.n_topics < FEWEST_TOPICS:
             columns |= {name: np.full(differences.shape, np.nan) for name in names if name != "d"}
@@ -131,9 +136,7 @@ def measure_variation(
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
-    deviations = np.concatenate([_deviate(values[run + 1 :] - values[run]) for run in range(n_runs - 1)]).T
-    given = np.ix_(order.measures, order.run_pairs)
-    return TopicVariation(n_topics, deviations[given], shares, steps, confidence, no_interval)
+    return TopicVariation(n_topics, order, shares, steps, confidence, no_interval)
 
 
 def tabulate_differences(
@@ -162,6 +165,6 @@ def tabulate_differences(
 
 
 def _deviate(gaps: np.ndarray) -> np.ndarray:
-    """Return standard deviations over topics, shape (run, measure); squares of huge gaps are more than a float holds."""
+    """Return standard deviations over topics, shape (run,); squares of huge gaps are more than a float holds."""
     _, exponents = np.frexp(np.abs(gaps).max(axis=1))
     return np.ldexp(np.ldexp(gaps, -exponents[:, np.newaxis]).std(axis=1, ddof=1), exponents)

@@ -21,12 +21,16 @@ class Analysis:
         The function of the results of several sources, if there is one.
     switches : mapping of str to str
         Flags with each of which another function is called in place of the first.
+    pairs : str
+        The option that names a file for what grows with the number of pairs of runs; the result's method
+        ``write_`` with its name writes it.
     """
 
     function: str
     examples: tuple[str, ...]
     pool: str = ""
     switches: Mapping[str, str] = field(default_factory=dict)
+    pairs: str = ""
 
 
 ANALYSES = {
@@ -43,16 +47,19 @@ ANALYSES = {
         (
             "power scores.csv -B 5000",
             "power stc3-dq-a stc3-dq-e stc3-dq-s --out results/",
-            "power scores.csv --format csv > p-values.csv",
+            "power scores.csv --p-values p-values.csv",
         ),
         pool="analyses.pooled_discriminative_power:pooled_discriminative_power",
+        pairs="p_values",
     ),
     "ranks": Analysis(
         "analyses.run_ranks:run_ranks", ("ranks trec-web-2013 -m AP", "ranks scores.csv --test bootstrap-t --out results/")
     ),
     "overlap": Analysis("analyses.significance_overlap:significance_overlap", ("overlap scores.csv",)),
     "contradictions": Analysis(
-        "analyses.significance_contradictions:significance_contradictions", ("contradictions stc3-dq-a",)
+        "analyses.significance_contradictions:significance_contradictions",
+        ("contradictions stc3-dq-a", "contradictions scores.csv --run-pairs all.csv"),
+        pairs="run_pairs",
     ),
     "baselines": Analysis(
         "analyses.baseline_preference:baseline_preference", ("baselines stc3-dq-a BL-popularity BL-uniform",)

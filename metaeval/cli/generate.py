@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.options import (
     DIRECTIONS,
     OPENING,
+    PAIRS,
     Cluster,
     Command,
     MeasureArguments,
@@ -138,6 +140,7 @@ class _Plan:
     before: Function | None
     switches: dict[str, Function]
     pool: Function | None
+    pairs: str
 
     @property
     def several(self) -> bool:
@@ -176,6 +179,8 @@ class _Plan:
             declared[switch] = (Annotated[bool, typer.Option(*spell(switch), help=question)], False)
         if self.takes != "measures":
             declared |= OPENING | DIRECTIONS
+        if self.pairs:
+            declared[self.pairs] = (PAIRS[self.pairs], None)
         return declared | {"style": (Style, "text"), "out": (Out, None)}
 
     def refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
@@ -211,6 +216,7 @@ def _plan(name: str, analysis: Analysis) -> _Plan:
         _load(_POWER) if takes == "power" else None,
         {switch: _load(function) for switch, function in analysis.switches.items()},
         _load(analysis.pool) if analysis.pool else None,
+        analysis.pairs,
     )
 
 
@@ -222,8 +228,11 @@ def _is_stated(context: typer.Context, name: str) -> bool:
 
 def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
     """Open what the command is about, call its functions, and show their results."""
+    from metaeval.errors import MetaevalError
+
     style, out = values["style"], values["out"]
-    check_output(style, out)
+    pairs = values.get(plan.pairs)
+    check_output(style, out, pairs)
     for one in plan.parameters().values():
         if one.convert is not None:
             values[one.name] = one.convert(values[one.name])
@@ -242,8 +251,14 @@ def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
     if plan.takes == "several":
         show_results({name: plan.call(function, scores if len(scores) > 1 else scores[0], values)}, style, out)
         return
+    if pairs is not None and len(sources) > 1:
+        raise MetaevalError(f"{spell(plan.pairs)[0]} is for a single source: a file for each needs a call for each")
     # Whatever may go wrong comes before anything is shown.
     results = [_analyse(plan, function, one, values) for one in scores]
+    if pairs is not None:
+        with working(f"writing {pairs}"):
+            getattr(results[0], f"write_{plan.pairs}")(pairs)
+        print(f"wrote {pairs}", file=sys.stderr)
     named = {name: results[0]} if len(results) == 1 else {}
     for number, (source, result) in enumerate(zip(sources, results, strict=True) if not named else (), start=1):
         own = f"{name}-{format_name(getattr(result, 'collection', '') or source) or number}"

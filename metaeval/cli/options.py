@@ -180,6 +180,17 @@ Cluster = Annotated[str | None, typer.Option(help="Work on a Dask cluster: its s
 Style = Annotated[str, typer.Option("--format", "-f", help="How the table is printed", **choose(STYLES))]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for table, rows and figure")]
 
+PAIRS = {
+    "p_values": Annotated[
+        Path | None,
+        typer.Option("--p-values", help="Write every p-value, a row for every two runs, to a .csv or .parquet file"),
+    ],
+    "run_pairs": Annotated[
+        Path | None, typer.Option("--run-pairs", help="Write every contradiction to a .csv or .parquet file")
+    ],
+}
+"""What grows with the number of pairs of runs is written only to a file that is named for it."""
+
 OPENING: dict[str, tuple[Any, object]] = {
     "collection": (Collection, None),
     "format": (FromFormat, None),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from metaeval.show.table import Table
 
 
-def check_output(style: str, out: Path | None) -> None:
-    """Refuse an unknown format, and a folder that cannot be written, before anything is computed."""
+def check_output(style: str, out: Path | None, rows: Path | None = None) -> None:
+    """Refuse an unknown format, and a folder or file that cannot be written, before anything is computed."""
     from metaeval.errors import MetaevalError
 
     if style not in STYLES:
@@ -31,6 +31,10 @@ def check_output(style: str, out: Path | None) -> None:
         from metaeval.files import check_folder
 
         check_folder(out)
+    if rows is not None:
+        from metaeval.show.table import check_rows_file
+
+        check_rows_file(rows)
 
 
 def check_report(out: Path, overwrite: bool) -> None:
@@ -133,7 +137,7 @@ def _show_result(result: Result, style: str, out: Path | None) -> None:
     elif style == "csv":
         show(result.to_table(), style)
         more = [one.replace("_", " ") for one in result.details()]
-        if len(result.to_frame()) > len(result.to_table().frame):
+        if len(result.rows()) > len(result.to_table().frame):
             more.insert(0, "every row")
         if more and out is None:
             print_note(f"--out and --format json have more: {', '.join(more)}")

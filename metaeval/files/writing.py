@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from metaeval.errors import DataError
 from metaeval.files.paths import PathLike, find_filesystem, is_remote
@@ -21,15 +22,15 @@ _NEW, _OLD, _GONE, _WHOLE = "new", "old", "gone", "whole"
 """Inside such a folder: what is written, what it replaces, what has to go, and a mark that all of it is there."""
 
 
-def write_atomically(path: PathLike, content: bytes | str) -> None:
+def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO], None]) -> None:
     """Write a local file that is there whole or not at all, whenever the writer is stopped.
 
     Parameters
     ----------
     path : path
         Its folder must exist.
-    content : bytes or str
-        Text is written as UTF-8.
+    content : bytes, str or callable
+        Text is written as UTF-8. A callable writes to the stream that it is given, what memory need not hold at once.
 
     Raises
     ------
@@ -41,7 +42,10 @@ def write_atomically(path: PathLike, content: bytes | str) -> None:
     temporary, lock = _make_temporary(path.parent, lambda one: one.touch(exist_ok=False))
     try:
         with open(temporary, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+            if callable(content):
+                content(stream)
+            else:
+                stream.write(content.encode() if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)

@@ -6,16 +6,16 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from metaeval.errors import MetaevalError, one_line
-from metaeval.files import write_atomically
+from metaeval.files import PathLike, write_atomically
 from metaeval.show.latex import WIDTHS, Cells, Width, write_table
 from metaeval.show.names import TITLES
 from metaeval.show.signature import Signature
@@ -273,6 +273,63 @@ def format_csv(frame: pd.DataFrame) -> str:
     stream = io.StringIO()
     frame.to_csv(stream, index=any(name is not None for name in frame.index.names), lineterminator="\n")
     return stream.getvalue()
+
+
+def write_frames(path: PathLike, frames: Iterable[pd.DataFrame]) -> Path:
+    """Write frames, one below the other, into one file, which is there whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv`` or ``.parquet``.
+    frames : iterable of DataFrame
+        Of the same columns; taken one by one, so that memory need not hold all of them.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    MetaevalError
+        If the name does not tell one of these formats, or the file cannot be written.
+    """
+    path = check_rows_file(path)
+
+    def write_csv(stream: BinaryIO) -> None:
+        for number, frame in enumerate(frames):
+            frame.to_csv(stream, index=False, header=number == 0, lineterminator="\n", mode="wb")
+
+    def write_parquet(stream: BinaryIO) -> None:
+        import pyarrow
+        import pyarrow.parquet
+
+        writer = None
+        try:
+            for frame in frames:
+                table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+                if writer is None:
+                    writer = pyarrow.parquet.ParquetWriter(stream, table.schema, compression="zstd")
+                writer.write_table(table)
+        finally:
+            if writer is not None:
+                writer.close()
+
+    try:
+        write_atomically(path, write_csv if path.suffix == ".csv" else write_parquet)
+    except OSError as error:
+        raise MetaevalError(f"{path}: it cannot be written: {error.strerror or error}") from None
+    return path
+
+
+def check_rows_file(path: PathLike) -> Path:
+    """Return the path of a file for many rows, or refuse one whose name does not tell a format, or in no folder."""
+    target = Path(path)
+    if target.suffix not in (".csv", ".parquet"):
+        raise MetaevalError(f"{path}: its name does not tell a format; write a .csv or .parquet file")
+    if not target.absolute().parent.is_dir():
+        raise MetaevalError(f"{path}: there is no folder {target.parent}")
+    return target
 
 
 def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -21,6 +21,9 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray, check_count
 
+PAIRS_A_BLOCK = 2**23
+"""Cells of a table of measures and pairs that are multiplied at once."""
+
 
 def significance_chances(
     counts: npt.ArrayLike, n_permutations: int, alpha: float, *, correction: str = "none", add_one: bool = False
@@ -54,9 +57,14 @@ def significance_chances(
 
     ordered = np.sort(np.asarray(counts), axis=-1)
     most = _most_extreme(ordered.shape[-1], n_permutations, alpha, correction, add_one)
-    p = ordered / n_permutations
+    # Of millions of pairs few have another count, or another one to reach, than the pair before.
+    new = np.ones(ordered.shape, dtype=np.bool_)
+    new[..., 1:] = (ordered[..., 1:] != ordered[..., :-1]) | (most[1:] != most[:-1])
+    at = np.flatnonzero(new)
+    reached, p = most[at % len(most)], ordered.reshape(-1)[at] / n_permutations
     # bdtr(c, B, p) is P(Bin(B, p) ≤ c); no count is small enough where c is -1.
-    chances = np.where(most >= 0, bdtr(np.maximum(most, 0).astype(float), n_permutations, p), 0.0)
+    some = np.where(reached >= 0, bdtr(np.maximum(reached, 0).astype(float), n_permutations, p), 0.0)
+    chances = np.repeat(some, np.diff(at, append=ordered.size)).reshape(ordered.shape)
     if correction == "benjamini-hochberg":  # a step-up test: a later pair carries the earlier ones
         return np.flip(np.maximum.accumulate(np.flip(chances, axis=-1), axis=-1), axis=-1)
     return np.minimum.accumulate(chances, axis=-1)
@@ -89,6 +97,33 @@ def significant_count_error(
     mean = chances.sum(axis=-1)
     weights = 2 * np.arange(1, chances.shape[-1] + 1) - 1
     return np.sqrt(np.maximum((chances * weights).sum(axis=-1) - np.square(mean), 0.0))
+
+
+def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """How many pairs are true of each measure in the one table and each in the other?
+
+    Parameters
+    ----------
+    first, second : ndarray of bool, shape (measure, pair)
+
+    Returns
+    -------
+    ndarray of int64, shape (measure, measure)
+
+    Examples
+    --------
+    >>> found = np.array([[True, True, False], [False, True, False]])
+    >>> count_common(found, found)
+    array([[2, 1],
+           [1, 1]])
+    """
+    common = np.zeros((len(first), len(second)), dtype=np.int64)
+    # Counts of fewer than 2**24 pairs are whole numbers of four bytes too, which have the quickest product.
+    size = max(1, PAIRS_A_BLOCK // max(len(first), len(second), 1))
+    for start in range(0, first.shape[1], size):
+        one, other = (table[:, start : start + size].astype(np.float32) for table in (first, second))
+        common += (one @ other.T).astype(np.int64)
+    return common
 
 
 def trials_needed(n_pairs: int, alpha: float) -> int:

@@ -468,7 +468,6 @@ EXPORTED = {
         "trials": ["trial"],
     },
     "DiscriminativePower": {
-        "summary": ["measure", "significant", "pairs", "power"],
         "differences": ["measure_1", "measure_2", "difference", "low", "high", "finds_more"],
     },
     "PooledDiscriminativePower": {"by_collection": ["collection", "measure", "significant", "pairs", "power"]},
@@ -476,7 +475,7 @@ EXPORTED = {
     "BaselinePreference": {"deltas": ["topic"], "quadrants": ["measure_1", "measure_2", "second", "fourth"]},
     "Robustness": {"middle": ["measure", "low", "median", "high", "runs", "units"]},
 }
-"""What CSV files and JSON hold besides the rows of `to_frame`."""
+"""What CSV files and JSON hold besides `rows`."""
 
 
 def test_everything_that_was_computed_can_be_exported_as_csv_and_json(scores, tmp_path):

@@ -177,4 +177,4 @@ def test_tests_without_trials_have_no_monte_carlo_error(scores):
     assert (me.discriminative_power(few, test="max-t").mc_se == 0).all()  # all sign vectors are tried
     assert np.isnan(power.mc_se).all()
     assert "±" not in power.to_table().frame
-    assert power.to_dict()["details"]["summary"][0]["mc_se"] is None
+    assert power.to_dict()["rows"][0]["mc_se"] is None

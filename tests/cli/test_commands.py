@@ -49,10 +49,31 @@ def test_an_analysis_writes_table_rows_and_figure(run, score_file, tmp_path):
     assert status == 0, err
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {f"power.{suffix}" for suffix in ("csv", "md", "tex", "json", "png", "svg", "pdf")} | {
-        "power-summary.csv",
         "power-differences.csv",
     }
-    assert len(pd.read_csv(tmp_path / "out" / "power.csv")) == 20
+    assert list(pd.read_csv(tmp_path / "out" / "power.csv")["pairs"]) == [10, 10]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_every_p_value_is_written_to_the_file_that_is_named_for_it(run, score_file, tmp_path, suffix):
+    file = tmp_path / f"p.{suffix}"
+    status, _, err = run("power", score_file, "-B", 200, "--p-values", file)
+    assert (status, f"wrote {file}" in err) == (0, True), err
+    frame = pd.read_csv(file) if suffix == "csv" else pd.read_parquet(file)
+    assert len(frame) == 20
+    assert {"measure", "run_a", "run_b", "p_value"} < set(frame.columns)
+    file = tmp_path / f"contradictions.{suffix}"
+    assert run("contradictions", score_file, "-B", 200, "--run-pairs", file)[0] == 0
+    assert file.is_file()
+
+
+@pytest.mark.parametrize(
+    ("file", "complaint"), [("p.txt", "does not tell a format"), ("none/p.csv", "there is no folder")]
+)
+def test_a_file_for_p_values_that_cannot_be_written_is_refused_first(run, score_file, tmp_path, file, complaint):
+    status, out, err = run("power", score_file, "--p-values", tmp_path / file)
+    assert (status, out) == (2, "")
+    assert complaint in err
 
 
 def test_several_collections_are_pooled(run, score_file, other_file):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from metaeval.stats import resampled_power
 from metaeval.stats.paired_tests import all_pairs_test
-from metaeval.stats.resampled_power import find_critical_value, resample_power
+from metaeval.stats.resampled_power import count_wide_pairs, find_critical_value, resample_power
 
 
 def graded(n_runs=12, n_topics=40, noise=1.0, seed=0):
@@ -52,3 +53,23 @@ def test_identical_runs_turn_together():
     assert resample_power(values, np.ones((2, 66)), np.ones((1, 40))).steps.tolist() == [1 / 66] * 2
     values[1:4] = values[0]
     assert resample_power(values, np.ones((2, 66)), np.ones((1, 40))).steps.tolist() == [4 / 66] * 2
+
+
+def test_pairs_that_lie_apart_are_counted_without_looking_at_every_one():
+    rng = np.random.default_rng(0)
+    for case in range(200):
+        # Tenths, some of them off by rounding, so that many differences are the limit itself or next to it.
+        n_runs = int(rng.integers(2, 40))
+        means = rng.integers(0, 8, n_runs) / 10 + rng.choice([0, 1e-16], n_runs)
+        first, second = np.triu_indices(n_runs, 1)
+        for limit in (0.0, 0.1, 0.3, 0.1 + 0.2, abs(means[0] - means[-1]), np.inf):
+            expected = np.count_nonzero(np.abs(means[first] - means[second]) >= limit)
+            assert count_wide_pairs(means, limit) == expected, (case, limit)
+
+
+def test_many_runs_have_the_shares_that_every_pair_gives(monkeypatch):
+    values, weights = graded().round(1), np.random.default_rng(1).multinomial(40, [1 / 40] * 40, 30)
+    p = all_pairs_test(values, n_permutations=200, key=1).p
+    expected = resample_power(values, p, weights).shares
+    monkeypatch.setattr(resampled_power, "MANY_RUNS", 2)
+    np.testing.assert_array_equal(resample_power(values, p, weights).shares, expected)

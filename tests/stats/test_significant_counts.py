@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from metaeval.stats import significant_counts
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
-from metaeval.stats.significant_counts import significance_chances, significant_count_error, trials_needed
+from metaeval.stats.significant_counts import (
+    count_common,
+    significance_chances,
+    significant_count_error,
+    trials_needed,
+)
 from metaeval.stats.streams import stream_key
 
 
@@ -67,3 +73,23 @@ def test_as_many_trials_as_needed_let_one_pair_be_significant():
     for n_pairs in (1, 3, 231, 3160):
         least = trials_needed(n_pairs, 0.05)
         assert n_pairs / (least + 1) <= 0.05 < n_pairs / least
+
+
+@pytest.mark.parametrize("correction", ["none", "holm"])
+def test_equal_counts_have_the_chances_that_each_would_have_alone(correction):
+    counts = np.random.default_rng(0).integers(0, 6, (3, 50))
+    ordered = np.sort(counts, axis=1)
+    chances = significance_chances(counts, 1000, 0.05, correction=correction, add_one=True)
+    factors = 50 - np.arange(50) if correction == "holm" else np.ones(50)
+    for row, own in zip(ordered, chances, strict=True):
+        most = [sum((c + 1) / 1001 <= 0.05 / factor for c in range(1001)) - 1 for factor in factors]
+        alone = [binom.cdf(c, 1000, count / 1000) if c >= 0 else 0.0 for c, count in zip(most, row, strict=True)]
+        np.testing.assert_allclose(own, np.minimum.accumulate(alone), rtol=1e-12)
+
+
+def test_what_two_measures_have_in_common_is_counted_in_blocks(monkeypatch):
+    first, second = np.random.default_rng(0).random((2, 4, 57)) < 0.5
+    expected = [[np.count_nonzero(one & other) for other in second] for one in first]
+    for block in (4, 40, 2**23):
+        monkeypatch.setattr(significant_counts, "PAIRS_A_BLOCK", block)
+        assert count_common(first, second).tolist() == expected

@@ -1,0 +1,92 @@
+"""What is asked of many runs stays small: nothing grows with the number of pairs unless it is asked for."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+import metaeval as me
+from metaeval.analyses import discriminative_power as power_module, significance_contradictions as contradictions_module
+from metaeval.errors import MetaevalError
+
+
+@pytest.fixture(scope="module")
+def power():
+    """Twelve runs in no order of labels, two measures that disagree."""
+    rng = np.random.default_rng(3)
+    quality = rng.permutation(np.linspace(0, 1, 12))[:, None]
+    values = np.stack([quality, -quality], axis=-1) + rng.normal(0, 0.3, (12, 30, 2))
+    scores = me.Scores(
+        values,
+        runs=rng.permutation([f"r{i}" for i in range(12)]),
+        topics=range(30),
+        measures=["nDCG", "AP"],
+        collection="c",
+    )
+    return scores, me.discriminative_power(scores, n_permutations=200, n_bootstrap=50)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("rows", [5, 200_000])
+def test_p_values_written_in_parts_are_those_of_the_frame(power, tmp_path, monkeypatch, suffix, rows):
+    monkeypatch.setattr(power_module, "ROWS_A_PART", rows)
+    file = power[1].write_p_values(tmp_path / f"p.{suffix}")
+    found = pd.read_csv(file) if suffix == "csv" else pd.read_parquet(file)
+    monkeypatch.undo()
+    pd.testing.assert_frame_equal(found, power[1].to_frame(), check_dtype=False, rtol=1e-14)
+
+
+def test_the_interval_of_a_pair_is_students(power):
+    scores, found = power
+    for row in found.to_frame().sample(20, random_state=1).itertuples():
+        one, other = (scores.sel(runs=run, measures=row.measure).values.ravel() for run in (row.run_a, row.run_b))
+        low, high = scipy.stats.ttest_rel(one, other).confidence_interval(0.95)
+        assert (row.low, row.high) == pytest.approx((low, high))
+        assert row.d == pytest.approx((one - other).mean() / (one - other).std(ddof=1))
+
+
+def test_no_file_grows_with_the_number_of_pairs_unasked(power, tmp_path):
+    power[1].write_tables(tmp_path, "power")
+    exported = json.dumps(power[1].to_dict())
+    for text in [exported, *(file.read_text() for file in tmp_path.iterdir())]:
+        assert "run_a" not in text
+    assert len(power[1].to_dict()["rows"]) == 2
+
+
+def test_a_long_curve_is_thinned_and_says_so(power, monkeypatch):
+    def draw():
+        axes = power[1].plot().axes[0]
+        return axes.get_xlabel(), [len(line.get_xdata()) for line in axes.lines[:2]], axes.get_xlim()[1], axes.lines[0]
+
+    label, lengths, end, _ = draw()
+    assert "drawn" not in label
+    assert lengths == [66, 66]
+    monkeypatch.setattr(power_module, "MOST_POINTS", 10)
+    thin_label, lengths, thin_end, line = draw()
+    assert thin_label == f"{label}; one of 7 drawn"
+    assert lengths == [10, 10]
+    assert (thin_end, line.get_xdata()[-1]) == (end, 66)  # the smallest p is there, and the axis that of all pairs
+
+
+def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(power, tmp_path, monkeypatch):
+    found = me.significance_contradictions(power[1])
+    whole = found.run_pairs()
+    assert len(whole) == found.to_frame()["contradictions"].sum() > 5
+    assert not any("first" in note for note in found.notes())
+    monkeypatch.setattr(contradictions_module, "MOST_LISTED", 5)
+    (listed,) = found.detail_tables()
+    assert f"The first 5 of {len(whole)} contradictions" in listed.caption
+    assert any(f"The first 5 of {len(whole)}" in note for note in found.notes())
+    pd.testing.assert_frame_equal(found.details()["run_pairs"], whole.head(5))
+    pd.testing.assert_frame_equal(pd.read_csv(found.write_run_pairs(tmp_path / "all.csv")), whole, check_dtype=False)
+
+
+def test_contradictions_that_are_none_are_written_too(power, tmp_path):
+    none = me.significance_contradictions(
+        me.discriminative_power(power[0], n_permutations=50, alpha=0.001, test="max-t", n_bootstrap=0)
+    )
+    assert pd.read_csv(none.write_run_pairs(tmp_path / "none.csv")).empty
+    with pytest.raises(MetaevalError, match="does not tell a format"):
+        none.write_run_pairs(tmp_path / "none.xlsx")
