@@ -14,6 +14,7 @@ from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_ide
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option
 from metaeval.measures.base import Measure
+from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.irregular_runs import equal_rows, far_behind, residual_spread
 
 HSD_ERRORS = {1.5: 8, 2: 14, 3: 25}
@@ -202,9 +203,10 @@ def diagnose(scores: Scores) -> Diagnostics:
     """
     # Medians are of different runs: many equal ones would make any other run seem unusual.
     one_of_each, place = np.unique(equal_rows(scores.values), return_inverse=True)
-    values = scores.values[one_of_each]
+    everyone = len(one_of_each) == len(scores.runs)
+    values = scores.values if everyone and (np.diff(one_of_each) > 0).all() else scores.values[one_of_each]
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
-        hopeless = far_behind(values.mean(axis=1) * np.array([one.sign for one in scores.measures]))[:, place]
+        hopeless = far_behind(mean_over_topics(values) * np.array([one.sign for one in scores.measures]))[:, place]
     ratio, wide = (found[:, place] for found in residual_spread(values))
     identical = find_identical_runs(scores)
     return Diagnostics(scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical)

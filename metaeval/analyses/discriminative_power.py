@@ -28,6 +28,7 @@ from metaeval.files import PathLike
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, write_frames
+from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.max_t import VARIANCE_OFFSET
 from metaeval.stats.paired_tests import (
     FAMILYWISE,
@@ -425,7 +426,7 @@ def discriminative_power(
         scores.collection,
         scores.runs,
         scores.measures,
-        order.values.mean(axis=1)[np.ix_(order.runs, order.measures)],
+        mean_over_topics(order.values)[np.ix_(order.runs, order.measures)],
         p,
         counts,
         mc_se,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,12 @@ from metaeval.analyses.label_order import LabelOrder
 from metaeval.measures.base import Measure
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.paired_tests import MAX_T, PairedTest, PairedTestResult
+from metaeval.stats.progress import tell
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import resampled_topics
-from metaeval.stats.scale import scale_squares
+
+WEIGHTS_A_BLOCK = 2**23
+"""Weights of topics in resamples that are held at once, so that memory does not grow with their number: 64 MB."""
 
 _OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
 """Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
@@ -127,8 +132,11 @@ def measure_variation(
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
+        weights: Any = partial(_draw_weights, key, n_bootstrap, n_topics)
+        if n_bootstrap * n_topics <= WEIGHTS_A_BLOCK:
+            (weights,) = weights()
         shares, steps = resample_power(
-            scale_squares(values, axis=(0, 1)), result.p, resampled_topics(key, range(n_bootstrap), n_topics), alpha=alpha,
+            values, result.p, weights, alpha=alpha,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
             variance_offset=variance_offset if test == "bootstrap-t" else 0.0,
         )  # fmt: skip
@@ -137,6 +145,14 @@ def measure_variation(
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
     return TopicVariation(n_topics, order, shares, steps, confidence, no_interval)
+
+
+def _draw_weights(key: int, n_bootstrap: int, n_topics: int) -> Iterator[np.ndarray]:
+    """Yield how often each topic occurs in each resample, some resamples at a time."""
+    size = max(1, WEIGHTS_A_BLOCK // n_topics)
+    for start in range(0, n_bootstrap, size):
+        yield resampled_topics(key, range(start, min(start + size, n_bootstrap)), n_topics)
+        tell("resampling topics", min(start + size, n_bootstrap), n_bootstrap)
 
 
 def tabulate_differences(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from metaeval.data.scores import Scores
 from metaeval.stats.irregular_runs import equal_rows
 
@@ -23,9 +21,8 @@ def find_identical_runs(*scores: Scores) -> tuple[tuple[str, ...], ...]:
     tuple of tuple of str
         Groups of two or more runs, each in the order of their labels.
     """
-    cells = np.concatenate([one.values.reshape(len(one.runs), -1) for one in scores], axis=1)
     groups: dict[int, list[str]] = {}
-    for run, first in zip(scores[0].runs, equal_rows(cells).tolist(), strict=True):
+    for run, first in zip(scores[0].runs, equal_rows(*(one.values for one in scores)).tolist(), strict=True):
         groups.setdefault(first, []).append(run)
     return tuple(sorted(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
 

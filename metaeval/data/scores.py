@@ -17,6 +17,7 @@ from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
 from metaeval.measures.resolve import Wanted, list_wanted, measure_of_label, resolve_measures, tells_direction
+from metaeval.stats.blocks import mean_over_topics, split_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +98,8 @@ class Scores:
                 raise TypeError(f"{_NO_NUMBERS[kind]} are none")
             if np.ma.is_masked(values):
                 raise TypeError("masked ones are none: write NaN into a frame, and see Scores.from_frame")
-            array = np.array(values, dtype=np.float64, order="C")
+            # Scores of a store that memory cannot hold are a file, and not copied.
+            array = values if _is_held_on_disk(values) else np.array(values, dtype=np.float64, order="C")
         except (TypeError, ValueError) as error:
             raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
         labels = unique_labels(runs, "run"), unique_labels(topics, "topic")
@@ -109,7 +111,8 @@ class Scores:
             )
         if 0 in wanted:
             raise DataError("there are no scores: at least one run, topic and measure is needed")
-        wrong = np.argwhere(~np.isfinite(array))
+        finite = all(np.isfinite(array[some]).all() for some in split_runs(array))
+        wrong = np.empty((0, 3), dtype=int) if finite else np.argwhere(~np.isfinite(array))
         if len(wrong):
             r, t, m = wrong[0]
             raise DataError(
@@ -156,7 +159,8 @@ class Scores:
             # Half a character, which no file can hold, has a checksum all the same.
             digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
             digest.update(b"\1")
-        digest.update(np.ascontiguousarray(self.values, dtype="<f8").tobytes())
+        for runs in split_runs(self.values):
+            digest.update(np.ascontiguousarray(self.values[runs], dtype="<f8").data)
         return digest.hexdigest()
 
     def sel(
@@ -280,7 +284,7 @@ class Scores:
         import pandas as pd
 
         names = pd.Index([str(one) for one in self.measures], name="measure")
-        return pd.DataFrame(self.values.mean(axis=1), index=pd.Index(self.runs, name="run"), columns=names)
+        return pd.DataFrame(mean_over_topics(self.values), index=pd.Index(self.runs, name="run"), columns=names)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the scores in tidy form, one row per score, with columns run, topic, measure, score.
@@ -459,3 +463,7 @@ def state_directions(
 
 def _others(count: int) -> str:
     return "" if count == 1 else f", and so are {count - 1:,} more" if count > 2 else ", and so is one more"
+
+
+def _is_held_on_disk(values: Any) -> bool:
+    return isinstance(values, np.memmap) and values.dtype == np.float64 and values.flags.c_contiguous

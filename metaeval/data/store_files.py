@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 from urllib.parse import quote
@@ -18,12 +18,16 @@ from urllib.parse import quote
 import numpy as np
 
 from metaeval.data.scores import COLUMNS, Scores, is_untold
+from metaeval.data.scratch import make_array
 from metaeval.errors import MetaevalError, StoreError
 from metaeval.files import is_remote, open_regular, read_bytes
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
+from metaeval.stats import blocks
+from metaeval.stats.progress import tell
 
 SCHEMA = 2
+BUFFER = 2**20
 SUFFIX = ".parquet"
 _RECORD = b"metaeval.store"
 _DIRECTION = "higher_is_better"  # a fifth column, as tidy files have it, where names do not tell the direction
@@ -126,23 +130,37 @@ def decode_scores(path: str, entry: dict[str, Any], wanted: Sequence[int]) -> tu
         If there is no such local file.
     """
     import pyarrow
-    import pyarrow.parquet
 
     groups = [entry["measures"][position] for position in wanted]
     footer = {"bytes": [entry["measures"][-1]["bytes"][1], entry["size"]], "sha256": entry["footer"]}
     with _open(path) as (stream, size):
         if size != entry["size"]:
             raise StoreError(f"{path}: the file is damaged: it has {size:,} bytes, not {entry['size']:,} ({_REPAIR})")
+        large = 8 * entry["runs"] * entry["topics"] * len(groups) > blocks.LARGE
+        if large:
+            _check_parts(stream, [footer, *groups], path)
+            return _decode(path, entry, stream, lambda file: _stream_values(file, wanted, entry))
         content = _read_parts(stream, size, [footer, *groups], path)
+    buffer = pyarrow.BufferReader(pyarrow.py_buffer(content))
+    return _decode(path, entry, buffer, lambda file: _values(file, wanted))
+
+
+def _decode(
+    path: str, entry: dict[str, Any], source: Any, read: Callable[[Any], tuple[np.ndarray, list[str], list[str]]]
+) -> tuple[np.ndarray, list[str], list[str]]:
+    """Read from a Parquet file whose record and labels are those of the manifest."""
+    import pyarrow
+    import pyarrow.parquet
+
     try:
-        with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(content))) as file:
+        with pyarrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=BUFFER) as file:
             record = json.loads(file.metadata.metadata[_RECORD])
             for key, value in record.items():
                 if entry[key] != value:
                     raise StoreError(
                         f"{path}: the file says {key} {value!r:.100}, the manifest says otherwise ({_REPAIR})"
                     )
-            values, runs, topics = _values(file, wanted)
+            values, runs, topics = read(file)
     except (MemoryError, MetaevalError):
         raise
     except (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
@@ -171,11 +189,54 @@ def _read_parts(stream: BinaryIO, size: int, parts: Iterable[dict[str, Any]], pa
         view = content.data[start:end]
         stream.readinto(view)  # type: ignore[attr-defined]
         if hashlib.sha256(view).hexdigest() != part["sha256"]:
-            raise StoreError(
-                f"{path}: the file is damaged, or it is another one: bytes {start:,} to {end:,} do not have the "
-                f"checksum in the manifest ({_REPAIR})"
-            )
+            raise StoreError(_say_damaged(path, start, end))
     return content
+
+
+def _check_parts(stream: BinaryIO, parts: Iterable[dict[str, Any]], path: str) -> None:
+    """Compare the checksums of parts of a file, of which memory holds a little at a time."""
+    for part in parts:
+        start, end = part["bytes"]
+        stream.seek(start)
+        digest, left = hashlib.sha256(), end - start
+        while left and (some := stream.read(min(left, BUFFER))):
+            digest.update(some)
+            left -= len(some)
+        if digest.hexdigest() != part["sha256"]:
+            raise StoreError(_say_damaged(path, start, end))
+
+
+def _say_damaged(path: str, start: int, end: int) -> str:
+    return (
+        f"{path}: the file is damaged, or it is another one: bytes {start:,} to {end:,} do not have the "
+        f"checksum in the manifest ({_REPAIR})"
+    )
+
+
+def _stream_values(file: Any, wanted: Sequence[int], entry: dict[str, Any]) -> tuple[np.ndarray, list[str], list[str]]:
+    """Read the row groups of the wanted measures side by side into a file, some runs at a time."""
+    n_runs, n_topics = entry["runs"], entry["topics"]
+    rows = n_topics * max(1, blocks.CELLS_A_BLOCK // (n_topics * len(wanted)))
+    # Labels repeat: topics are those of the first run.
+    runs: dict[str, None] = {}
+    topics: list[str] = []
+    for batch in file.iter_batches(rows, row_groups=[wanted[0]], columns=["run", "topic"], use_threads=False):
+        runs |= dict.fromkeys(batch.column("run").unique().to_pylist())
+        if len(topics) < n_topics:
+            topics = list(dict.fromkeys([*topics, *batch.column("topic").slice(0, n_topics).unique().to_pylist()]))
+    values = make_array((n_runs, n_topics, len(wanted)))
+    cells = values.reshape(-1, len(wanted))
+    columns = [file.iter_batches(rows, row_groups=[group], columns=["score"], use_threads=False) for group in wanted]
+    start = 0
+    for batches in zip(*columns, strict=True):
+        for position, batch in enumerate(batches):
+            cells[start : start + len(batch), position] = batch.column(0).to_numpy()
+        start += len(batches[0])
+        tell("reading", start, len(cells))
+        blocks.release(values)
+    if start != len(cells):
+        raise ValueError(f"{start:,} rows, not {len(cells):,}")
+    return values, list(runs), topics
 
 
 def _values(file: Any, wanted: Sequence[int]) -> tuple[np.ndarray, list[str], list[str]]:

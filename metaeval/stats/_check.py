@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
+from metaeval.stats.blocks import split_runs
 from metaeval.stats.scale import scale_scores
 
 FloatArray = npt.NDArray[np.float64]
@@ -15,6 +16,11 @@ FloatArray = npt.NDArray[np.float64]
 
 def check_values(values: npt.ArrayLike) -> FloatArray:
     """Return the scores on one scale, float64 of shape (run, topic, measure), or refuse what cannot be tested."""
+    return scale_scores(check_shape(values))
+
+
+def check_shape(values: npt.ArrayLike) -> FloatArray:
+    """Return the scores as they are, float64 of shape (run, topic, measure), or refuse what cannot be tested."""
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 3:
         raise MetaevalError(
@@ -28,13 +34,13 @@ def check_values(values: npt.ArrayLike) -> FloatArray:
         raise MetaevalError(f"At least two topics are needed; there are {n_topics}.")
     if n_measures < 1:
         raise MetaevalError("At least one measure is needed; there is none.")
-    if not np.isfinite(scores).all():
+    if not all(np.isfinite(scores[runs]).all() for runs in split_runs(scores)):
         run, topic, measure = np.argwhere(~np.isfinite(scores))[0]
         raise MetaevalError(
             f"Scores must be finite, but the score of run {run} on topic {topic} by measure {measure} "
             f"is {scores[run, topic, measure]}."
         )
-    return scale_scores(scores)
+    return scores
 
 
 def check_count(number: int, what: str) -> int:

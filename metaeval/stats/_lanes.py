@@ -33,7 +33,7 @@ _SCORES, _SUMS = ir.VectorType(_INT32, GROUP), ir.VectorType(_INT64, GROUP)
 
 _NAME = "metaeval_ranges"
 _ADDRESSES = {"keys": _INT64, "scores": _INT32, "ranges": _INT64, "sums": _INT64, "places": _INT32}
-_COUNTS = ("n_keys", "n_topics", "n_columns", "n_groups")
+_COUNTS = ("n_keys", "n_topics", "n_columns", "n_groups", "first_topic", "held")
 
 Value = Any
 """A value of LLVM: a constant, an argument, or what an instruction makes."""
@@ -68,7 +68,9 @@ class _Kernel:
         for name in _ADDRESSES:
             arguments[name].add_attribute("noalias")
         self.addresses = {name: arguments[name] for name in _ADDRESSES}
-        self.n_keys, self.n_topics, columns, self.n_groups = (arguments[name] for name in _COUNTS)
+        self.n_keys, self.n_topics, columns, self.n_groups, self.first_topic, self.held = (
+            arguments[name] for name in _COUNTS
+        )
         self.columns: Value = _whole(n_runs) if n_runs else columns
         self.step = self.code.mul(self.columns, _whole(LANES))
         self.words = self.code.lshr(self.code.add(self.columns, _whole(1)), _whole(1))
@@ -298,14 +300,17 @@ class _Kernel:
         def clear(place: Value) -> None:
             self.store("sums", place, _same(_SUMS, 0), ALIGNMENT)
 
-        self.count(code.mul(self.n_groups, code.mul(sums_of_lane, _whole(LANES))), clear, step=GROUP)
+        # Sums that are held between blocks of topics have places of their own; others begin with zeros.
+        own = code.mul(self.n_groups, code.mul(sums_of_lane, _whole(LANES)))
+        sums_from = code.mul(self.held, code.mul(code.udiv(start, _whole(LANES)), own))
+        self.count(code.mul(own, code.sub(_whole(1), self.held)), clear, step=GROUP)
 
         def add_block(block: Value) -> None:
             left = code.sub(self.n_topics, block)
             whole = code.icmp_signed(">=", left, _whole(TOPICS_A_BLOCK))
             topics = code.select(whole, _whole(TOPICS_A_BLOCK), left)
             self.count(topics, lambda topic: self._write_row(start, block, topic))
-            self._write_sums(block)
+            self._write_sums(block, sums_from)
 
         self.count(self.n_topics, add_block, step=TOPICS_A_BLOCK)
 
@@ -313,7 +318,8 @@ class _Kernel:
             def of_lane(lane: Value) -> None:
                 number = code.add(code.mul(group, _whole(LANES)), lane)
                 trial = self.sum_up(code.mul(group, self.n_keys), start, lane)
-                self.store_range(code.mul(number, sums_of_lane), code.mul(trial, _whole(GROUP)))
+                sums_at = code.add(sums_from, code.mul(number, sums_of_lane))
+                self.store_range(sums_at, code.mul(trial, _whole(GROUP)))
 
             self.count(_whole(LANES), of_lane)
 
@@ -322,7 +328,7 @@ class _Kernel:
     def _write_row(self, start: Value, block: Value, in_block: Value) -> None:
         """Write how one topic is permuted in sixteen trials."""
         code = self.code
-        topic = code.add(block, in_block)
+        topic = self.sum_up(self.first_topic, block, in_block)
         offset = code.mul(in_block, self.step)
         origin = code.mul(code.mul(in_block, self.columns), _whole(GROUP))
         permute = self.sort_lane_again if self.n_runs else self.shuffle_lane
@@ -337,7 +343,7 @@ class _Kernel:
         else:
             self.count(_whole(LANES), of_lane)
 
-    def _write_sums(self, block: Value) -> None:
+    def _write_sums(self, block: Value, sums_from: Value) -> None:
         """Write how the scores of a block of topics are added; topics that fill up the last block have only zeros."""
         code = self.code
         filled = code.and_(code.add(self.n_topics, _whole(TOPICS_A_BLOCK - 1)), _whole(-TOPICS_A_BLOCK))
@@ -350,7 +356,7 @@ class _Kernel:
                 first = code.mul(code.add(code.mul(group, _whole(LANES)), lane), self.columns)
 
                 def of_column(column: Value) -> None:
-                    sums_at = code.mul(code.add(first, column), _whole(GROUP))
+                    sums_at = code.add(sums_from, code.mul(code.add(first, column), _whole(GROUP)))
                     self.add_scores(sums_at, scores_at, code.add(code.mul(column, _whole(LANES)), lane))
 
                 self.count(self.columns, of_column)
@@ -400,7 +406,19 @@ def _allocate_aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArr
     return room[offset : offset + size].view(dtype).reshape(shape)
 
 
-def lane_ranges(units: npt.NDArray[np.uint32], keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+def hold_sums(n_trials: int, n_runs: int, n_measures: int) -> npt.NDArray[np.int64]:
+    """Return the sums of no topics, to be held from one block of topics to the next by `lane_ranges`."""
+    n_groups, batches = -(-n_measures // GROUP), -(-n_trials // LANES)
+    return _allocate_aligned((batches * n_groups * LANES * n_runs * GROUP,), np.int64)
+
+
+def lane_ranges(
+    units: npt.NDArray[np.uint32],
+    keys: npt.NDArray[np.uint64],
+    *,
+    first_topic: int = 0,
+    held: npt.NDArray[np.int64] | None = None,
+) -> npt.NDArray[np.int64]:
     """Compute the range of the permuted sums in each trial.
 
     Parameters
@@ -409,10 +427,15 @@ def lane_ranges(units: npt.NDArray[np.uint32], keys: npt.NDArray[np.uint64]) -> 
         Quantised scores.
     keys : ndarray of uint64, shape (n_trials,)
         The keys of the trials, from `metaeval.stats.streams.trial_keys`.
+    first_topic : int, optional
+        The number of the first of these topics.
+    held : ndarray of int64, optional
+        From `hold_sums`: sums over the topics before these, to which these are added in place.
 
     Returns
     -------
     ndarray of int64, shape (trial, measure)
+        Over these topics and those before them.
     """
     n_topics, n_runs, n_measures = units.shape
     n_groups = -(-n_measures // GROUP)
@@ -422,10 +445,11 @@ def lane_ranges(units: npt.NDArray[np.uint32], keys: npt.NDArray[np.uint64]) -> 
         scores[measure // GROUP, :n_topics, :, measure % GROUP] = units[..., measure]
     padded = np.concatenate([keys, np.repeat(keys[-1:], -len(keys) % LANES)])
     ranges = _allocate_aligned((n_groups, padded.size, GROUP), np.int64)
-    sums = _allocate_aligned((n_groups * LANES * n_runs * GROUP,), np.int64)
+    sums = _allocate_aligned((n_groups * LANES * n_runs * GROUP,), np.int64) if held is None else held
     places = _allocate_aligned((TOPICS_A_BLOCK, n_runs * LANES), np.uint32)
     # Whatever is not permuted is added from its own topic, which holds zeros then.
     places[:] = np.arange(TOPICS_A_BLOCK)[:, np.newaxis] * (n_runs * GROUP)
     arrays = (padded, scores, ranges, sums, places)
-    _load_kernel(n_runs)(*(one.ctypes.data for one in arrays), padded.size, n_topics, n_runs, n_groups)
+    counts = (padded.size, n_topics, n_runs, n_groups, first_topic, int(held is not None))
+    _load_kernel(n_runs)(*(one.ctypes.data for one in arrays), *counts)
     return ranges.transpose(1, 0, 2).reshape(padded.size, -1)[: len(keys), :n_measures]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Iterator
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats._check import FloatArray
-from metaeval.stats.scale import scale_squares
+from metaeval.stats.blocks import split_runs
 
 WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide. With 22 runs, of which 1 to 5 are wider than the
@@ -58,22 +60,47 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     ratio = np.full((n_measures, n_runs), np.nan)
     if n_runs < 3 or n_topics < 3:
         return ratio, np.zeros(ratio.shape, dtype=bool)
-    residuals = scale_squares(values, axis=(0, 1))
-    residuals -= residuals.mean(axis=0)
-    residuals -= residuals.mean(axis=1, keepdims=True)
-    residuals[np.abs(residuals) < n_topics * np.finfo(np.float64).eps] = 0.0  # rounding
-    squares = np.square(residuals)
-    moment = squares.mean(axis=1).T
+    largest = np.max([np.abs(values[runs]).max(axis=(0, 1)) for runs in split_runs(values)], axis=0)
+    exponents = -np.frexp(largest)[1]
+
+    def scaled() -> Iterator[FloatArray]:
+        return (np.ldexp(values[runs], exponents) for runs in split_runs(values))
+
+    by_topic = _mean_of_runs(scaled())
+
+    def squares() -> Iterator[FloatArray]:
+        for block in scaled():
+            block -= by_topic
+            block -= block.mean(axis=1, keepdims=True)
+            block[np.abs(block) < n_topics * np.finfo(np.float64).eps] = 0.0  # rounding
+            yield np.square(block)
+
+    moment = np.concatenate([block.mean(axis=1) for block in squares()]).T
     spread = np.sqrt(moment)
     middle = np.median(spread, axis=1)
     some = middle > 0
     ratio[some] = spread[some] / middle[some, np.newaxis]
     # If the residuals of a topic were exchanged among the runs at random, mean squares would have this variance.
-    variance = squares.var(axis=0).mean(axis=0) / n_topics
+    mean_square = _mean_of_runs(squares())
+    variance = _mean_of_runs(np.square(block - mean_square) for block in squares()).mean(axis=0) / n_topics
     middle_square = moment.mean(axis=1)
     error = np.divide(np.sqrt(variance), 2 * middle_square, out=np.zeros(n_measures), where=middle_square > 0)
     limit = np.maximum(WIDE, np.exp(NormalDist().inv_cdf(1 - CHANCE / n_runs) * error))[:, np.newaxis]
     return ratio, ratio >= limit
+
+
+def _mean_of_runs(blocks: Iterable[FloatArray]) -> FloatArray:
+    """Return the mean over the first axis of blocks of runs, added run by run as NumPy does for the whole."""
+    total: FloatArray | None = None
+    n_runs = 0
+    for block in blocks:
+        n_runs += len(block)
+        if total is None:
+            total = block.sum(axis=0)
+        else:
+            for row in block:
+                total += row
+    return np.asarray(total) / n_runs
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
@@ -103,12 +130,13 @@ def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
     return ((behind * MAD_OF_NORMAL > FAR * deviation) & (deviation > 0)).T
 
 
-def equal_rows(values: FloatArray) -> npt.NDArray[np.intp]:
+def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
     """Which rows are equal in every cell?
 
     Parameters
     ----------
-    values : ndarray of float64, shape (row, ...)
+    *values : ndarray of float64, shape (row, ...)
+        Of several ones, rows are equal that are in all of them.
 
     Returns
     -------
@@ -120,6 +148,12 @@ def equal_rows(values: FloatArray) -> npt.NDArray[np.intp]:
     >>> equal_rows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0]])).tolist()
     [0, 1, 0]
     """
+    digests: list[bytes] = [b""] * len(values[0])
+    for one in values:
+        for rows in split_runs(one):
+            for at in range(rows.start, rows.stop):
+                # Adding 0 makes -0 and 0 the same bytes. Different rows have different checksums: none are known that
+                # do not, and rows themselves would take as much memory as the scores.
+                digests[at] += hashlib.sha256(np.ascontiguousarray(one[at] + 0.0).data).digest()
     first: dict[bytes, int] = {}
-    # Adding 0 makes -0 and 0 the same bytes.
-    return np.array([first.setdefault((row + 0.0).tobytes(), at) for at, row in enumerate(values)], dtype=np.intp)
+    return np.array([first.setdefault(digest, at) for at, digest in enumerate(digests)], dtype=np.intp)

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError, format_option
-from metaeval.stats._check import FloatArray, check_count, check_values
+from metaeval.stats._check import FloatArray, check_count, check_shape
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.max_t import VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
-from metaeval.stats.scale import scale_squares
+from metaeval.stats.scale import scale_scores, scale_squares
 from metaeval.stats.streams import check_key
 from metaeval.stats.studentised_range import studentised_range_tail
 
@@ -133,7 +133,9 @@ def all_pairs_test(
     >>> all_pairs_test(values, test="paired-bootstrap", n_permutations=1000, key=1).counts[0] < 50
     array([False,  True,  True])
     """
-    scores = check_values(values)
+    raw = check_shape(values)
+    # The randomised Tukey HSD test reads scores that memory does not hold in blocks, which it scales itself.
+    scores = raw if test == "randomised-tukey-hsd" else scale_scores(raw)
     if test not in get_args(PairedTest):
         raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
     if correction not in get_args(Correction):

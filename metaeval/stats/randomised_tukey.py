@@ -17,10 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._check import check_count, check_values
+from metaeval.stats._check import check_count, check_shape
+from metaeval.stats.blocks import is_large
 from metaeval.stats.parallel import is_resumable, run_kept_tasks
 from metaeval.stats.permutations import LARGEST_NETWORK, ROWS_A_CALL, permute_columns
 from metaeval.stats.quantise import quantise, tie_tolerance
+from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import check_key, trial_keys
 
 Engine: TypeAlias = Literal["auto", "numpy", "numba"]
@@ -99,11 +101,18 @@ def randomised_tukey_hsd(
     >>> p_values(counts, 1000)[0] < 0.05
     array([False,  True,  True])
     """
-    scores = check_values(values)
+    raw = check_shape(values)
     n_permutations = check_count(n_permutations, "permutations")
     check_key(key)
-    engine = _choose_engine(engine, scores.shape, n_permutations)
+    engine = _choose_engine(engine, raw.shape, n_permutations)
+    if is_large(raw):
+        from metaeval.stats._tukey_in_blocks import find_ranges
+
+        found, sums = find_ranges(raw, key, range(first_trial, first_trial + n_permutations), engine, n_jobs)
+        return _count_exceedances(sums, raw.shape[1], found)
+    scores = scale_scores(raw)
     units = quantise(scores)
+    n_topics = len(units)
     kept = is_resumable()
     blocks = _divide_trials(first_trial, n_permutations, n_jobs, scores.shape if kept else None)
     if len(blocks) == 1 and not kept:
@@ -115,7 +124,7 @@ def randomised_tukey_hsd(
         tasks = [joblib.delayed(task.ranges)(key, block, engine) for block in blocks]
         names = task.name_blocks(key, blocks) if kept else [str(block) for block in blocks]
         ranges = run_kept_tasks(tasks, names, n_jobs=n_jobs, prefer="threads")
-    return _count_exceedances(units, np.concatenate(ranges))
+    return _count_exceedances(units.sum(axis=0, dtype=np.int64), n_topics, np.concatenate(ranges))
 
 
 def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> npt.NDArray[np.float64]:
@@ -154,9 +163,8 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
     return (exceeding + add_one) / (n_permutations + add_one)
 
 
-def _count_exceedances(units: npt.NDArray[np.uint32], ranges: IntArray) -> IntArray:
-    n_topics, n_runs, n_measures = units.shape
-    sums = units.sum(axis=0, dtype=np.int64)
+def _count_exceedances(sums: IntArray, n_topics: int, ranges: IntArray) -> IntArray:
+    n_runs, n_measures = sums.shape
     first, second = np.triu_indices(n_runs, 1)
     # A difference consists of two sums, and so does a range.
     tolerance = tie_tolerance(2 * n_topics)
@@ -263,15 +271,21 @@ def trial_ranges(units: npt.NDArray[np.uint32], key: int, trials: range, engine:
 
 
 def _numpy_ranges(scores: IntArray, keys: npt.NDArray[np.uint64]) -> IntArray:
+    sums = np.zeros((scores.shape[1], keys.size, scores.shape[2]), dtype=np.int64)
+    add_topics(sums, scores, keys, 0)
+    largest: IntArray = sums.max(axis=0) - sums.min(axis=0)
+    return largest
+
+
+def add_topics(sums: IntArray, scores: IntArray, keys: npt.NDArray[np.uint64], first_topic: int) -> None:
+    """Add the permuted scores of some topics to the sums of every column, shape (column, trial, measure), in place."""
     n_topics, n_runs, n_measures = scores.shape
-    sums = np.zeros((n_runs, keys.size, n_measures), dtype=np.int64)
     permuted = np.empty((keys.size, n_measures), dtype=np.int64)
     topics_a_call = max(1, ROWS_A_CALL // keys.size)
     for start in range(0, n_topics, topics_a_call):
         topics = range(start, min(start + topics_a_call, n_topics))
-        for total, order in zip(sums, permute_columns(keys, topics, n_runs), strict=True):
+        numbers = range(first_topic + topics.start, first_topic + topics.stop)
+        for total, order in zip(sums, permute_columns(keys, numbers, n_runs), strict=True):
             for topic, runs in zip(topics, order.astype(np.intp), strict=True):
                 # mode="clip" lets NumPy write to `out` unbuffered; no index is ever out of range.
                 total += np.take(scores[topic], runs, axis=0, out=permuted, mode="clip")
-    largest: IntArray = sums.max(axis=0) - sums.min(axis=0)
-    return largest

@@ -8,13 +8,18 @@ noise, they are multiplied by √(1 − 1/F).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats._check import FloatArray, check_values
+from metaeval.stats._check import FloatArray, check_shape
 from metaeval.stats.anova import residual_variance
+from metaeval.stats.blocks import take_measure
+from metaeval.stats.irregular_runs import equal_rows
+from metaeval.stats.scale import scale_scores, scale_squares
 
 SMALLEST_VARIANCE = 0.25
 """Share of a pair's observed variance below which its variance in a resample does not count."""
@@ -43,7 +48,7 @@ class ResampledPower(NamedTuple):
 def resample_power(
     values: npt.ArrayLike,
     p: npt.ArrayLike,
-    weights: npt.ArrayLike,
+    weights: npt.ArrayLike | Callable[[], Iterator[npt.ArrayLike]],
     *,
     alpha: float = 0.05,
     smallest_p: float = _NEVER,
@@ -58,8 +63,8 @@ def resample_power(
     p : array_like of float, shape (measure, pair)
         Of the test, after any correction, in the order of ``np.triu_indices(n_runs, 1)``. It says where the test's
         critical value lies: between the statistics of the last significant pair and the first that is not.
-    weights : array_like of int, shape (trial, topic)
-        How often each topic occurs in each resample.
+    weights : array_like of int, shape (trial, topic), or callable
+        How often each topic occurs in each resample; or what yields them, some trials at a time, on each call.
     alpha : float, optional
     smallest_p : float, optional
         What a p-value of 0 counts as: half a trial of a resampling test.
@@ -79,15 +84,22 @@ def resample_power(
     >>> found.shares.round(2).tolist()
     [[0.67]]
     """
-    scores, given = check_values(values), np.asarray(p, dtype=np.float64)
-    drawn = np.asarray(weights, dtype=np.float64)
-    shares, steps = np.empty((len(drawn), scores.shape[2])), np.empty(scores.shape[2])
+    scores, given = check_shape(values), np.asarray(p, dtype=np.float64)
+    if callable(weights):
+        draw = weights
+    else:
+        drawn = np.asarray(weights, dtype=np.float64)
+        draw = partial(iter, [drawn])
+    shares, steps = [], np.empty(scores.shape[2])
     for measure in range(scores.shape[2]):
-        by_run = np.ascontiguousarray(scores[..., measure])
+        # Scaled so that the largest can be squared, and then as every test scales scores.
+        by_run = scale_scores(scale_squares(take_measure(scores, measure))[..., np.newaxis])[..., 0]
         statistics = _studentise if studentised else _scale
-        shares[:, measure] = statistics(by_run, np.maximum(given[measure], smallest_p), drawn, alpha, variance_offset)
+        own_p = np.maximum(given[measure], smallest_p)
+        some = (np.asarray(block, dtype=np.float64) for block in draw())
+        shares.append(np.concatenate([statistics(by_run, own_p, one, alpha, variance_offset) for one in some]))
         steps[measure] = _find_step(by_run)
-    return ResampledPower(shares, steps)
+    return ResampledPower(np.stack(shares, axis=1), steps)
 
 
 def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> float:
@@ -231,6 +243,7 @@ def _shrinkage(by_run: FloatArray) -> float:
 
 def _find_step(by_run: FloatArray) -> float:
     """Return the share of pairs between the two largest groups of identical runs: one pair where none are."""
-    groups = np.sort(np.unique(by_run, axis=0, return_counts=True)[1])[::-1]
+    groups = np.sort(np.bincount(equal_rows(by_run)))[::-1]
+    groups = groups[groups > 0]
     n_runs = len(by_run)
     return float(groups[0] * (groups[1] if len(groups) > 1 else 0) / (n_runs * (n_runs - 1) / 2))

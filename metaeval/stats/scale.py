@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
+
+from metaeval.stats.blocks import is_large, take_measure
 
 LARGEST_EXPONENT = 1000
 """Sums of scores below 2**1000 are floats."""
@@ -37,8 +40,17 @@ def scale_scores(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     array([0.75, 0.  , 1.  ])
     """
     scores = np.asarray(values, dtype=np.float64)
-    by_measure = np.abs(scores.reshape(-1, scores.shape[-1]).T, order="C")
-    return np.ldexp(scores, -np.array([_find_exponent(one) for one in by_measure], dtype=np.intc))
+    return np.ldexp(scores, -find_exponents(scores))
+
+
+def find_exponents(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intc]:
+    """Return the power of two by which `scale_scores` divides the scores of each measure, shape (measure,)."""
+    magnitudes: Iterable[npt.NDArray[np.float64]]
+    if scores.ndim == 3 and is_large(scores):
+        magnitudes = (np.abs(take_measure(scores, measure)).ravel() for measure in range(scores.shape[-1]))
+    else:
+        magnitudes = np.abs(scores.reshape(-1, scores.shape[-1]).T, order="C")
+    return np.array([_find_exponent(one) for one in magnitudes], dtype=np.intc)
 
 
 def round_scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -1,0 +1,139 @@
+"""The randomised Tukey HSD test of scores that memory does not hold: topics in blocks, sums of trials held between them.
+
+Every number is that of `metaeval.stats.randomised_tukey`: what a trial does to a topic depends on neither's neighbours,
+and sums of whole numbers do not depend on their order.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats._check import FloatArray
+from metaeval.stats.blocks import split_runs, split_topics
+from metaeval.stats.progress import tell
+from metaeval.stats.quantise import LARGEST_UNIT
+from metaeval.stats.scale import find_exponents
+from metaeval.stats.streams import trial_keys
+
+IntArray = npt.NDArray[np.int64]
+
+SUMS_A_PASS = 2**28
+"""Bytes of sums held at once: trials beyond them take another pass over the scores."""
+
+
+def find_ranges(
+    values: FloatArray, key: int, trials: range, engine: Literal["numpy", "numba"], n_jobs: int
+) -> tuple[IntArray, IntArray]:
+    """Return the range of the permuted sums in each trial, and the sums of the runs.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (run, topic, measure)
+        Finite.
+    key : int
+    trials : range
+    engine : {"numpy", "numba"}
+    n_jobs : int
+
+    Returns
+    -------
+    ranges : ndarray of int64, shape (trial, measure)
+    sums : ndarray of int64, shape (run, measure)
+    """
+    n_runs, n_topics, n_measures = values.shape
+    units = _Units(values)
+    padded = n_measures if engine == "numpy" else -(-n_measures // 8) * 8
+    a_pass = max(16, SUMS_A_PASS // (8 * n_runs * padded))
+    passes = -(-len(trials) // a_pass)
+    held = min(len(trials), a_pass) * n_runs * padded * 8
+    tell(
+        f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures, B = {len(trials):,}: sums of "
+        f"{held / 2**20:,.0f} MB are held in memory, and the scores are read {passes + 2} times in blocks of topics"
+    )
+    keys, found, sums = trial_keys(key, trials), [], np.zeros((n_runs, n_measures), dtype=np.int64)
+    for number, start in enumerate(range(0, len(trials), a_pass)):
+        state = _start(engine, keys[start : start + a_pass], n_runs, n_measures, n_jobs)
+        for topics in split_topics(values):
+            block = units.read(topics)
+            if not number:
+                sums += block.sum(axis=0, dtype=np.int64)
+            state.add(block, topics.start)
+            tell("permuting", number * n_topics + topics.stop, passes * n_topics)
+        found.append(state.ranges())
+    return np.concatenate(found), sums
+
+
+class _Units:
+    """What `metaeval.stats.quantise.quantise` makes of the scores, some topics at a time."""
+
+    def __init__(self, values: FloatArray) -> None:
+        self.values = values
+        self.exponents = -find_exponents(values)
+        lowest, highest = np.full((2, *values.shape[1:]), np.inf)
+        highest *= -1
+        for runs in split_runs(values):
+            np.minimum(lowest, values[runs].min(axis=0), out=lowest)
+            np.maximum(highest, values[runs].max(axis=0), out=highest)
+        self.lowest = np.ldexp(lowest, self.exponents)
+        widest = (np.ldexp(highest, self.exponents) - self.lowest).max(axis=0)
+        self.widest = np.where(widest > 0, widest, 1.0)
+
+    def read(self, topics: slice) -> npt.NDArray[np.uint32]:
+        """Return the scores of some topics as integers, shape (topic, run, measure)."""
+        above = np.ldexp(self.values[:, topics], self.exponents) - self.lowest[topics]
+        above /= self.widest
+        above *= LARGEST_UNIT
+        return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))
+
+
+def _start(engine: str, keys: npt.NDArray[np.uint64], n_runs: int, n_measures: int, n_jobs: int) -> Any:
+    return (_Lanes if engine == "numba" else _Arrays)(keys, n_runs, n_measures, n_jobs)
+
+
+class _Lanes:
+    """Trials of the Numba engine, divided among threads."""
+
+    def __init__(self, keys: npt.NDArray[np.uint64], n_runs: int, n_measures: int, n_jobs: int) -> None:
+        import joblib
+
+        from metaeval.stats._lanes import LANES, hold_sums
+
+        self.n_jobs = joblib.effective_n_jobs(n_jobs)
+        size = LANES * math.ceil(len(keys) / self.n_jobs / LANES)
+        self.parts = [keys[start : start + size] for start in range(0, len(keys), size)]
+        self.held = [hold_sums(len(part), n_runs, n_measures) for part in self.parts]
+        self.found: list[IntArray] = []
+
+    def add(self, units: npt.NDArray[np.uint32], first_topic: int) -> None:
+        import joblib
+
+        from metaeval.stats._lanes import lane_ranges
+
+        # The sums are here, so that the work is done here too, whatever backend was asked for.
+        self.found = joblib.Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            joblib.delayed(lane_ranges)(units, part, first_topic=first_topic, held=held)
+            for part, held in zip(self.parts, self.held, strict=True)
+        )
+
+    def ranges(self) -> IntArray:
+        return np.concatenate(self.found)
+
+
+class _Arrays:
+    """Trials of the NumPy engine."""
+
+    def __init__(self, keys: npt.NDArray[np.uint64], n_runs: int, n_measures: int, _: int) -> None:
+        self.keys = keys
+        self.sums = np.zeros((n_runs, keys.size, n_measures), dtype=np.int64)
+
+    def add(self, units: npt.NDArray[np.uint32], first_topic: int) -> None:
+        from metaeval.stats.randomised_tukey import add_topics
+
+        add_topics(self.sums, np.ascontiguousarray(units, dtype=np.int64), self.keys, first_topic)
+
+    def ranges(self) -> IntArray:
+        return np.asarray(self.sums.max(axis=0) - self.sums.min(axis=0))

@@ -1,0 +1,51 @@
+"""How far long work has come: kernels tell, and whoever called them may listen.
+
+Nothing is printed here. The command line listens, and shows what was done of how much, and how long the rest will take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Listener = Callable[[str, int, int], None]
+"""Takes what is being done, how much of it is done, and how much there is; 0 of 0 states something beforehand."""
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def tell(what: str, done: int = 0, total: int = 0) -> None:
+    """Tell the listener, if there is one, how far the work has come.
+
+    Parameters
+    ----------
+    what : str
+    done, total : int, optional
+        Without them, something is stated before work starts, such as how much memory it takes.
+    """
+    listener = _listener.get()
+    if listener is not None:
+        listener(what, done, total)
+
+
+@contextmanager
+def listen(listener: Listener) -> Iterator[None]:
+    """Listen to what kernels tell inside this context.
+
+    Parameters
+    ----------
+    listener : callable
+        Called in the thread that called the kernel.
+
+    Examples
+    --------
+    >>> with listen(lambda what, done, total: print(f"{what}: {done} of {total}")):
+    ...     tell("trials", 10, 20)
+    trials: 10 of 20
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
