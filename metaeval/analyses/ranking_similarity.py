@@ -18,6 +18,7 @@ from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, take_upper_triangle
 from metaeval.stats.intervals import centre_interval, explain_no_interval
+from metaeval.stats.progress import tell
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import generator
@@ -227,6 +228,7 @@ def _resample(oriented: np.ndarray, which: RankCorrelation, n_bootstrap: int, rn
         # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
         sizes = (weights @ np.abs(by_topic)).reshape(means.shape) if mixed else np.abs(means)
         drawn.append(_compare_rankings(means, sizes, which)[:, first, second])
+        tell("resampling topics", start + size, n_bootstrap)
     return np.concatenate(drawn)
 
 

@@ -18,8 +18,8 @@ from metaeval.stats.progress import tell
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import resampled_topics
 
-WEIGHTS_A_BLOCK = 2**23
-"""Weights of topics in resamples that are held at once, so that memory does not grow with their number: 64 MB."""
+MOST_WEIGHTS, WEIGHTS_A_BLOCK = 2**23, 2**21
+"""Weights of topics in resamples up to which all are held at once, 64 MB, and how many of more are, 16 MB."""
 
 _OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
 """Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
@@ -133,8 +133,8 @@ def measure_variation(
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
         weights: Any = partial(_draw_weights, key, n_bootstrap, n_topics)
-        if n_bootstrap * n_topics <= WEIGHTS_A_BLOCK:
-            (weights,) = weights()
+        if n_bootstrap * n_topics <= MOST_WEIGHTS:
+            weights = resampled_topics(key, range(n_bootstrap), n_topics)
         shares, steps = resample_power(
             values, result.p, weights, alpha=alpha,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,

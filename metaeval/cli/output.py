@@ -221,10 +221,15 @@ def write_scores(scores: Scores, target: Path, to_format: str | None = None, *, 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on stderr, after two seconds, what is going on and for how long; nothing where nobody watches."""
-    from metaeval.errors import one_line
+    """Show on stderr, after two seconds, what is done of how much, and how long the rest will take.
 
-    done, what = threading.Event(), one_line(what)
+    Where nobody watches, one line says what is going on. What kernels state before long work, such as the memory that
+    it takes, is printed at once.
+    """
+    from metaeval.errors import one_line
+    from metaeval.stats.progress import listen
+
+    done, what, progress = threading.Event(), one_line(what), _Progress()
 
     def watch() -> None:
         began = time.monotonic()
@@ -239,15 +244,42 @@ def working(what: str) -> Iterator[None]:
         console = Console(stderr=True)
         with Status(what, console=console) as status:
             while not done.wait(0.5):
-                status.update(f"{what}: {time.monotonic() - began:.0f} s")
+                status.update(f"{what}: {progress.describe() or f'{time.monotonic() - began:.0f} s'}")
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield
+        with listen(progress.hear):
+            yield
     finally:
         done.set()
         watcher.join()
+
+
+class _Progress:
+    """What was last heard of the work that is going on, and how fast it goes."""
+
+    def __init__(self) -> None:
+        self.what, self.done, self.total, self.began, self.first = "", 0, 0, 0.0, 0
+
+    def hear(self, what: str, done: int, total: int) -> None:
+        if not total:
+            print_note(what)
+            return
+        if what != self.what or done < self.done:
+            # The rate counts from here: what came before the first word may have been other work.
+            self.began, self.first = time.monotonic(), done
+        self.what, self.done, self.total = what, done, total
+
+    def describe(self) -> str:
+        """Return how far the work has come, and an estimate of the time that is left; empty if nothing was heard."""
+        if not self.total:
+            return ""
+        said = f"{self.what}, {self.done:,} of {self.total:,}"
+        if self.done > self.first:
+            left = (time.monotonic() - self.began) / (self.done - self.first) * (self.total - self.done)
+            said += f", about {left:.0f} s left"
+        return said
 
 
 def print_problem(sentence: str, status: int = 2) -> int:

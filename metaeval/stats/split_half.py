@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_values
+from metaeval.stats.progress import tell
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
 from metaeval.stats.streams import UInt64Array, attempt_keys, check_key, trial_keys, words
@@ -159,6 +160,7 @@ def split_half_tau(
         low, high = bounds.reshape(2, 2, n_runs, -1)
         pairs = tau_by_run(low, high, variant)
         taus[trials.start : trials.stop] = pairs.reshape(n_measures, -1).T
+        tell("splits", trials.stop, n_trials)
     return taus
 
 

@@ -1,0 +1,146 @@
+"""Scores that memory does not hold are read in blocks, and everything comes out as if it held them."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.analyses import variation
+from metaeval.cli.output import _Progress
+from metaeval.errors import MetaevalError, StoreError
+from metaeval.stats import _tukey_in_blocks, blocks
+from metaeval.stats.progress import listen
+
+
+@contextmanager
+def small_blocks(monkeypatch, shape):
+    """Take everything for large: blocks of some runs or topics, several passes, resamples one after the other."""
+    with monkeypatch.context() as patch:
+        patch.setattr(blocks, "LARGE", 100)
+        patch.setattr(blocks, "CELLS_A_BLOCK", max(1, int(np.prod(shape)) // 5))
+        patch.setattr(_tukey_in_blocks, "SUMS_A_PASS", 64 * shape[0] * 40)
+        patch.setattr(variation, "MOST_WEIGHTS", 0)
+        patch.setattr(variation, "WEIGHTS_A_BLOCK", 7 * shape[1])
+        yield
+
+
+@pytest.fixture(scope="module", params=[12, 135], ids=["few runs", "many runs"])
+def scores(request):
+    """Two identical runs, ties, one measure whose lower scores are better, and labels in no order."""
+    rng, n_runs = np.random.default_rng(2), request.param
+    values = np.clip(rng.normal(0, 0.1, (n_runs, 1, 3)) + rng.normal(0.5, 0.2, (n_runs, 30, 3)), 0, 1).round(2)
+    values[5] = values[3]
+    return me.Scores(
+        values, runs=[f"r{i}" for i in rng.permutation(n_runs)], topics=rng.permutation(30),
+        measures=["AP", "TER", "RR"], collection="c",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def store(scores, tmp_path):
+    store = me.ScoreStore(tmp_path / "store")
+    store.add(scores)
+    return store
+
+
+def test_what_is_read_in_blocks_is_what_was_stored(scores, store, monkeypatch):
+    with small_blocks(monkeypatch, scores.values.shape):
+        loaded = store.load("c")
+        assert isinstance(loaded.values, np.memmap)
+        assert (loaded, loaded.sha256) == (scores, scores.sha256)
+        assert loaded.means().equals(scores.means())
+        one = store.load("c", ["RR", "AP"])
+    assert one == scores.sel(measures=["RR", "AP"])
+
+
+@pytest.mark.parametrize(("engine", "n_jobs"), [("numpy", 1), ("numba", 1), ("numba", 2)])
+def test_power_in_blocks_is_power_of_the_whole(scores, store, monkeypatch, engine, n_jobs):
+    options = {"n_permutations": 90, "n_bootstrap": 20, "seed": 3}
+    whole = me.discriminative_power(scores, engine="numpy", **options)
+    heard = []
+    with small_blocks(monkeypatch, scores.values.shape), listen(lambda *what: heard.append(what)):
+        parts = me.discriminative_power(store.load("c"), engine=engine, n_jobs=n_jobs, **options)
+        assert parts.to_dict() == whole.to_dict()
+        assert parts.to_frame().equals(whole.to_frame())
+    np.testing.assert_array_equal(parts.counts, whole.counts)
+    np.testing.assert_allclose(parts.over_topics.shares, whole.over_topics.shares, rtol=1e-12)
+    done = [(done, total) for what, done, total in heard if what == "permuting"]
+    assert len(done) > 3
+    assert done == sorted(done)
+    passes = 3 if engine == "numba" else 1  # it pads sums of three measures to eight
+    assert done[-1] == (30 * passes, 30 * passes)
+    # How much memory is held was stated before.
+    assert heard.index(next(one for one in heard if "held in memory" in one[0])) < heard.index(("permuting", *done[0]))
+
+
+def test_other_analyses_take_them_too(scores, store, monkeypatch):
+    whole = me.split_half_consistency(scores, n_trials=20, n_permutations=50)
+    with small_blocks(monkeypatch, scores.values.shape):
+        parts = me.split_half_consistency(store.load("c"), n_trials=20, n_permutations=50)
+    np.testing.assert_array_equal(parts.tau, whole.tau)
+
+
+def test_a_damaged_file_is_found_before_it_is_read(scores, store, monkeypatch):
+    (path,) = Path(store.path).glob("c.*")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with small_blocks(monkeypatch, scores.values.shape), pytest.raises(StoreError, match="damaged"):
+        store.load("c")
+
+
+def test_a_full_disk_is_told(scores, store, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 5})())
+    with small_blocks(monkeypatch, scores.values.shape), pytest.raises(MetaevalError, match="METAEVAL_SCRATCH"):
+        store.load("c")
+
+
+def test_an_estimate_of_time_is_of_the_work_that_is_going_on(monkeypatch):
+    clock = iter([0.0, 10.0, 20.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    progress = _Progress()
+    assert progress.describe() == ""
+    progress.hear("permuting", 100, 400)
+    progress.hear("permuting", 200, 400)
+    assert progress.describe() == "permuting, 200 of 400, about 20 s left"
+    progress.hear("resampling", 1, 9)
+    assert progress.describe() == "resampling, 1 of 9"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured as Linux does")
+def test_memory_does_not_grow_with_scores_that_it_does_not_hold(tmp_path):
+    """Power takes less memory beyond imports than the scores, of which the usual way makes several copies."""
+    values = np.random.default_rng(0).integers(0, 4, (40, 40_000, 3)) / 4
+    labels = {"runs": [f"{i:02d}" for i in range(40)], "topics": [f"{i:05d}" for i in range(40_000)]}
+    me.ScoreStore(tmp_path / "store").add(me.Scores(values, measures=["AP", "P", "RR"], collection="c", **labels))
+    script = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        import metaeval as me
+        from metaeval.stats import blocks
+        blocks.LARGE, blocks.CELLS_A_BLOCK = int(sys.argv[2]), 2**18
+        def peak():
+            return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+        tiny = me.Scores([[[1.0], [2.0]], [[3.0], [5.0]]], runs=["a", "b"], topics=["t", "u"], measures=["AP"])
+        me.discriminative_power(tiny, n_permutations=2, n_bootstrap=0)
+        before = peak()
+        scores = me.ScoreStore(sys.argv[1]).load("c")
+        power = me.discriminative_power(scores, n_permutations=16, n_bootstrap=0, engine="numpy")
+        print(peak() - before, power.significant.sum())
+        """
+    )
+    grown = {}
+    for large in (2**20, 2**40):
+        command = [sys.executable, "-c", script, str(tmp_path / "store"), str(large)]
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        grown[large] = [int(number) for number in found.stdout.split()]
+    assert grown[2**20][1] == grown[2**40][1]
+    assert grown[2**20][0] < 0.5 * grown[2**40][0]
