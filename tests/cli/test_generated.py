@@ -181,4 +181,4 @@ def test_the_command_line_writes_the_diagram_of_groups_too(run, tmp_path, monkey
     assert status == 0, err
     pictures = {"ranks.svg", "ranks-groups-AP.svg", "ranks-groups-nDCG-20.svg"}
     assert {path.name for path in (tmp_path / "results").glob("*.svg")} == pictures
-    assert "ranks-groups-AP.png and .svg" in err
+    assert "ranks-groups-AP.png, .svg and .pdf" in err
