@@ -12,6 +12,7 @@ from experiments.calibration.conclusion import (
     describe_reliability,
     describe_tests,
 )
+from experiments.calibration.exchanges import describe_exchanges
 from experiments.calibration.rates import ALPHA, compute_rates, read_counts
 from experiments.calibration.study import STUDY
 from experiments.comparison import VERDICTS
@@ -58,6 +59,7 @@ def write_facts(root: Path) -> dict[str, list[str]]:
         "interval/differences of agreement": describe_differences(
             pd.read_csv(calibration / "agreements" / "agreement.csv")
         ),
+        "exchange tests": describe_exchanges(pd.read_csv(calibration / "exchanges" / "rates.csv")),
         "interval/judges": describe_intervals(pd.read_csv(calibration / "agreements" / "judges.csv")),
         "reproduced papers": [tabulate_reproduction(results, PAPERS, "results/")],
         "what the words mean": [explain_words(VERDICTS), explain_conclusions()],

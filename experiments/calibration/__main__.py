@@ -28,6 +28,9 @@ def simulate(
     agreements: Annotated[
         bool, typer.Option("--agreements", help="Judge intervals of agreement and of judges instead; takes minutes")
     ] = False,
+    exchanges: Annotated[
+        bool, typer.Option("--exchanges", help="Judge exchange tests between measures instead; takes minutes")
+    ] = False,
 ) -> None:
     """Simulate what is not done yet, and put the counts together."""
     if intervals:
@@ -38,6 +41,9 @@ def simulate(
         return
     if agreements:
         _judge_agreements(n_jobs)
+        return
+    if exchanges:
+        _judge_exchanges(find_folder(work) / "exchanges", n_jobs)
         return
     missing: list[str] = []
     tasks = list_tasks(missing)
@@ -89,6 +95,15 @@ def _judge_agreements(n_jobs: int) -> None:
     tables = {"judges": judged.measure_judges(say=typer.echo), "agreement": judged.measure_agreement(n_jobs)}
     for name, table in tables.items():
         write_atomically(AGREEMENTS / f"{name}.csv", table.round(6).to_csv(index=False, lineterminator="\n"))
+
+
+def _judge_exchanges(folder: Path, n_jobs: int) -> None:
+    from experiments.calibration.exchanges import simulate_exchanges
+    from experiments.calibration.steps import EXCHANGES
+
+    EXCHANGES.parent.mkdir(parents=True, exist_ok=True)
+    found = simulate_exchanges(folder, n_jobs, typer.echo).round(6)
+    write_atomically(EXCHANGES, found.to_csv(index=False, lineterminator="\n"))
 
 
 def _estimate(tasks: list) -> None:

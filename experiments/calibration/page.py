@@ -25,7 +25,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
         Markdown.
     """
     by_source = {name: Outcome("calibration", name) for name in SOURCES} | {one.source: one for one in outcomes}
-    tests, rankings, intervals, predictions, agreements = (by_source[name] for name in SOURCES)
+    tests, rankings, intervals, predictions, agreements, exchanges = (by_source[name] for name in SOURCES)
     return join_parts(
         "calibration",
         "# Which test of all pairs of runs, and how reliable is what it says?",
@@ -74,6 +74,9 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
             for name in ("agreement", "judges")
             for part in (agreements.texts.get(name, ""), show_table(agreements, name))
         ),
+        "## Which of two equally good measures is called better?" if exchanges.tables else "",
+        exchanges.texts.get("rates", ""),
+        show_table(exchanges, "rates"),
         "## All rates" if tests.tables else "",
         *(part for column in ("error", "power", "fdr") for part in show_tables(tests, f"{column}-")),
         *(show_table(tests, name) for name in ("rates", "counts")),

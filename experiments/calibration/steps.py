@@ -11,6 +11,7 @@ import pandas as pd
 import metaeval
 from experiments.calibration import conclusion
 from experiments.calibration.cells import Task, list_cells
+from experiments.calibration.exchanges import describe_exchanges
 from experiments.calibration.pictures import draw_errors, draw_power
 from experiments.calibration.rates import ALPHA, CELL, TOO_MUCH, compute_rates, read_counts
 from experiments.calibration.reliability import average_collections, measure_reliability
@@ -29,10 +30,13 @@ PREDICTIONS = KEPT.parents[1] / "predictions"
 AGREEMENTS = KEPT.parents[1] / "agreements"
 """How often the intervals of agreement with a reference, and of judges against people, hold: kept, too."""
 
+EXCHANGES = KEPT.parents[1] / "exchanges" / "rates.csv"
+"""How often one of two equally good measures is called better: kept, too."""
+
 PARTS = ("changes", "powers")
 """What is kept of how reliable rankings are."""
 
-SOURCES = ["tests", "reliability", "intervals", "predictions", "agreements"]
+SOURCES = ["tests", "reliability", "intervals", "predictions", "agreements", "exchanges"]
 FIRST = {"with_false": 1, "false": 2, "found": 3}
 """Columns about the first batch, without "first_", and their places in `experiments.calibration.cells.COUNTS`."""
 
@@ -54,7 +58,8 @@ def run(settings: Settings) -> list[Outcome]:
     outcomes.append(study_reliability(settings))
     outcomes += [study_intervals(pd.read_csv(INTERVALS))] if INTERVALS.exists() else []
     outcomes += [study_predictions()] if PREDICTIONS.exists() else []
-    return outcomes + ([study_agreements()] if AGREEMENTS.exists() else [])
+    outcomes += [study_agreements()] if AGREEMENTS.exists() else []
+    return outcomes + ([study_exchanges(pd.read_csv(EXCHANGES))] if EXCHANGES.exists() else [])
 
 
 def repeat_first_batches(counts: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -321,4 +326,26 @@ def study_agreements() -> Outcome:
             f"coverage of intervals | nominal {table['nominal'].iloc[0]:g}",
         )
         outcome.texts[name] = format_list(conclusion.describe_intervals(table))
+    return outcome
+
+
+def study_exchanges(rates: pd.DataFrame) -> Outcome:
+    """Return how often one of two equally good measures is called better.
+
+    Parameters
+    ----------
+    rates : DataFrame
+        As from `experiments.calibration.exchanges.collect_rates`.
+
+    Returns
+    -------
+    Outcome
+    """
+    outcome = Outcome("calibration", "exchanges")
+    outcome.tables["rates"] = metaeval.Table(
+        rates.set_index("statistic"),
+        "How often one of two equally good measures is called better, with standard errors over studies.",
+        f"exchange tests and paired intervals | α {rates['alpha'].iloc[0]:g}",
+    )
+    outcome.texts["rates"] = format_list(describe_exchanges(rates))
     return outcome

@@ -14,6 +14,7 @@ from metaeval.analyses.agreement_inputs import (
     list_measures,
 )
 from metaeval.analyses.agreement_judges import Share, choose_measure, join_judges, join_run_scores, take_shared
+from metaeval.analyses.agreement_levels import remark_levels
 from metaeval.analyses.agreement_pooling import find_difference_ends, find_ends, pool_statistics, remark_coverage
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.agreement_statistics import BY_DEFAULT, TITLES, Held, find_statistics, split_statistic
@@ -190,6 +191,7 @@ def agreement(
     )
     p_values = np.array([swap_p_values(one.observed, one.exchanged) for one in pooled.values()])
     values = np.array([one.value for one in pooled.values()])
+    intervals = bool(n_bootstrap and not no_interval)
     settings: dict[str, object] = {"reference": held_against, "statistics": ", ".join(wanted), "test": test}
     settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
@@ -219,7 +221,7 @@ def agreement(
         tuple(disagreements),
         no_interval,
         diagnostics=tuple(diagnostics for _, diagnostics in chosen),
-        remarks=remark_coverage(wanted, n_topics) if n_bootstrap and not no_interval else (),
+        remarks=(remark_coverage(wanted, n_topics) if intervals else ()) + remark_levels(wanted, intervals),
     )
 
 

@@ -34,12 +34,14 @@ def draw_measures(found: Agreement, s: int, *, ax: Axis = None, size: Size = Non
     from metaeval.show.drawing import Interval, draw_intervals
 
     values, low, high, reference = found.values[s], found.low[s], found.high[s], found.reference.title
+    beaten = found.count_beaten()[s]
     rows = []
     for m in np.argsort(np.nan_to_num(values, nan=-2.0), kind="stable").tolist():
         ends = None if np.isnan(low[m]) else (low[m], high[m])
-        title = f"{found.measures[m].title} ({found.clusters[s, m]})"
+        title = found.measures[m].title + (f" ({beaten[m]:.0f})" if np.isfinite(beaten[m]) else "")
         rows.append(Interval(str(found.measures[m]), title, values[m], line=ends))
-    label = f"{name_statistic(found.statistics[s])} with {reference}; in brackets the significance cluster"
+    label = f"{name_statistic(found.statistics[s])} with {reference}"
+    label += "; in brackets how many measures are better" if np.isfinite(beaten).any() else ""
     said = found.signature if signature else None
     lines = [
         (level, style) for level, style in ((found.chance[s], ":"), (found.ceiling[s], "--")) if np.isfinite(level)
@@ -67,6 +69,6 @@ def draw_p_values(found: Agreement, s: int, *, ax: Axis = None, size: Size = Non
     few = len(rows) <= _LARGEST_MAP
     return draw_heatmap(
         found.p_values[s][np.ix_(rows, rows)], [found.measures[m].title for m in rows],
-        f"p, {name_statistic(found.statistics[s])}", found.signature if signature else None, falling=True,
+        f"p of the exchange test, {name_statistic(found.statistics[s])}", found.signature if signature else None, falling=True,
         write=lambda p: f"{p:.3f}" if few and not np.isnan(p) else "", diagonal=False, ax=ax, size=size,
     )  # fmt: skip

@@ -51,7 +51,7 @@ class Agreement(Result):
     p_values : ndarray, shape (statistic, measure, measure)
         ``p_values[s, i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead.
     clusters : ndarray of int, shape (statistic, measure)
-        Significance clusters, from 1.
+        Significance clusters by the exchange tests, from 1, as the shared task on metrics forms them.
     exchanged : ndarray, shape (statistic, trial, measure pair)
         What the p-values rest on: differences of two measures after each exchange.
     gap_ends : ndarray, shape (statistic, 2, measure pair)
@@ -201,7 +201,10 @@ class Agreement(Result):
         return found
 
     def to_table(self) -> Table:
-        """Return all statistics of all measures, those of the first cluster in bold, with chance and ceiling below."""
+        """Return all statistics of all measures, in bold those than which none is better, with chance and ceiling below.
+
+        Better is judged by the intervals of `differences`; without intervals nothing is bold.
+        """
         rows = self._rank()
         names = [str(self.measures[m]) for m in rows]
         columns = [name_statistic(one) for one in self.statistics]
@@ -210,12 +213,18 @@ class Agreement(Result):
         below = pd.DataFrame([self.chance, self.ceiling], index=["(chance)", "(ceiling)"], columns=columns)
         frame = pd.concat([pd.concat([frame, counts.astype(object)], axis=1), below]).rename_axis("measure")
         words = frame.astype(str).map(lambda _: "")
-        words.iloc[: len(rows), : len(columns)] = np.where(self.clusters.T[rows] == 1, "bold", "")
+        words.iloc[: len(rows), : len(columns)] = np.where(self.count_beaten().T[rows] == 0, "bold", "")
+        known = len(self.measures) == 1 or np.isfinite(self.gap_ends).any()
+        level = f"{100 * self.confidence:g} % intervals"
+        bold = (
+            f"Bold: no other measure is better on these runs, by {level} of the paired difference."
+            if known
+            else "Which measure is better is not said, as there are no intervals."
+        )
         caption = (
-            f"Agreement with {self.reference}. Bold: not significantly beaten within the first cluster of a column "
-            f"(α = {self.alpha:g}). Of {self.n_pairs:,} pairs of runs, those that the measure finds significant and the "
-            "reference confirms, contradicts, or does not find; missed: only the reference finds them. "
-            f"{self.no_interval}"
+            f"Agreement with {self.reference}. {bold} Of {self.n_pairs:,} pairs of runs, those that the measure finds "
+            f"significant (α = {self.alpha:g}) and the reference confirms, contradicts, or does not find; missed: only the "
+            f"reference finds them. {self.no_interval}"
         )
         return Table(frame, caption.strip(), self.signature, marks=lambda _: words)
 
@@ -246,12 +255,29 @@ class Agreement(Result):
 
     def _count_better(self) -> np.ndarray:
         """Return how many measures each is better than, by the interval of the difference, shape (statistic, measure)."""
+        return self._find_better().sum(axis=2)
+
+    def count_beaten(self) -> np.ndarray:
+        """Return how many measures are better than each, by the intervals of `differences`.
+
+        Returns
+        -------
+        ndarray of float, shape (statistic, measure)
+            NaN where that is not known: the measure is not defined, or there are several and no interval.
+        """
+        beaten = self._find_better().sum(axis=1).astype(float)
+        beaten[np.isnan(self.values)] = np.nan
+        if len(self.measures) > 1:
+            beaten[np.isnan(self.gap_ends).all(axis=(1, 2))] = np.nan
+        return beaten
+
+    def _find_better(self) -> np.ndarray:
+        """Return whether measure i is better than measure j, shape (statistic, i, j)."""
         first, second = np.triu_indices(len(self.measures), 1)
-        found = np.zeros(self.values.shape, dtype=np.int64)
-        for row, (low, high) in zip(found, self.gap_ends, strict=True):
-            np.add.at(row, first[low > 0], 1)
-            np.add.at(row, second[high < 0], 1)
-        return found
+        better = np.zeros((*self.values.shape, len(self.measures)), dtype=bool)
+        better[:, first, second] = self.gap_ends[:, 0] > 0
+        better[:, second, first] = self.gap_ends[:, 1] < 0
+        return better
 
     def _tabulate_intervals(self) -> list[Table]:
         if np.isnan(self.low).all():
@@ -264,8 +290,8 @@ class Agreement(Result):
             gaps[name_statistic(one)] = self._write_gaps(s, rows)
         said = f"{100 * self.confidence:g} % intervals"
         best = (
-            f"How far each measure is from the best one of a column, with {said}, both on the same topics. Better is the "
-            "measure whose interval leaves 0 out. That the best one was chosen by these numbers favours it a little."
+            f"How far each measure is from the best one of a column, with {said}, both on the same topics. Better, on these "
+            "runs, is the measure whose interval leaves 0 out. That the best was chosen by these numbers favours it a little."
         )
         return [
             Table(pd.DataFrame(intervals, index=index), f"{said} over topics, for the same runs.", self.signature),

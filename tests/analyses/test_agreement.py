@@ -127,6 +127,23 @@ def test_a_measure_is_better_where_the_interval_of_the_paired_difference_leaves_
     assert "How far each measure is from the best one" in text
 
 
+def test_bold_are_the_measures_than_which_none_is_better_and_none_without_intervals(found):
+    frame = found.differences()
+    loser = np.where(frame["better"] == frame["measure_1"], frame["measure_2"], frame["measure_1"])
+    lost = frame.assign(loser=loser)[frame["better"] != "cannot tell"].groupby(["statistic", "loser"]).size()
+    beaten = pd.Series(
+        found.count_beaten().ravel(), pd.MultiIndex.from_product([found.statistics, map(str, found.measures)])
+    )
+    assert {key: n for key, n in beaten.items() if n} == lost.to_dict()
+    table = found.to_table()
+    words = table.marks(table.frame).iloc[: len(found.measures), : len(found.statistics)]
+    bold = pd.DataFrame(found.count_beaten().T == 0, [str(one) for one in found.measures], words.columns)
+    assert ((words == "bold") == bold.loc[words.index]).all(axis=None)
+    without = replace(found, gap_ends=np.full_like(found.gap_ends, np.nan)).to_table()
+    assert (without.marks(without.frame) == "").all(axis=None)
+    assert "is not said, as there are no intervals" in without.caption
+
+
 def test_acc_t_over_all_cells_is_computed_if_asked_for(scores):
     found = agreement(scores, reference="MQM", statistics=["acc_t_cells"], n_permutations=200, n_bootstrap=200)
     expected = cell_accuracy(scores.values[..., 1:], scores.values[..., 0])
