@@ -1,4 +1,4 @@
-"""How often is one of two equally good measures called better? Exchange tests and paired intervals of agreement.
+"""How often is a measure called better than an equally good one? Exchange tests and paired intervals of agreement.
 
 The measures of a study are the reference with noise of one size, so that none is better than another over all runs and
 topics. With a run effect each favours some runs on every topic, as real measures do: on the runs of a study one is then
@@ -200,7 +200,7 @@ def find_excess(rates: pd.DataFrame, rule: str, effect: bool) -> dict[str, tuple
 
 
 def describe_exchanges(rates: pd.DataFrame) -> list[str]:
-    """Say how often one of two equally good measures was called better, by each rule.
+    """Say how often a measure was called better than an equally good one, by each rule.
 
     Parameters
     ----------

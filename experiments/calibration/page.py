@@ -74,7 +74,7 @@ def write_page(outcomes: Sequence[Outcome]) -> str:
             for name in ("agreement", "judges")
             for part in (agreements.texts.get(name, ""), show_table(agreements, name))
         ),
-        "## Which of two equally good measures is called better?" if exchanges.tables else "",
+        "## How often is a measure called better than an equally good one?" if exchanges.tables else "",
         exchanges.texts.get("rates", ""),
         show_table(exchanges, "rates"),
         "## All rates" if tests.tables else "",

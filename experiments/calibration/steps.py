@@ -31,7 +31,7 @@ AGREEMENTS = KEPT.parents[1] / "agreements"
 """How often the intervals of agreement with a reference, and of judges against people, hold: kept, too."""
 
 EXCHANGES = KEPT.parents[1] / "exchanges" / "rates.csv"
-"""How often one of two equally good measures is called better: kept, too."""
+"""How often a measure is called better than an equally good one: kept, too."""
 
 PARTS = ("changes", "powers")
 """What is kept of how reliable rankings are."""
@@ -330,7 +330,7 @@ def study_agreements() -> Outcome:
 
 
 def study_exchanges(rates: pd.DataFrame) -> Outcome:
-    """Return how often one of two equally good measures is called better.
+    """Return how often a measure is called better than an equally good one.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def study_exchanges(rates: pd.DataFrame) -> Outcome:
     outcome = Outcome("calibration", "exchanges")
     outcome.tables["rates"] = metaeval.Table(
         rates.set_index("statistic"),
-        "How often one of two equally good measures is called better, with standard errors over studies.",
+        "How often a measure is called better than an equally good one, with standard errors over studies.",
         f"exchange tests and paired intervals | α {rates['alpha'].iloc[0]:g}",
     )
     outcome.texts["rates"] = format_list(describe_exchanges(rates))

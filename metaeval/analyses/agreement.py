@@ -221,7 +221,8 @@ def agreement(
         tuple(disagreements),
         no_interval,
         diagnostics=tuple(diagnostics for _, diagnostics in chosen),
-        remarks=(remark_coverage(wanted, n_topics) if intervals else ()) + remark_levels(wanted, intervals),
+        remarks=(remark_coverage(wanted, n_topics) if intervals else ())
+        + (remark_levels(wanted, intervals) if len(measures) > 1 else ()),
     )
 
 

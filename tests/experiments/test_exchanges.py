@@ -40,7 +40,7 @@ def test_the_rates_in_remarks_are_those_of_the_simulation(rates):
         ("EXCHANGE_EXCESS", "exchange test", False), ("EXCHANGE_EXCESS_OF_RUNS", "exchange test", True),
         ("INTERVAL_EXCESS", "interval", False), ("INTERVAL_EXCESS_OF_RUNS", "interval", True),
     ):  # fmt: skip
-        found = {one: tuple(np.round(pair, 3)) for one, pair in find_excess(rates, rule, effect).items()}
+        found = {one: tuple(round(x, 3) for x in pair) for one, pair in find_excess(rates, rule, effect).items()}
         assert dict(getattr(agreement_levels, name)) == found, name
     assert (rates["alpha"] == agreement_levels.SIMULATED_ALPHA).all()
 
