@@ -17,7 +17,7 @@ import typer
 from metaeval.cli import cite, compare, data, judges, measures, playground, scores
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_note, print_problem
-from metaeval.cli.quick import COMPLETION, import_later
+from metaeval.cli.quick import COMPLETION, QUICK, import_later
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
 
@@ -92,7 +92,7 @@ def _obey_sigterm() -> Iterator[list[int]]:
 def _run() -> int:
     from metaeval.errors import MetaevalError, MetaevalWarning, visible
 
-    if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv):
+    if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv) or QUICK.intersection(sys.argv[1:2]):
         import_later("pandas")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

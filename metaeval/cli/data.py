@@ -10,7 +10,8 @@ import typer
 
 from metaeval.cli.complete import complete_data_set
 from metaeval.cli.options import Command, Style
-from metaeval.cli.output import check_output, print_problem, show, version_line
+from metaeval.cli.output import check_output, fit_table, print_problem, show, terminal_width, version_line
+from metaeval.show.terminal import Cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,17 +37,21 @@ def list_data(style: Style = "text") -> None:
     Examples:
       metaeval data list
     """
-    import pandas as pd
-
     from metaeval.datasets import cache_folder, datasets
-    from metaeval.show.table import Table
 
     check_output(style, None)
     folder = cache_folder()
-    found = datasets()
-    rows = [{"files here": _state(one, folder), "kind": one.kind, "what": one.title} for one in found]
-    frame = pd.DataFrame(rows, index=pd.Index([one.name for one in found], name="data set"))
-    show(Table(frame, f"Data sets; files are looked for in {folder}.", version_line()), style)
+    caption = f"Data sets; files are looked for in {folder}."
+    columns = ("data set", "files here", "kind", "what")
+    rows = [(one.name, _state(one, folder), one.kind, one.title) for one in datasets()]
+    if style == "text":
+        print(fit_table(Cells(columns, (True,) * 4, rows), caption, version_line(), terminal_width(sys.stdout)), end="")
+        return
+    import pandas as pd
+
+    from metaeval.show.table import Table
+
+    show(Table(pd.DataFrame(rows, columns=[*columns]).set_index("data set"), caption, version_line()), style)
 
 
 @app.command("info", cls=Command)

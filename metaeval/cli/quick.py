@@ -1,4 +1,4 @@
-"""Quick answers: help and completion import the analyses whose options they show, but compute nothing."""
+"""Quick answers: help, completion and look-ups import the analyses that they speak of, but compute nothing."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import Any
 COMPLETION = "_METAEVAL_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 
+QUICK = frozenset({"cite", "data", "measures"})
+"""Commands that look names up, and need no data frames unless another format than text is asked for."""
+
 
 def import_later(name: str) -> None:
-    """Put off the import of a package until something of it is used, which help and completion never do.
+    """Put off the import of a package until something of it is used, which quick answers seldom do.
 
     Parameters
     ----------
