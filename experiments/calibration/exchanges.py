@@ -217,8 +217,8 @@ def describe_exchanges(rates: pd.DataFrame) -> list[str]:
     alpha, effects = f"{100 * rates['alpha'].iloc[0]:g} %", f"{rates['run_effect'].max():g}"
     said = [
         f"Simulated were studies of five equally good measures ({named}, {studies} of each kind), at α = {alpha}; ± is one "
-        f"standard error, which is at most {100 * rates['error'].max():.1f} %. Exchange tests are one-sided: two measures are "
-        "in different clusters up to twice as often. The interval leaves 0 out on either side."
+        f"standard error, which is at most {100 * rates['error'].max():.1f} %. Exchange tests are one-sided; clusters "
+        "test in the direction seen, so that the rates of both directions add up. The interval leaves 0 out on either side."
     ]
     rules = {"exchange test": "exchange tests", "interval": "paired intervals", "both": "both in favour of one measure"}
     for effect, where in ((False, "Noise in cells alone"), (True, f"Run effects of standard deviation {effects}")):
