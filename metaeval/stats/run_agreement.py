@@ -114,7 +114,8 @@ def swap_runs(
     """
     chosen = np.arange(len(reference)) if runs is None else runs
     kept = topic_signs(key, range(n_trials), len(reference))[:, chosen] > 0
-    z, wanted = standardise(scores[chosen].T), reference[chosen]
+    # Scores of two measures that differ by rounding alone are equal, on every processor.
+    z, wanted = round_scaled(standardise(scores[chosen].T)), reference[chosen]
     first, second = np.triu_indices(len(z), 1)
     differences = {name: np.empty((n_trials, len(first))) for name in which}
     n_run_pairs = max(1, len(chosen) * (len(chosen) - 1) // 2)
