@@ -74,4 +74,4 @@ def test_the_interval_of_a_share_of_pairs_holds_one_half_for_rankings_that_are_i
 
 def test_collections_are_added():
     together = interval_of_pairs([[4], [6]], [[10], [20]], [12, 12])
-    assert together == interval_of_pairs([[10]], [[30]], [12])
+    np.testing.assert_allclose(together, interval_of_pairs([[10]], [[30]], [12]), rtol=1e-14)

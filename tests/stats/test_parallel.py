@@ -55,17 +55,14 @@ class TestOnADaskClusterOfWorkerProcesses:
         import sys
 
         me.io.write_scores(scores, tmp_path / "c.csv")
-        printed = [
-            subprocess.run(
-                [sys.executable, "-m", "metaeval", "power", tmp_path / "c.csv", "-B", "3000", "-f", "csv", *more],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
-            for more in ([], ["--cluster", cluster.scheduler_address])
-        ]
-        assert printed[0] == printed[1]
-        assert printed[0].count("\n") == 1 + 3 * 36
+        written = []
+        for number, more in enumerate(([], ["--cluster", cluster.scheduler_address])):
+            file = tmp_path / f"p{number}.csv"
+            words = ["power", tmp_path / "c.csv", "-B", "3000", "--p-values", file, *more]
+            subprocess.run([sys.executable, "-m", "metaeval", *words], capture_output=True, text=True, check=True)
+            written.append(file.read_text())
+        assert written[0] == written[1]
+        assert written[0].count("\n") == 1 + 3 * 36
 
     def test_a_worker_killed_in_the_middle_changes_nothing(self, cluster):
         values = np.random.default_rng(1).random((20, 200, 4)).round(2)
