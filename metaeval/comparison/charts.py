@@ -76,10 +76,12 @@ def find_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """
     if not high > low:
         return [low]
-    rough = (high - low) / max(1, most - 1)
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10, 20) if (high - low) / (power * factor) <= most - 1 + 1e-9)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    for factor in (1, 2, 5, 10, 20, 50):
+        step = power * factor
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first < most:
+            break
     return [round(step * number, 12) for number in range(first, last + 1)]
 
 

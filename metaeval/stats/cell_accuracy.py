@@ -73,9 +73,9 @@ def cell_accuracy(values: FloatArray, reference: FloatArray) -> CellAccuracy:
 
     Examples
     --------
-    >>> found = cell_accuracy(np.array([[[0.5], [0.6]], [[0.9], [0.7]]]), np.array([[1.0, 1.0], [2.0, 2.0]]))
+    >>> found = cell_accuracy(np.array([[[0.5], [0.55]], [[0.9], [0.7]]]), np.array([[1.0, 1.0], [2.0, 2.0]]))
     >>> found.value.round(3).tolist(), found.threshold.round(2).tolist()
-    ([0.833], [0.1])
+    ([0.833], [0.05])
     """
     _, levels = np.unique(reference.ravel(), return_inverse=True)
     n = levels.size

@@ -5,6 +5,8 @@ import time
 import numpy as np
 import pytest
 
+pytest.importorskip("streamlit")
+
 from metaeval.app.inputs import (
     format_matrix,
     parse_classes,
