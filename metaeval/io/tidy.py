@@ -160,7 +160,7 @@ def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, 
     if "measure" in table.header:
         names.append(table.column("measure"))
     else:
-        names.append((measure or _name_measure(columns_there),) * len(table.lines))
+        names.append((measure or _name_measure(table.header, columns_there, path),) * len(table.lines))
     given = table.column("score")
     columns: dict[str, Any] = {
         name: np.array(column, dtype=object) for name, column in zip(COLUMNS[:3], names, strict=True)
@@ -172,8 +172,19 @@ def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, 
     return _take_measure((frame, list(given), table.lines), measure, path)
 
 
-def _name_measure(columns_there: Mapping[str, str] | None) -> str:
-    """Return what a file without a column of measures is about: its column of scores, by the name that it has there."""
+def _name_measure(header: Sequence[str], columns_there: Mapping[str, str] | None, path: PathLike) -> str:
+    """Return what a file without a column of measures is about: its column of scores, by the name that it has there.
+
+    A column that nobody knows might hold the measures.
+    """
+    unknown = [name for name in header if name not in (*COLUMNS, DIRECTION, COLLECTION)]
+    if unknown:
+        raise DataError(
+            f"there is no column 'measure' (columns: {format_list(list(header))})",
+            file=path,
+            hint=f"name the measure of all rows with {format_option('measure', 'NAME')}, or the column that holds it with "
+            f"{format_option('columns')}",
+        )
     return (columns_there or {}).get("score", "score")
 
 
@@ -239,7 +250,7 @@ def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[st
             if name in names:
                 columns[name] = _label_column(table.column(theirs[name]))
         if "measure" not in names:
-            columns["measure"] = np.full(len(table), measure or _name_measure(columns_there), dtype=object)
+            columns["measure"] = np.full(len(table), measure or _name_measure(names, columns_there, path), dtype=object)
         kind = table.schema.field(theirs["score"]).type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
             raise DataError(f"the column 'score' holds {kind}, not numbers", file=path)

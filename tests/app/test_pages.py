@@ -11,6 +11,7 @@ import pytest
 
 import metaeval
 from metaeval.app.presets import find_presets
+from metaeval.measures.registry import is_shipped
 
 pytest.importorskip("streamlit")
 
@@ -119,7 +120,7 @@ def test_two_runs_show_what_the_api_computes_and_papers_print(pages, name):
     shown.index = shown.index.str.removesuffix(" (0/0)")
     first, second = (preset[side] for side in ("first", "second"))
     for measure in metaeval.measures.measures():
-        if measure.kind == "classification":
+        if measure.kind == "classification" and is_shipped(measure):  # other tests have registered theirs
             scores = measure.evaluate(np.array([first["counts"], second["counts"]]))[0]
             row = shown.loc[str(measure)]
             assert [float(row[first["name"]]), float(row[second["name"]])] == pytest.approx(scores, abs=6e-5)

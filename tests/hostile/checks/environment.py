@@ -66,7 +66,7 @@ def raw_exceptions(case):
     (folder / "book.xlsx").write_bytes(b"PK\3\4" + bytes(60))
     (folder / "deep.json").write_text("[" * 100_000)
     (folder / "manifest.json").write_text("[" * 100_000)
-    surrogate = me.Scores([[[0.5]]], runs=["\ud800"], topics=["t"], measures=["AP"], collection="c") if True else None
+    surrogate = partial(me.Scores, [[[0.5]]], runs=["\ud800"], topics=["t"], measures=["AP"], collection="c")
     calls = {
         **{
             name: partial(me.io.read_scores, folder / name)
@@ -76,10 +76,10 @@ def raw_exceptions(case):
         "deep dialogues": partial(
             me.io.read_runs, folder / "deep.json", folder / "deep.json", format="dialogue-quality", aspect="A"
         ),
-        "a lone surrogate in CSV": partial(me.io.write_scores, surrogate, folder / "s.csv"),
-        "a lone surrogate in Parquet": partial(me.io.write_scores, surrogate, folder / "s.parquet"),
-        "a lone surrogate in a store": partial(me.ScoreStore(folder / "store").add, surrogate),
-        "a lone surrogate's checksum": lambda: surrogate.sha256,
+        "a lone surrogate in CSV": lambda: me.io.write_scores(surrogate(), folder / "s.csv"),
+        "a lone surrogate in Parquet": lambda: me.io.write_scores(surrogate(), folder / "s.parquet"),
+        "a lone surrogate in a store": lambda: me.ScoreStore(folder / "store").add(surrogate()),
+        "a lone surrogate's checksum": lambda: surrogate().sha256,
         "a name that is too long": partial(me.io.read_scores, folder / ("n" * 300 + ".csv")),
         "a NUL in a name": partial(me.io.read_scores, "a\0b.csv"),
     }

@@ -42,8 +42,12 @@ def tidy(content, measure=None):
 def _tidy(content, delimiter, measure):
     header, rows = table_of(content, delimiter)
     at = {name: header.index(name) for name in header}
-    if not {"run", "topic", "score"} <= set(at) or ("measure" not in at and measure is None):
+    if not {"run", "topic", "score"} <= set(at):
         raise Unreadable("columns")
+    if "measure" not in at and measure is None:
+        if set(at) - {"run", "topic", "score", "higher_is_better", "collection"}:
+            raise Unreadable("columns")
+        measure = "score"
     reading = Reading({})
     for row in rows:
         name = row[at["measure"]] if "measure" in at else measure
