@@ -198,10 +198,11 @@ class _Plan:
         arguments = {one.name: values[known[one.spelling].name] for one in self._read(function)}
         if function is self.before:
             arguments |= _UNSEEN
+        # What is refused before work begins is refused before progress is shown, however long connecting takes.
         with (
-            working(function.__name__.replace("_", " ")),
-            _spread(arguments, values.get("cluster")) as arguments,
             _keep(values.get("resume")),
+            _spread(arguments, values.get("cluster")) as arguments,
+            working(function.__name__.replace("_", " ")),
         ):
             return function(subject, **arguments)
 

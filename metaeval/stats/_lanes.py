@@ -142,9 +142,9 @@ class _Kernel:
         odd = code.trunc(column, _BIT)
         return code.trunc(code.select(odd, code.lshr(word, _whole(32)), word), _INT32)
 
-    # Permutations: `places[offset + 16 j + lane]` becomes `origin` + 8 r, where the scores of the run r that is j-th are
+    # Permutations: `places[offset + 16 j + lane]` becomes 8 r, where the scores of the run r that is j-th begin
 
-    def sort_row(self, start: Value, topic: Value, offset: Value, origin: Value) -> Value:
+    def sort_row(self, start: Value, topic: Value, offset: Value) -> Value:
         """Permute one topic in sixteen trials, and return whether any of them has tied keys."""
         code, n_runs = self.code, self.n_runs
         key = self.load("keys", start, _LANES64, align=8)
@@ -164,10 +164,9 @@ class _Kernel:
         closest = _same(_LANES32, ALL_BITS)
         for left, right in pairwise(columns):
             closest = _smaller(code, "unsigned", closest, code.xor(left, right))[0]
-        scores_from = self.spread(code.trunc(origin, _INT32), _LANES32)
         for position, sorted_key in enumerate(columns):
             run = code.and_(sorted_key, _same(_LANES32, self.mask))
-            place = code.add(scores_from, code.mul(run, _same(_LANES32, GROUP)))
+            place = code.mul(run, _same(_LANES32, GROUP))
             self.store("places", code.add(offset, _whole(position * LANES)), place, ALIGNMENT)
         tied = code.icmp_unsigned("<=", closest, _same(_LANES32, self.mask))
         some = code.bitcast(tied, ir.IntType(LANES))
@@ -179,7 +178,7 @@ class _Kernel:
         first = self.code.insert_element(undefined, number, ir.Constant(_INT32, 0))
         return self.code.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES))
 
-    def sort_lane_again(self, key: Value, topic: Value, offset: Value, origin: Value) -> None:
+    def sort_lane_again(self, key: Value, topic: Value, offset: Value) -> None:
         """Permute one topic in one trial; repeat until no two keys are tied. Rare, hence an insertion sort."""
         code = self.code
         row, mask = code.mul(topic, self.words), _same(_INT32, self.mask)
@@ -219,12 +218,11 @@ class _Kernel:
 
         def place(position: Value) -> None:
             run = code.and_(self.load("places", at(position)), mask)
-            scaled = code.mul(run, _same(_INT32, GROUP))
-            self.store("places", at(position), code.add(code.trunc(origin, _INT32), scaled))
+            self.store("places", at(position), code.mul(run, _same(_INT32, GROUP)))
 
         self.count(self.columns, place)
 
-    def shuffle_lane(self, key: Value, topic: Value, offset: Value, origin: Value) -> None:
+    def shuffle_lane(self, key: Value, topic: Value, offset: Value) -> None:
         """Permute one topic in one trial by Fisher-Yates."""
         code = self.code
         row = code.mul(topic, self.words)
@@ -233,8 +231,7 @@ class _Kernel:
             return code.add(offset, code.mul(position, _whole(LANES)))
 
         def begin(column: Value) -> None:
-            scaled = code.add(origin, code.mul(column, _whole(GROUP)))
-            self.store("places", at(column), code.trunc(scaled, _INT32))
+            self.store("places", at(column), code.trunc(code.mul(column, _whole(GROUP)), _INT32))
 
         self.count(self.columns, begin)
 
@@ -267,11 +264,12 @@ class _Kernel:
     def add_scores(self, sums_at: Value, scores_at: Value, places_at: Value) -> None:
         """Add the scores that a trial puts into one column, on a block of topics, to the eight sums of the column."""
         code = self.code
-        scores = code.gep(self.addresses["scores"], [scores_at])
+        width = code.mul(self.columns, _whole(GROUP))
         total = self.load("sums", sums_at, _SUMS, ALIGNMENT)
         for topic in range(TOPICS_A_BLOCK):
             place = self.load("places", code.add(places_at, code.mul(_whole(topic), self.step)))
-            eight = code.bitcast(code.gep(scores, [code.zext(place, _INT64)]), _SCORES.as_pointer())
+            begin = code.gep(self.addresses["scores"], [code.add(scores_at, code.mul(_whole(topic), width))])
+            eight = code.bitcast(code.gep(begin, [code.zext(place, _INT64)]), _SCORES.as_pointer())
             total = code.add(total, code.zext(code.load(eight, align=ALIGNMENT // 2), _SUMS))
         self.store("sums", sums_at, total, ALIGNMENT)
 
@@ -330,15 +328,14 @@ class _Kernel:
         code = self.code
         topic = self.sum_up(self.first_topic, block, in_block)
         offset = code.mul(in_block, self.step)
-        origin = code.mul(code.mul(in_block, self.columns), _whole(GROUP))
         permute = self.sort_lane_again if self.n_runs else self.shuffle_lane
 
         def of_lane(lane: Value) -> None:
             key = self.load("keys", code.add(start, lane))
-            permute(key, topic, code.add(offset, lane), origin)
+            permute(key, topic, code.add(offset, lane))
 
         if self.n_runs:
-            with code.if_then(self.sort_row(start, topic, offset, origin), likely=False):
+            with code.if_then(self.sort_row(start, topic, offset), likely=False):
                 self.count(_whole(LANES), of_lane)
         else:
             self.count(_whole(LANES), of_lane)
@@ -447,8 +444,6 @@ def lane_ranges(
     ranges = _allocate_aligned((n_groups, padded.size, GROUP), np.int64)
     sums = _allocate_aligned((n_groups * LANES * n_runs * GROUP,), np.int64) if held is None else held
     places = _allocate_aligned((TOPICS_A_BLOCK, n_runs * LANES), np.uint32)
-    # Whatever is not permuted is added from its own topic, which holds zeros then.
-    places[:] = np.arange(TOPICS_A_BLOCK)[:, np.newaxis] * (n_runs * GROUP)
     arrays = (padded, scores, ranges, sums, places)
     counts = (padded.size, n_topics, n_runs, n_groups, first_topic, int(held is not None))
     _load_kernel(n_runs)(*(one.ctypes.data for one in arrays), *counts)
