@@ -15,7 +15,14 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.calibration.intervals import NOMINAL, Cell, Numbers, load_populations, measure_coverage
+from experiments.calibration.intervals import (
+    NOMINAL,
+    Cell,
+    Numbers,
+    find_share_held,
+    load_populations,
+    measure_coverage,
+)
 from metaeval.errors import MetaevalWarning
 
 CELLS = (
@@ -169,12 +176,8 @@ def measure_judges(
                 if study < studies:
                     ends[kind].append(np.stack(interval))
         for kind, own in ends.items():
-            low, high = np.stack(own, axis=1)
-            truth = np.mean(values[kind], axis=0)
-            held_in = ((low - 1e-12 <= truth) & (truth <= high + 1e-12)).mean(axis=1)
-            rate, error = held_in.mean(), 1.96 * held_in.std(ddof=1) / np.sqrt(studies)
-            limits = max(0.0, rate - error), min(1.0, rate + error)
-            rows.append((kind, name, len(people.annotators), n_topics, NOMINAL, rate, *limits, studies))
+            share = find_share_held(values[kind], own)
+            rows.append((kind, name, len(people.annotators), n_topics, NOMINAL, *share, studies))
     columns = ["interval", "population", "annotators", "n_topics", "nominal", "coverage", "low", "high", "studies"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -192,17 +192,38 @@ def measure_coverage(
                 if study < studies:
                     found.setdefault(kind, []).append(np.stack([low, high]))
         for kind, ends in found.items():
-            low, high = np.stack(ends, axis=1)
-            # A number that is not defined in some study has no expected value: it is left out.
-            truth = np.mean(values[kind], axis=0)
-            known = np.isfinite(truth) & np.isfinite(low).all(axis=0)
-            slack = 1e-12
-            held = ((low - slack <= truth) & (truth <= high + slack))[:, known].mean(axis=1)
-            error = 1.96 * held.std(ddof=1) / np.sqrt(studies)
-            rate = held.mean()
-            rows.append((kind, *cell, NOMINAL, rate, max(0.0, rate - error), min(1.0, rate + error), studies))
+            rows.append((kind, *cell, NOMINAL, *find_share_held(values[kind], ends), studies))
     columns = ["interval", "population", "n_runs", "n_topics", "nominal", "coverage", "low", "high", "studies"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def find_share_held(values: Sequence[np.ndarray], ends: Sequence[np.ndarray]) -> tuple[float, float, float]:
+    """Return which share of intervals hold the true values, and the ends of its own 95 % interval over studies.
+
+    Parameters
+    ----------
+    values : sequence of ndarray, shape (number,)
+        Of every study; their mean is the true value. A number that is not defined in some study has none, and is left
+        out.
+    ends : sequence of ndarray, shape (2, number)
+        Of the intervals, of every study that is judged.
+
+    Returns
+    -------
+    share, low, high : float
+
+    Examples
+    --------
+    >>> find_share_held([np.array([1.0]), np.array([3.0])], [np.array([[0.0], [2.5]]), np.array([[2.5], [4.0]])])
+    (0.5, 0.0, 1.0)
+    """
+    low, high = np.stack(ends, axis=1)
+    truth = np.mean(values, axis=0)
+    known = np.isfinite(truth) & np.isfinite(low).all(axis=0)
+    slack = 1e-12
+    held = ((low - slack <= truth) & (truth <= high + slack))[:, known].mean(axis=1)
+    share, error = float(held.mean()), float(1.96 * held.std(ddof=1) / np.sqrt(len(ends)))
+    return share, max(0.0, share - error), min(1.0, share + error)
 
 
 def label_study(values: np.ndarray, collection: str) -> metaeval.Scores:
