@@ -213,21 +213,6 @@ class Rule:
         return f"{word} ({', '.join([*map(str, evidence), *([reason] if reason else [])])})"
 
 
-def apply_rules(rules: list[Rule], collections: Mapping[str, Views]) -> list[Verdict]:
-    """Return the verdicts of every rule on every collection that it applies to, rule by rule.
-
-    Parameters
-    ----------
-    rules : list of Rule
-    collections : mapping of str to Views
-
-    Returns
-    -------
-    list of Verdict
-    """
-    return [one for rule in rules for views in collections.values() if (one := rule.apply(views)) is not None]
-
-
 def judge_symmetry(study: Study) -> Found | None:
     """Does RSNOD, which is RNOD made symmetric, find fewer significant run pairs? Both papers claim so.
 
