@@ -280,6 +280,7 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     """Open sources with the measures that were asked for, those that they are held against, and stated directions."""
     from metaeval.data.scores import Scores, state_directions
     from metaeval.datasets.open import open_scores
+    from metaeval.io.strict_json import parse_once
     from metaeval.measures.resolve import resolve_measures
 
     wanted = None
@@ -292,9 +293,10 @@ def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
     opening["columns"] = parse_columns(opening["columns"])
     stated = parse_directions(*(values[name] for name in DIRECTIONS))
     opened = []
-    for source in sources:
-        with working(f"reading {source}"):
-            opened.append(open_scores(source, wanted, **opening))
+    with parse_once():
+        for source in sources:
+            with working(f"reading {source}"):
+                opened.append(open_scores(source, wanted, **opening))
     # References of their own have a direction too, which the same options state.
     said = values.get("reference")
     references = [one for one in (said if isinstance(said, list) else [said]) if isinstance(one, Scores)]

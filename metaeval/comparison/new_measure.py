@@ -42,6 +42,7 @@ from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.scores import Scores, state_directions
 from metaeval.datasets.open import open_data
 from metaeval.errors import MetaevalError
+from metaeval.io.strict_json import parse_once
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, turn
 from metaeval.measures.established import established_measures
@@ -320,9 +321,10 @@ def compare(
     held = None if reference is None else list_for_each(reference, sources, "reference")
     held_against = name_reference(held)
     opened: list[Any] = []
-    for one in sources:
-        tell(f"reading {one}")
-        opened.append(open_data(one))
+    with parse_once():
+        for one in sources:
+            tell(f"reading {one}")
+            opened.append(open_data(one))
     kinds = {"scores" if isinstance(one, Scores) else one.kind for one in opened}
     if len(kinds) > 1:
         raise MetaevalError(f"the collections are of different kinds ({', '.join(sorted(kinds))}): compare them apart")

@@ -12,7 +12,7 @@ from metaeval.comparison.shelf import Shelf, name_results
 from metaeval.comparison.summary import summarise
 from metaeval.comparison.verdicts import find_verdicts, write_verdict
 from metaeval.errors import MetaevalError
-from metaeval.files import write_atomically, write_together
+from metaeval.files import write_together
 from metaeval.show.table import to_records
 from metaeval.stats.parallel import run_tasks
 
@@ -54,8 +54,9 @@ def write_report(comparison: Comparison, folder: Path, *, figures: Figures = "pa
             _draw_all(comparison, aside)
         files = sorted(str(path.relative_to(aside)) for path in aside.rglob("*/*") if path.is_file())
         described = _describe(comparison, shelf, files)
-        write_atomically(aside / "report.json", json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False))
-        write_atomically(aside / "index.html", page.render())
+        text = json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False)
+        (aside / "report.json").write_bytes(text.encode())
+        (aside / "index.html").write_bytes(page.render().encode())
     return folder / "index.html"
 
 

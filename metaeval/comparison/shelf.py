@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -125,10 +124,7 @@ class Shelf:
     def _write(self, folder: str, name: str, text: str) -> str:
         (self.folder / folder).mkdir(parents=True, exist_ok=True)
         # The folder takes its place as a whole, once everything in it is on the disk.
-        with open(self.folder / folder / name, "wb") as stream:
-            stream.write(text.encode())
-            stream.flush()
-            os.fsync(stream.fileno())
+        (self.folder / folder / name).write_bytes(text.encode())
         return f"{folder}/{name}"
 
 

@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -20,6 +21,9 @@ TEMPORARY = ".writing-"
 
 _NEW, _OLD, _GONE, _WHOLE = "new", "old", "gone", "whole"
 """Inside such a folder: what is written, what it replaces, what has to go, and a mark that all of it is there."""
+
+_AT_ONCE = 8
+"""Files that wait for the disk at the same time."""
 
 
 def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO], None]) -> None:
@@ -118,6 +122,7 @@ def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Itera
         try:
             (aside / _NEW).mkdir()
             yield aside / _NEW
+            _sync_files(aside / _NEW)
             with postpone_signals():
                 _exchange(aside, folder, instead_of)
         finally:
@@ -130,6 +135,23 @@ def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Itera
         if isinstance(error, OSError):
             raise DataError(f"it cannot be written: {error.strerror or error}", file=folder) from None
         raise
+
+
+def _sync_files(folder: Path) -> None:
+    """Wait until every file inside is on the disk; several at once, which the disk writes together."""
+    if os.name != "posix":
+        return
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for _ in pool.map(_sync_file, [folder / name for name in _list_inside(folder)]):
+            pass
+
+
+def _sync_file(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _exchange(aside: Path, folder: Path, instead_of: Iterable[str]) -> None:
@@ -282,8 +304,4 @@ def check_folder(folder: Path) -> None:
 def _sync_folder(folder: Path) -> None:
     """Make a rename survive a power cut, where the system lets a folder be opened."""
     if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _sync_file(folder)

@@ -12,12 +12,15 @@ from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
 from metaeval.io.quantification import Shares, quantification_runs
-from metaeval.io.strict_json import parse_json
+from metaeval.io.strict_json import parse_shared
 
 Aspect = Literal["A", "E", "S"]
 """Task accomplishment (A), dialogue effectiveness (E), customer satisfaction (S)."""
 
 CLASSES = ("-2", "-1", "0", "1", "2")
+
+_NUMBERS = frozenset((int, float))
+"""What JSON makes of numbers; its true and false are integers to isinstance."""
 
 
 def read(
@@ -82,7 +85,7 @@ def read(
 
 
 def _read_dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    content = parse_json(read_text(path), path)
+    content = parse_shared(read_text(path), path)
     if not isinstance(content, list):
         raise DataError(f"it is not a list of dialogues but {_describe_kind(content)}", file=path, run=run)
     if not content:
@@ -135,22 +138,34 @@ def _read_gold(path: PathLike, aspect: str) -> Shares:
 def _read_run(path: PathLike, run: str, aspect: str) -> Shares:
     topics, values = [], []
     for topic, dialogue in _read_dialogues(path, run):
-        place: dict[str, Any] = {"file": path, "run": run, "topic": topic}
-        given = _get_inside(_get_inside(dialogue, "quality", dict, place), aspect, dict, place)
-        for name in (*CLASSES, *given):
-            if name not in given:
-                raise DataError(f"there is no probability of class {name} for aspect {aspect}", **place)
-            if name not in CLASSES:
-                raise DataError(f"{name!r} is not one of the classes -2 to 2", **place)
-            share = given[name]
-            if isinstance(share, bool) or not isinstance(share, int | float):
-                raise DataError(f"the probability of class {name} is {share!r}, not a number from 0 to 1", **place)
+        try:  # as nearly all are
+            given = dialogue["quality"][aspect]
+            shares = [given[name] for name in CLASSES]
+            fine = len(given) == len(CLASSES) and _NUMBERS.issuperset(map(type, shares))
+        except (KeyError, TypeError):
+            fine = False
+        if not fine:
+            shares = _check_shares(dialogue, aspect, {"file": path, "run": run, "topic": topic})
         topics.append(topic)
-        values.append([given[name] for name in CLASSES])
+        values.append(shares)
     try:
         return Shares(str(path), topics, np.array(values, dtype=np.float64))
     except OverflowError:
         raise DataError("a probability is too large", file=path, run=run) from None
+
+
+def _check_shares(dialogue: dict[str, Any], aspect: str, place: dict[str, Any]) -> list[float]:
+    """Return the probabilities of the classes, or say what is wrong with them."""
+    given = _get_inside(_get_inside(dialogue, "quality", dict, place), aspect, dict, place)
+    for name in (*CLASSES, *given):
+        if name not in given:
+            raise DataError(f"there is no probability of class {name} for aspect {aspect}", **place)
+        if name not in CLASSES:
+            raise DataError(f"{name!r} is not one of the classes -2 to 2", **place)
+        share = given[name]
+        if isinstance(share, bool) or not isinstance(share, int | float):
+            raise DataError(f"the probability of class {name} is {share!r}, not a number from 0 to 1", **place)
+    return [given[name] for name in CLASSES]
 
 
 def _describe_kind(value: Any) -> str:

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from metaeval.errors import DataError, MetaevalError
-from metaeval.io import RUN_FORMATS, read_runs
+from metaeval.io import RUN_FORMATS, dialogue_quality, read_runs
+from metaeval.io.strict_json import parse_once
 
 VOTES = [{"quality": {"A": vote, "E": 0, "S": 0}} for vote in (1, 1, -2, 2)]
 EVEN = {"-2": 0.25, "-1": 0, "0": 0, "1": 0.5, "2": 0.25}
@@ -345,3 +346,24 @@ def test_an_option_that_does_not_fit_is_refused(format, options, message, tmp_pa
 def test_an_unknown_format_of_runs_is_refused_with_the_known_ones():
     with pytest.raises(MetaevalError, match="there is no format 'csv': use semeval-c, semeval-e"):
         read_runs("gold", "run", format="csv")
+
+
+def test_files_that_three_collections_share_are_parsed_once_and_say_the_same(tmp_path, monkeypatch):
+    votes = [{"quality": dict.fromkeys("AES", vote)} for vote in (1, 1, -2)]
+    shares = {"A": [0, 0, 0.5, 0.5, 0], "E": [1, 0, 0, 0, 0], "S": [0, 0.25, 0, 0, 0.75]}
+    quality = {aspect: dict(zip(("-2", "-1", "0", "1", "2"), row, strict=True)) for aspect, row in shares.items()}
+    (tmp_path / "gold.json").write_text(json.dumps([{"id": "7", "annotations": votes}]))
+    (tmp_path / "run.json").write_text(json.dumps([{"id": "7", "quality": quality}]))
+    (tmp_path / "bad.json").write_text('[{"id": "7", "id": "8"}]')
+    parsed, loads = [], json.loads
+    monkeypatch.setattr(json, "loads", lambda *args, **options: parsed.append(1) or loads(*args, **options))
+    with parse_once():
+        for aspect, row in shares.items():
+            runs = dialogue_quality.read(tmp_path / "gold.json", tmp_path / "run.json", aspect=aspect)
+            assert runs.estimated.tolist() == [[row]]
+        for _ in range(2):
+            with pytest.raises(DataError, match=r"bad\.json.*'id' occurs twice"):
+                dialogue_quality.read(tmp_path / "gold.json", tmp_path / "bad.json", aspect="A")
+    assert len(parsed) == 4
+    dialogue_quality.read(tmp_path / "gold.json", tmp_path / "run.json", aspect="A")
+    assert len(parsed) == 6
