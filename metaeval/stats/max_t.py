@@ -14,16 +14,16 @@ other within a topic as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._check import FloatArray, check_count, check_values
+from metaeval.stats._check import FloatArray, check_count, check_shape
+from metaeval.stats._max_t_trials import NUMBERS_A_BLOCK, Statistics, Test, count_exceedances
 from metaeval.stats.resampling import resampled_topics, topic_signs
-from metaeval.stats.scale import scale_squares
 from metaeval.stats.streams import check_key
 
 IntArray = npt.NDArray[np.int64]
@@ -34,10 +34,8 @@ VARIANCE_OFFSET = 0.25
 ENUMERATED_TOPICS = 16
 """With this many topics or fewer, all sign vectors are tried: at most 2 ** 15."""
 
-# Numbers held at once by a block of trials, and the fewest trials that make a block worth its overhead.
-NUMBERS_A_BLOCK = 2**21
-TRIALS_A_BLOCK = 1024
-FEWEST_TRIALS = 32
+TOPICS_A_PRODUCT = 4096
+"""Topics of which the products of two runs are held at once: as many as the processor's cache takes."""
 
 # Whole numbers below this are exact as floats, and so are their sums, in any order.
 EXACT_BITS = 52
@@ -46,23 +44,6 @@ EXACT_BITS = 52
 # with more than 40 bits, and of variances with at least 18.
 SAME_RATIO = 1e-9
 SAME_STATISTIC = 1e-6
-
-
-class _Statistics(NamedTuple):
-    """The statistics of all pairs under one measure.
-
-    Attributes
-    ----------
-    observed : ndarray of float64, shape (pair,)
-    tolerance : float
-        Relative difference below which two statistics are equal.
-    compute : callable
-        From weights of the topics, shape (topic, trial), to pairs and their statistics, shape (pair, trial), in parts.
-    """
-
-    observed: FloatArray
-    tolerance: float
-    compute: Callable[[FloatArray], Iterator[tuple[slice, FloatArray]]]
 
 
 class MaxT(NamedTuple):
@@ -125,20 +106,23 @@ def sign_flip_max_t(
     >>> sign_flip_max_t(values, n_permutations=1000, key=1).p[0] < 0.05
     array([False,  True,  True])
     """
-    scores = check_values(values)
+    scores = check_shape(values)
     n_permutations = check_count(n_permutations, "permutations")
     check_key(key)
-    n_topics = scores.shape[1]
+    n_runs, n_topics, _ = scores.shape
     exact = n_topics <= ENUMERATED_TOPICS
     n_trials = 2 ** (n_topics - 1) if exact else n_permutations
 
-    def draw(trials: range) -> FloatArray:
-        return (_all_signs(trials, n_topics) if exact else topic_signs(key, trials, n_topics)).astype(np.float64)
+    def draw(trials: range) -> npt.NDArray[np.int8]:
+        return _all_signs(trials, n_topics) if exact else topic_signs(key, trials, n_topics)
 
-    statistics = [_flip_statistics(scores[..., measure]) for measure in range(scores.shape[2])]
-    counts = _count_exceedances(statistics, draw, n_trials, n_topics, step_down, n_jobs)
+    # Of each run one product, and of each pair what makes its statistic.
+    work = n_runs * n_topics + 4 * n_runs * (n_runs - 1) // 2
+    said = "all signs" if exact else f"key {key}"
+    test = Test("max-t", said, _flip_statistics, draw, n_trials, work, step_down)
+    counts, observed = count_exceedances(scores, test, n_jobs)
     p = counts / n_trials if exact else (counts + 1) / (n_trials + 1)
-    return MaxT(counts, n_trials, exact, _order(p, statistics) if step_down else p)
+    return MaxT(counts, n_trials, exact, _order(p, observed) if step_down else p)
 
 
 def bootstrap_max_t(
@@ -194,24 +178,26 @@ def bootstrap_max_t(
     >>> bootstrap_max_t(values, n_permutations=1000, key=1).p[0] < 0.05
     array([False,  True,  True])
     """
-    scores = check_values(values)
+    scores = check_shape(values)
     n_permutations = check_count(n_permutations, "permutations")
     check_key(key)
     for name, share in (("variance_floor", variance_floor), ("variance_offset", variance_offset)):
         if not 0 <= share < np.inf:
             raise MetaevalError(f"{name} is a share of a variance, at least 0, not {share}")
-    n_topics = scores.shape[1]
+    n_runs, n_topics, _ = scores.shape
 
-    def draw(trials: range) -> FloatArray:
-        return resampled_topics(key, trials, n_topics).astype(np.float64)
+    def draw(trials: range) -> npt.NDArray[np.int64]:
+        return resampled_topics(key, trials, n_topics)
 
-    statistics = [
-        _bootstrap_statistics(scores[..., measure], variance_floor, variance_offset)
-        for measure in range(scores.shape[2])
-    ]
-    counts = _count_exceedances(statistics, draw, n_permutations, n_topics, step_down, n_jobs)
+    def prepare(one: FloatArray) -> Statistics:
+        return _bootstrap_statistics(one, variance_floor, variance_offset)
+
+    work = n_topics * n_runs * (n_runs - 1) // 2
+    said = f"key {key} floor {float(variance_floor)!r} offset {float(variance_offset)!r}"
+    test = Test("bootstrap-t", said, prepare, draw, n_permutations, work, step_down)
+    counts, observed = count_exceedances(scores, test, n_jobs)
     p = (counts + 1) / (n_permutations + 1)
-    return MaxT(counts, n_permutations, False, _order(p, statistics) if step_down else p)
+    return MaxT(counts, n_permutations, False, _order(p, observed) if step_down else p)
 
 
 def _all_signs(trials: range, n_topics: int) -> npt.NDArray[np.int8]:
@@ -226,24 +212,34 @@ def _rows(n_runs: int) -> list[tuple[int, slice]]:
     return [(run, slice(start, start + n_runs - 1 - run)) for run, start in enumerate(starts[:-1])]
 
 
-def _from_lowest(scores: FloatArray) -> FloatArray:
-    """Return how far each score is above the lowest one on its topic, as a share of a power of two."""
-    return scale_squares(scores - scores.min(axis=0))
+def _subtract_lowest(scores: FloatArray) -> None:
+    """Make of each score how far it is above the lowest one on its topic, as a share of a power of two, in place."""
+    scores -= scores.min(axis=0)
+    np.ldexp(scores, -np.frexp(scores.max())[1], out=scores)
 
 
-def _whole_numbers(rows: FloatArray, bits: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
-    """Write each row as whole numbers of at most 2 ** `bits`, times 2 to an exponent of its own."""
-    _, exponents = np.frexp(np.abs(rows).max(axis=1))
-    return np.rint(np.ldexp(rows, bits - exponents[:, np.newaxis])), exponents - bits
+def _find_magnitudes(rows: FloatArray) -> FloatArray:
+    """Return the largest magnitude of each row, without a copy of all."""
+    return np.maximum(rows.max(axis=1), -rows.min(axis=1))
 
 
-def _flip_statistics(scores: FloatArray) -> _Statistics:
-    """Prepare r = n d² / Q of one measure; scores have the shape (run, topic)."""
+def _write_whole(
+    rows: FloatArray, largest: FloatArray, bits: int, out: FloatArray | None = None
+) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+    """Write rows as whole numbers of at most 2 ** `bits`, times 2 to the exponent of the largest magnitude of each."""
+    exponents = np.frexp(largest)[1]
+    whole = np.ldexp(rows, bits - exponents[:, np.newaxis], out=out)
+    return np.rint(whole, out=whole), exponents - bits
+
+
+def _flip_statistics(scores: FloatArray) -> Statistics:
+    """Prepare r = n d² / Q of one measure; scores have the shape (run, topic), and are overwritten."""
     n_runs, n_topics = scores.shape
     bits = EXACT_BITS - (n_topics - 1).bit_length()
-    units = _whole_numbers(_from_lowest(scores).reshape(1, -1), bits)[0].reshape(n_runs, n_topics)
+    _subtract_lowest(scores)
+    units, _ = _write_whole(scores, np.array([scores.max()]), bits, out=scores)
     rows = _rows(n_runs)
-    squares = n_topics * np.concatenate([np.square(units[run] - units[run + 1 :]).sum(axis=1) for run, _ in rows])
+    squares = n_topics * np.concatenate([_square(units[run] - units[run + 1 :]).sum(axis=1) for run, _ in rows])
     # Where two runs have the same scores, r is 0 in every trial.
     weights = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
 
@@ -256,39 +252,40 @@ def _flip_statistics(scores: FloatArray) -> _Statistics:
             yield pairs, gaps
 
     observed = np.concatenate([part[:, 0] for _, part in compute(np.ones((n_topics, 1)))])
-    return _Statistics(observed, SAME_RATIO, compute)
+    return Statistics(observed, SAME_RATIO, compute)
 
 
-def _bootstrap_statistics(scores: FloatArray, floor: float, offset: float) -> _Statistics:
-    """Prepare T² / (n − 1) = d² / (V + offset A) of one measure; scores have the shape (run, topic).
+def _bootstrap_statistics(scores: FloatArray, floor: float, offset: float) -> Statistics:
+    """Prepare T² / (n − 1) = d² / (V + offset A) of one measure; scores have the shape (run, topic), and are overwritten.
 
     V follows from the squares and products of two runs' deviations from their own means: one matrix product for all
     pairs and trials. Each run's deviations have a unit of their own, so that one that varies much costs the others no
-    digits.
+    digits. All sums are of whole numbers and exact, so that topics can be added in parts.
     """
     n_runs, n_topics = scores.shape
     bits = EXACT_BITS - (n_topics - 1).bit_length()
-    above = _from_lowest(scores)
-    units, exponent = _whole_numbers(above.reshape(1, -1), bits - 1)
-    units = units.reshape(n_runs, n_topics)
+    parts = [slice(start, start + TOPICS_A_PRODUCT) for start in range(0, n_topics, TOPICS_A_PRODUCT)]
+    _subtract_lowest(scores)
+    units, exponent = _write_whole(scores, np.array([scores.max()]), bits - 1)
     unit_mean = np.ldexp(1.0, exponent[0]) / n_topics
     totals = units.sum(axis=1, keepdims=True)
-    middle = above - np.median(above, axis=0)
-    deviations, exponents = _whole_numbers(middle - middle.mean(axis=1, keepdims=True), bits // 2)
+    for topics in parts:
+        scores[:, topics] -= np.median(scores[:, topics], axis=0)
+    scores -= scores.mean(axis=1, keepdims=True)
+    deviations, exponents = _write_whole(scores, _find_magnitudes(scores), bits // 2, out=scores)
     rows = _rows(n_runs)
 
     def compute_parts(drawn: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Yield pairs, how far their mean differences are from the observed ones, and their mean squares."""
         shifts = units @ drawn
         shifts -= totals
-        own = np.square(deviations) @ drawn
+        own = _add_up(np.square(deviations[:, topics]) @ drawn[topics] for topics in parts)
         own *= np.ldexp(1.0 / n_topics, 2 * exponents)[:, np.newaxis]
-        rows_a_product = max(1, NUMBERS_A_BLOCK // (n_runs * max(drawn.shape)))
+        rows_a_product = max(1, NUMBERS_A_BLOCK // (n_runs * max(min(n_topics, TOPICS_A_PRODUCT), drawn.shape[1])))
         for start in range(0, n_runs - 1, rows_a_product):
             some = rows[start : start + rows_a_product]
-            factors = np.concatenate([deviations[run] * deviations[run + 1 :] for run, _ in some])
+            products = _add_up(_multiply(deviations[:, topics], some) @ drawn[topics] for topics in parts)
             scales = [np.ldexp(-2.0 / n_topics, exponents[run] + exponents[run + 1 :]) for run, _ in some]
-            products = factors @ drawn
             products *= np.concatenate(scales)[:, np.newaxis]
             for run, pairs in some:
                 squares = products[pairs.start - some[0][1].start : pairs.stop - some[0][1].start]
@@ -313,7 +310,31 @@ def _bootstrap_statistics(scores: FloatArray, floor: float, offset: float) -> _S
             squares += added
             yield pairs, _divide(gaps, squares)
 
-    return _Statistics(_divide(np.square(means), variances + added), SAME_STATISTIC, compute)
+    return Statistics(_divide(np.square(means), variances + added), SAME_STATISTIC, compute)
+
+
+def _square(numbers: FloatArray) -> FloatArray:
+    """Square in place."""
+    numbers *= numbers
+    return numbers
+
+
+def _add_up(parts: Iterator[FloatArray]) -> FloatArray:
+    """Add arrays to the first of them."""
+    total = next(parts)
+    for part in parts:
+        total += part
+    return total
+
+
+def _multiply(deviations: FloatArray, rows: list[tuple[int, slice]]) -> FloatArray:
+    """Return the products of some runs with every later one on each topic, shape (pair, topic)."""
+    first = rows[0][1].start
+    products = np.empty((rows[-1][1].stop - first, deviations.shape[1]))
+    for run, pairs in rows:
+        own = products[pairs.start - first : pairs.stop - first]
+        np.multiply(deviations[run], deviations[run + 1 :], out=own)
+    return products
 
 
 def _divide(squares: FloatArray, variances: FloatArray) -> FloatArray:
@@ -324,62 +345,10 @@ def _divide(squares: FloatArray, variances: FloatArray) -> FloatArray:
     return squares
 
 
-def _count_exceedances(
-    statistics: list[_Statistics],
-    draw: Callable[[range], FloatArray],
-    n_trials: int,
-    n_topics: int,
-    step_down: bool,
-    n_jobs: int,
-) -> IntArray:
-    """Count the trials whose largest statistic is at least that of each pair, shape (measure, pair)."""
-    n_pairs = len(statistics[0].observed)
-    numbers = max(n_topics, n_pairs if step_down else 1)
-    size = max(FEWEST_TRIALS, min(TRIALS_A_BLOCK, NUMBERS_A_BLOCK // numbers))
-    blocks = [range(start, min(start + size, n_trials)) for start in range(0, n_trials, size)]
-    count = _count_step_down if step_down else _count_single_step
-
-    def count_block(trials: range) -> IntArray:
-        # Topics come first, so that a product runs along trials.
-        drawn = np.ascontiguousarray(draw(trials).T)
-        return np.stack([count(one, drawn) for one in statistics])
-
-    if n_jobs == 1 or len(blocks) == 1:
-        return sum((count_block(block) for block in blocks[1:]), start=count_block(blocks[0]))
-    import joblib
-
-    # Blocks of trials do not depend on the number of jobs, and sums of whole numbers not on their order.
-    tasks = (joblib.delayed(count_block)(block) for block in blocks)
-    counts: IntArray = np.sum(joblib.Parallel(n_jobs=n_jobs, require="sharedmem")(tasks), axis=0)
-    return counts
-
-
-def _count_single_step(statistics: _Statistics, drawn: FloatArray) -> IntArray:
-    largest = np.zeros(drawn.shape[1])
-    for _, part in statistics.compute(drawn):
-        np.maximum(largest, part.max(axis=0), out=largest)
-    largest.sort()
-    return largest.size - np.searchsorted(largest, statistics.observed * (1 - statistics.tolerance), side="left")
-
-
-def _count_step_down(statistics: _Statistics, drawn: FloatArray) -> IntArray:
-    n_pairs, n_trials = len(statistics.observed), drawn.shape[1]
-    ascending = np.argsort(statistics.observed, kind="stable")
-    largest = np.empty((n_pairs, n_trials))
-    for pairs, part in statistics.compute(drawn):
-        largest[pairs] = part
-    largest = largest[ascending]
-    np.maximum.accumulate(largest, axis=0, out=largest)
-    counts = np.empty(n_pairs, dtype=np.int64)
-    reached = statistics.observed[ascending, np.newaxis] * (1 - statistics.tolerance)
-    counts[ascending] = np.count_nonzero(largest >= reached, axis=1)
-    return counts
-
-
-def _order(p: FloatArray, statistics: list[_Statistics]) -> FloatArray:
+def _order(p: FloatArray, observed: FloatArray) -> FloatArray:
     """Raise each p-value to those of pairs with larger statistics, shape (measure, pair)."""
     ordered = np.empty_like(p)
-    for measure, one in enumerate(statistics):
-        descending = np.argsort(-one.observed, kind="stable")
+    for measure, own in enumerate(observed):
+        descending = np.argsort(-own, kind="stable")
         ordered[measure, descending] = np.maximum.accumulate(p[measure, descending])
     return ordered

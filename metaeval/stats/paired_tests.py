@@ -134,8 +134,8 @@ def all_pairs_test(
     array([False,  True,  True])
     """
     raw = check_shape(values)
-    # The randomised Tukey HSD test reads scores that memory does not hold in blocks, which it scales itself.
-    scores = raw if test == "randomised-tukey-hsd" else scale_scores(raw)
+    # These read scores that memory does not hold in parts, which they scale themselves.
+    scores = raw if test in ("randomised-tukey-hsd", *MAX_T) else scale_scores(raw)
     if test not in get_args(PairedTest):
         raise MetaevalError(f"The test must be one of {', '.join(get_args(PairedTest))}, not {test!r}.")
     if correction not in get_args(Correction):

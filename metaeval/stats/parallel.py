@@ -85,21 +85,49 @@ def run_kept_tasks(
     MetaevalError
         If finished work cannot be written.
     """
+    if not is_resumable():
+        return run_tasks(tasks, n_jobs=n_jobs, prefer=prefer)
+    return list(iterate_kept_tasks(tasks, names, n_jobs=n_jobs, prefer=prefer))
+
+
+def iterate_kept_tasks(
+    tasks: Sequence[Any], names: Sequence[str], *, n_jobs: int, prefer: str | None = None, require: str | None = None
+) -> Iterator[npt.NDArray[Any]]:
+    """Yield the arrays that tasks make, each as soon as it and those before it are there, so that none is held.
+
+    Parameters
+    ----------
+    tasks, names, n_jobs, prefer
+        As `run_kept_tasks` takes them.
+    require : {"sharedmem"}, optional
+        Use threads, whatever backend was asked for.
+
+    Yields
+    ------
+    ndarray
+        In the order of the tasks.
+
+    Raises
+    ------
+    MetaevalError
+        If finished work cannot be written.
+    """
     folder = _folder.get()
     if folder is None:
-        return run_tasks(tasks, n_jobs=n_jobs, prefer=prefer)
-    found = {name: _read_array(folder / f"{name}.npy") for name in names}
-    missing = [(name, task) for name, task in zip(names, tasks, strict=True) if found[name] is None]
-    results = _run_in_turn([task for _, task in missing], n_jobs, prefer)
-    for (name, _), array in zip(missing, results, strict=True):
-        found[name] = array
-        stream = io.BytesIO()
-        np.save(stream, array, allow_pickle=False)
-        try:
-            keep(folder / f"{name}.npy", stream.getvalue())
-        except OSError as error:
-            raise MetaevalError(f"{folder}: finished work cannot be kept there: {error.strerror or error}") from None
-    return [array for name in names if (array := found[name]) is not None]
+        yield from _run_in_turn(tasks, n_jobs, prefer, require)
+        return
+    paths = [folder / f"{name}.npy" for name in names]
+    missing = [_read_array(path) is None for path in paths]
+    results = _run_in_turn(
+        [task for task, is_missing in zip(tasks, missing, strict=True) if is_missing], n_jobs, prefer, require
+    )
+    for path, (function, arguments, options), is_missing in zip(paths, tasks, missing, strict=True):
+        array = next(results) if is_missing else _read_array(path)
+        if array is None:  # somebody deleted it since
+            array, is_missing = function(*arguments, **options), True
+        if is_missing:
+            _keep_array(path, array)
+        yield array
 
 
 def _read_array(path: Path) -> npt.NDArray[Any] | None:
@@ -110,13 +138,26 @@ def _read_array(path: Path) -> npt.NDArray[Any] | None:
     return array
 
 
-def _run_in_turn(tasks: list[Any], n_jobs: int, prefer: str | None) -> Iterator[Any]:
+def _keep_array(path: Path, array: npt.NDArray[Any]) -> None:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    try:
+        keep(path, stream.getvalue())
+    except OSError as error:
+        raise MetaevalError(f"{path.parent}: finished work cannot be kept there: {error.strerror or error}") from None
+
+
+def _run_in_turn(tasks: Sequence[Any], n_jobs: int, prefer: str | None, require: str | None) -> Iterator[Any]:
     """Yield the results of tasks in their order, each as soon as it is there."""
+    if n_jobs == 1 and require == "sharedmem":
+        for function, arguments, options in tasks:
+            yield function(*arguments, **options)
+        return
     import joblib
 
     done = 0
     try:
-        for result in joblib.Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(tasks):
+        for result in joblib.Parallel(n_jobs=n_jobs, prefer=prefer, require=require, return_as="generator")(tasks):
             done += 1
             yield result
     except BrokenProcessPool:

@@ -94,10 +94,12 @@ def resample_power(
     for measure in range(scores.shape[2]):
         # Scaled so that the largest can be squared, and then as every test scales scores.
         by_run = scale_scores(scale_squares(take_measure(scores, measure))[..., np.newaxis])[..., 0]
-        statistics = _studentise if studentised else _scale
         own_p = np.maximum(given[measure], smallest_p)
-        some = (np.asarray(block, dtype=np.float64) for block in draw())
-        shares.append(np.concatenate([statistics(by_run, own_p, one, alpha, variance_offset) for one in some]))
+        if studentised:
+            find_shares = _studentise(by_run, own_p, alpha, variance_offset)
+        else:
+            find_shares = _scale(by_run, own_p, alpha)
+        shares.append(np.concatenate([find_shares(np.asarray(block, dtype=np.float64)) for block in draw()]))
         steps[measure] = _find_step(by_run)
     return ResampledPower(np.stack(shares, axis=1), steps)
 
@@ -144,31 +146,41 @@ def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> 
     return float(size[found] + (size[found - 1] - size[found]) * np.clip(share, 1e-6, 1.0))
 
 
-def _scale(by_run: FloatArray, p: FloatArray, weights: FloatArray, alpha: float, _: float) -> FloatArray:
-    """Return the shares for a test that compares differences of means with the residual variance of all runs."""
+def _scale(by_run: FloatArray, p: FloatArray, alpha: float) -> Callable[[FloatArray], FloatArray]:
+    """Prepare the shares for a test that compares differences of means with the residual variance of all runs."""
     n_runs, n_topics = by_run.shape
     first, second = np.triu_indices(n_runs, 1)
     means = by_run.mean(axis=1)
     limit = find_critical_value(np.abs(means[first] - means[second]), p, alpha)
     centred = by_run - by_run.mean(axis=0)
-    resampled = weights @ centred.T / n_topics
     observed = np.mean(centred**2, axis=1).sum() - np.square(means - means.mean()).sum()
-    spread = weights @ np.square(centred).sum(axis=0) / n_topics - np.square(resampled).sum(axis=1)
     if observed <= 0:
-        return np.full(len(weights), np.mean(p <= alpha))
-    limits = limit * np.sqrt(np.maximum(spread, 0.0) / observed * (n_topics / (n_topics - 1)))
-    resampled += (_shrinkage(by_run) - 1) * (means - means.mean())
-    shares = np.empty(len(weights))
-    if n_runs >= MANY_RUNS:
-        for trial, (means_now, limit_now) in enumerate(zip(resampled, limits, strict=True)):
-            shares[trial] = count_wide_pairs(means_now, limit_now) / len(first)
+        return partial(_repeat, np.mean(p <= alpha))
+    squares = np.square(centred).sum(axis=0)
+    moves = (_shrinkage(by_run) - 1) * (means - means.mean())
+
+    def find_shares(weights: FloatArray) -> FloatArray:
+        resampled = weights @ centred.T / n_topics
+        spread = weights @ squares / n_topics - np.square(resampled).sum(axis=1)
+        limits = limit * np.sqrt(np.maximum(spread, 0.0) / observed * (n_topics / (n_topics - 1)))
+        resampled += moves
+        shares = np.empty(len(weights))
+        if n_runs >= MANY_RUNS:
+            for trial, (means_now, limit_now) in enumerate(zip(resampled, limits, strict=True)):
+                shares[trial] = count_wide_pairs(means_now, limit_now) / len(first)
+            return shares
+        size = max(1, NUMBERS_A_BLOCK // len(first))
+        for start in range(0, len(weights), size):
+            part = slice(start, start + size)
+            gaps = np.abs(resampled[part, first] - resampled[part, second])
+            shares[part] = np.count_nonzero(gaps >= limits[part, np.newaxis], axis=1) / len(first)
         return shares
-    size = max(1, NUMBERS_A_BLOCK // len(first))
-    for start in range(0, len(weights), size):
-        part = slice(start, start + size)
-        gaps = np.abs(resampled[part, first] - resampled[part, second])
-        shares[part] = np.count_nonzero(gaps >= limits[part, np.newaxis], axis=1) / len(first)
-    return shares
+
+    return find_shares
+
+
+def _repeat(share: float, weights: FloatArray) -> FloatArray:
+    return np.full(len(weights), share)
 
 
 def count_wide_pairs(means: FloatArray, limit: float) -> int:
@@ -206,32 +218,43 @@ def count_wide_pairs(means: FloatArray, limit: float) -> int:
         far[late] += 1
 
 
-def _studentise(by_run: FloatArray, p: FloatArray, weights: FloatArray, alpha: float, offset: float) -> FloatArray:
-    """Return the shares for a test that divides the difference of each pair by its own standard error."""
+def _studentise(by_run: FloatArray, p: FloatArray, alpha: float, offset: float) -> Callable[[FloatArray], FloatArray]:
+    """Prepare the shares for a test that divides the difference of each pair by its own standard error."""
     n_runs, n_topics = by_run.shape
     first, second = np.triu_indices(n_runs, 1)
-    variances = np.concatenate([(by_run[run + 1 :] - by_run[run]).var(axis=1) for run in range(n_runs - 1)])
+    rows = max(1, NUMBERS_A_BLOCK // n_topics)
+    variances = np.concatenate(
+        [
+            (by_run[start : start + rows] - by_run[run]).var(axis=1)
+            for run in range(n_runs - 1)
+            for start in range(run + 1, n_runs, rows)
+        ]
+    )
     means = by_run.mean(axis=1)
     gaps = means[first] - means[second]
     different = variances > 0
     if not different.any():
-        return np.full(len(weights), np.mean(p <= alpha))
+        return partial(_repeat, np.mean(p <= alpha))
     added = offset * float(np.median(variances[different]))
     root = np.sqrt(variances + added)
     sizes = np.divide(np.abs(gaps), root, out=np.zeros(len(gaps)), where=different)
     limit = find_critical_value(sizes, p, alpha)
-    counts = np.zeros(len(weights))
-    size = max(1, NUMBERS_A_BLOCK // max(n_topics, len(weights)))
     shift = _shrinkage(by_run) - 1
     pairs = np.flatnonzero(different)
-    for part in (pairs[start : start + size] for start in range(0, len(pairs), size)):
-        differences = (by_run[first[part]] - by_run[second[part]]).T - gaps[part]
-        moved = weights @ differences / n_topics
-        spread = weights @ np.square(differences) / n_topics - np.square(moved)
-        spread = np.maximum(spread * (n_topics / (n_topics - 1)), SMALLEST_VARIANCE * variances[part])
-        statistics = np.abs(moved + gaps[part] * (1 + shift)) / np.sqrt(spread + added)
-        counts += np.count_nonzero(statistics >= limit, axis=1)
-    return counts / len(first)
+
+    def find_shares(weights: FloatArray) -> FloatArray:
+        counts = np.zeros(len(weights))
+        size = max(1, NUMBERS_A_BLOCK // max(n_topics, len(weights)))
+        for part in (pairs[start : start + size] for start in range(0, len(pairs), size)):
+            differences = (by_run[first[part]] - by_run[second[part]]).T - gaps[part]
+            moved = weights @ differences / n_topics
+            spread = weights @ np.square(differences) / n_topics - np.square(moved)
+            spread = np.maximum(spread * (n_topics / (n_topics - 1)), SMALLEST_VARIANCE * variances[part])
+            statistics = np.abs(moved + gaps[part] * (1 + shift)) / np.sqrt(spread + added)
+            counts += np.count_nonzero(statistics >= limit, axis=1)
+        return counts / len(first)
+
+    return find_shares
 
 
 def _shrinkage(by_run: FloatArray) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from metaeval.errors import MetaevalError
-from metaeval.stats import max_t as module
+from metaeval.stats import _max_t_trials as trials, max_t as module
 from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t
 from metaeval.stats.paired_tests import all_pairs_test
 from metaeval.stats.resampling import resampled_topics, topic_signs
@@ -117,8 +117,10 @@ def test_blocks_jobs_and_other_measures_move_no_bit(values, test, step_down, mon
     whole = TESTS[test](values, n_permutations=150, key=KEY, step_down=step_down).p
     alone = TESTS[test](values[..., [1]], n_permutations=150, key=KEY, step_down=step_down).p
     assert (alone[0] == whole[1]).all()
-    monkeypatch.setattr(module, "NUMBERS_A_BLOCK", 50)
-    monkeypatch.setattr(module, "FEWEST_TRIALS", 7)
+    for one in (module, trials):
+        monkeypatch.setattr(one, "NUMBERS_A_BLOCK", 50)
+    monkeypatch.setattr(trials, "FEWEST_TRIALS", 7)
+    monkeypatch.setattr(module, "TOPICS_A_PRODUCT", 4)
     for n_jobs in (1, 2):
         assert (TESTS[test](values, n_permutations=150, key=KEY, step_down=step_down, n_jobs=n_jobs).p == whole).all()
 
