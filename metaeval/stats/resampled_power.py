@@ -95,10 +95,8 @@ def resample_power(
         # Scaled so that the largest can be squared, and then as every test scales scores.
         by_run = scale_scores(scale_squares(take_measure(scores, measure))[..., np.newaxis])[..., 0]
         own_p = np.maximum(given[measure], smallest_p)
-        if studentised:
-            find_shares = _studentise(by_run, own_p, alpha, variance_offset)
-        else:
-            find_shares = _scale(by_run, own_p, alpha)
+        offset = variance_offset
+        find_shares = _studentise(by_run, own_p, alpha, offset) if studentised else _scale(by_run, own_p, alpha)
         shares.append(np.concatenate([find_shares(np.asarray(block, dtype=np.float64)) for block in draw()]))
         steps[measure] = _find_step(by_run)
     return ResampledPower(np.stack(shares, axis=1), steps)
@@ -155,7 +153,7 @@ def _scale(by_run: FloatArray, p: FloatArray, alpha: float) -> Callable[[FloatAr
     centred = by_run - by_run.mean(axis=0)
     observed = np.mean(centred**2, axis=1).sum() - np.square(means - means.mean()).sum()
     if observed <= 0:
-        return partial(_repeat, np.mean(p <= alpha))
+        return partial(_repeat, float(np.mean(p <= alpha)))
     squares = np.square(centred).sum(axis=0)
     moves = (_shrinkage(by_run) - 1) * (means - means.mean())
 
@@ -234,7 +232,7 @@ def _studentise(by_run: FloatArray, p: FloatArray, alpha: float, offset: float) 
     gaps = means[first] - means[second]
     different = variances > 0
     if not different.any():
-        return partial(_repeat, np.mean(p <= alpha))
+        return partial(_repeat, float(np.mean(p <= alpha)))
     added = offset * float(np.median(variances[different]))
     root = np.sqrt(variances + added)
     sizes = np.divide(np.abs(gaps), root, out=np.zeros(len(gaps)), where=different)
