@@ -14,38 +14,47 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.tukey import KEY
-from metaeval.stats.randomised_tukey import randomised_tukey_hsd
+from metaeval.stats.paired_tests import PairedTest, all_pairs_test
 
 _DRIVER = """
 import os, sys
-import numpy as np
 from benchmarks.resume import Study
-from metaeval.stats import randomised_tukey as tukey
+from metaeval.stats import _max_t_trials as max_t, blocks, randomised_tukey as tukey
 from metaeval.stats.parallel import resumable
-folder, log, n_jobs, *numbers = sys.argv[1:]
-compute = tukey.trial_ranges
-def count_and_compute(*what):
-    handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    os.write(handle, b".")
-    os.close(handle)
-    return compute(*what)
-tukey.trial_ranges = count_and_compute
-study = Study(*map(int, numbers))
-tukey.KEPT_WORK = study.work
+folder, log, n_jobs, test, *numbers = sys.argv[1:]
+def count(compute):
+    def count_and_compute(*what):
+        handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(handle, b".")
+        os.close(handle)
+        return compute(*what)
+    return count_and_compute
+tukey.trial_ranges, max_t.run_trials = count(tukey.trial_ranges), count(max_t.run_trials)
+study = Study(test, *map(int, numbers))
+tukey.KEPT_WORK, max_t.KEPT_WORK, max_t.TRIALS_A_BLOCK = study.work, 1, study.n_permutations // study.tasks
+if study.in_parts:
+    blocks.LARGE = 0
 with resumable(folder):
     print(study.run(int(n_jobs)), flush=True)
 """
 
 
 class Study(NamedTuple):
-    """So many collections of one size, each tested with so many trials in so many tasks."""
+    """So many collections of one size, each tested with so many trials in so many tasks, or in so many for each measure."""
 
+    test: PairedTest
     collections: int
     n_runs: int
     n_topics: int
     n_measures: int
     n_permutations: int
     tasks: int
+    in_parts: int = 0
+
+    @property
+    def n_tasks(self) -> int:
+        """Tasks of all collections: scores that are taken for large are tested one measure at a time."""
+        return self.collections * self.tasks * (self.n_measures if self.in_parts else 1)
 
     @property
     def work(self) -> int:
@@ -66,10 +75,9 @@ class Study(NamedTuple):
         said = hashlib.sha256()
         for number in range(self.collections):
             values = np.random.default_rng(number).random((self.n_runs, self.n_topics, self.n_measures))
-            counts = randomised_tukey_hsd(
-                values, n_permutations=self.n_permutations, key=KEY + number, engine="numpy", n_jobs=n_jobs
-            )
-            said.update(counts.tobytes())
+            options: dict[str, Any] = {"n_permutations": self.n_permutations, "engine": "numpy", "n_jobs": n_jobs}
+            result = all_pairs_test(values, test=self.test, key=KEY + number, **options)
+            said.update(np.ascontiguousarray(result.counts).tobytes())
         return said.hexdigest()
 
 
@@ -92,7 +100,7 @@ def kill_and_resume(study: Study, kills: int, n_jobs: int, seed: int = 0) -> tup
         Whether the last one's result is that of a process that was not killed.
     """
     chance = random.Random(seed)  # noqa: S311
-    n_tasks = study.collections * study.tasks
+    n_tasks = study.n_tasks
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "begun")
         words = [str(number) for number in (Path(folder, "work"), log, n_jobs, *study)]
@@ -114,7 +122,7 @@ def kill_and_resume(study: Study, kills: int, n_jobs: int, seed: int = 0) -> tup
 
 
 def run(quick: bool = False) -> list[dict[str, Any]]:
-    """Kill a study over twelve collections twenty times.
+    """Kill studies over twelve collections twenty times.
 
     Parameters
     ----------
@@ -126,14 +134,18 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
     list of dict
         Rows of name, kills, tasks, begun (over all processes), again (of those, more than once) and same.
     """
-    study = Study(collections=12, n_runs=12, n_topics=50, n_measures=4, n_permutations=64_000, tasks=10)
+    studies = [
+        Study("randomised-tukey-hsd", 12, n_runs=12, n_topics=50, n_measures=4, n_permutations=64_000, tasks=10),
+        Study("bootstrap-t", 12, n_runs=20, n_topics=200, n_measures=4, n_permutations=10_000, tasks=10),
+    ]
     kills = 3 if quick else 20
     rows = []
-    for n_jobs in (1, 2):
-        begun, same = kill_and_resume(study, kills, n_jobs)
-        n_tasks = study.collections * study.tasks
-        name = f"{study.collections} collections, {n_jobs} {'thread' if n_jobs == 1 else 'threads'}"
-        rows.append(
-            {"name": name, "kills": kills, "tasks": n_tasks, "begun": begun, "again": begun - n_tasks, "same": same}
-        )
+    for study in studies:
+        for n_jobs in (1, 2):
+            begun, same = kill_and_resume(study, kills, n_jobs)
+            n_tasks = study.n_tasks
+            name = f"{study.test}, {study.collections} collections, {n_jobs} {'thread' if n_jobs == 1 else 'threads'}"
+            rows.append(
+                {"name": name, "kills": kills, "tasks": n_tasks, "begun": begun, "again": begun - n_tasks, "same": same}
+            )
     return rows

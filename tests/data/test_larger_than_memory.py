@@ -79,6 +79,21 @@ def test_power_in_blocks_is_power_of_the_whole(scores, store, monkeypatch, engin
     assert heard.index(next(one for one in heard if "held in memory" in one[0])) < heard.index(("permuting", *done[0]))
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"step_down": True}, {"n_jobs": 2}], ids=["single step", "step-down", "threads"]
+)
+@pytest.mark.parametrize("test", ["max-t", "bootstrap-t"])
+def test_studentised_power_in_parts_is_power_of_the_whole(scores, store, monkeypatch, test, options):
+    options = {"n_permutations": 90, "n_bootstrap": 20, "seed": 3, "test": test, **options}
+    whole = me.discriminative_power(scores, **options)
+    with small_blocks(monkeypatch, scores.values.shape):
+        parts = me.discriminative_power(store.load("c"), **options)
+        assert parts.to_dict() == whole.to_dict()
+        assert parts.to_frame().equals(whole.to_frame())
+    np.testing.assert_array_equal(parts.counts, whole.counts)
+    np.testing.assert_allclose(parts.over_topics.shares, whole.over_topics.shares, rtol=1e-12)
+
+
 def test_other_analyses_take_them_too(scores, store, monkeypatch):
     whole = me.split_half_consistency(scores, n_trials=20, n_permutations=50)
     with small_blocks(monkeypatch, scores.values.shape):

@@ -7,7 +7,8 @@ import pytest
 import metaeval as me
 from benchmarks.resume import Study, kill_and_resume
 from metaeval.errors import MetaevalError
-from metaeval.stats import parallel, randomised_tukey as tukey
+from metaeval.stats import _max_t_trials as max_t_trials, blocks, parallel, randomised_tukey as tukey
+from metaeval.stats.paired_tests import all_pairs_test
 
 VALUES = np.random.default_rng(0).random((5, 12, 2))
 
@@ -88,12 +89,110 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
         pass
 
 
-def test_a_driver_killed_at_random_points_computes_little_again_and_the_same():
-    study = Study(collections=3, n_runs=6, n_topics=20, n_measures=2, n_permutations=6400, tasks=10)
+MAX_T = [
+    {"test": test, "step_down": step_down, **more}
+    for test, more in (("max-t", {}), ("bootstrap-t", {}), ("bootstrap-t", {"variance_floor": 0.5}))
+    for step_down in (False, True)
+]
+
+
+@pytest.fixture(params=["together", "one measure at a time"])
+def run_max_t(monkeypatch, request):
+    """Return a function that tests, and notes the blocks of trials that it computes."""
+    computed, compute = [], max_t_trials.run_trials
+
+    def note(statistics, draw, trials, size, find):
+        computed.append(trials)
+        return compute(statistics, draw, trials, size, find)
+
+    def run(values=VALUES, **options):
+        del computed[:]
+        result = all_pairs_test(values, **{"n_permutations": 250, "key": 1, **options})
+        return result.counts, list(computed)
+
+    monkeypatch.setattr(max_t_trials, "run_trials", note)
+    monkeypatch.setattr(max_t_trials, "TRIALS_A_BLOCK", 50)
+    monkeypatch.setattr(max_t_trials, "KEPT_WORK", 1)
+    monkeypatch.setattr(max_t_trials, "FEWEST_TRIALS", 1)
+    monkeypatch.setattr("metaeval.stats.max_t.ENUMERATED_TOPICS", 2)
+    if request.param != "together":
+        monkeypatch.setattr(blocks, "LARGE", 0)
+    return run
+
+
+@pytest.mark.parametrize("options", MAX_T)
+def test_max_t_finds_what_is_kept_again_with_any_number_of_jobs(options, run_max_t, tmp_path):
+    expected, whole = run_max_t(**options)
+    n_blocks = len(whole)
+    assert n_blocks == 5 * (1 + max_t_trials.is_large(VALUES))
+    with parallel.resumable(tmp_path / "work"):
+        assert (run_max_t(**options)[0] == expected).all()
+        files = sorted((tmp_path / "work").iterdir())
+        assert len(files) == n_blocks
+        for n_jobs in (2, 1):
+            again, computed = run_max_t(n_jobs=n_jobs, **options)
+            assert (again == expected).all()
+            assert not computed
+        # A file is missing, and another one is damaged: only these are computed again.
+        files[1].unlink()
+        files[3].write_bytes(files[3].read_bytes()[:-1])
+        again, computed = run_max_t(**options)
+        assert (again == expected).all()
+        assert len(computed) == 2
+        # What was computed serves more trials too.
+        assert len(run_max_t(**options | {"n_permutations": 300})[1]) == n_blocks // 5
+    # Kept blocks may be larger than those that are held at once.
+    with parallel.resumable(tmp_path / "larger"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(max_t_trials, "KEPT_WORK", 10**6)
+        again, computed = run_max_t(**options)
+        assert (again == expected).all()
+        assert len(computed) == n_blocks // 5
+        assert not run_max_t(**options)[1]
+
+
+def test_other_settings_of_max_t_are_other_work(run_max_t, tmp_path):
+    other = VALUES + np.eye(5, 12)[..., np.newaxis]
+    settings = [*MAX_T, {"test": "bootstrap-t", "variance_offset": 0.0}]
+    settings += [{**one, "key": 2} for one in MAX_T] + [{**one, "values": other} for one in MAX_T]
+    for one in settings:
+        expected, whole = run_max_t(**one)
+        with parallel.resumable(tmp_path):
+            found, computed = run_max_t(**one)
+        assert len(computed) == len(whole), one
+        assert (found == expected).all()
+
+
+def test_a_measure_of_large_scores_is_found_again_among_others(run_max_t, tmp_path):
+    with parallel.resumable(tmp_path):
+        both = run_max_t(test="bootstrap-t")[0]
+        alone, computed = run_max_t(VALUES[..., 1:], test="bootstrap-t")
+    assert (alone[0] == both[1]).all()
+    assert (not computed) == max_t_trials.is_large(VALUES)
+
+
+def test_all_sign_vectors_are_kept_whatever_the_seed(run_max_t, tmp_path, monkeypatch):
+    monkeypatch.setattr("metaeval.stats.max_t.ENUMERATED_TOPICS", 16)
+    with parallel.resumable(tmp_path):
+        first = run_max_t(test="max-t")[0]
+        second, computed = run_max_t(test="max-t", key=9)
+    assert (first == second).all()
+    assert not computed
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        Study("randomised-tukey-hsd", 3, n_runs=6, n_topics=20, n_measures=2, n_permutations=6400, tasks=10),
+        Study("bootstrap-t", 3, n_runs=12, n_topics=200, n_measures=2, n_permutations=6400, tasks=10),
+        Study("max-t", 2, n_runs=30, n_topics=400, n_measures=2, n_permutations=6400, tasks=10, in_parts=1),
+    ],
+    ids=["HSD", "bootstrap-t", "max-t, one measure at a time"],
+)
+def test_a_driver_killed_at_random_points_computes_little_again_and_the_same(study):
     begun, same = kill_and_resume(study, kills=2, n_jobs=1)
     assert same
     # Each kill loses the task that was under way, or done and not yet written.
-    assert 0 <= begun - study.collections * study.tasks <= 2
+    assert 0 <= begun - study.n_tasks <= 2
 
 
 def test_a_command_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
