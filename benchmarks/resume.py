@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.tukey import KEY
-from metaeval.stats.paired_tests import PairedTest, all_pairs_test
+from metaeval.stats.paired_tests import MAX_T, PairedTest, all_pairs_test
 
 _DRIVER = """
 import os, sys
 from benchmarks.resume import Study
-from metaeval.stats import _max_t_trials as max_t, blocks, randomised_tukey as tukey
+from metaeval.stats import _max_t_trials as max_t, _tukey_in_blocks as in_blocks, blocks, randomised_tukey as tukey
 from metaeval.stats.parallel import resumable
 folder, log, n_jobs, test, *numbers = sys.argv[1:]
 def count(compute):
@@ -30,8 +30,10 @@ def count(compute):
         return compute(*what)
     return count_and_compute
 tukey.trial_ranges, max_t.run_trials = count(tukey.trial_ranges), count(max_t.run_trials)
+in_blocks._start = count(in_blocks._start)
 study = Study(test, *map(int, numbers))
 tukey.KEPT_WORK, max_t.KEPT_WORK, max_t.TRIALS_A_BLOCK = study.work, 1, study.n_permutations // study.tasks
+in_blocks.TRIALS_A_KEPT_PASS = max_t.TRIALS_A_BLOCK
 if study.in_parts:
     blocks.LARGE = 0
 with resumable(folder):
@@ -40,7 +42,7 @@ with resumable(folder):
 
 
 class Study(NamedTuple):
-    """So many collections of one size, each tested with so many trials in so many tasks, or in so many for each measure."""
+    """So many collections of one size, each tested with so many trials in so many tasks."""
 
     test: PairedTest
     collections: int
@@ -53,8 +55,9 @@ class Study(NamedTuple):
 
     @property
     def n_tasks(self) -> int:
-        """Tasks of all collections: scores that are taken for large are tested one measure at a time."""
-        return self.collections * self.tasks * (self.n_measures if self.in_parts else 1)
+        """Tasks of all collections: scores that are taken for large are tested by max-T one measure at a time."""
+        groups = self.n_measures if self.in_parts and self.test in MAX_T else 1
+        return self.collections * self.tasks * groups
 
     @property
     def work(self) -> int:

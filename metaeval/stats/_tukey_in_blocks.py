@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from metaeval.stats._check import FloatArray
 from metaeval.stats.blocks import split_runs, split_topics
+from metaeval.stats.parallel import is_resumable, iterate_kept_tasks
 from metaeval.stats.progress import tell
 from metaeval.stats.quantise import LARGEST_UNIT
 from metaeval.stats.scale import find_exponents
@@ -23,6 +24,10 @@ IntArray = npt.NDArray[np.int64]
 
 SUMS_A_PASS = 2**28
 """Bytes of sums held at once: trials beyond them take another pass over the scores."""
+
+TRIALS_A_KEPT_PASS = 640
+"""Trials that a pass computes at most if they are kept for a study to be resumed: it takes several times as long as
+reading the scores does."""
 
 
 def find_ranges(
@@ -47,24 +52,46 @@ def find_ranges(
     n_runs, n_topics, n_measures = values.shape
     units = _Units(values)
     padded = n_measures if engine == "numpy" else -(-n_measures // 8) * 8
-    a_pass = max(16, SUMS_A_PASS // (8 * n_runs * padded))
-    passes = -(-len(trials) // a_pass)
+    a_pass, kept = max(16, SUMS_A_PASS // (8 * n_runs * padded)), is_resumable()
+    if kept:
+        a_pass = min(a_pass, TRIALS_A_KEPT_PASS)
+    passes = [trials[start : start + a_pass] for start in range(0, len(trials), a_pass)]
     held = min(len(trials), a_pass) * n_runs * padded * 8
     tell(
         f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures, B = {len(trials):,}: sums of "
-        f"{held / 2**20:,.0f} MB are held in memory, and the scores are read {passes + 2} times in blocks of topics"
+        f"{held / 2**20:,.0f} MB are held in memory, and the scores are read {len(passes) + 2 + kept} times in blocks of "
+        "topics"
     )
-    keys, found, sums = trial_keys(key, trials), [], np.zeros((n_runs, n_measures), dtype=np.int64)
-    for number, start in enumerate(range(0, len(trials), a_pass)):
-        state = _start(engine, keys[start : start + a_pass], n_runs, n_measures, n_jobs)
+    sums, names = np.zeros((n_runs, n_measures), dtype=np.int64), [str(block) for block in passes]
+    if kept:  # the first pass over the trials may be found
+        names = _name_passes(units, key, passes, sums)
+
+    def run_pass(number: int) -> IntArray:
+        state = _start(engine, trial_keys(key, passes[number]), n_runs, n_measures, n_jobs)
         for topics in split_topics(values):
             block = units.read(topics)
-            if not number:
-                sums += block.sum(axis=0, dtype=np.int64)
+            if not number and not kept:
+                np.add(sums, block.sum(axis=0, dtype=np.int64), out=sums)
             state.add(block, topics.start)
-            tell("permuting", number * n_topics + topics.stop, passes * n_topics)
-        found.append(state.ranges())
-    return np.concatenate(found), sums
+            tell("permuting", number * n_topics + topics.stop, len(passes) * n_topics)
+        return state.ranges()
+
+    # Threads are inside a pass, of which the next one needs the memory.
+    tasks: list[Any] = [(run_pass, (number,), {}) for number in range(len(passes))]
+    return np.concatenate(list(iterate_kept_tasks(tasks, names, n_jobs=1, require="sharedmem"))), sums
+
+
+def _name_passes(units: _Units, key: int, passes: list[range], sums: IntArray) -> list[str]:
+    """Name what passes find as if memory held the scores, whose sums are added on the way."""
+    from metaeval.stats.randomised_tukey import begin_name, name_blocks
+
+    n_runs, n_topics, n_measures = units.values.shape
+    said = begin_name((n_topics, n_runs, n_measures), key)
+    for topics in split_topics(units.values):
+        block = np.ascontiguousarray(units.read(topics), dtype="<u4")
+        said.update(block.data)
+        sums += block.sum(axis=0, dtype=np.int64)
+    return name_blocks(said, passes)
 
 
 class _Units:
@@ -90,7 +117,7 @@ class _Units:
         return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))
 
 
-def _start(engine: str, keys: npt.NDArray[np.uint64], n_runs: int, n_measures: int, n_jobs: int) -> Any:
+def _start(engine: str, keys: npt.NDArray[np.uint64], n_runs: int, n_measures: int, n_jobs: int) -> _Lanes | _Arrays:
     return (_Lanes if engine == "numba" else _Arrays)(keys, n_runs, n_measures, n_jobs)
 
 

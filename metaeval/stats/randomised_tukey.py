@@ -122,7 +122,7 @@ def randomised_tukey_hsd(
 
         task = _Task(units)
         tasks = [joblib.delayed(task.ranges)(key, block, engine) for block in blocks]
-        names = task.name_blocks(key, blocks) if kept else [str(block) for block in blocks]
+        names = name_blocks(begin_name(units.shape, key, units), blocks) if kept else [str(block) for block in blocks]
         ranges = run_kept_tasks(tasks, names, n_jobs=n_jobs, prefer="threads")
     return _count_exceedances(units.sum(axis=0, dtype=np.int64), n_topics, np.concatenate(ranges))
 
@@ -187,11 +187,18 @@ class _Task:
     def ranges(self, key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
         return trial_ranges(self.units, key, trials, engine)
 
-    def name_blocks(self, key: int, blocks: list[range]) -> list[str]:
-        """Name the results of blocks after everything that they depend on."""
-        said = hashlib.sha256(f"{RECIPE} {self.units.shape} {key}".encode())
-        said.update(np.ascontiguousarray(self.units, dtype="<u4").tobytes())
-        return [f"ranges-{said.hexdigest()[:32]}-{block.start}-{block.stop}" for block in blocks]
+
+def begin_name(shape: tuple[int, ...], key: int, units: npt.NDArray[np.uint32] | None = None) -> hashlib._Hash:
+    """Begin to digest what ranges depend on: the shape of the units, the key, and the units, which may follow in parts."""
+    said = hashlib.sha256(f"{RECIPE} {tuple(shape)} {key}".encode())
+    if units is not None:
+        said.update(np.ascontiguousarray(units, dtype="<u4").data)
+    return said
+
+
+def name_blocks(said: hashlib._Hash, blocks: list[range]) -> list[str]:
+    """Name the results of blocks after everything that they depend on."""
+    return [f"ranges-{said.hexdigest()[:32]}-{block.start}-{block.stop}" for block in blocks]
 
 
 def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Literal["numpy", "numba"]:

@@ -7,7 +7,13 @@ import pytest
 import metaeval as me
 from benchmarks.resume import Study, kill_and_resume
 from metaeval.errors import MetaevalError
-from metaeval.stats import _max_t_trials as max_t_trials, blocks, parallel, randomised_tukey as tukey
+from metaeval.stats import (
+    _max_t_trials as max_t_trials,
+    _tukey_in_blocks as in_blocks,
+    blocks,
+    parallel,
+    randomised_tukey as tukey,
+)
 from metaeval.stats.paired_tests import all_pairs_test
 
 VALUES = np.random.default_rng(0).random((5, 12, 2))
@@ -38,6 +44,30 @@ def test_what_is_kept_is_not_computed_again_by_any_engine_or_number_of_jobs(comp
         with parallel.resumable(tmp_path / "work"):
             assert (count(**options) == expected).all()
         assert computed == [range(0, 640), range(640, 1280), range(1280, 1920), range(1920, 2000)]
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+def test_blocks_of_topics_are_kept_under_the_names_of_the_whole(engine, computed, tmp_path, monkeypatch):
+    expected = count()
+    computed.clear()
+    begun, start = [], in_blocks._start
+    monkeypatch.setattr(in_blocks, "_start", lambda *what: begun.append(what) or start(*what))
+
+    def count_in_blocks():
+        begun.clear()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(blocks, "LARGE", 0)
+            patch.setattr(blocks, "CELLS_A_BLOCK", VALUES.size // 3)
+            assert (count(engine=engine) == expected).all()
+        return len(begun)
+
+    with parallel.resumable(tmp_path):
+        assert count_in_blocks() == 4
+        assert count_in_blocks() == 0
+        sorted(tmp_path.iterdir())[0].unlink()
+        assert count_in_blocks() == 1
+        assert (count() == expected).all()
+        assert not computed
 
 
 def test_other_scores_seeds_and_trials_are_other_work(computed, tmp_path):
@@ -183,10 +213,13 @@ def test_all_sign_vectors_are_kept_whatever_the_seed(run_max_t, tmp_path, monkey
     "study",
     [
         Study("randomised-tukey-hsd", 3, n_runs=6, n_topics=20, n_measures=2, n_permutations=6400, tasks=10),
+        Study(
+            "randomised-tukey-hsd", 3, n_runs=6, n_topics=20, n_measures=2, n_permutations=6400, tasks=10, in_parts=1
+        ),
         Study("bootstrap-t", 3, n_runs=12, n_topics=200, n_measures=2, n_permutations=6400, tasks=10),
         Study("max-t", 2, n_runs=30, n_topics=400, n_measures=2, n_permutations=6400, tasks=10, in_parts=1),
     ],
-    ids=["HSD", "bootstrap-t", "max-t, one measure at a time"],
+    ids=["HSD", "HSD in blocks", "bootstrap-t", "max-t, one measure at a time"],
 )
 def test_a_driver_killed_at_random_points_computes_little_again_and_the_same(study):
     begun, same = kill_and_resume(study, kills=2, n_jobs=1)
