@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from metaeval.errors import MetaevalError
-from metaeval.show.looks import COLOURS, find_looks
+from metaeval.show.looks import find_looks
 
 Size = Literal["column", "page"] | tuple[float, float] | None
 """Width of a figure: of a column or of a page of a paper, its width and height in inches, or as it comes."""
@@ -129,11 +129,6 @@ def choose_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, d
         name: {"color": look.light, "marker": look.marker, "linestyle": look.dash}
         for name, look in find_looks(names, among).items()
     }
-
-
-def palette() -> list[tuple[str, str]]:
-    """Return pairs of colours of measures: on a light page and on a dark page."""
-    return list(COLOURS)
 
 
 def choose_markers(points: np.ndarray, offset: int, most: int = 5) -> list[int]:
