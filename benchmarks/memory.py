@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from typing import Any
 
-_CASE = """
+_PEAK = """
+status = pathlib.Path("/proc/self/status")
+# Linux hands ru_maxrss down from the process that starts this one; VmHWM is this one's alone.
+said = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")] if status.exists() else []
+print((int(said[0].split()[1]) if said else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024)
+"""
+_CASE = f"""
 import pathlib, resource, sys
 import numpy as np
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
@@ -14,11 +21,57 @@ from metaeval.stats.streams import stream_key
 n_runs, n_topics, n_measures, n_permutations = map(int, sys.argv[1:])
 values = np.random.default_rng(0).random((n_runs, n_topics, n_measures))
 randomised_tukey_hsd(values, n_permutations=n_permutations, key=stream_key(0), engine="numba")
-status = pathlib.Path("/proc/self/status")
-# Linux hands ru_maxrss down from the process that starts this one; VmHWM is this one's alone.
-said = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")] if status.exists() else []
-print((int(said[0].split()[1]) if said else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024)
+{_PEAK}"""
+_STORE = """
+import sys
+import numpy as np
+import metaeval as me
+folder, *sizes = sys.argv[1:]
+n_runs, n_topics, n_measures = map(int, sizes)
+rng = np.random.default_rng(0)
+values = np.empty((n_runs, n_topics, n_measures))
+for run in values:
+    run[:] = np.clip(rng.normal(0.4 + 0.1 * rng.random(), 0.2, run.shape), 0, 1).round(2)
+labels = {"runs": range(n_runs), "topics": range(n_topics), "measures": [f"M{m}" for m in range(n_measures)]}
+me.ScoreStore(folder).add(me.Scores(values, collection="many", **labels))
 """
+_COMMAND = f"""
+import pathlib, resource, sys
+from metaeval.cli import main
+sys.stdout = sys.stderr
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code
+sys.stdout = sys.__stdout__
+{_PEAK}"""
+
+
+def measure_power(n_runs: int, n_topics: int, n_measures: int, n_permutations: int) -> list[dict[str, Any]]:
+    """Measure the peak memory of the command for power, with intervals, by every test that reads a store in parts.
+
+    Parameters
+    ----------
+    n_runs, n_topics, n_measures, n_permutations : int
+
+    Returns
+    -------
+    list of dict
+        As `run`.
+    """
+    sizes = [str(number) for number in (n_runs, n_topics, n_measures)]
+    what = f"{n_runs} runs × {n_topics:,} topics × {n_measures} measures, B = {n_permutations:,}"
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", _STORE, f"{folder}/store", *sizes], check=True)  # noqa: S603
+        for test in ("randomised-tukey-hsd", "max-t", "bootstrap-t"):
+            words = ["power", f"{folder}/store", "--test", test, "-B", str(n_permutations), "--bootstrap", "10"]
+            printed = subprocess.run(  # noqa: S603
+                [sys.executable, "-c", _COMMAND, *words], stdout=subprocess.PIPE, text=True, check=True
+            ).stdout
+            name = f"`metaeval power STORE --test {test}`, {what}"
+            rows.append({"name": name, "megabytes": float(printed), "demand": "≤ 1 GB"})
+    return rows
 
 
 def run(quick: bool = False) -> list[dict[str, Any]]:
@@ -27,7 +80,7 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
     Parameters
     ----------
     quick : bool
-        Leave the largest case out.
+        Leave the largest cases out.
 
     Returns
     -------
@@ -45,4 +98,4 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
         ).stdout
         name = f"{n_runs} runs × {n_topics:,} topics × {n_measures} measures, B = {n_permutations:,}"
         rows.append({"name": name, "megabytes": float(printed), "demand": demand})
-    return rows
+    return rows if quick else [*rows, *measure_power(200, 50_000, 8, 40)]

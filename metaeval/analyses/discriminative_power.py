@@ -145,6 +145,7 @@ class DiscriminativePower(Result):
         n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
         for m, measure in enumerate(self.measures):
             start, parts, size = 0, [], 0
+            scores = self.over_topics.take_scores(m)
             for run in range(len(self.runs) - 1):
                 pairs = slice(start, start + len(self.runs) - run - 1)
                 start = pairs.stop
@@ -159,7 +160,7 @@ class DiscriminativePower(Result):
                         "mean_b": means[1],
                         "count": counts,
                         "p_value": self.p_values[m, pairs],
-                        **self.over_topics.describe_effects(run, m, means[0] - means[1]),
+                        **self.over_topics.describe_effects(scores, run, means[0] - means[1]),
                     }
                 )
                 size += len(means[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 
 from metaeval.analyses.label_order import LabelOrder
 from metaeval.measures.base import Measure
+from metaeval.stats.blocks import take_measure
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.paired_tests import MAX_T, PairedTest, PairedTestResult
 from metaeval.stats.progress import tell
@@ -20,6 +22,9 @@ from metaeval.stats.resampling import resampled_topics
 
 MOST_WEIGHTS, WEIGHTS_A_BLOCK = 2**23, 2**21
 """Weights of topics in resamples up to which all are held at once, 64 MB, and how many of more are, 16 MB."""
+
+NUMBERS_A_BLOCK = 2**21
+"""Differences of two runs by topic that are held at once."""
 
 _OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
 """Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
@@ -70,13 +75,18 @@ class TopicVariation:
             confidence=self.confidence, step=step, least=step, student=False,
         )  # fmt: skip
 
-    def describe_effects(self, run: int, measure: int, differences: np.ndarray) -> dict[str, np.ndarray]:
+    def take_scores(self, measure: int) -> np.ndarray:
+        """Return the scores of one measure, shape (run, topic), with runs and the measure as they were given."""
+        return take_measure(self.order.values, int(self.order.measures[measure]))[self.order.runs]
+
+    def describe_effects(self, scores: np.ndarray, run: int, differences: np.ndarray) -> dict[str, np.ndarray]:
         """Return the differences of one run from those after it, standardised ones, and both with intervals, by column.
 
         Parameters
         ----------
-        run, measure : int
-            As the scores were given.
+        scores : ndarray, shape (run, topic)
+            Of one measure, from `take_scores`.
+        run : int
         differences : ndarray, shape (pair,)
             Of the means of this run and each after it.
 
@@ -86,8 +96,9 @@ class TopicVariation:
             Intervals are NaN with fewer than 25 topics, and d where the differences do not vary.
         """
         names = ("low", "high", "d", "d_low", "d_high")
-        scores = self.order.values[..., self.order.measures[measure]]
-        deviations = _deviate(scores[self.order.runs[run + 1 :]] - scores[self.order.runs[run]])
+        rows = max(1, NUMBERS_A_BLOCK // self.n_topics)
+        starts = range(run + 1, len(scores), rows)
+        deviations = np.concatenate([_deviate(scores[start : start + rows] - scores[run]) for start in starts])
         found = interval_of_differences(differences, deviations, self.n_topics, confidence=self.confidence)
         columns = dict(zip(names, found, strict=True))
         if self.n_topics < FEWEST_TOPICS:
@@ -132,7 +143,7 @@ def measure_variation(
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
-        weights: Any = partial(_draw_weights, key, n_bootstrap, n_topics)
+        weights: Any = partial(_draw_weights, key, n_bootstrap, n_topics, n_measures, count())
         if n_bootstrap * n_topics <= MOST_WEIGHTS:
             weights = resampled_topics(key, range(n_bootstrap), n_topics)
         shares, steps = resample_power(
@@ -147,12 +158,14 @@ def measure_variation(
     return TopicVariation(n_topics, order, shares, steps, confidence, no_interval)
 
 
-def _draw_weights(key: int, n_bootstrap: int, n_topics: int) -> Iterator[np.ndarray]:
-    """Yield how often each topic occurs in each resample, some resamples at a time."""
-    size = max(1, WEIGHTS_A_BLOCK // n_topics)
+def _draw_weights(
+    key: int, n_bootstrap: int, n_topics: int, n_measures: int, turns: Iterator[int]
+) -> Iterator[np.ndarray]:
+    """Yield how often each topic occurs in each resample, some resamples at a time, in a turn for every measure."""
+    size, done = max(1, WEIGHTS_A_BLOCK // n_topics), next(turns) * n_bootstrap
     for start in range(0, n_bootstrap, size):
         yield resampled_topics(key, range(start, min(start + size, n_bootstrap)), n_topics)
-        tell("resampling topics", min(start + size, n_bootstrap), n_bootstrap)
+        tell("resampling topics", done + min(start + size, n_bootstrap), n_measures * n_bootstrap)
 
 
 def tabulate_differences(

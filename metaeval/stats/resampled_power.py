@@ -19,6 +19,7 @@ from metaeval.stats._check import FloatArray, check_shape
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.irregular_runs import equal_rows
+from metaeval.stats.progress import tell
 from metaeval.stats.scale import scale_scores, scale_squares
 
 SMALLEST_VARIANCE = 0.25
@@ -99,6 +100,8 @@ def resample_power(
         find_shares = _studentise(by_run, own_p, alpha, offset) if studentised else _scale(by_run, own_p, alpha)
         shares.append(np.concatenate([find_shares(np.asarray(block, dtype=np.float64)) for block in draw()]))
         steps[measure] = _find_step(by_run)
+        if not callable(weights):
+            tell("resampling topics", measure + 1, scores.shape[2])
     return ResampledPower(np.stack(shares, axis=1), steps)
 
 

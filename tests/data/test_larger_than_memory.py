@@ -86,12 +86,18 @@ def test_power_in_blocks_is_power_of_the_whole(scores, store, monkeypatch, engin
 def test_studentised_power_in_parts_is_power_of_the_whole(scores, store, monkeypatch, test, options):
     options = {"n_permutations": 90, "n_bootstrap": 20, "seed": 3, "test": test, **options}
     whole = me.discriminative_power(scores, **options)
-    with small_blocks(monkeypatch, scores.values.shape):
+    heard = []
+    with small_blocks(monkeypatch, scores.values.shape), listen(lambda *what: heard.append(what)):
+        monkeypatch.setattr(variation, "NUMBERS_A_BLOCK", 3 * len(scores.topics))
         parts = me.discriminative_power(store.load("c"), **options)
         assert parts.to_dict() == whole.to_dict()
         assert parts.to_frame().equals(whole.to_frame())
     np.testing.assert_array_equal(parts.counts, whole.counts)
     np.testing.assert_allclose(parts.over_topics.shares, whole.over_topics.shares, rtol=1e-12)
+    for what, total in ((f"trials of {test}", 3 * 90), ("resampling topics", 3 * 20)):
+        done = [one[1:] for one in heard if one[0] == what]
+        assert done == sorted(done)
+        assert done[-1] == (total, total)
 
 
 def test_other_analyses_take_them_too(scores, store, monkeypatch):
