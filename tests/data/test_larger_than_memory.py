@@ -135,7 +135,8 @@ def test_an_estimate_of_time_is_of_the_work_that_is_going_on(monkeypatch):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured as Linux does")
-def test_memory_does_not_grow_with_scores_that_it_does_not_hold(tmp_path):
+@pytest.mark.parametrize("test", ["randomised-tukey-hsd", "max-t", "bootstrap-t"])
+def test_memory_does_not_grow_with_scores_that_it_does_not_hold(tmp_path, test):
     """Power takes less memory beyond imports than the scores, of which the usual way makes several copies."""
     values = np.random.default_rng(0).integers(0, 4, (40, 40_000, 3)) / 4
     labels = {"runs": [f"{i:02d}" for i in range(40)], "topics": [f"{i:05d}" for i in range(40_000)]}
@@ -145,7 +146,8 @@ def test_memory_does_not_grow_with_scores_that_it_does_not_hold(tmp_path):
         import sys
         from pathlib import Path
         import metaeval as me
-        from metaeval.stats import blocks
+        from metaeval.stats import _max_t_trials, blocks, max_t
+        _max_t_trials.NUMBERS_A_BLOCK = max_t.NUMBERS_A_BLOCK = 2**16
         blocks.LARGE, blocks.CELLS_A_BLOCK = int(sys.argv[2]), 2**18
         def peak():
             return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
@@ -153,13 +155,14 @@ def test_memory_does_not_grow_with_scores_that_it_does_not_hold(tmp_path):
         me.discriminative_power(tiny, n_permutations=2, n_bootstrap=0)
         before = peak()
         scores = me.ScoreStore(sys.argv[1]).load("c")
-        power = me.discriminative_power(scores, n_permutations=16, n_bootstrap=0, engine="numpy")
+        options = {"n_permutations": 16, "n_bootstrap": 0, "engine": "numpy", "test": sys.argv[3]}
+        power = me.discriminative_power(scores, **options)
         print(peak() - before, power.significant.sum())
         """
     )
     grown = {}
     for large in (2**20, 2**40):
-        command = [sys.executable, "-c", script, str(tmp_path / "store"), str(large)]
+        command = [sys.executable, "-c", script, str(tmp_path / "store"), str(large), test]
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         grown[large] = [int(number) for number in found.stdout.split()]

@@ -33,6 +33,15 @@ def test_every_backend_gives_the_same_counts(scores, expected, backend, engine):
     assert np.array_equal(found, expected)
 
 
+@pytest.mark.parametrize("test", ["max-t", "bootstrap-t"])
+@pytest.mark.parametrize("backend", ["threading", "loky", "sequential"])
+def test_every_backend_gives_the_same_counts_by_studentised_tests(scores, backend, test):
+    options = {"n_permutations": 3000, "test": test, "n_bootstrap": 0}
+    with joblib.parallel_config(backend, n_jobs=2):
+        found = me.discriminative_power(scores, n_jobs=2, **options).counts
+    assert np.array_equal(found, me.discriminative_power(scores, **options).counts)
+
+
 @pytest.fixture(scope="module")
 def cluster():
     distributed = pytest.importorskip("dask.distributed", reason="the cluster extra is not installed")
@@ -49,6 +58,13 @@ class TestOnADaskClusterOfWorkerProcesses:
         with me.on_cluster(cluster.scheduler_address):
             found = me.discriminative_power(scores, n_permutations=3000, n_jobs=-1, engine=engine).counts
         assert np.array_equal(found, expected)
+
+    @pytest.mark.parametrize("test", ["max-t", "bootstrap-t"])
+    def test_studentised_tests_work_beside_it(self, scores, cluster, test):
+        options = {"n_permutations": 3000, "test": test, "n_bootstrap": 0}
+        with me.on_cluster(cluster.scheduler_address):
+            found = me.discriminative_power(scores, n_jobs=-1, **options).counts
+        assert np.array_equal(found, me.discriminative_power(scores, **options).counts)
 
     def test_the_command_line_works_on_it(self, scores, cluster, tmp_path):
         import subprocess

@@ -228,7 +228,8 @@ def test_a_driver_killed_at_random_points_computes_little_again_and_the_same(stu
     assert 0 <= begun - study.n_tasks <= 2
 
 
-def test_a_command_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("test", ["randomised-tukey-hsd", "max-t", "bootstrap-t"])
+def test_a_command_goes_on_where_it_was(test, tmp_path, capsys, monkeypatch):
     from metaeval import cli
 
     for name in ("one", "two"):
@@ -238,13 +239,14 @@ def test_a_command_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     sources = [str(tmp_path / f"{name}.csv") for name in ("one", "two")]
     printed = []
     for more in ([], ["--resume", str(tmp_path / "work")], ["--resume", str(tmp_path / "work")]):
-        monkeypatch.setattr("sys.argv", ["metaeval", "power", *sources, *more])
+        monkeypatch.setattr("sys.argv", ["metaeval", "power", *sources, "--test", test, *more])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         assert ended.value.code == 0
         printed.append(capsys.readouterr().out)
         if more:
             monkeypatch.setattr(tukey, "trial_ranges", None)  # nothing is left to compute
+            monkeypatch.setattr(max_t_trials, "run_trials", None)
     assert printed[0] == printed[1] == printed[2]
     assert len(list((tmp_path / "work").iterdir())) == 2
 
