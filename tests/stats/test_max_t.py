@@ -174,6 +174,16 @@ def test_one_measure_at_a_time_moves_no_bit(scores, step_down, test, options, mo
 
 
 @pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_scores_in_memory_tell_how_far_the_work_has_come(values, test, n_jobs, monkeypatch):
+    monkeypatch.setattr(trials, "TRIALS_A_BLOCK", 50)
+    told = []
+    with listen(lambda *what: told.append(what)):
+        TESTS[test](values, n_permutations=120, key=KEY, n_jobs=n_jobs)
+    assert told == [(f"trials of {test}", done, 120) for done in (50, 100, 120)]
+
+
+@pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("exponent", [-1060, -540, 520, 1000])
 def test_a_power_of_two_moves_no_bit(values, test, exponent):
     whole = TESTS[test]((values * 16).round(), n_permutations=150, key=KEY).p
