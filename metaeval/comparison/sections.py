@@ -311,7 +311,10 @@ def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_
             links = shelf.write_table(result.to_table(), name, frame=frame, details=details)
             blocks[-1] = blocks[-1].link(*links) if blocks else Block("notes", {"notes": ()})
             continue
-        blocks.append(shelf.put_table(result.to_table(), name, frame=frame, details=details, highlight=comparison.new))
+        block = shelf.put_table(result.to_table(), name, frame=frame, details=details, highlight=comparison.new)
+        if p_values and isinstance(result, DiscriminativePower):
+            block = block.link(("CSV: p values", shelf.write_parts(result.frames(), f"{name}-p-values")))
+        blocks.append(block)
         if isinstance(result, SplitHalfConsistency) and question == "consistency":
             charts.append(_show_splits(result, study.name, name, shelf))
         elif isinstance(result, SignificanceContradictions):
@@ -326,14 +329,14 @@ def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_
 def _choose_rows(result: Result) -> pd.DataFrame:
     """Return the numbers of a result, without those of every pair of runs."""
     if isinstance(result, DiscriminativePower):
-        return result.summary().merge(result.intervals())
+        return result.rows()
     return result.to_frame()
 
 
 def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
     """Return further numbers of a result; those of every pair of runs, split or topic only if asked for."""
     if isinstance(result, DiscriminativePower):
-        return {"differences": result.compare_power(), **({"p_values": result.to_frame()} if p_values else {})}
+        return {"differences": result.compare_power()}
     if isinstance(result, SplitHalfConsistency):
         found = result.details() if p_values else {"comparisons": result.comparisons()}
         return found if len(result.measures) > 1 else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from metaeval.analyses.study import ROBUST_TEST, SMALL
 from metaeval.comparison.charts import make_file
 from metaeval.comparison.page import Block, table_block
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, flat_label, format_csv, to_records
+from metaeval.show.table import Table, flat_label, format_csv, to_records, write_frames
 
 if TYPE_CHECKING:
     from metaeval.comparison.new_measure import Comparison
@@ -102,6 +102,12 @@ class Shelf:
     def write_frame(self, frame: pd.DataFrame, name: str) -> str:
         """Write rows as CSV only, and return where they are."""
         return self._write("tables", f"{name}.csv", format_csv(frame))
+
+    def write_parts(self, frames: Iterable[pd.DataFrame], name: str) -> str:
+        """Write rows that come in parts as CSV only, and return where they are; memory holds one part."""
+        (self.folder / "tables").mkdir(parents=True, exist_ok=True)
+        write_frames(self.folder / "tables" / f"{name}.csv", frames)
+        return f"tables/{name}.csv"
 
     def put_charts(self, block: Block, charts: Mapping[str, str], signature: Signature | str) -> Block:
         """Write charts as SVG, and return the block that shows them with links to the files.

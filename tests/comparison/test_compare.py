@@ -178,7 +178,11 @@ def written(tmp_path_factory):
 
 
 class TestReport:
-    def test_nothing_in_it_grows_with_the_number_of_pairs_unless_asked_for(self, tmp_path):
+    def test_nothing_in_it_grows_with_the_number_of_pairs_unless_asked_for(self, tmp_path, monkeypatch):
+        def refuse(_):
+            raise AssertionError("a row for every pair and measure is held at once")
+
+        monkeypatch.setattr(me.DiscriminativePower, "to_frame", refuse)
         sizes = {}
         for n_runs in (6, 40):
             result = compare("RNADW", quantified(n_runs=n_runs, baselines=False), **QUICK)
@@ -190,6 +194,12 @@ class TestReport:
         result.write(tmp_path / "all", p_values=True)
         frame = pd.read_csv(tmp_path / "all" / "tables" / "oq-power-p-values.csv")
         assert len(frame) == 7 * 40 * 39 // 2
+        monkeypatch.undo()
+        expected = result.collections[0].power.to_frame()
+        pd.testing.assert_frame_equal(frame, expected.astype(frame.dtypes), check_exact=True)
+        described = json.loads((tmp_path / "all" / "report.json").read_text("utf-8"))
+        assert list(described["results"]["oq-power"]["details"]) == ["differences"]
+        assert "tables/oq-power-p-values.csv" in described["files"]
 
     def test_figures_for_print_are_drawn_if_asked_for(self, tmp_path, monkeypatch):
         drawn = []
