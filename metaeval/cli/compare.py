@@ -173,7 +173,7 @@ def compare(
         say("writing the report")
         index = result.write(out, figures=figures, p_values=p_values)
     paragraphs = [result.verdict(name) for name in result.new]
-    print("\n\n".join([*paragraphs, show_summary(result).to_text()]))
+    print("\n\n".join([*paragraphs, *(show_summary(result, name).to_text() for name in result.new)]))
     print_notes([*result.notes, *list_warnings(result)])
     print(f"\nreport: {index}")
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from metaeval.errors import visible
 from metaeval.show.looks import COLOURS, DASHES, Look, find_looks, marker_path
+from metaeval.show.names import to_svg
 
 MOST_POINTS = 400
 """Points of a curve beyond this are thinned, and the caption says so: the screen has no room for more."""
@@ -138,14 +139,12 @@ def draw_rows(rows: Sequence[Row], label: str, *, limits: tuple[float, float] | 
     for number, row in enumerate(rows):
         y = top + step * (number + 0.5)
         shade = f"c{looks[row.name].colour}"
-        parts.append(
-            f'<text class="name" x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{_escape(row.title)}</text>'
-        )
+        parts.append(f'<text class="name" x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{to_svg(row.title)}</text>')
         for ends, kind in ((row.line, "curve"), (row.bar, "curve band")):
             a, b = map(place, ends)
             parts.append(f'<line class="{kind} {shade}" x1="{a:.1f}" x2="{b:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts.append(_mark(place(row.centre), y, looks[row.name], "paper"))
-    return _wrap(parts, width, floor + 40, title)
+    return _wrap(parts, width, floor + 40, title, kind="rows")
 
 
 def draw_curves(
@@ -334,9 +333,9 @@ def draw_scatter(x: np.ndarray, y: np.ndarray, x_label: str, y_label: str, *, ti
     ):
         parts.append(f'<text class="name" x="{a}" y="{b}" text-anchor="{anchor}">{count}</text>')
     parts.append(
-        f'<text class="tick" x="{left + side / 2}" y="{top + side + 18}" text-anchor="middle">{_escape(x_label)}</text>'
+        f'<text class="tick" x="{left + side / 2}" y="{top + side + 18}" text-anchor="middle">{to_svg(x_label)}</text>'
         f'<text class="tick" x="14" y="{top + side / 2}" text-anchor="middle" '
-        f'transform="rotate(-90 14 {top + side / 2})">{_escape(y_label)}</text>'
+        f'transform="rotate(-90 14 {top + side / 2})">{to_svg(y_label)}</text>'
     )
     return _wrap(parts, width + 6, top + side + bottom, title)
 
@@ -361,10 +360,10 @@ def make_file(svg: str, signature: str) -> str:
     return f'{head} xmlns="http://www.w3.org/2000/svg">{own}{rest}\n'
 
 
-def _wrap(parts: Sequence[str], width: float, height: float, title: str, *, focus: bool = False) -> str:
+def _wrap(parts: Sequence[str], width: float, height: float, title: str, *, focus: bool = False, kind: str = "") -> str:
     size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    tab = ' tabindex="0"' if focus else ""
-    return f'<svg {size} role="img" aria-label="{_escape(title)}"{tab}>{"".join(parts)}</svg>'
+    more = (' tabindex="0"' if focus else "") + (f' class="{kind}"' if kind else "")
+    return f'<svg {size} role="img" aria-label="{_escape(title)}"{more}>{"".join(parts)}</svg>'
 
 
 def _x_axis(
@@ -377,7 +376,7 @@ def _x_axis(
         if lines:
             parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{floor}"/>')
         parts.append(f'<text class="tick" x="{x:.1f}" y="{floor + 16}" text-anchor="middle">{tick:g}</text>')
-    return [*parts, f'<text class="tick" x="{middle:g}" y="{floor + 34}" text-anchor="middle">{_escape(label)}</text>']
+    return [*parts, f'<text class="tick" x="{middle:g}" y="{floor + 34}" text-anchor="middle">{to_svg(label)}</text>']
 
 
 def _y_axis(
@@ -394,7 +393,7 @@ def _y_axis(
     return [
         *parts,
         f'<text class="tick" x="12" y="{middle:.1f}" text-anchor="middle" transform="rotate(-90 12 {middle:.1f})">'
-        f"{_escape(label)}</text>",
+        f"{to_svg(label)}</text>",
     ]
 
 

@@ -123,15 +123,25 @@ class Comparison:
         -------
         str
         """
-        from metaeval.comparison.verdicts import find_verdicts, write_verdict
+        from metaeval.comparison.verdicts import find_title, find_verdicts, write_verdict
 
+        name = self.find_new(measure)
+        return write_verdict(find_title(self.measures, name), find_verdicts(self, name))
+
+    def find_new(self, measure: str | None = None) -> str:
+        """Return the name of a new measure, the first by default; refuse any other."""
         name = self.new[0] if measure is None else measure
         if name not in self.new:
             raise MetaevalError(f"{name!r} is no new measure of this comparison (there are {', '.join(self.new)})")
-        return write_verdict(name, find_verdicts(self, name))
+        return name
 
-    def summary(self) -> pd.DataFrame:
-        """Return the numbers of every measure beside the first new one, with intervals.
+    def summary(self, measure: str | None = None) -> pd.DataFrame:
+        """Return the numbers of every measure beside a new one, with intervals.
+
+        Parameters
+        ----------
+        measure : str, optional
+            One of `new`; the first by default.
 
         Returns
         -------
@@ -140,7 +150,7 @@ class Comparison:
         """
         from metaeval.comparison.summary import summarise
 
-        return summarise(self)
+        return summarise(self, measure)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary as marks: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.

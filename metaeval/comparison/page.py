@@ -19,6 +19,7 @@ from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.comparison.charts import Curve, draw_power, draw_sample, thin
 from metaeval.show.colours import shade, text_colour
 from metaeval.show.looks import COLOURS, css_variables, find_looks
+from metaeval.show.names import TITLES, to_html
 from metaeval.show.table import Table, flat_label, format_cell, format_p
 
 if TYPE_CHECKING:
@@ -120,15 +121,18 @@ class Page:
 @cache
 def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     loader = PackageLoader("metaeval.comparison", "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["typeset"] = lambda text: Markup(to_html(str(text)))  # noqa: S704  (it escapes)
+    return made
 
 
 def table_block(
     table: Table, *, links: Mapping[str, str] | None = None, highlight: Sequence[str] = (), folded: str = ""
 ) -> Block:
-    """Return a sortable table, without columns in which no cell says anything.
+    """Return a sortable table, without columns in which no cell says anything; measures have their titles.
 
     Parameters
     ----------
@@ -152,19 +156,22 @@ def table_block(
     numeric = {c for c, column in values.items() if any(_is_number(value) for value in column)}
     kept = [c for c, column in texts.items() if any(text not in ("–", "") for text in column)]
     labels = [label if isinstance(label, tuple) else (label,) for label in frame.index]
+    measures = {c for c, label in enumerate(frame.columns) if str(label).startswith("measure")}
+    texts |= {c: [TITLES.get(text, text) for text in texts[c]] for c in measures}
     rows = []
     for r, label in enumerate(labels):
         cells = [
-            {"text": str(part), "sort": str(part), "head": i == 0, "classes": "words"} for i, part in enumerate(label)
+            {"text": TITLES.get(part, part), "sort": part, "head": i == 0, "classes": "words"}
+            for i, part in enumerate(map(str, label))
         ]
         for c in kept:
             value = values[c][r]
             said = [] if words is None else [word.strip().replace(" ", "-") for word in str(words[r, c]).split(",")]
             classes = " ".join(["number" if c in numeric else "words", *filter(None, said)])
             cells.append({"text": texts[c][r], "sort": _sortable(value), "head": False, "classes": classes})
-        rows.append({"cells": cells, "new": cells[0]["text"] in highlight})
+        rows.append({"cells": cells, "new": cells[0]["sort"] in highlight})
     head = [str(name or "") for name in frame.index.names] + [flat_label(frame.columns[c]) for c in kept]
-    columns = [{"label": label, "link": (links or {}).get(label, "")} for label in head]
+    columns = [{"label": TITLES.get(label, label), "link": (links or {}).get(label, "")} for label in head]
     content = {"caption": table.caption, "signature": str(table.signature), "columns": columns, "rows": rows}
     return Block("table", content, folded=folded)
 
@@ -251,7 +258,7 @@ def figure_block(charts: Sequence[str], caption: str, signature: str, names: Seq
     Block
     """
     looks = find_looks(list(names))
-    legend = [{"label": name, "sample": draw_sample(look)} for name, look in looks.items()]
+    legend = [{"label": TITLES.get(name, name), "sample": draw_sample(look)} for name, look in looks.items()]
     return Block("figure", {"charts": list(charts), "caption": caption, "signature": signature, "lines": legend})
 
 

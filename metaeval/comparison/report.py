@@ -10,7 +10,7 @@ from metaeval.analyses.result import Result
 from metaeval.comparison.sections import give_title, lay_out, list_measures
 from metaeval.comparison.shelf import Shelf, name_results
 from metaeval.comparison.summary import summarise
-from metaeval.comparison.verdicts import find_verdicts, write_verdict
+from metaeval.comparison.verdicts import find_verdicts
 from metaeval.errors import MetaevalError
 from metaeval.files import write_together
 from metaeval.show.table import to_records
@@ -99,10 +99,11 @@ def _describe(comparison: Comparison, shelf: Shelf, files: list[str]) -> dict[st
             {"notes": one.diagnostics.describe(), **one.diagnostics.to_dict()} for one in comparison.collections
         ],
         "verdicts": {
-            name: {"text": write_verdict(name, findings), "findings": [one.verdict.to_dict() for one in findings]}
+            name: {"text": comparison.verdict(name), "findings": [one.verdict.to_dict() for one in findings]}
             for name, findings in ((name, find_verdicts(comparison, name)) for name in comparison.new)
         },
         "summary": to_records(summarise(comparison)),
+        "summaries": {name: to_records(summarise(comparison, name)) for name in comparison.new},
         "marks": to_records(comparison.to_frame()),
         "traits": {
             measure: {name: {"mark": trait.mark, "evidence": trait.evidence} for name, trait in found.items()}

@@ -33,7 +33,7 @@ from metaeval.comparison.page import (
 )
 from metaeval.comparison.shelf import Shelf, name_file
 from metaeval.comparison.summary import list_warnings, show_summary, summarise
-from metaeval.comparison.verdicts import RULES, Finding, find_verdicts, write_verdict
+from metaeval.comparison.verdicts import RULES, Finding, find_title, find_verdicts, write_verdict
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
 from metaeval.show.table import NOTHING, Table
@@ -144,7 +144,8 @@ def lay_out(comparison: Comparison, shelf: Shelf, p_values: bool = False) -> Pag
 
 def give_title(comparison: Comparison) -> str:
     """Return the title of a comparison's report."""
-    return f"{', '.join(comparison.new)} beside the established measures"
+    titles = [find_title(comparison.measures, name) for name in comparison.new]
+    return f"{', '.join(titles)} beside the established measures"
 
 
 def list_measures(comparison: Comparison) -> list[Measure]:
@@ -153,23 +154,31 @@ def list_measures(comparison: Comparison) -> list[Measure]:
 
 
 def _give_verdict(comparison: Comparison, shelf: Shelf) -> Section:
-    """Return the answer: a paragraph for every new measure, the summary in numbers, and what to mind."""
+    """Return the answer: a paragraph for every new measure, what to mind, and the summary beside each in numbers."""
     found = {name: find_verdicts(comparison, name) for name in comparison.new}
-    text = tuple(write_verdict(name, findings) for name, findings in found.items())
-    links = dict.fromkeys((name for traits in comparison.traits.values() for name in traits), "traits")
-    summary = show_summary(comparison)
-    for column in map(str, summary.frame.columns):
-        about = next((key for start, key in _EVIDENCE.items() if column.startswith(start)), "")
-        links |= {column: about} if about else {}
+    titles = {name: find_title(comparison.measures, name) for name in found}
+    text = tuple(write_verdict(titles[name], findings) for name, findings in found.items())
     blocks = (
-        shelf.put_table(summary, "summary", frame=summarise(comparison), links=links, highlight=comparison.new),
         Block("notes", {"notes": list_warnings(comparison), "title": "To mind"}),
+        *(_summarise(comparison, name, shelf) for name in comparison.new),
         _tell_what_was_tried(comparison, found, shelf),
         _mark(comparison, shelf),
         rules_block({_HEADINGS[key]: rule for key, rule in RULES.items()}, "By which rules the verdict is reached"),
         Block("notes", {"notes": _list_notes(comparison)}, folded="More about runs, directions and the measure"),
     )
     return Section("verdict", "Verdict", text, blocks)
+
+
+def _summarise(comparison: Comparison, name: str, shelf: Shelf) -> Block:
+    """Return every measure beside a new one, each column with a link to the section that it follows from."""
+    links = dict.fromkeys((name for traits in comparison.traits.values() for name in traits), "traits")
+    summary = show_summary(comparison, name)
+    for column in map(str, summary.frame.columns):
+        about = next((key for start, key in _EVIDENCE.items() if column.startswith(start)), "")
+        links |= {column: about} if about else {}
+    number = comparison.new.index(name) + 1
+    file = "summary" if number == 1 else f"summary-{number}"
+    return shelf.put_table(summary, file, frame=summarise(comparison, name), links=links, highlight=(name,))
 
 
 _EVIDENCE = {
@@ -451,7 +460,7 @@ def _show_deltas(
         first, second = found.measures[i].title, found.measures[j].title
         x, y = found.deltas[:, i], found.deltas[:, j]
         title = f"Score deltas of {second} against those of {first}, one point per topic"
-        charts[f"{name}-{len(charts) + 1}"] = draw_scatter(x, y, f"Δ{first}", f"Δ{second}", title=title)
+        charts[f"{name}-{len(charts) + 1}"] = draw_scatter(x, y, f"Δ {first}", f"Δ {second}", title=title)
     if not charts:
         return []
     some = f" The first {_PANELS} of {len(pairs)} pairs of measures." if len(pairs) > _PANELS else ""

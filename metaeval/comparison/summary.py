@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.grades import group_results
-from metaeval.comparison.verdicts import add_intervals, compare_pooled, count_contradictions
+from metaeval.comparison.verdicts import add_intervals, compare_pooled, count_contradictions, find_title
 from metaeval.errors import format_count, format_list
 from metaeval.show.table import NOTHING, Table, format_cell
 
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from metaeval.comparison.new_measure import Comparison
 
 
-def summarise(comparison: Comparison) -> pd.DataFrame:
-    """Return what the analyses say of every measure beside the first new one, in numbers with intervals.
+def summarise(comparison: Comparison, measure: str | None = None) -> pd.DataFrame:
+    """Return what the analyses say of every measure beside a new one, in numbers with intervals.
 
     Parameters
     ----------
     comparison : Comparison
+    measure : str, optional
+        One of the new ones; the first by default.
 
     Returns
     -------
@@ -31,9 +33,14 @@ def summarise(comparison: Comparison) -> pd.DataFrame:
         significant, pairs, and difference with difference_low, difference_high (of the shares of significant pairs, the
         measure's less the new one's); significant_TEST by the second test; contradictions (with the new measure);
         contradicted and decided (pairs that a reference finds significant too). Columns are missing where nothing was asked.
+
+    Raises
+    ------
+    MetaevalError
+        If it is none of the new measures.
     """
     studies, names = comparison.collections, [str(one) for one in comparison.measures]
-    new = names.index(comparison.new[0])
+    new = names.index(comparison.find_new(measure))
     columns: dict[str, object] = {}
     similarities = [one.similarity for one in studies if one.similarity is not None]
     if similarities:
@@ -73,18 +80,21 @@ def summarise(comparison: Comparison) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
 
-def show_summary(comparison: Comparison) -> Table:
+def show_summary(comparison: Comparison, measure: str | None = None) -> Table:
     """Return the summary as it is read: a number and its interval in one cell, and the properties of formulas.
 
     Parameters
     ----------
     comparison : Comparison
+    measure : str, optional
+        The new measure beside which the others stand; the first by default.
 
     Returns
     -------
     Table
     """
-    frame, new = summarise(comparison), comparison.new[0]
+    name = comparison.find_new(measure)
+    frame, new = summarise(comparison, name), find_title(comparison.measures, name)
     tests = len(
         [s for one in comparison.collections for s in (one.consistency, one.small_consistency) if s is not None]
     )
@@ -96,7 +106,7 @@ def show_summary(comparison: Comparison) -> Table:
         shown["mean τ of splits"] = [format_cell(float(one), 3) for one in frame["consistency"]]
         pairs = zip(frame["more_consistent"], frame["less_consistent"], frame.index, strict=True)
         shown[f"consistent against {new}, {format_count(tests, 'test')}"] = [
-            "–" if name == new else f"more in {a}, less in {b}" for a, b, name in pairs
+            "–" if one == name else f"more in {a}, less in {b}" for a, b, one in pairs
         ]
     if "significant" in frame:
         cells = zip(frame["significant"], frame["pairs"], strict=True)
@@ -107,12 +117,12 @@ def show_summary(comparison: Comparison) -> Table:
             shown[f"by {str(column).partition('_')[2]}"] = [f"{found:,}" for found in frame[column]]
     if "contradictions" in frame:
         cells = zip(frame["contradictions"], frame.index, strict=True)
-        shown[f"contradicts {new}"] = ["–" if name == new else f"{count:,}" for count, name in cells]
+        shown[f"contradicts {new}"] = ["–" if one == name else f"{count:,}" for count, one in cells]
     if "decided" in frame:
         cells = zip(frame["contradicted"], frame["decided"], strict=True)
         shown["contradicted by the reference"] = [f"{k:,} of {n:,}" for k, n in cells]
     marks = comparison.to_frame()
-    for trait in dict.fromkeys(name for found in comparison.traits.values() for name in found):
+    for trait in dict.fromkeys(one for found in comparison.traits.values() for one in found):
         found = [str(mark) for mark in marks[trait]]
         shown |= {trait: found} if set(found) != {NOTHING} else {}
     caption = (

@@ -20,6 +20,7 @@ from metaeval.stats.intervals import interval_of_pairs
 
 if TYPE_CHECKING:
     from metaeval.comparison.new_measure import Comparison
+    from metaeval.measures.base import Measure
 
 _NAMED = 3
 """Contradicted measures that a sentence names; more are counted."""
@@ -98,7 +99,7 @@ def find_verdicts(comparison: Comparison, name: str) -> list[Finding]:
             continue
         tried = tuple((look, _describe_look(judge, finding, there, name)) for look, there in looks.items())
         found.append(replace(finding, verdict=replace(finding.verdict, conditions=tried)))
-    by_formula = judge_formula(comparison.traits.get(name, {}), name)
+    by_formula = judge_formula(comparison.traits.get(name, {}), find_title(comparison.measures, name))
     return found if by_formula is None else [*found, by_formula]
 
 
@@ -119,7 +120,7 @@ def write_verdict(name: str, findings: Sequence[Finding]) -> str:
     Parameters
     ----------
     name : str
-        The new measure.
+        What the new measure is called.
     findings : sequence of Finding
 
     Returns
@@ -138,6 +139,11 @@ def write_verdict(name: str, findings: Sequence[Finding]) -> str:
     return " ".join([f"{name} {told}.", *formula])
 
 
+def find_title(measures: Sequence[Measure], name: str) -> str:
+    """Return how a measure is written in a sentence or a table's head, by its name."""
+    return next(one.label or str(one) for one in measures if str(one) == name)
+
+
 def judge_reference(studies: Sequence[Study], name: str) -> Finding | None:
     """Does the measure contradict the reference?"""
     held = [one.reference for one in studies if one.reference is not None]
@@ -154,6 +160,7 @@ def judge_reference(studies: Sequence[Study], name: str) -> Finding | None:
         )
     )
     word, reference = grade_contradictions(low, high), held[0].reference.title
+    name = find_title(held[0].measures, name)
     pairs = f"{wrong:,} of the {format_count(decided, 'pair')} of runs that both find significant"
     counts = f"{pairs}, {100 * low:.0f} to {100 * high:.0f} %"
     if not decided:
@@ -183,7 +190,7 @@ def judge_similarity(studies: Sequence[Study], name: str) -> Finding | None:
     taus = np.mean([one.tau[place] for one in found], axis=0)
     others = [m for m in range(len(measures)) if m != place]
     nearest = max(others, key=lambda m: -2.0 if np.isnan(taus[m]) else taus[m])
-    tau, title = float(taus[nearest]), measures[nearest].title
+    tau, title, name = float(taus[nearest]), measures[nearest].title, find_title(measures, name)
     low, high = add_intervals(
         *([float(getattr(one, what)[place, nearest]) for one in found] for what in ("tau", "low", "high"))
     )
@@ -209,6 +216,7 @@ def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
     if not found or len(found[0].measures) < 2:
         return None
     place = [str(one) for one in found[0].measures].index(name)
+    name = find_title(found[0].measures, name)
     most, least, evidence = [], [], []
     for one in found:
         others = np.delete(np.arange(len(one.measures)), place)
@@ -244,6 +252,7 @@ def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
     if not powers:
         return None
     place = [str(one) for one in powers[0].measures].index(name)
+    name = find_title(powers[0].measures, name)
     counts = np.sum([one.significant.sum(axis=1) for one in powers], axis=0)
     pairs = sum(one.p_values.shape[1] for one in powers)
     others = np.delete(counts, place)
@@ -288,6 +297,7 @@ def judge_contradictions(studies: Sequence[Study], name: str) -> Finding | None:
         return None
     counts = count_contradictions(studies, name)
     titles = {str(one): one.title for one in found[0].measures}
+    name = find_title(found[0].measures, name)
     there = sorted((one for one in counts if counts[one]), key=lambda one: -counts[one])
     if not there:
         phrase, claim = "contradicts none of the others", f"{name} contradicts none of the others."

@@ -163,6 +163,37 @@ def to_html(text: str) -> str:
     )
 
 
+def to_svg(text: str) -> str:
+    """Return a text for inside an SVG ``<text>``, escaped, with the scripts as smaller pieces that are raised or lowered.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> to_svg("a < b"), to_svg("my_measure")
+    ('a &lt; b', 'my_measure')
+    >>> to_svg("τ_a")
+    'τ<tspan font-size="75%" dy=".3em">a</tspan><tspan dy="-.225em">\u200b</tspan>'
+    """
+    ways = {"^": "-", "_": ""}
+    back = {"^": "", "_": "-"}
+    return _join(
+        visible(text),
+        html.escape,
+        # A shift holds for all that follows; a piece without width takes it back.
+        lambda kind, base, script: (
+            f'{html.escape(base)}<tspan font-size="75%" dy="{ways[kind]}.3em">{html.escape(script)}</tspan>'
+            f'<tspan dy="{back[kind]}.225em">\u200b</tspan>'
+        ),
+    )
+
+
 def to_latex(text: str, escape: Callable[[str], str]) -> str:
     r"""Return a text as LaTeX, with the scripts as mathematics.
 

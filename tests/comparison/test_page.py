@@ -127,10 +127,50 @@ def test_every_link_inside_has_a_target(page):
     assert missing == []
 
 
-def test_axe_finds_nothing_that_keeps_anybody_out(page):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
-    found = axe.Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+@pytest.mark.parametrize("width", [1440, 768, 390])
+def test_axe_finds_nothing_that_keeps_anybody_out(browser, report, width):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(report.as_uri())
+    for look in ({"color_scheme": "light"}, {"color_scheme": "dark"}, {"color_scheme": "light", "media": "print"}):
+        page.emulate_media(**{"media": "screen", **look})
+        found = axe.run(page)
+        assert found.violations_count == 0, f"{width}, {look}: {found.generate_report()}"
+    page.close()
+
+
+def test_warnings_stand_on_the_first_screen_of_a_telephone(browser, report):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(report.as_uri())
+    heading = page.get_by_role("heading", name="To mind")
+    assert heading.bounding_box()["y"] < 844
+    before = heading.evaluate("one => one.previousElementSibling.className")
+    assert before == "answer"
+    page.close()
+
+
+def test_names_of_measures_are_typeset_and_copied_as_plain_text(browser, tmp_path):
+    rng = np.random.default_rng(1)
+    scores = me.Scores(
+        rng.random((6, 12, 3)), runs=list("abcdef"), topics=range(12),
+        measures=["CEM_ORD", "MAE_mu", me.Measure("mine_mu", True)],
+    )  # fmt: skip
+    result = compare("CEM_ORD", scores, n_trials=20, n_permutations=50)
+    index = result.write(tmp_path / "report")
+    page = browser.new_page()
+    page.goto(index.as_uri())
+    for place in ("h1", "#main .answer", "table.data thead", "table.data tbody", "table.heat", ".legend", "svg .name"):
+        shown = page.locator(place, has_text="CEM").first
+        assert shown.locator("svg, sup, tspan").filter(has_text="ORD").count(), place
+        assert "CEM_ORD" not in shown.inner_text() if place != "svg .name" else True
+    assert page.locator("table.data tbody th", has_text="mine_mu").count(), "a name of one's own stays as it is"
+    page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
+    page.locator("button.copy").first.click()
+    rows = page.evaluate("window.copied").split("\n")
+    assert rows[0].startswith("measure\tgroup\tτ with CEM^ORD")
+    assert [row.split("\t")[0] for row in rows[1:]] == ["CEM^ORD", "MAE^μ", "mine_mu"]
+    assert (index.parent / "tables" / "summary.csv").read_text("utf-8").splitlines()[1].startswith("CEM_ORD,")
+    page.close()
 
 
 def test_it_prints_without_the_navigation(page):

@@ -1,6 +1,9 @@
 """What a report says of a new measure in one paragraph: by rule, with numbers, and no surer than they are."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval as me
@@ -86,13 +89,67 @@ def test_what_was_not_tried_is_not_said_to_hold():
     assert len(result.looks["distinct runs"][0].power.runs) == 12
 
 
-def test_several_new_measures_get_a_paragraph_each(tmp_path):
+def test_several_new_measures_get_a_paragraph_and_a_summary_each(tmp_path):
     result = compare(["mine", "other"], matrix({"mine": 0.3, "other": 0.4, "AP": 0.5}), **QUICK)
     assert [result.verdict(name).split()[0] for name in result.new] == ["mine", "other"]
     page = result.write(tmp_path).read_text("utf-8")
     assert all(result.verdict(name).replace("'", "&#39;") in page for name in result.new)
-    with pytest.raises(me.MetaevalError, match="'AP' is no new measure"):
-        result.verdict("AP")
+    assert all(f"Every measure beside {name}." in page for name in result.new)
+    for name, file in (("mine", "summary.csv"), ("other", "summary-2.csv")):
+        written = pd.read_csv(tmp_path / "tables" / file, index_col="measure")
+        pd.testing.assert_frame_equal(written, result.summary(name), check_dtype=False)
+    rows = json.loads((tmp_path / "report.json").read_text("utf-8"))["summaries"]
+    assert {name: [row["contradictions"] for row in found] for name, found in rows.items()} == {
+        "mine": [0, 0, 0], "other": [0, 0, 0],
+    }  # fmt: skip
+    for ask in (result.verdict, result.summary):
+        with pytest.raises(me.MetaevalError, match="'AP' is no new measure"):
+            ask("AP")
+
+
+def test_a_further_new_measure_is_told_of_as_if_it_came_first():
+    scores = matrix({"mine": 0.3, "other": 0.9, "AP": 0.5, "RR": 0.6})
+    both, turned = (compare(names, scores, **QUICK) for names in (["mine", "other"], ["other", "mine"]))
+    assert both.verdict("other") == turned.verdict()
+    assert turned.verdict("mine") == both.verdict()
+    pd.testing.assert_frame_equal(both.summary("other").sort_index(), turned.summary().sort_index())
+    first, second = (
+        [(one.phrase, one.verdict.claim, one.verdict.outcome, one.verdict.conditions) for one in found]
+        for found in (find_verdicts(both, "other"), find_verdicts(turned, "other"))
+    )
+    assert first == second
+
+
+def test_further_new_measures_whose_verdict_is_known_beforehand():
+    """A copy of AP, AP upside down, and noise: no formula, no family, and names that nobody has heard of."""
+    base = matrix({"AP": 0.05, "RR": 0.06, "left out": 1}).sel(measures=["AP", "RR"])
+    values = base.values[..., 0]
+    made = np.stack([values, -values, np.random.default_rng(7).normal(size=values.shape)], axis=-1)
+    scores = me.Scores(
+        np.concatenate([made, base.values], axis=-1), runs=base.runs, topics=base.topics, collection="made",
+        measures=["zorb", "bror", "dust", "AP", "RR"], higher_is_better=True,
+    )  # fmt: skip
+    result = compare(["zorb", "bror", "dust"], scores, **QUICK)
+    pairs = 12 * 11 // 2
+    found = int(result.collections[0].power.significant[3].sum())
+    assert found > 40
+
+    copy = result.summary("zorb").loc["AP"]
+    assert (copy["tau"], copy["difference"], copy["contradictions"]) == (1, 0, 0)
+    assert result.verdict("zorb").startswith("zorb ranks runs like AP (τ 1.00")
+
+    turned = result.summary("bror").loc["AP"]
+    assert (turned["tau"], turned["difference"], turned["contradictions"]) == (-1, 0, found)
+    verdict = result.verdict("bror")
+    assert verdict.startswith("bror ranks runs like none of the others (nearest is ")
+    assert f"AP {found} times" in verdict
+    assert f"finds {found} of {pairs} pairs of runs significant" in verdict
+
+    noise = result.summary("dust")
+    assert noise.loc["dust", "significant"] <= 3
+    assert (noise.loc[["zorb", "bror", "AP", "RR"], "difference_low"] > 0).all()
+    assert "fewer than any other, and contradicts none of the others" in result.verdict("dust")
+    assert "Properties" not in result.verdict("dust")
 
 
 def test_the_summary_says_what_the_analyses_say():

@@ -19,6 +19,7 @@
     group.hidden = false;
     const choose = button => {
       buttons.forEach(one => one.setAttribute("aria-pressed", String(one === button)));
+      document.body.classList.toggle("single", button.dataset.show !== "0");
       parts.forEach(part => part.classList.toggle("off", !["0", part.dataset.collection].includes(button.dataset.show)));
     };
     buttons.forEach(button => button.addEventListener("click", () => choose(button)));
@@ -46,7 +47,12 @@
     const table = button.closest(".block").querySelector("table");
     button.hidden = false;
     button.addEventListener("click", async () => {
-      const read = cell => (cell.querySelector(".sort") ?? cell).textContent.trim();
+      const read = cell => { // as plain text, in which a superscript stands behind ^
+        const copy = (cell.querySelector(".sort") ?? cell).cloneNode(true);
+        copy.querySelectorAll("sup").forEach(one => one.prepend("^"));
+        copy.querySelectorAll("sub").forEach(one => one.prepend("_"));
+        return copy.textContent.trim();
+      };
       const text = [...table.rows].map(row => [...row.cells].map(read).join("\t")).join("\n");
       try {
         await navigator.clipboard.writeText(text);
