@@ -8,8 +8,8 @@ import numpy as np
 
 from metaeval.data.labels import rank_labels
 from metaeval.data.scores import Scores
-from metaeval.data.scratch import make_array
-from metaeval.stats.blocks import is_large, release, split_runs
+from metaeval.data.scratch import take_cells
+from metaeval.stats.blocks import is_large
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,22 +66,11 @@ def sort_labels(scores: Scores, *, signs: np.ndarray | None = None) -> LabelOrde
     places = [rank_labels(labels) for labels in (scores.runs, scores.topics, [str(one) for one in scores.measures])]
     # Contiguous, because the order of the axes in memory decides in which order NumPy adds.
     order = [np.argsort(one) for one in places]
-    if is_large(scores.values) and signs is None:
-        return LabelOrder(_sort_on_disk(scores.values, order), *places)
+    if is_large(scores.values):
+        return LabelOrder(take_cells(scores.values, *order, signs=signs), *places)
     given = scores.values if signs is None else scores.values * signs
     values = np.ascontiguousarray(given[np.ix_(*order)])
     return LabelOrder(values, *places)
-
-
-def _sort_on_disk(values: np.ndarray, order: list[np.ndarray]) -> np.ndarray:
-    """Return scores that memory does not hold in another order, as a file of their own unless it is theirs."""
-    if all((one == np.arange(len(one))).all() for one in order):
-        return values
-    ordered = make_array(values.shape)
-    for runs in split_runs(ordered):
-        ordered[runs] = values[np.ix_(order[0][runs], *order[1:])]
-        release(values)
-    return ordered
 
 
 def _restore_pairs(places: np.ndarray) -> np.ndarray:

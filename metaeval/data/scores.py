@@ -13,11 +13,12 @@ import numpy as np
 from metaeval.data.cells import COLUMNS, arrange_cells
 from metaeval.data.labels import find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy
+from metaeval.data.scratch import make_room, take_cells
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
 from metaeval.measures.resolve import Wanted, list_wanted, measure_of_label, resolve_measures, tells_direction
-from metaeval.stats.blocks import mean_over_topics, split_runs
+from metaeval.stats.blocks import is_large, mean_over_topics, release, split_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -201,7 +202,7 @@ class Scores:
         m = find_labels(wanted, names, "measure")
         return replace(
             self,
-            values=self.values[np.ix_(r, t, m)],
+            values=take_cells(self.values, r, t, m) if is_large(self.values) else self.values[np.ix_(r, t, m)],
             runs=tuple(self.runs[i] for i in r),
             topics=tuple(self.topics[i] for i in t),
             measures=tuple(self.measures[i] for i in m),
@@ -247,9 +248,14 @@ class Scores:
             raise DataError(f"the collection {self.collection or 'given'} has a measure {min(both)} already")
         aligned = other.sel(runs=self.runs, topics=self.topics)
         parts = (aligned, self) if first else (self, aligned)
+        joined = make_room((*self.values.shape[:2], sum(len(one.measures) for one in parts)))
+        for some in split_runs(joined):
+            np.concatenate([one.values[some] for one in parts], axis=-1, out=joined[some])
+            for one in parts:
+                release(one.values)
         return replace(
             self,
-            values=np.concatenate([one.values for one in parts], axis=-1),
+            values=joined,
             measures=tuple(measure for one in parts for measure in one.measures),
         )
 

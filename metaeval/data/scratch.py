@@ -9,6 +9,7 @@ import tempfile
 import numpy as np
 
 from metaeval.errors import DataError
+from metaeval.stats import blocks
 from metaeval.stats.progress import tell
 
 FOLDER = "METAEVAL_SCRATCH"
@@ -47,3 +48,55 @@ def make_array(shape: tuple[int, ...]) -> np.memmap:
             return np.memmap(stream, dtype=np.float64, mode="r+", shape=shape)
     except OSError as error:
         raise DataError(f"{folder}: no temporary file can be written there: {error.strerror or error}") from None
+
+
+def make_room(shape: tuple[int, ...]) -> np.ndarray:
+    """Return an array to be filled: in memory, or in a temporary file where memory should not hold so many scores.
+
+    Parameters
+    ----------
+    shape : tuple of int
+
+    Returns
+    -------
+    ndarray
+        Writable.
+
+    Raises
+    ------
+    DataError
+        If the disk has no room for it.
+    """
+    return make_array(shape) if 8 * int(np.prod(shape)) > blocks.LARGE else np.empty(shape)
+
+
+def take_cells(
+    values: np.ndarray, runs: np.ndarray, topics: np.ndarray, measures: np.ndarray, *, signs: np.ndarray | None = None
+) -> np.ndarray:
+    """Return some runs, topics and measures of scores that memory does not hold, read in blocks.
+
+    Parameters
+    ----------
+    values : ndarray, shape (run, topic, measure)
+    runs, topics, measures : ndarray of int
+        Which of them, in the order wanted.
+    signs : ndarray, shape (measure,), optional
+        What the scores of each measure are multiplied by, measures in the order of `values`.
+
+    Returns
+    -------
+    ndarray, shape (wanted run, wanted topic, wanted measure)
+        Contiguous; the scores themselves where all are wanted as they are.
+    """
+    factors = np.ones(values.shape[-1]) if signs is None else np.asarray(signs, dtype=np.float64)
+    places = zip((runs, topics, measures), values.shape, strict=True)
+    if (factors == 1).all() and all(np.array_equal(one, np.arange(length)) for one, length in places):
+        return values
+    taken = make_room((len(runs), len(topics), len(measures)))
+    size = max(1, blocks.CELLS_A_BLOCK // (values.shape[1] * values.shape[2]))
+    for start in range(0, len(runs), size):
+        some = slice(start, start + size)
+        np.multiply(values[np.ix_(runs[some], topics, measures)], factors[measures], out=taken[some])
+        blocks.release(values)
+        blocks.release(taken)
+    return taken

@@ -11,6 +11,7 @@ import numpy as np
 
 from metaeval.errors import DirectionWarning, MetaevalError, format_list, format_option
 from metaeval.measures.base import Measure
+from metaeval.stats.blocks import split_runs
 
 Names = str | Iterable[str]
 """The names of one measure or of several."""
@@ -81,9 +82,13 @@ def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[
     tuple of Measure
     """
     return tuple(
-        Measure(str(one)) if one.description == _NEGATED_ERRORS and values[..., m].max() > 0 else one
+        Measure(str(one)) if one.description == _NEGATED_ERRORS and _largest(values, m) > 0 else one
         for m, one in enumerate(measures)
     )
+
+
+def _largest(values: np.ndarray, measure: int) -> float:
+    return float(max(values[runs, ..., measure].max() for runs in split_runs(values)))
 
 
 def turn(measure: Measure, higher_is_better: bool) -> Measure:

@@ -50,7 +50,7 @@ def find_ranges(
     sums : ndarray of int64, shape (run, measure)
     """
     n_runs, n_topics, n_measures = values.shape
-    units = _Units(values)
+    units = Units(values)
     padded = n_measures if engine == "numpy" else -(-n_measures // 8) * 8
     a_pass, kept = max(16, SUMS_A_PASS // (8 * n_runs * padded)), is_resumable()
     if kept:
@@ -94,7 +94,7 @@ def _name_passes(units: _Units, key: int, passes: list[range], sums: IntArray) -
     return name_blocks(said, passes)
 
 
-class _Units:
+class Units:
     """What `metaeval.stats.quantise.quantise` makes of the scores, some topics at a time."""
 
     def __init__(self, values: FloatArray) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import is_large, take_measure
+from metaeval.stats.blocks import is_large, split_runs
 
 LARGEST_EXPONENT = 1000
 """Sums of scores below 2**1000 are floats."""
+
+_SMALLEST_EXPONENT, _LARGEST_EXPONENT = -1073, 1024  # of floats, as frexp has them
 
 DIGITS = 9
 """Decimals to which scaled scores and their differences are rounded, so that floating point decides no tie."""
@@ -45,12 +47,38 @@ def scale_scores(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 def find_exponents(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intc]:
     """Return the power of two by which `scale_scores` divides the scores of each measure, shape (measure,)."""
-    magnitudes: Iterable[npt.NDArray[np.float64]]
     if scores.ndim == 3 and is_large(scores):
-        magnitudes = (np.abs(take_measure(scores, measure)).ravel() for measure in range(scores.shape[-1]))
-    else:
-        magnitudes = np.abs(scores.reshape(-1, scores.shape[-1]).T, order="C")
+        return _count_exponents(scores)
+    magnitudes = np.abs(scores.reshape(-1, scores.shape[-1]).T, order="C")
     return np.array([_find_exponent(one) for one in magnitudes], dtype=np.intc)
+
+
+class Scaled:
+    """Scores as `scale_scores` makes them: in memory, or where memory does not hold them, made block by block.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (run, topic, measure)
+        Finite.
+    """
+
+    def __init__(self, values: npt.NDArray[np.float64]) -> None:
+        self.large = is_large(values)
+        self.values = values if self.large else scale_scores(values)
+        self._exponents = -find_exponents(values) if self.large else np.zeros(values.shape[-1], dtype=np.intc)
+
+    def __getitem__(self, where: slice | tuple[slice, ...]) -> npt.NDArray[np.float64]:
+        """Return some runs, or some runs and topics."""
+        some: npt.NDArray[np.float64] = self.values[where]
+        return np.ldexp(some, self._exponents) if self.large else some
+
+    def blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+        """Yield runs with their scores: all of them unless they are many."""
+        return ((runs, self[runs]) for runs in split_runs(self.values))
+
+    def means(self) -> npt.NDArray[np.float64]:
+        """Return the mean of every run, shape (run, measure)."""
+        return np.concatenate([block.mean(axis=1) for _, block in self.blocks()])
 
 
 def round_scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -82,6 +110,24 @@ def scale_squares(
     """
     largest = np.abs(values).max(axis=axis, keepdims=True)
     return np.ldexp(values, -np.frexp(largest)[1])
+
+
+def _count_exponents(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intc]:
+    """Do what `_find_exponent` does of many scores: exponents grow with magnitudes, and so do their medians."""
+    n_measures = scores.shape[-1]
+    counts = np.zeros((n_measures, _LARGEST_EXPONENT - _SMALLEST_EXPONENT + 1), dtype=np.int64)
+    for runs in split_runs(scores):
+        mantissas, exponents = np.frexp(scores[runs])
+        for measure in range(n_measures):
+            known = exponents[..., measure][mantissas[..., measure] != 0] - _SMALLEST_EXPONENT
+            counts[measure] += np.bincount(known, minlength=counts.shape[1])
+    found = np.zeros(n_measures, dtype=np.intc)
+    for measure in np.flatnonzero(counts.any(axis=1)).tolist():
+        upto = np.cumsum(counts[measure])
+        typical = int(np.searchsorted(upto, (upto[-1] - 1) // 2, side="right")) + _SMALLEST_EXPONENT
+        largest = int(np.flatnonzero(counts[measure])[-1]) + _SMALLEST_EXPONENT
+        found[measure] = max(typical, largest - LARGEST_EXPONENT)
+    return found
 
 
 def _find_exponent(magnitudes: npt.NDArray[np.float64]) -> int:

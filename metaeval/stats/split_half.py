@@ -6,14 +6,20 @@ set, compute Kendall's tau between the two rankings, and repeat.
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._check import check_count, check_values
+from metaeval.stats._check import check_count, check_shape
+from metaeval.stats.blocks import is_large, split_topics
+from metaeval.stats.parallel import is_resumable, run_kept_tasks
 from metaeval.stats.progress import tell
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
+from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import UInt64Array, attempt_keys, check_key, trial_keys, words
 
 # Sums of this many 32-bit scores are exact as floats, so a matrix product gives exact sums.
@@ -24,6 +30,12 @@ MASKS_A_BLOCK = 2**20
 
 # Random words drawn and partitioned by one NumPy call: few enough to stay in the cache.
 WORDS_A_BLOCK = 2**14
+
+# Scores added up by a block of trials that is kept for a study to be resumed: some seconds, much longer than writing
+# a file takes, and enough trials for another pass over scores that memory does not hold.
+KEPT_WORK = 40_000_000_000
+RECIPE = 1
+"""Goes up when the splits change: what is kept from an earlier recipe is not used."""
 
 
 def splits(
@@ -70,11 +82,7 @@ def splits(
     n_trials = check_count(n_trials, "trials")
     if n_topics < 2:
         raise MetaevalError(f"At least two topics are needed to split them; there are {n_topics}.")
-    if size is not None and not 1 <= size <= n_topics // 2:
-        raise MetaevalError(
-            f"Two disjoint sets of {size} topics cannot be taken from {n_topics}; "
-            f"the size must lie between 1 and {n_topics // 2}."
-        )
+    _check_size(n_topics, size)
     if first_trial < 0:
         raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     keys = trial_keys(key, range(first_trial, first_trial + n_trials))
@@ -127,41 +135,131 @@ def split_half_tau(
     >>> split_half_tau(values, n_trials=3, key=1).T
     array([[1., 1., 1.]])
     """
-    scores = check_values(values)
-    n_runs, n_topics, n_measures = scores.shape
+    raw = check_shape(values)
+    n_topics = raw.shape[1]
     n_trials = check_count(n_trials, "trials")
     check_key(key)
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
     if n_topics > MOST_TOPICS:
         raise MetaevalError(f"At most {MOST_TOPICS} topics can be split exactly; there are {n_topics}.")
-    units = quantise(scores).transpose(1, 2, 0).reshape(-1, n_topics).astype(np.float64)
-    all_topics = units.sum(axis=1, keepdims=True)
-    taus = np.empty((n_trials, n_measures))
-    block = max(1, min(n_trials, VALUES_A_BLOCK // (2 * n_runs * n_measures), MASKS_A_BLOCK // n_topics))
-    # One buffer for all blocks: fresh memory for each would cost more than the sums.
-    scratch = np.empty(block * (n_topics + 4 * len(units)))
-    for start in range(0, n_trials, block):
-        trials = range(start, min(start + block, n_trials))
-        first, second = splits(key, len(trials), n_topics, size, first_trial=start)
-        mask = scratch[: len(trials) * n_topics].reshape(len(trials), n_topics)
-        bounds = scratch[mask.size :][: 4 * len(units) * len(trials)].reshape(2, 2, len(units), len(trials))
-        sums = bounds[0]
-        mask[:] = first
-        np.matmul(units, mask.T, out=sums[0])
-        if size is None:
-            np.subtract(all_topics, sums[0], out=sums[1])
-        else:
-            mask[:] = second
-            np.matmul(units, mask.T, out=sums[1])
-        tolerance = [[[tie_tolerance(int(masks[0].sum()))]] for masks in (first, second)]
+    _check_size(n_topics, size)
+    splitter = (_SplitsInBlocks if is_large(raw) else _Splits)(raw, key, size, variant)
+    trials_a_part = max(16, KEPT_WORK // raw.size) if is_resumable() else n_trials
+    parts = [range(start, min(start + trials_a_part, n_trials)) for start in range(0, n_trials, trials_a_part)]
+    splitter.announce(parts)
+    if not is_resumable():
+        return splitter.correlate(parts[0])
+    import joblib
+
+    said = hashlib.sha256(f"{RECIPE} {raw.shape} {key} {size} {variant}".encode())
+    for block in splitter.units():
+        said.update(np.ascontiguousarray(block, dtype="<u4").tobytes())
+    names = [f"splits-{said.hexdigest()[:32]}-{part.start}-{part.stop}" for part in parts]
+    tasks = [joblib.delayed(splitter.correlate)(part) for part in parts]
+    return np.concatenate(run_kept_tasks(tasks, names, n_jobs=1))
+
+
+def _check_size(n_topics: int, size: int | None) -> None:
+    if size is not None and not 1 <= size <= n_topics // 2:
+        raise MetaevalError(
+            f"Two disjoint sets of {size} topics cannot be taken from {n_topics}; "
+            f"the size must lie between 1 and {n_topics // 2}."
+        )
+
+
+class _Splits:
+    """Tau of splits of scores in memory."""
+
+    def __init__(self, raw: FloatArray, key: int, size: int | None, variant: TauVariant) -> None:
+        self.shape, self.key, self.size, self.variant = raw.shape, key, size, variant
+        self._prepare(raw)
+
+    def _prepare(self, raw: FloatArray) -> None:
+        self._units = quantise(scale_scores(raw))
+        _, n_topics, _ = self.shape
+        self._rows = self._units.transpose(1, 2, 0).reshape(-1, n_topics).astype(np.float64)
+        self._all_topics = self._rows.sum(axis=1, keepdims=True)
+
+    def announce(self, parts: Sequence[range]) -> None:
+        """State how much memory is held, where that is worth saying."""
+
+    def units(self) -> Iterator[npt.NDArray[np.uint32]]:
+        """Yield the scores as whole numbers, shape (topic, run, measure), which are all that the results depend on."""
+        yield self._units
+
+    def correlate(self, trials: range) -> FloatArray:
+        """Return tau of every trial and measure."""
+        n_runs, n_topics, n_measures = self.shape
+        units, n_trials = self._rows, len(trials)
+        taus = np.empty((n_trials, n_measures))
+        block = max(1, min(n_trials, VALUES_A_BLOCK // (2 * n_runs * n_measures), MASKS_A_BLOCK // n_topics))
+        # One buffer for all blocks: fresh memory for each would cost more than the sums.
+        scratch = np.empty(block * (n_topics + 4 * len(units)))
+        for start in range(0, n_trials, block):
+            some = trials[start : start + block]
+            first, second = splits(self.key, len(some), n_topics, self.size, first_trial=some.start)
+            mask = scratch[: len(some) * n_topics].reshape(len(some), n_topics)
+            bounds = scratch[mask.size :][: 4 * len(units) * len(some)].reshape(2, 2, len(units), len(some))
+            sums = bounds[0]
+            mask[:] = first
+            np.matmul(units, mask.T, out=sums[0])
+            if self.size is None:
+                np.subtract(self._all_topics, sums[0], out=sums[1])
+            else:
+                mask[:] = second
+                np.matmul(units, mask.T, out=sums[1])
+            taus[start : start + block] = self._compare(bounds)
+            tell("splits", some.stop, trials.stop)
+        return taus
+
+    def _compare(self, bounds: FloatArray) -> FloatArray:
+        """Return tau of some trials, shape (trial, measure), from their sums, behind which their upper ends go."""
+        n_runs, n_topics, n_measures = self.shape
+        lengths = (n_topics // 2, n_topics - n_topics // 2) if self.size is None else (self.size, self.size)
+        tolerance = [[[tie_tolerance(length)]] for length in lengths]
         # Whole numbers: the sum with its tolerance is exact too.
-        np.add(sums, tolerance, out=bounds[1])
+        np.add(bounds[0], tolerance, out=bounds[1])
         low, high = bounds.reshape(2, 2, n_runs, -1)
-        pairs = tau_by_run(low, high, variant)
-        taus[trials.start : trials.stop] = pairs.reshape(n_measures, -1).T
-        tell("splits", trials.stop, n_trials)
-    return taus
+        return tau_by_run(low, high, self.variant).reshape(n_measures, -1).T
+
+
+class _SplitsInBlocks(_Splits):
+    """The same of scores that memory does not hold."""
+
+    def _prepare(self, raw: FloatArray) -> None:
+        from metaeval.stats._tukey_in_blocks import Units
+
+        self._read = Units(raw)
+
+    def announce(self, parts: Sequence[range]) -> None:
+        from metaeval.stats._splits_in_blocks import announce
+
+        announce(self.shape, parts)
+
+    def units(self) -> Iterator[npt.NDArray[np.uint32]]:
+        return (self._read.read(topics) for topics in split_topics(self._read.values))
+
+    def correlate(self, trials: range) -> FloatArray:
+        from metaeval.stats._splits_in_blocks import sum_sets, trials_a_pass
+
+        n_runs, n_topics, n_measures = self.shape
+        taus = np.empty((len(trials), n_measures))
+        a_pass = trials_a_pass(self.shape, len(trials))
+        block = max(1, VALUES_A_BLOCK // (2 * n_runs * n_measures))
+
+        def draw(some: range) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+            return splits(self.key, len(some), n_topics, self.size, first_trial=some.start)
+
+        for begin in range(0, len(trials), a_pass):
+            together = trials[begin : begin + a_pass]
+            sums = sum_sets(self._read, draw, together, halves=self.size is None)
+            for start in range(0, len(together), block):
+                some = sums[..., start : start + block]
+                stop = begin + start + some.shape[-1]
+                taus[begin + start : stop] = self._compare(np.stack([some, some]))
+                tell("splits", trials.start + stop, trials.stop)
+        return taus
 
 
 def _draw_splits(

@@ -1,0 +1,121 @@
+"""What is computed of scores in blocks, because memory does not hold them, is what is computed of the whole."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from metaeval.stats import _splits_in_blocks, blocks, split_half
+from metaeval.stats.parallel import resumable
+from metaeval.stats.progress import listen
+from metaeval.stats.scale import find_exponents, scale_scores
+from metaeval.stats.split_half import split_half_tau
+from metaeval.stats.streams import stream_key
+
+KEY = stream_key(3, "blocks")
+
+
+@contextmanager
+def small_blocks(monkeypatch, values, cells=7):
+    """Take everything for large, and hold little of it at a time."""
+    with monkeypatch.context() as patch:
+        patch.setattr(blocks, "LARGE", 1)
+        patch.setattr(blocks, "CELLS_A_BLOCK", max(1, values.size // cells))
+        patch.setattr(_splits_in_blocks, "BITS_A_PASS", 40 * values.size)
+        patch.setattr(_splits_in_blocks, "CELLS_A_PRODUCT", 3 * values.shape[1])
+        yield
+
+
+def make_scores(n_runs=6, n_topics=21, n_measures=3, seed=0):
+    """Scores with ties and with either sign, on scales far apart; two runs are equal, one measure is constant."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-3, 5, (n_runs, n_topics, n_measures)) / 10 + rng.integers(0, 2, (n_runs, 1, 1)) / 5
+    values[1] = values[0]
+    values[..., 0] *= 1e-200
+    values[..., -1] = 0.3
+    return values
+
+
+@pytest.mark.parametrize("cells", [1, 4, 9])
+def test_exponents_are_those_of_the_whole(monkeypatch, cells):
+    rng = np.random.default_rng(1)
+    cases = [
+        make_scores(),
+        np.zeros((3, 4, 2)),
+        np.ldexp(rng.normal(size=(5, 9, 4)), rng.integers(-1060, 1000, (5, 9, 4))),
+    ]
+    cases += [np.full((2, 3, 1), 5e-324), np.where(rng.random((4, 8, 2)) < 0.7, 0.0, 1e308)]
+    for values in cases:
+        whole = find_exponents(values)
+        with small_blocks(monkeypatch, values, cells):
+            np.testing.assert_array_equal(find_exponents(values), whole)
+            np.testing.assert_array_equal(np.ldexp(values, -whole), scale_scores(values))
+
+
+@pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
+@pytest.mark.parametrize("size", [None, 1, 4, 10])
+@pytest.mark.parametrize("n_topics", [21, 24, 67])
+@pytest.mark.parametrize("cells", [1, 7, 40])
+def test_splits_in_blocks_are_splits_of_the_whole(monkeypatch, variant, size, n_topics, cells):
+    values = make_scores(n_topics=n_topics, seed=n_topics)
+    options = {"n_trials": 50, "size": size, "key": KEY, "variant": variant}
+    whole, heard = split_half_tau(values, **options), []
+    with small_blocks(monkeypatch, values, cells), listen(lambda *what: heard.append(what)):
+        np.testing.assert_array_equal(split_half_tau(values, **options), whole)
+    # Memory is stated before the work begins, which is told to its end.
+    assert "held in memory" in heard[0][0]
+    assert [one[1:] for one in heard if one[0] == "splits"][-1] == (50, 50)
+
+
+def test_splits_of_many_runs_in_blocks_are_those_of_the_whole(monkeypatch):
+    values = make_scores(n_runs=140, n_topics=15, seed=4)
+    whole = split_half_tau(values, n_trials=30, key=KEY)
+    with small_blocks(monkeypatch, values):
+        np.testing.assert_array_equal(split_half_tau(values, n_trials=30, key=KEY), whole)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_splits_that_are_kept_are_not_drawn_again(monkeypatch, tmp_path, large):
+    values = make_scores()
+    options = {"n_trials": 100, "size": 5, "key": KEY}
+    monkeypatch.setattr(split_half, "KEPT_WORK", 30 * values.size)
+    if large:
+        monkeypatch.setattr(blocks, "LARGE", 1)
+        monkeypatch.setattr(blocks, "CELLS_A_BLOCK", 30)
+    whole, drawn = split_half_tau(values, **options), []
+    splits = split_half.splits
+
+    def count(key, n_trials, *others, first_trial=0):
+        drawn.append(range(first_trial, first_trial + n_trials))
+        return splits(key, n_trials, *others, first_trial=first_trial)
+
+    monkeypatch.setattr(split_half, "splits", count)
+    with resumable(tmp_path):
+        np.testing.assert_array_equal(split_half_tau(values, **options), whole)
+        kept = sorted(tmp_path.iterdir())
+        assert len(kept) == 4
+        kept[1].unlink()
+        drawn.clear()
+        np.testing.assert_array_equal(split_half_tau(values, **options), whole)
+        assert sum(map(len, drawn)) < 100
+        # Whatever the result depends on is another file: scores, key, size and variant.
+        for other in ({"size": 6}, {"size": None}, {"key": KEY + 1}, {"variant": "tau_b"}, {"n_trials": 99}):
+            drawn.clear()
+            changed = options | other
+            found = split_half_tau(values, **changed)
+            assert drawn
+        np.testing.assert_array_equal(found, whole[:99])
+        moved = values.copy()
+        moved[2, 3, 1] += 1
+        drawn.clear()
+        split_half_tau(moved, **options)
+        assert sum(map(len, drawn)) == 100
+
+
+def test_what_was_kept_of_scores_in_memory_serves_scores_in_blocks(monkeypatch, tmp_path):
+    values = make_scores()
+    with resumable(tmp_path):
+        whole = split_half_tau(values, n_trials=20, key=KEY)
+        monkeypatch.setattr(split_half._SplitsInBlocks, "correlate", None)
+        with small_blocks(monkeypatch, values):
+            np.testing.assert_array_equal(split_half_tau(values, n_trials=20, key=KEY), whole)
