@@ -20,7 +20,8 @@ from metaeval.show.table import Table, take_upper_triangle
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.progress import tell
 from metaeval.stats.rank_correlation import tau_matrix
-from metaeval.stats.scale import scale_scores
+from metaeval.stats.resampled_sums import TopicSums, trials_a_pass
+from metaeval.stats.scale import Scaled
 from metaeval.stats.streams import generator
 from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 
@@ -181,14 +182,15 @@ def ranking_similarity(
     which = parse_rank_correlation(tau)
     check_depth(which, scores)
     order = sort_labels(scores, signs=find_signs(scores.measures))
-    oriented = scale_scores(order.values)
-    similarity = _compare_rankings(oriented.mean(axis=1), np.abs(oriented).mean(axis=1), which)
+    oriented = Scaled(order.values)
+    means, sizes, mixed = _sum_up(oriented)
+    similarity = _compare_rankings(means, sizes, which)
     low = high = np.full((len(scores.measures),) * 2, np.nan)
     n_ranked = which.depth or len(scores.runs)
     no_interval = explain_no_interval(n_ranked, len(scores.topics)) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
         rng = generator(seed, scores.collection, "ranking_similarity")
-        drawn = _resample(oriented, which, n_bootstrap, rng)
+        drawn = _resample(oriented, mixed, which, n_bootstrap, rng)
         low, high = _find_ends(similarity, drawn, (n_ranked, len(scores.topics)), confidence, which)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
@@ -213,23 +215,53 @@ def _compare_rankings(means: np.ndarray, sizes: np.ndarray, which: RankCorrelati
     return correlation_matrix(means, which, tolerance=tolerance)
 
 
-def _resample(oriented: np.ndarray, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
+def _sum_up(oriented: Scaled) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Return means over topics of scores and of their magnitudes, and whether a measure has scores of either sign."""
+    means, sizes, below, above = [], [], [], []
+    for _, block in oriented.blocks():
+        means.append(block.mean(axis=1))
+        sizes.append(np.abs(block).mean(axis=1))
+        below.append((block < 0).any(axis=(0, 1)))
+        above.append((block > 0).any(axis=(0, 1)))
+    mixed = bool((np.any(below, axis=0) & np.any(above, axis=0)).any())
+    return np.concatenate(means), np.concatenate(sizes), mixed
+
+
+def _resample(
+    oriented: Scaled, mixed: bool, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator
+) -> np.ndarray:
     """Resample topics and rank anew: τ of every pair of measures, shape (trial, pair); all see the same topics."""
-    n_runs, n_topics, n_measures = oriented.shape
+    n_runs, n_topics, n_measures = oriented.values.shape
     first, second = _pair_measures(n_measures, which)
-    by_topic = oriented.transpose(1, 0, 2).reshape(n_topics, -1)
-    mixed = bool(((oriented < 0).any(axis=(0, 1)) & (oriented > 0).any(axis=(0, 1))).any())
     block = max(1, _CELLS // max(1, len(first) * n_runs))
-    drawn = []
+    block = min(block, trials_a_pass(n_topics, n_bootstrap))
+    if oriented.large:
+        held = 8 * block * n_topics
+        tell(
+            f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures, {n_bootstrap:,} resamples: weights of "
+            f"{held / 2**20:,.0f} MB are held in memory, and the scores are read {-(-n_bootstrap // block) * (1 + mixed)} "
+            "times in blocks of runs"
+        )
+    drawn, sums = [], TopicSums(oriented)
     for start in range(0, n_bootstrap, block):
         size = min(block, n_bootstrap - start)
-        weights = rng.multinomial(n_topics, np.full(n_topics, 1 / n_topics), size=size) / n_topics
-        means = (weights @ by_topic).reshape(size, n_runs, n_measures)
+        weights = _draw_shares(rng, size, n_topics)
+        means = sums.weigh(weights)
         # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
-        sizes = (weights @ np.abs(by_topic)).reshape(means.shape) if mixed else np.abs(means)
+        sizes = sums.weigh(weights, np.abs) if mixed else np.abs(means)
         drawn.append(_compare_rankings(means, sizes, which)[:, first, second])
         tell("resampling topics", start + size, n_bootstrap)
     return np.concatenate(drawn)
+
+
+def _draw_shares(rng: np.random.Generator, size: int, n_topics: int) -> np.ndarray:
+    """Draw topics anew: how often each occurs, over their number, shape (trial, topic)."""
+    shares, equal = np.empty((size, n_topics)), np.full(n_topics, 1 / n_topics)
+    few = max(1, 2**20 // n_topics)
+    for start in range(0, size, few):
+        part = shares[start : start + few]
+        np.divide(rng.multinomial(n_topics, equal, size=len(part)), n_topics, out=part)
+    return shares
 
 
 def _find_ends(

@@ -5,7 +5,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from metaeval.stats import _splits_in_blocks, blocks, split_half
+import metaeval as me
+from metaeval.stats import _splits_in_blocks, blocks, resampled_sums, split_half
 from metaeval.stats.parallel import resumable
 from metaeval.stats.progress import listen
 from metaeval.stats.scale import find_exponents, scale_scores
@@ -119,3 +120,29 @@ def test_what_was_kept_of_scores_in_memory_serves_scores_in_blocks(monkeypatch, 
         monkeypatch.setattr(split_half._SplitsInBlocks, "correlate", None)
         with small_blocks(monkeypatch, values):
             np.testing.assert_array_equal(split_half_tau(values, n_trials=20, key=KEY), whole)
+
+
+@pytest.mark.parametrize("tau", ["tau_a", "tau_b", "tau_b@11", "tau_ap", "tau_h", "spearman"])
+@pytest.mark.parametrize("cells", [1, 5, 40])
+def test_similarity_in_blocks_is_similarity_of_the_whole(monkeypatch, tau, cells):
+    values = make_scores(n_runs=12, n_topics=31, n_measures=4, seed=cells)
+    labels = {"runs": range(12), "topics": range(31), "measures": ["AP", "TER", "RR", "P"], "collection": "c"}
+    scores = me.Scores(values, **labels, higher_is_better="P")
+    whole, heard = me.ranking_similarity(scores, tau=tau, n_bootstrap=60), []
+    with small_blocks(monkeypatch, values, cells), listen(lambda *what: heard.append(what)):
+        monkeypatch.setattr(resampled_sums, "WEIGHTS_HELD", 17 * 31)
+        parts = me.ranking_similarity(scores, tau=tau, n_bootstrap=60)
+    assert parts.to_dict() == whole.to_dict()
+    for name in ("tau", "low", "high"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+    stated = [place for place, one in enumerate(heard) if "held in memory" in one[0]]
+    assert stated < [place for place, one in enumerate(heard) if one == ("resampling topics", 60, 60)]
+
+
+def test_topics_drawn_anew_are_those_of_one_call():
+    from metaeval.analyses.ranking_similarity import _draw_shares
+
+    parts = _draw_shares(np.random.default_rng(5), 9, 400_000)
+    assert np.array_equal(
+        parts, np.random.default_rng(5).multinomial(400_000, np.full(400_000, 1 / 400_000), 9) / 400_000
+    )

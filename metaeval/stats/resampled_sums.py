@@ -1,0 +1,80 @@
+"""Sums of scores over topics drawn anew, of scores that memory need not hold: few trials and few runs at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from metaeval.stats._check import FloatArray
+from metaeval.stats.scale import Scaled
+
+WEIGHTS_HELD = 2**25
+"""Weights of topics, 256 MB, that are held at once: trials beyond them take another pass over the scores."""
+
+
+def trials_a_pass(n_topics: int, n_trials: int) -> int:
+    """Return for how many trials the weights of topics are held at once.
+
+    Parameters
+    ----------
+    n_topics, n_trials : int
+
+    Returns
+    -------
+    int
+    """
+    return max(1, min(n_trials, WEIGHTS_HELD // n_topics))
+
+
+class TopicSums:
+    """Sums over topics with weights.
+
+    Parameters
+    ----------
+    scores : Scaled
+        Of shape (run, topic, measure).
+    """
+
+    def __init__(self, scores: Scaled) -> None:
+        self.scores = scores
+        self._held = None if scores.large else _arrange(scores[:])
+
+    def weigh(self, weights: FloatArray, change: Callable[[FloatArray], FloatArray] | None = None) -> FloatArray:
+        """Return sums over topics with the weights of each trial.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (trial, topic)
+        change : callable, optional
+            Applied to every score, such as `numpy.abs`.
+
+        Returns
+        -------
+        ndarray, shape (trial, run, measure)
+            Every run is summed over all topics at once, as if there were no blocks.
+        """
+        n_runs, _, n_measures = self.scores.values.shape
+        shape = (len(weights), -1, n_measures)
+        if self._held is not None:
+            return np.asarray(weights @ (self._held if change is None else change(self._held))).reshape(shape)
+        sums = np.empty((len(weights), n_runs, n_measures))
+        for runs, block in self.scores.blocks():
+            sums[:, runs] = (weights @ _arrange(block if change is None else change(block))).reshape(shape)
+        return sums
+
+
+def _arrange(block: FloatArray) -> FloatArray:
+    """Return scores with a row for each topic."""
+    return block.transpose(1, 0, 2).reshape(block.shape[1], -1)
+
+
+def split_trials(n_topics: int, n_trials: int) -> Iterator[range]:
+    """Yield trials whose weights are held at once.
+
+    Parameters
+    ----------
+    n_topics, n_trials : int
+    """
+    size = trials_a_pass(n_topics, n_trials)
+    return (range(start, min(start + size, n_trials)) for start in range(0, n_trials, size))
