@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats._check import FloatArray
-from metaeval.stats.blocks import split_runs, split_topics
+from metaeval.stats.blocks import read_topics, split_runs, split_topics
 from metaeval.stats.parallel import is_resumable, iterate_kept_tasks
 from metaeval.stats.progress import tell
 from metaeval.stats.quantise import LARGEST_UNIT
@@ -81,7 +81,7 @@ def find_ranges(
     return np.concatenate(list(iterate_kept_tasks(tasks, names, n_jobs=1, require="sharedmem"))), sums
 
 
-def _name_passes(units: _Units, key: int, passes: list[range], sums: IntArray) -> list[str]:
+def _name_passes(units: Units, key: int, passes: list[range], sums: IntArray) -> list[str]:
     """Name what passes find as if memory held the scores, whose sums are added on the way."""
     from metaeval.stats.randomised_tukey import begin_name, name_blocks
 
@@ -111,7 +111,9 @@ class Units:
 
     def read(self, topics: slice) -> npt.NDArray[np.uint32]:
         """Return the scores of some topics as integers, shape (topic, run, measure)."""
-        above = np.ldexp(self.values[:, topics], self.exponents) - self.lowest[topics]
+        above = read_topics(self.values, topics)
+        np.ldexp(above, self.exponents, out=above)
+        above -= self.lowest[topics]
         above /= self.widest
         above *= LARGEST_UNIT
         return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))

@@ -21,6 +21,9 @@ LARGE = 256 * 2**20
 CELLS_A_BLOCK = 2**21
 """Scores of a block: 16 MB, of which a few copies are made."""
 
+RUNS_A_BLOCK = 16
+"""Runs of which a block of topics is read before memory is given back."""
+
 
 def is_large(values: FloatArray) -> bool:
     """Whether scores are too many to copy them as a whole."""
@@ -42,6 +45,21 @@ def take_measure(values: FloatArray, measure: int) -> FloatArray:
     taken = np.empty(values.shape[:2])
     for runs in split_runs(values):
         taken[runs] = values[runs, :, measure]
+    return taken
+
+
+def read_topics(values: FloatArray, topics: slice) -> FloatArray:
+    """Return a copy of the scores of some topics, shape (run, topic, measure).
+
+    A page brings its neighbours, which would be most of the file by the last run: they are given back on the way.
+    """
+    if not is_large(values):
+        return values[:, topics].copy()
+    taken = np.empty((len(values), topics.stop - topics.start, values.shape[2]))
+    for start in range(0, len(values), RUNS_A_BLOCK):
+        runs = slice(start, start + RUNS_A_BLOCK)
+        taken[runs] = values[runs, topics]
+        release(values)
     return taken
 
 

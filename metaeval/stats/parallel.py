@@ -157,7 +157,12 @@ def _run_in_turn(tasks: Sequence[Any], n_jobs: int, prefer: str | None, require:
 
     done = 0
     try:
-        for result in joblib.Parallel(n_jobs=n_jobs, prefer=prefer, require=require, return_as="generator")(tasks):
+        pool = joblib.Parallel(n_jobs=n_jobs, prefer=prefer, require=require, return_as="generator")
+    except ValueError:  # a backend that returns everything at its end
+        yield from run_tasks(tasks, n_jobs=n_jobs, prefer=prefer)
+        return
+    try:
+        for result in pool(tasks):
             done += 1
             yield result
     except BrokenProcessPool:

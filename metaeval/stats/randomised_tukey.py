@@ -19,8 +19,9 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_shape
 from metaeval.stats.blocks import is_large
-from metaeval.stats.parallel import is_resumable, run_kept_tasks
+from metaeval.stats.parallel import is_resumable, iterate_kept_tasks, run_tasks
 from metaeval.stats.permutations import LARGEST_NETWORK, ROWS_A_CALL, permute_columns
+from metaeval.stats.progress import tell
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import check_key, trial_keys
@@ -42,6 +43,9 @@ COMPILING_PAYS_PER_RUN = 12_000_000
 # Work of a block of trials that is kept for a study to be resumed: about half a second of the compiled engine, much
 # longer than writing a file takes.
 KEPT_WORK = 4_000_000_000
+NUMPY_TIMES = 16
+"""How many times as long the NumPy engine takes, roughly."""
+
 RECIPE = 1
 """Goes up when the trials change: what is kept from an earlier recipe is not used."""
 
@@ -114,7 +118,7 @@ def randomised_tukey_hsd(
     units = quantise(scores)
     n_topics = len(units)
     kept = is_resumable()
-    blocks = _divide_trials(first_trial, n_permutations, n_jobs, scores.shape if kept else None)
+    blocks = _divide_trials(first_trial, n_permutations, n_jobs, scores.shape, engine, kept=kept)
     if len(blocks) == 1 and not kept:
         ranges = [trial_ranges(units, key, blocks[0], engine)]
     else:
@@ -123,7 +127,13 @@ def randomised_tukey_hsd(
         task = _Task(units)
         tasks = [joblib.delayed(task.ranges)(key, block, engine) for block in blocks]
         names = name_blocks(begin_name(units.shape, key, units), blocks) if kept else [str(block) for block in blocks]
-        ranges = run_kept_tasks(tasks, names, n_jobs=n_jobs, prefer="threads")
+        if kept or len(blocks) > joblib.effective_n_jobs(n_jobs):
+            ranges = []
+            for block, found in zip(blocks, iterate_kept_tasks(tasks, names, n_jobs=n_jobs, prefer="threads"), strict=True):
+                ranges.append(found)
+                tell("permuting", block.stop - first_trial, n_permutations)
+        else:
+            ranges = run_tasks(tasks, n_jobs=n_jobs, prefer="threads")
     return _count_exceedances(units.sum(axis=0, dtype=np.int64), n_topics, np.concatenate(ranges))
 
 
@@ -230,18 +240,29 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     return "numpy"
 
 
-def _divide_trials(first_trial: int, n_trials: int, n_jobs: int, shape: tuple[int, ...] | None = None) -> list[range]:
-    """Divide the trials among jobs or, if they are to be kept, into blocks that do not depend on the number of jobs."""
+def _divide_trials(
+    first_trial: int, n_trials: int, n_jobs: int, shape: tuple[int, ...], engine: str, *, kept: bool
+) -> list[range]:
+    """Divide the trials among jobs and, where they take long, further, so that progress can be told.
+
+    If they are to be kept, the blocks do not depend on the number of jobs or the engine.
+    """
     if first_trial < 0:
         raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
-    size = n_trials
-    if shape is not None:
-        n_runs, n_topics, n_measures = shape
-        size = max(SMALLEST_BLOCK, KEPT_WORK // (n_runs * n_topics * (4 + n_measures)))
-    elif n_jobs != 1:
-        import joblib
+    n_runs, n_topics, n_measures = shape
+    work = n_runs * n_topics * (4 + n_measures)
+    if kept:
+        size = max(SMALLEST_BLOCK, KEPT_WORK // work)
+    else:
+        jobs = 1
+        if n_jobs != 1:
+            import joblib
 
-        size = max(SMALLEST_BLOCK, -(-n_trials // joblib.effective_n_jobs(n_jobs)))
+            jobs = joblib.effective_n_jobs(n_jobs)
+        share = -(-n_trials // jobs)
+        of_each = max(1, share * work // (KEPT_WORK if engine == "numba" else KEPT_WORK // NUMPY_TIMES))
+        # Every job has as many blocks, and whole vectors of sixteen trials.
+        size = max(SMALLEST_BLOCK, share if of_each == 1 else -(-share // of_each // 16) * 16)
     end = first_trial + n_trials
     return [range(start, min(start + size, end)) for start in range(first_trial, end, size)]
 

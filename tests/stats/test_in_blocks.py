@@ -2,13 +2,15 @@
 
 from contextlib import contextmanager
 
+import joblib
 import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats import _splits_in_blocks, blocks, resampled_sums, split_half
+from metaeval.stats import _splits_in_blocks, blocks, randomised_tukey, resampled_sums, split_half
 from metaeval.stats.parallel import resumable
 from metaeval.stats.progress import listen
+from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.scale import find_exponents, scale_scores
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import stream_key
@@ -146,3 +148,29 @@ def test_topics_drawn_anew_are_those_of_one_call():
     assert np.array_equal(
         parts, np.random.default_rng(5).multinomial(400_000, np.full(400_000, 1 / 400_000), 9) / 400_000
     )
+
+
+@pytest.mark.parametrize(("engine", "n_jobs"), [("numpy", 1), ("numba", 1), ("numba", 2)])
+def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypatch, engine, n_jobs):
+    values = make_scores()
+    options = {"n_permutations": 4_000, "key": KEY, "engine": engine, "n_jobs": n_jobs}
+    heard = []
+    with listen(lambda *what: heard.append(what)):
+        whole = randomised_tukey_hsd(values, **options)
+        assert not heard
+        work = 700 * 7 * values.size // 3
+        monkeypatch.setattr(randomised_tukey, "KEPT_WORK", work * (16 if engine == "numpy" else 1))
+        np.testing.assert_array_equal(randomised_tukey_hsd(values, **options), whole)
+    done = [one for what, one, total in heard if (what, total) == ("permuting", 4_000)]
+    assert len(done) == len(heard) > 3
+    assert done == sorted(set(done))
+    assert done[-1] == 4_000
+
+
+def test_a_pool_that_returns_everything_at_its_end_does_for_a_long_test(monkeypatch):
+    values = make_scores()
+    whole = randomised_tukey_hsd(values, n_permutations=2_000, key=KEY, engine="numpy")
+    monkeypatch.setattr(randomised_tukey, "KEPT_WORK", 16 * 700 * 7 * values.size // 3)
+    with joblib.parallel_config("multiprocessing"):
+        parts = randomised_tukey_hsd(values, n_permutations=2_000, key=KEY, engine="numpy", n_jobs=2)
+    np.testing.assert_array_equal(parts, whole)
