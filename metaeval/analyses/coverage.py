@@ -12,7 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
-from metaeval.analyses.label_order import LabelOrder, sort_labels
+from metaeval.analyses.label_order import LabelOrder, orient_scores, sort_labels
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.data.scores import Scores
@@ -21,8 +21,11 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
+from metaeval.stats import _coverage_in_blocks
+from metaeval.stats.blocks import is_large
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.run_pairs import are_many
 from metaeval.stats.streams import stream_key
 from metaeval.stats.uir import (
     all_subsets,
@@ -143,13 +146,15 @@ def uir(scores: Scores, *, reference: Reference, distinct_runs: bool = False) ->
     """
     scores, diagnostics = choose_runs(scores, distinct_runs, topics=1)
     chosen = _choose_reference(scores, reference)
-    base = chosen.values * find_signs(chosen.measures)
+    base = orient_scores(chosen)
     n_runs, n_topics, _ = base.shape
     first, second = np.triu_indices(n_runs, 1)
     ratio = np.zeros((n_runs, n_runs))
-    ratio[first, second] = (
-        unanimous(at_least_as_good(base), np.ones((1, len(chosen.measures)), dtype=bool))[0] / n_topics
-    )
+    if is_large(base) or are_many(n_runs, n_topics):
+        counts = _coverage_in_blocks.count_unanimous(base)
+    else:
+        (counts,) = unanimous(at_least_as_good(base), np.ones((1, len(chosen.measures)), dtype=bool))
+    ratio[first, second] = counts / n_topics
     ratio -= ratio.T
     signature = sign("uir", chosen, **diagnostics.settings)
     return UnanimousImprovement(scores.runs, chosen.measures, ratio, signature, diagnostics=(diagnostics,))
@@ -308,8 +313,8 @@ def coverage(
     check_count("n_bootstrap", n_bootstrap, 0)
     chosen = _choose_reference(scores, reference).measures
     order = sort_labels(scores, signs=find_signs(scores.measures))
-    base = _take_measures(scores, order, chosen)
-    found = coverage_of_sets(order.values, base, np.ones((1, len(chosen)), dtype=bool))[0, order.measures]
+    cover = _Cover(order, order.measures[[scores.measures.index(one) for one in chosen]])
+    found = cover.sets(np.ones((1, len(chosen)), dtype=bool))[0, order.measures]
     _warn_of_undefined(scores, np.isnan(found), chosen)
     low = high = np.full(len(found), np.nan)
     n_runs, n_topics = scores.values.shape[:2]
@@ -317,8 +322,7 @@ def coverage(
     drawn = np.empty((0, len(found)))
     if n_bootstrap and not no_interval:
         key = stream_key(seed, scores.collection, "coverage")
-        weights = resampled_topics(key, np.arange(n_bootstrap), n_topics)
-        drawn = coverage_resampled(order.values, base, weights)[:, order.measures]
+        drawn = cover.resample(key, n_bootstrap)[:, order.measures]
         low, high = centre_interval(found, drawn, n_topics, confidence=confidence, step=2 / (n_runs * (n_runs - 1)))
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     signature = sign("coverage", scores, reference=", ".join(map(str, chosen)), **resampling, **diagnostics.settings)
@@ -505,7 +509,8 @@ def coverage_sweep(scores: Scores, *, candidates: Reference, distinct_runs: bool
     members = all_subsets(len(chosen))
     members = members[np.argsort(members.sum(axis=1), kind="stable")]
     order = sort_labels(scores, signs=find_signs(scores.measures))
-    found = coverage_of_sets(order.values, _take_measures(scores, order, chosen), members)[:, order.measures]
+    cover = _Cover(order, order.measures[[scores.measures.index(one) for one in chosen]])
+    found = cover.sets(members)[:, order.measures]
     signature = sign(
         "coverage_sweep", scores, candidates=", ".join(map(str, chosen)), sets=len(members), **diagnostics.settings
     )
@@ -527,9 +532,26 @@ def _choose_reference(scores: Scores, reference: Reference) -> Scores:
     return scores.sel(measures=wanted)
 
 
-def _take_measures(scores: Scores, order: LabelOrder, chosen: tuple[Measure, ...]) -> np.ndarray:
-    """Return the sorted scores of some measures, shape (run, topic, chosen)."""
-    return order.values[..., order.measures[[scores.measures.index(one) for one in chosen]]]
+class _Cover:
+    """Coverage of sorted scores with respect to some of their measures, all pairs of runs at once or in blocks."""
+
+    def __init__(self, order: LabelOrder, places: np.ndarray) -> None:
+        self.values, self.places = order.values, places
+        n_runs, n_topics, _ = self.values.shape
+        self.in_blocks = is_large(self.values) or are_many(n_runs, n_topics)
+
+    def sets(self, members: np.ndarray) -> np.ndarray:
+        """Return the coverage under every reference set, shape (set, measure)."""
+        if self.in_blocks:
+            return _coverage_in_blocks.coverage_of_sets(self.values, self.places, members)
+        return coverage_of_sets(self.values, self.values[..., self.places], members)
+
+    def resample(self, key: int, n_bootstrap: int) -> np.ndarray:
+        """Return the coverage on resampled topics, shape (trial, measure)."""
+        if self.in_blocks:
+            return _coverage_in_blocks.coverage_resampled(self.values, self.places, key, n_bootstrap)
+        weights = resampled_topics(key, np.arange(n_bootstrap), self.values.shape[1])
+        return coverage_resampled(self.values, self.values[..., self.places], weights)
 
 
 def _warn_of_undefined(scores: Scores, undefined: np.ndarray, reference: tuple[Measure, ...]) -> None:

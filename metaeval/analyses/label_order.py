@@ -9,6 +9,7 @@ import numpy as np
 from metaeval.data.labels import rank_labels
 from metaeval.data.scores import Scores
 from metaeval.data.scratch import take_cells
+from metaeval.measures.base import find_signs
 from metaeval.stats.blocks import is_large
 
 
@@ -71,6 +72,23 @@ def sort_labels(scores: Scores, *, signs: np.ndarray | None = None) -> LabelOrde
     given = scores.values if signs is None else scores.values * signs
     values = np.ascontiguousarray(given[np.ix_(*order)])
     return LabelOrder(values, *places)
+
+
+def orient_scores(scores: Scores) -> np.ndarray:
+    """Return scores, in the order given, of which higher is better: a file where memory does not hold them.
+
+    Parameters
+    ----------
+    scores : Scores
+
+    Returns
+    -------
+    ndarray, shape (run, topic, measure)
+    """
+    signs = find_signs(scores.measures)
+    if not is_large(scores.values):
+        return np.asarray(scores.values * signs)
+    return take_cells(scores.values, *map(np.arange, scores.values.shape), signs=signs)
 
 
 def _restore_pairs(places: np.ndarray) -> np.ndarray:

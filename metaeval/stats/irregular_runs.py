@@ -73,7 +73,8 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
             block -= by_topic
             block -= block.mean(axis=1, keepdims=True)
             block[np.abs(block) < n_topics * np.finfo(np.float64).eps] = 0.0  # rounding
-            yield np.square(block)
+            yield np.square(block, out=block)
+            del block  # before the next one is read
 
     moment = np.concatenate([block.mean(axis=1) for block in squares()]).T
     spread = np.sqrt(moment)
@@ -82,11 +83,19 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     ratio[some] = spread[some] / middle[some, np.newaxis]
     # If the residuals of a topic were exchanged among the runs at random, mean squares would have this variance.
     mean_square = _mean_of_runs(squares())
-    variance = _mean_of_runs(np.square(block - mean_square) for block in squares()).mean(axis=0) / n_topics
+    variance = _mean_of_runs(_square_distances(squares(), mean_square)).mean(axis=0) / n_topics
     middle_square = moment.mean(axis=1)
     error = np.divide(np.sqrt(variance), 2 * middle_square, out=np.zeros(n_measures), where=middle_square > 0)
     limit = np.maximum(WIDE, np.exp(NormalDist().inv_cdf(1 - CHANCE / n_runs) * error))[:, np.newaxis]
     return ratio, ratio >= limit
+
+
+def _square_distances(blocks: Iterable[FloatArray], mean: FloatArray) -> Iterator[FloatArray]:
+    """Yield the squared distances of blocks of runs from a mean, in place."""
+    for block in blocks:
+        block -= mean
+        yield np.square(block, out=block)
+        del block
 
 
 def _mean_of_runs(blocks: Iterable[FloatArray]) -> FloatArray:
@@ -100,6 +109,7 @@ def _mean_of_runs(blocks: Iterable[FloatArray]) -> FloatArray:
         else:
             for row in block:
                 total += row
+        del block
     return np.asarray(total) / n_runs
 
 

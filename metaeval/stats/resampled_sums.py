@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from metaeval.stats._check import FloatArray
+from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.scale import Scaled
 
 WEIGHTS_HELD = 2**25
@@ -54,7 +55,7 @@ class TopicSums:
         ndarray, shape (trial, run, measure)
             Every run is summed over all topics at once, as if there were no blocks.
         """
-        n_runs, _, n_measures = self.scores.values.shape
+        n_runs, _, n_measures = self.scores.shape
         shape = (len(weights), -1, n_measures)
         if self._held is not None:
             return np.asarray(weights @ (self._held if change is None else change(self._held))).reshape(shape)
@@ -69,12 +70,21 @@ def _arrange(block: FloatArray) -> FloatArray:
     return block.transpose(1, 0, 2).reshape(block.shape[1], -1)
 
 
-def split_trials(n_topics: int, n_trials: int) -> Iterator[range]:
-    """Yield trials whose weights are held at once.
+def draw_weights(key: int, trials: range, n_topics: int) -> FloatArray:
+    """Return how often each topic is drawn, as `metaeval.stats.resampling.resampled_topics` does, a few trials at a time.
 
     Parameters
     ----------
-    n_topics, n_trials : int
+    key : int
+    trials : range
+    n_topics : int
+
+    Returns
+    -------
+    ndarray of float64, shape (trial, topic)
     """
-    size = trials_a_pass(n_topics, n_trials)
-    return (range(start, min(start + size, n_trials)) for start in range(0, n_trials, size))
+    weights = np.empty((len(trials), n_topics))
+    few = max(1, 2**20 // n_topics)
+    for start in range(0, len(trials), few):
+        weights[start : start + few] = resampled_topics(key, trials[start : start + few], n_topics)
+    return weights

@@ -60,17 +60,32 @@ class Scaled:
     ----------
     values : ndarray of float64, shape (run, topic, measure)
         Finite.
+    measures : array_like of int, optional
+        Only these, in this order.
     """
 
-    def __init__(self, values: npt.NDArray[np.float64]) -> None:
+    def __init__(self, values: npt.NDArray[np.float64], measures: npt.ArrayLike | None = None) -> None:
         self.large = is_large(values)
-        self.values = values if self.large else scale_scores(values)
+        self._measures = None if measures is None else np.asarray(measures, dtype=np.intp)
+        if not self.large:
+            values = scale_scores(values if self._measures is None else values[..., self._measures])
+        self.values = values
         self._exponents = -find_exponents(values) if self.large else np.zeros(values.shape[-1], dtype=np.intc)
 
-    def __getitem__(self, where: slice | tuple[slice, ...]) -> npt.NDArray[np.float64]:
-        """Return some runs, or some runs and topics."""
-        some: npt.NDArray[np.float64] = self.values[where]
-        return np.ldexp(some, self._exponents) if self.large else some
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Runs, topics and measures."""
+        n_runs, n_topics, n_measures = self.values.shape
+        chosen = self._measures if self.large else None
+        return n_runs, n_topics, n_measures if chosen is None else len(chosen)
+
+    def __getitem__(self, runs: slice) -> npt.NDArray[np.float64]:
+        """Return some runs: a copy where memory does not hold the scores."""
+        if not self.large:
+            return self.values[runs]
+        if self._measures is None:
+            return np.ldexp(self.values[runs], self._exponents)
+        return np.ldexp(self.values[runs][..., self._measures], self._exponents[self._measures])
 
     def blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
         """Yield runs with their scores: all of them unless they are many."""

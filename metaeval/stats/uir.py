@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import FloatArray, check_values
+from metaeval.stats.progress import tell
 from metaeval.stats.scale import round_scaled
 
-_CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
+CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 _POPCOUNT = np.array([bin(word).count("1") for word in range(1 << 16)], dtype=np.uint8)
 
 
@@ -42,11 +43,26 @@ def at_least_as_good(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
     """
     scores = _check_scores(values)
     first, second = np.triu_indices(len(scores), 1)
-    n_topics = scores.shape[1]
-    words = -(-n_topics // 16)
-    packed = np.zeros((scores.shape[2], 2, len(first), 2 * words), dtype=np.uint8)
-    for m, by_run in enumerate(np.moveaxis(scores, 2, 0)):
-        gap = round_scaled(by_run[first] - by_run[second])
+    # One measure at a time: differences of all pairs of runs are many.
+    each = (pack_verdicts(round_scaled(one[first] - one[second])) for one in np.split(scores, scores.shape[2], axis=2))
+    return np.concatenate(list(each))
+
+
+def pack_verdicts(gaps: FloatArray) -> npt.NDArray[np.uint16]:
+    """Return on which topics differences of two runs are at least 0, and at most 0, as bits.
+
+    Parameters
+    ----------
+    gaps : ndarray of float64, shape (pair, topic, measure)
+
+    Returns
+    -------
+    ndarray of uint16, shape (measure, 2, pair, word)
+        As `at_least_as_good` returns them.
+    """
+    n_pairs, n_topics, n_measures = gaps.shape
+    packed = np.zeros((n_measures, 2, n_pairs, 2 * -(-n_topics // 16)), dtype=np.uint8)
+    for m, gap in enumerate(np.moveaxis(gaps, 2, 0)):
         for side, better in enumerate((gap >= 0, gap <= 0)):
             packed[m, side, :, : -(-n_topics // 8)] = np.packbits(better, axis=1, bitorder="little")
     return packed.view("<u2").astype(np.uint16)
@@ -185,11 +201,11 @@ def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: n
     """
     bits, differences = at_least_as_good(reference), mean_differences(values)
     sets = np.asarray(members, dtype=bool)
-    size = max(1, _CELLS // max(1, bits.shape[2]))
-    parts = [
-        spearman_over_pairs(unanimous(bits, sets[begin : begin + size]), differences)
-        for begin in range(0, len(sets), size)
-    ]
+    size = max(1, CELLS // max(1, bits.shape[2]))
+    parts = []
+    for begin in range(0, len(sets), size):
+        parts.append(spearman_over_pairs(unanimous(bits, sets[begin : begin + size]), differences))
+        tell("reference sets", min(begin + size, len(sets)), len(sets))
     return np.concatenate(parts)
 
 
@@ -213,7 +229,7 @@ def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights:
     verdict = (gap >= 0).all(axis=2).astype(np.float64) - (gap <= 0).all(axis=2)  # pair × topic
     n_topics, n_measures = scores.shape[1:]
     found = np.empty((len(weights), n_measures))
-    size = max(1, _CELLS // (len(first) * (n_measures + 1)))
+    size = max(1, CELLS // (len(first) * (n_measures + 1)))
     for begin in range(0, len(weights), size):
         part = slice(begin, begin + size)
         counted = weights[part].astype(np.float64)
@@ -221,6 +237,7 @@ def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights:
         differences = round_scaled(means[..., first] - means[..., second])
         # The counts are whole numbers, so their sums are exact.
         found[part] = spearman_over_pairs((counted @ verdict.T)[:, np.newaxis], differences)[:, 0]
+        tell("resampling topics", min(begin + size, len(weights)), len(weights))
     return found
 
 

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats import _splits_in_blocks, blocks, randomised_tukey, resampled_sums, split_half
+from metaeval.errors import MetaevalWarning
+from metaeval.stats import (
+    _coverage_in_blocks,
+    _splits_in_blocks,
+    blocks,
+    randomised_tukey,
+    resampled_sums,
+    split_half,
+)
 from metaeval.stats.parallel import resumable
 from metaeval.stats.progress import listen
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
@@ -174,3 +182,46 @@ def test_a_pool_that_returns_everything_at_its_end_does_for_a_long_test(monkeypa
     with joblib.parallel_config("multiprocessing"):
         parts = randomised_tukey_hsd(values, n_permutations=2_000, key=KEY, engine="numpy", n_jobs=2)
     np.testing.assert_array_equal(parts, whole)
+
+
+@pytest.mark.parametrize("cells", [1, 6, 50])
+@pytest.mark.parametrize("reference", [["AP"], ["AP", "TER", "RR"]])
+def test_coverage_in_blocks_is_coverage_of_the_whole(monkeypatch, cells, reference):
+    values = make_scores(n_runs=13, n_topics=37, n_measures=4, seed=cells)
+    labels = {"runs": range(13), "topics": range(37), "measures": ["AP", "TER", "RR", "P"], "collection": "c"}
+    scores = me.Scores(values, **labels, higher_is_better="P")
+    heard = []
+    with pytest.warns(MetaevalWarning, match="P gives all runs"):
+        whole = me.coverage(scores, reference=reference, n_bootstrap=60)
+    swept = me.coverage_sweep(scores, candidates=reference)
+    with small_blocks(monkeypatch, values, cells), listen(lambda *what: heard.append(what)):
+        monkeypatch.setattr(_coverage_in_blocks, "WEIGHTS_HELD", 17 * (37 + 78))
+        with pytest.warns(MetaevalWarning, match="P gives all runs"):
+            parts = me.coverage(scores, reference=reference, n_bootstrap=60)
+        swept_in_blocks = me.coverage_sweep(scores, candidates=reference)
+    np.testing.assert_array_equal(parts.coverage, whole.coverage)
+    np.testing.assert_array_equal(parts.resampled, whole.resampled)
+    np.testing.assert_array_equal([parts.low, parts.high], [whole.low, whole.high])
+    np.testing.assert_array_equal(swept_in_blocks.coverage, swept.coverage)
+    stated = next(place for place, one in enumerate(heard) if "held in memory" in one[0])
+    assert stated < heard.index(("comparing runs", 78, 78)) < heard.index(("resampling topics", 60, 60))
+
+
+@pytest.mark.parametrize("cells", [1, 6, 50])
+def test_unanimous_improvement_in_blocks_is_that_of_the_whole(monkeypatch, cells):
+    scores = me.Scores(make_scores(n_topics=37), runs=range(6), topics=range(37), measures=["AP", "TER", "RR"])
+    whole = me.uir(scores, reference=["AP", "TER"])
+    with small_blocks(monkeypatch, scores.values, cells):
+        np.testing.assert_array_equal(me.uir(scores, reference=["AP", "TER"]).ratio, whole.ratio)
+
+
+def test_pairs_of_runs_that_are_many_are_compared_in_blocks_of_scores_in_memory(monkeypatch):
+    values = make_scores(n_runs=13, n_topics=37)
+    scores = me.Scores(values, runs=range(13), topics=range(37), measures=["AP", "TER", "RR"])
+    options = {"reference": ["AP", "TER"], "n_bootstrap": 30}
+    with pytest.warns(MetaevalWarning):
+        whole = me.coverage(scores, **options)
+    monkeypatch.setattr(blocks, "LARGE", values.nbytes)
+    monkeypatch.setattr("metaeval.analyses.coverage.coverage_of_sets", None)
+    with pytest.warns(MetaevalWarning):
+        np.testing.assert_array_equal(me.coverage(scores, **options).resampled, whole.resampled)

@@ -1,0 +1,61 @@
+"""Differences of every two runs on every topic, of which memory holds those of one run and a block of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from metaeval.stats import blocks
+from metaeval.stats._check import FloatArray
+from metaeval.stats.blocks import split_runs
+from metaeval.stats.progress import tell
+from metaeval.stats.scale import Scaled
+
+
+def are_many(n_runs: int, n_topics: int) -> bool:
+    """Whether the differences of all pairs of runs are too many to hold them at once.
+
+    Parameters
+    ----------
+    n_runs, n_topics : int
+
+    Returns
+    -------
+    bool
+    """
+    return 4 * n_runs * (n_runs - 1) * n_topics > blocks.LARGE
+
+
+def split_pairs(scores: Scaled, what: str) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield the differences of runs, the first less the second, some pairs at a time, and tell how far that has come.
+
+    Parameters
+    ----------
+    scores : Scaled
+        Of shape (run, topic, measure).
+    what : str
+        What is done with them, which is told.
+
+    Yields
+    ------
+    pairs : slice
+        Their places in the order of ``np.triu_indices(n_runs, 1)``.
+    gaps : ndarray, shape (pair, topic, measure)
+    """
+    n_runs = len(scores.values)
+    n_pairs, done = n_runs * (n_runs - 1) // 2, 0
+    for ones in split_runs(scores.values):
+        left = scores[ones]
+        for others in split_runs(scores.values):
+            if others.stop <= ones.start:
+                continue
+            right = left if others == ones else scores[others]
+            for run in range(ones.start, ones.stop):
+                start = max(run + 1, others.start)
+                if start >= others.stop:
+                    continue
+                # Pairs of one run are one after the other, behind those of the runs before it.
+                first = run * n_runs - run * (run + 1) // 2 + start - run - 1
+                pairs = slice(first, first + others.stop - start)
+                yield pairs, left[run - ones.start] - right[start - others.start :]
+                done += pairs.stop - pairs.start
+            tell(what, done, n_pairs)
