@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.errors import format_count
 from metaeval.stats._check import FloatArray
 from metaeval.stats.progress import tell
 from metaeval.stats.resampled_sums import WEIGHTS_HELD, TopicSums, draw_weights
@@ -58,7 +59,7 @@ def coverage_of_sets(values: FloatArray, places: npt.ArrayLike, members: npt.Arr
     a_pass = max(1, WEIGHTS_HELD // n_pairs)
     passes = -(-len(sets) // a_pass)
     held = 8 * n_pairs * min(len(sets), a_pass)
-    _announce(scores, f"counts of {held / 2**20:,.0f} MB for {len(sets):,} reference sets", passes)
+    _announce(scores, f"counts of {held / 2**20:,.1f} MB for {format_count(len(sets), 'reference set')}", passes)
     parts = []
     for start in range(0, len(sets), a_pass):
         together = sets[start : start + a_pass]
@@ -93,7 +94,7 @@ def coverage_resampled(values: FloatArray, places: npt.ArrayLike, key: int, n_tr
     a_pass = max(1, min(n_trials, WEIGHTS_HELD // (n_topics + n_pairs)))
     held = 8 * a_pass * (n_topics + n_pairs)
     passes = -(-n_trials // a_pass)
-    _announce(scores, f"weights of topics and counts of {held / 2**20:,.0f} MB for {n_trials:,} resamples", passes)
+    _announce(scores, f"weights of topics and counts of {held / 2**20:,.1f} MB for {n_trials:,} resamples", passes)
     sums, found = TopicSums(scores), np.empty((n_trials, n_measures))
     few = max(1, CELLS // (n_pairs * (n_measures + 1)))
     for start in range(0, n_trials, a_pass):

@@ -61,10 +61,12 @@ def is_resumable() -> bool:
     return _folder.get() is not None
 
 
-def run_kept_tasks(
-    tasks: Sequence[Any], names: Sequence[str], *, n_jobs: int, prefer: str | None = None
-) -> list[npt.NDArray[Any]]:
-    """Return the arrays that tasks make; inside `resumable`, those that are kept are not made again.
+def iterate_kept_tasks(
+    tasks: Sequence[Any], names: Sequence[str], *, n_jobs: int, prefer: str | None = None, require: str | None = None
+) -> Iterator[npt.NDArray[Any]]:
+    """Yield the arrays that tasks make, each as soon as it and those before it are there, so that none is held.
+
+    Inside `resumable`, those that are kept are not made again.
 
     Parameters
     ----------
@@ -74,31 +76,6 @@ def run_kept_tasks(
         Of the tasks: equal names have equal results, always.
     n_jobs, prefer : optional
         As `run_tasks` takes them.
-
-    Returns
-    -------
-    list of ndarray
-        In the order of the tasks.
-
-    Raises
-    ------
-    MetaevalError
-        If finished work cannot be written.
-    """
-    if not is_resumable():
-        return run_tasks(tasks, n_jobs=n_jobs, prefer=prefer)
-    return list(iterate_kept_tasks(tasks, names, n_jobs=n_jobs, prefer=prefer))
-
-
-def iterate_kept_tasks(
-    tasks: Sequence[Any], names: Sequence[str], *, n_jobs: int, prefer: str | None = None, require: str | None = None
-) -> Iterator[npt.NDArray[Any]]:
-    """Yield the arrays that tasks make, each as soon as it and those before it are there, so that none is held.
-
-    Parameters
-    ----------
-    tasks, names, n_jobs, prefer
-        As `run_kept_tasks` takes them.
     require : {"sharedmem"}, optional
         Use threads, whatever backend was asked for.
 

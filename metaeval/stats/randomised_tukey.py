@@ -129,7 +129,9 @@ def randomised_tukey_hsd(
         names = name_blocks(begin_name(units.shape, key, units), blocks) if kept else [str(block) for block in blocks]
         if kept or len(blocks) > joblib.effective_n_jobs(n_jobs):
             ranges = []
-            for block, found in zip(blocks, iterate_kept_tasks(tasks, names, n_jobs=n_jobs, prefer="threads"), strict=True):
+            for block, found in zip(
+                blocks, iterate_kept_tasks(tasks, names, n_jobs=n_jobs, prefer="threads"), strict=True
+            ):
                 ranges.append(found)
                 tell("permuting", block.stop - first_trial, n_permutations)
         else:
@@ -260,7 +262,8 @@ def _divide_trials(
 
             jobs = joblib.effective_n_jobs(n_jobs)
         share = -(-n_trials // jobs)
-        of_each = max(1, share * work // (KEPT_WORK if engine == "numba" else KEPT_WORK // NUMPY_TIMES))
+        times = 1 if engine == "numba" else NUMPY_TIMES
+        of_each = max(1, times * share * work // KEPT_WORK)
         # Every job has as many blocks, and whole vectors of sixteen trials.
         size = max(SMALLEST_BLOCK, share if of_each == 1 else -(-share // of_each // 16) * 16)
     end = first_trial + n_trials
