@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -38,7 +39,7 @@ def write_facts(root: Path) -> dict[str, list[str]]:
     Parameters
     ----------
     root : Path
-        The folder of results/ and benchmarks/.
+        The folder of results/, benchmarks/ and docs/.
 
     Returns
     -------
@@ -66,7 +67,7 @@ def write_facts(root: Path) -> dict[str, list[str]]:
         "reliability": describe_reliability(means),
         "reliability in short": order_changes(means),
         "unequal spread": describe_unequal_spread(rates),
-        "trec-web-2013": show_power(pd.read_csv(results / "trec" / "trec-web-2013" / "power.csv")),
+        "answer": show_answer(json.loads((root / "docs" / "answer" / "answer.json").read_text("utf-8"))),
         "lq2021/table 7": compare_preferences(pd.read_csv(results / "lq2021" / "stc3" / "comparison.csv")),
         "workers": tabulate_workers(pd.read_csv(measured / "workers.csv")),
         "engines": compare_engines(pd.read_csv(measured / "tukey.csv")),
@@ -204,26 +205,25 @@ def describe_unequal_spread(rates: pd.DataFrame) -> list[str]:
     ]
 
 
-def show_power(power: pd.DataFrame) -> list[str]:
-    """Return the picture of the TREC 2013 Web track with what the measures find there.
+def show_answer(answer: dict[str, str]) -> list[str]:
+    """Return the picture of a comparison, with its verdict and the command that makes both.
 
     Parameters
     ----------
-    power : DataFrame
-        results/trec/trec-web-2013/power.csv.
+    answer : dict
+        docs/answer/answer.json.
 
     Returns
     -------
     list of str
         Markdown.
     """
-    found = power.sort_values("#sig", ascending=False)
-    listed = ", ".join(f"{measure} {n}" for measure, n in zip(found["measure"], found["#sig"], strict=True))
     return [
-        "![Discriminative power curves of six retrieval measures on the TREC 2013 Web track]"
-        "(results/trec/trec-web-2013/power.svg)\n\n"
-        "*Discriminative power: the closer a curve is to the origin, the more pairs of runs the measure finds significantly "
-        f"different. Of {found['#all'].iloc[0]} pairs here: {listed}. From [results/trec](results/trec/README.md).*"
+        "![The answer of a comparison: how a measure ranks runs, how consistent it is, what it finds significant, and what "
+        "it contradicts](docs/answer/answer.svg)\n\n"
+        f"*{answer['verdict']}*\n\n"
+        f"The answer of `{answer['command']}`, whose report has all tables and figures; `python docs/render_answer.py` renews "
+        "it."
     ]
 
 

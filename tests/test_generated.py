@@ -48,6 +48,8 @@ def test_every_writer_has_a_page_that_asks_for_it(writers):
 def test_a_page_that_was_changed_by_hand_is_mended(tmp_path):
     for folder in ("results", "benchmarks"):
         (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "answer").symlink_to(ROOT / "docs" / "answer")
     page = tmp_path / "README.md"
     page.write_text("A\n<!-- generated: unequal spread -->\nIt never errs.\n<!-- end -->\nB\n", "utf-8")
     assert renew_pages(tmp_path) == [page]

@@ -1,6 +1,8 @@
 """What is released agrees with itself: version, changelog, citation, requirements, and documentation without other hosts."""
 
 import importlib.util
+import json
+import os
 import re
 import shlex
 import tomllib
@@ -54,6 +56,17 @@ def test_a_page_that_asks_another_host_would_be_found(tmp_path):
     (tmp_path / "a.css").write_text("@font-face { src: url('https://e.org/f.woff2') } p { background: url(data:x) }")
     found = " ".join(check.find_loads(tmp_path))
     assert re.findall(r"\w\.org", found) == ["b.org", "c.org", "d.org", "e.org"]
+
+
+def test_the_answer_in_the_readme_is_what_its_command_says():
+    render = load_docs("render_answer")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    kept = json.loads((render.TARGET / "answer.json").read_text("utf-8"))
+    assert f"$ {render.COMMAND}" in readme
+    assert kept["verdict"] in readme
+    if not (Path(os.environ.get("METAEVAL_DATA", "data")) / "stc3").exists():
+        pytest.skip("stc3 is not in the folder that METAEVAL_DATA names")
+    assert render.describe_answer(render.compare_example()) == kept
 
 
 def test_every_formula_of_the_documentation_can_be_drawn():

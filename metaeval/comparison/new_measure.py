@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,11 @@ from metaeval.measures.isolation import TIME_LIMIT, use_time_limit
 from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.resolve import Wanted, resolve_measures
 from metaeval.show.signature import Signature, sign
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from metaeval.show.style import Size
 
 _ROBUST_RULE = f"As power, with pairs of runs tested by {QUICK_TEST}, which lets runs differ in spread."
 
@@ -151,6 +156,24 @@ class Comparison:
         from metaeval.comparison.summary import summarise
 
         return summarise(self, measure)
+
+    def plot(self, measure: str | None = None, *, size: Size = None, signature: bool = True) -> Figure:
+        """Draw what came out for a new measure: a panel for each sentence of the verdict, a row for each other measure.
+
+        Parameters
+        ----------
+        measure : str, optional
+            One of `new`; the first by default.
+        size : {"column", "page"} or (float, float), optional
+        signature : bool, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from metaeval.comparison.picture import draw_answer
+
+        return draw_answer(self, measure, size=size, signature=signature)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the summary as marks: one row per measure, each mark by a stated rule (`rules`), like ACL21, Tables 4 and 7.

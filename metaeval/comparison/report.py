@@ -64,8 +64,13 @@ def _draw_all(comparison: Comparison, aside: Path) -> None:
     """Draw every result as PDF and PNG, on all processors: drawing takes longer than computing what is drawn."""
     import joblib
 
+    from metaeval.show.drawing import save_figure
+
     tasks = [joblib.delayed(_draw)(result, aside / "figures", name) for name, result in name_results(comparison)]
     run_tasks(tasks, n_jobs=min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1)
+    for number, name in enumerate(comparison.new, start=1):
+        file = "answer" if number == 1 else f"answer-{number}"
+        save_figure(comparison.plot(name), aside / "figures", file, (".png", ".svg", ".pdf"))
 
 
 def _draw(result: Result, folder: Path, name: str) -> None:

@@ -210,6 +210,7 @@ class TestReport:
         assert not drawn
         result.write(tmp_path, figures="all")
         assert {"oq-power", "oq-power-max-t", "oq-similarity"} <= set(drawn)
+        assert {path.suffix for path in (tmp_path / "figures").glob("answer.*")} == {".png", ".svg", ".pdf"}
         with pytest.raises(MetaevalError, match="no choice of figures 'none'"):
             result.write(tmp_path, figures="none")
 

@@ -107,6 +107,28 @@ def test_several_new_measures_get_a_paragraph_and_a_summary_each(tmp_path):
             ask("AP")
 
 
+def test_the_picture_says_what_the_verdict_and_the_summary_say():
+    result = compare(["mine", "other"], matrix({"mine": 0.3, "other": 0.9, "AP": 0.5, "RR": 0.6}), **QUICK)
+    figure = result.plot("other")
+    panels = figure.axes
+    said = " ".join(" ".join(axes.get_title(loc="left").split()) for axes in panels)
+    for phrase in ("is the least consistent in 2 of 2 tests", "fewer than any other", "contradicts none of the others"):
+        assert phrase in said
+        assert phrase in result.verdict("other")
+    assert "(" not in said
+    rows = result.summary("other").drop(index="other")[::-1]
+    assert [tick.get_text() for tick in panels[0].get_yticklabels()] == rows.index.tolist() == ["RR", "AP", "mine"]
+    drawn = [line for line in panels[0].lines if line.get_marker() not in ("None", None, "")]
+    assert [float(line.get_xdata()[0]) for line in drawn] == pytest.approx(rows["tau"].tolist())
+    ends = [
+        line.get_xdata() for line in panels[2].lines if line.get_marker() == "None" and len(set(line.get_ydata())) == 1
+    ]
+    assert np.array(ends) == pytest.approx(100 * rows[["difference_low", "difference_high"]].to_numpy())
+    assert [bar.get_width() for bar in panels[3].patches] == [0, 0, 0]
+    with pytest.raises(me.MetaevalError, match="'AP' is no new measure"):
+        result.plot("AP")
+
+
 def test_a_further_new_measure_is_told_of_as_if_it_came_first():
     scores = matrix({"mine": 0.3, "other": 0.9, "AP": 0.5, "RR": 0.6})
     both, turned = (compare(names, scores, **QUICK) for names in (["mine", "other"], ["other", "mine"]))
