@@ -27,6 +27,15 @@ def show_chart(spec: dict[str, Any], description: str, *, height: int = 260) -> 
     st.vega_lite_chart({**spec, "height": height}, width="stretch", alt=description)
 
 
+def _finite(value: float, digits: int = 6) -> float | None:
+    """Return a number as JSON can hold it: nothing where it is none."""
+    return round(float(value), digits) if np.isfinite(value) else None
+
+
+def _number(value: Any) -> float | None:
+    return _finite(value, 12) if isinstance(value, int | float) else None
+
+
 def draw_matrix(
     values: np.ndarray, rows: Sequence[str], columns: Sequence[str], titles: tuple[str, str, str], digits: int = 2
 ) -> dict[str, Any]:
@@ -44,9 +53,15 @@ def draw_matrix(
     -------
     dict
     """
-    largest, least = float(np.nanmax(values)), float(np.nanmin(values))
+    there = values[np.isfinite(values)]
+    least, largest = (float(there.min()), float(there.max())) if len(there) else (0.0, 1.0)
     data = [
-        {"row": row, "column": column, "value": round(float(values[i, j]), 6), "text": f"{values[i, j]:.{digits}f}"}
+        {
+            "row": row,
+            "column": column,
+            "value": _finite(values[i, j]),
+            "text": "–" if np.isnan(values[i, j]) else f"{values[i, j]:.{digits}f}".replace("inf", "∞"),
+        }
         for i, row in enumerate(rows)
         for j, column in enumerate(columns)
     ]
@@ -141,7 +156,7 @@ def draw_lines(
     dict
     """
     data = [
-        {"name": name, "x": float(x), "y": round(float(y), 6)}
+        {"name": name, "x": float(x), "y": _finite(y)}
         for name, (xs, ys) in points.items()
         for x, y in zip(xs, ys, strict=True)
     ]
@@ -194,7 +209,7 @@ def draw_surface(
     dict
     """
     half = (float(x[1] - x[0]) / 2, float(y[1] - y[0]) / 2)
-    data = [
+    data: list[dict[str, Any]] = [
         {
             "x": float(a) - half[0], "x2": float(a) + half[0], "y": float(b) - half[1], "y2": float(b) + half[1],
             "share_x": float(a), "share_y": float(b), "value": round(float(values[i, j]), 6),
@@ -204,7 +219,7 @@ def draw_surface(
         for j, a in enumerate(x)
         if np.isfinite(values[i, j])
     ]  # fmt: skip
-    reach = max(float(np.nanmax(np.abs(values))), 1e-9)
+    reach = max([1e-9, *(abs(one["value"]) for one in data)])
     return {
         "data": {"values": data},
         "mark": "rect",
@@ -242,8 +257,7 @@ def draw_intervals(rows: Sequence[dict[str, Any]], title: str) -> dict[str, Any]
     """
     names = list(dict.fromkeys(str(row["name"]) for row in rows))
     data = [
-        {"name": str(row["name"]), "value": row["value"], "low": row.get("low"), "high": row.get("high")}
-        for row in rows
+        {"name": str(row["name"]), **{key: _number(row.get(key)) for key in ("value", "low", "high")}} for row in rows
     ]
     y = {"field": "name", "type": "nominal", "sort": names, "title": None, "axis": {"labelLimit": 220}}
     tooltip = [{"field": "name"}, *({"field": key, "format": ".3f"} for key in ("value", "low", "high"))]

@@ -188,6 +188,8 @@ def parse_labels(text: str) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArr
         if len(labels) != 3:
             raise MetaevalError(f"line {number} has {len(labels)} labels; write gold, first run, second run")
         rows.append(labels)
+    if not rows:
+        raise MetaevalError("there are no labels yet: on each line write gold, first run, second run")
     classes = stated or _sort_labels({label for row in rows for label in row})
     _check_classes(classes, "classes")
     place = {label: position for position, label in enumerate(classes)}
@@ -198,8 +200,6 @@ def parse_labels(text: str) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArr
                 raise MetaevalError(f"line {number}: {shorten(label)!r} is none of the classes {', '.join(classes)}")
         for run, label in enumerate(predicted):
             matrices[run, place[gold], place[label]] += 1
-    if not rows:
-        raise MetaevalError("there are no labels yet: on each line write gold, first run, second run")
     return classes, matrices[0], matrices[1]
 
 

@@ -14,11 +14,14 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from metaeval.errors import MetaevalError, shorten
 
 MOST_FILES = 500
+SEVERAL = "folder"
+"""What commands call several files that were sent together."""
+_SENT = re.compile(r"\bsent-\d+/")
 _NOTE = "metaeval: note: "
 _PATIENCE = 3.0  # seconds that a stopped command has to clear up
 
@@ -26,13 +29,15 @@ _PATIENCE = 3.0  # seconds that a stopped command has to clear up
 class Workspace:
     """A temporary folder of one visitor, which goes with the visit.
 
-    Whatever visitors send is written below it, under a name of letters, digits, dots, hyphens and underscores. Commands
-    run in the folder itself, where nothing that was sent lies: programs read settings, and Python modules, from there.
+    Whatever visitors send is written below it, under a name that stays there. Commands run in the folder itself, where
+    nothing that was sent lies: programs read settings, and Python modules, from there.
     """
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="metaeval-app-"))
         self.job: Job | None = None
+        self.opened: tuple[object, Any] = (None, None)
+        """The scores that were read last, and what they were read from: they too go with the visit."""
         self._folders = 0
         self._kept: tuple[object, str] = (None, "")
         self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
@@ -41,15 +46,16 @@ class Workspace:
         """End what is running and remove the folder."""
         if self.job is not None:
             self.job.stop()
+        self.opened = (None, None)
         self._remove()
 
-    def keep(self, files: Sequence[tuple[str, bytes]], sending: object = None) -> str:
+    def keep(self, files: Sequence[tuple[str, Callable[[], bytes]]], sending: object = None) -> str:
         """Write files that were sent, and return what commands call them: a file, or the folder of several.
 
         Parameters
         ----------
-        files : sequence of (str, bytes)
-            Name and content.
+        files : sequence of (str, callable)
+            Name, and what returns the content.
         sending : object, optional
             What was written last is not written again under the same value, other than None.
 
@@ -75,11 +81,18 @@ class Workspace:
             for earlier in self.path.glob("sent-*"):
                 shutil.rmtree(earlier, ignore_errors=True)
         folder = self._add_folder("sent")
-        for name, (_, content) in zip(names, files, strict=True):
-            (folder / name).write_bytes(content)
-        kept = f"{folder.name}/{names[0]}" if len(files) == 1 else folder.name
-        self._kept = (sending, kept)
-        return kept
+        if len(files) > 1:  # always of the same name, because draws depend on what the scores are called
+            folder = folder / SEVERAL
+            folder.mkdir()
+        for name, (_, read) in zip(names, files, strict=True):
+            (folder / name).write_bytes(read())
+        source = (folder if len(files) > 1 else folder / names[0]).relative_to(self.path).as_posix()
+        self._kept = (sending, source)
+        return source
+
+    def name_files(self, text: str) -> str:
+        """Return a message that calls files as the visitor does, not by where they lie here."""
+        return _SENT.sub("", text.replace(f"{self.path}{os.sep}", ""))
 
     def new_folder(self) -> Path:
         """Return an empty folder for the results of a command."""
@@ -137,7 +150,7 @@ class Visits:
 
 
 def clean_name(name: str) -> str:
-    """Return a file's name that is safe to write and no option of a command: its last part, without other letters.
+    """Return a file's name that is safe to write and no option of a command: its last part, the same where that will do.
 
     Parameters
     ----------
@@ -149,11 +162,19 @@ def clean_name(name: str) -> str:
 
     Examples
     --------
-    >>> clean_name("../../etc/pass wd.csv"), clean_name("--out"), clean_name("..")
-    ('pass_wd.csv', 'out', 'scores')
+    >>> clean_name("../../etc/scores (1).csv"), clean_name("--out"), clean_name(".."), clean_name("a<b>.csv")
+    ('scores (1).csv', 'out', 'scores', 'a_b_.csv')
     """
     last = name.replace("\\", "/").rpartition("/")[2]
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", last).lstrip("-._")[-100:].lstrip("-._") or "scores"
+    kept = re.sub(r'[<>:"|?*]+', "_", "".join(letter if letter.isprintable() else "_" for letter in last))
+    stem, dot, suffix = kept.strip().lstrip("-. ").rstrip(". ").rpartition(".")
+    if not dot or len(suffix) > 20:
+        stem, dot, suffix = f"{stem}{dot}{suffix}", "", ""
+    # File systems count bytes.
+    return (stem.encode("utf-8", "replace")[:_LONGEST_NAME].decode("utf-8", "ignore") or "scores") + dot + suffix
+
+
+_LONGEST_NAME = 150
 
 
 class Job:
@@ -222,7 +243,7 @@ class Job:
     def problem(self) -> str:
         """Return in a sentence why it failed."""
         said = self.lines()
-        return shorten(re.sub(r"\bsent-\d+/", "", said[-1])) if said else "the computation ended without a word"
+        return shorten(_SENT.sub("", said[-1])) if said else "the computation ended without a word"
 
     @staticmethod
     def _read(file: IO[bytes]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import signal
 import socket
-import sys
 import threading
 import time
 import webbrowser
@@ -14,13 +15,19 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from metaeval.app.measures import VARIABLE
 from metaeval.errors import MetaevalError
+from metaeval.files.reading import LARGEST_FILE_OPTION
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8501
 MOST_MEGABYTES = 200
 """Size of a file that is sent to the page."""
+
+MOST_UNPACKED = 1 << 30
+"""Bytes that a file may have when it is unpacked, unless the environment says otherwise: all visitors share one process."""
+
+EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (only what somebody asks for)
+"""What listens on all addresses of the machine, and where the machine itself finds it."""
 
 
 def launch(
@@ -46,18 +53,56 @@ def launch(
     """
     if find_spec("streamlit") is None:
         raise MetaevalError('the playground needs Streamlit: pip install "metaeval[app]"')
-    port = find_port(host, port)
+    numeric = find_address(host)
+    port = find_port(numeric, port)
     if measures:
+        from metaeval.app.measures import hand_over
         from metaeval.measures import measure
 
         for one in measures:
             measure(one)  # says now what is wrong with it
-        os.environ[VARIABLE] = "\n".join(_make_absolute(one) for one in measures)
-    address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"  # noqa: S104  (what the user asked for)
-    print(f"metaeval: the playground is at {address} (Ctrl-C stops it)", file=sys.stderr)
+        hand_over(_make_absolute(one) for one in measures)
+    os.environ.setdefault(LARGEST_FILE_OPTION, str(MOST_UNPACKED))
+    place = EVERY_ADDRESS.get(numeric, host)
+    address = f"http://{f'[{place}]' if ':' in place else place}:{port}"
+    print(f"metaeval: the playground is at {address} (Ctrl-C stops it)", flush=True)
     if browser:
-        threading.Thread(target=_open_when_ready, args=(host, port, address), daemon=True).start()
-    _serve(host, port)
+        threading.Thread(target=_open_when_ready, args=(place, port, address), daemon=True).start()
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
+        _serve(numeric, host, port)  # Streamlit announces itself, which would be said twice
+
+
+def find_address(host: str) -> str:
+    """Return the number of an address to listen on.
+
+    Parameters
+    ----------
+    host : str
+        A name or a number, of IP version 4 or 6.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such address.
+
+    Examples
+    --------
+    >>> find_address("127.0.0.1")
+    '127.0.0.1'
+    """
+    # No name at all would stand for every address of the machine, which nobody means by it.
+    if not host.strip():
+        raise MetaevalError("an address to listen on has letters or digits: name one with --host, such as 127.0.0.1")
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise MetaevalError(f"there is no address {host!r} to listen on: name another with --host") from None
+    # Most names that have several, such as localhost, mean the one of version 4.
+    return str(min(found, key=lambda one: one[0] != socket.AF_INET)[4][0])
 
 
 def find_port(host: str, port: int | None) -> int:
@@ -66,6 +111,7 @@ def find_port(host: str, port: int | None) -> int:
     Parameters
     ----------
     host : str
+        As `find_address` returns it.
     port : int or None
 
     Returns
@@ -75,20 +121,23 @@ def find_port(host: str, port: int | None) -> int:
     Raises
     ------
     MetaevalError
-        If it is taken, or none is free.
+        If it is taken, none is free, or the address is none of this machine.
     """
     wanted = range(FIRST_PORT, FIRST_PORT + 100) if port is None else range(port, port + 1)
+    problem = ""
     for one in wanted:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
+        try:
+            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind((host, one))
-            except OSError as error:
-                problem = error
-                continue
-            return one
+        except OSError as error:
+            if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                raise MetaevalError(f"{host} is no address of this machine: name another with --host") from None
+            problem = str(error.strerror)
+            continue
+        return one
     taken = f"port {port}" if port is not None else f"every port from {FIRST_PORT} to {wanted[-1]}"
-    raise MetaevalError(f"{taken} of {host} cannot be used ({problem.strerror}): name another with --port")
+    raise MetaevalError(f"{taken} of {host} cannot be used ({problem}): name another with --port")
 
 
 def _make_absolute(reference: str) -> str:
@@ -99,17 +148,19 @@ def _make_absolute(reference: str) -> str:
 def _open_when_ready(host: str, port: int, address: str) -> None:
     for _ in range(100):
         time.sleep(0.1)
-        with socket.socket() as probe:
-            if probe.connect_ex((host, port)) == 0:
-                webbrowser.open(address)
-                return
+        with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1):
+            webbrowser.open(address)
+            return
 
 
-def _serve(host: str, port: int) -> None:
+def _serve(numeric: str, host: str, port: int) -> None:
+    from streamlit import net_util
     from streamlit.web.cli import main as streamlit
 
+    # Where a page of somebody else knocks, Streamlit would ask a server on the internet for this machine's address.
+    net_util.get_external_ip = lambda: None
     settings: dict[str, Any] = {
-        "server.address": host,
+        "server.address": numeric,
         "server.port": port,
         "server.headless": "true",  # the browser is opened here, and no address for letters is asked for
         "server.fileWatcherType": "none",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from metaeval.app.parts import STYLE
+from metaeval.app.parts import STYLE, say_errors
 from metaeval.app.views import closeness, two_distributions, two_runs, your_scores
 
 PAGES = {
@@ -26,4 +26,5 @@ page = st.segmented_control(
     bind="query-params",
     label_visibility="collapsed",
 )
-PAGES[str(page)]()
+with say_errors():
+    PAGES[str(page)]()

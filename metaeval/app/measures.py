@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
+import numpy as np
+
+from metaeval.errors import MeasureError, format_option
 from metaeval.measures import Measure, measure, measures
 from metaeval.measures.base import Kind
+from metaeval.measures.isolation import StoppedError, use_time_limit
 
 VARIABLE = "METAEVAL_APP_MEASURES"
-"""Environment variable by which the command hands over ``FILE.py:FUNCTION``, one a line: no page runs other code."""
+"""Environment variable by which the command hands over ``FILE.py:FUNCTION``, as a list: no page runs other code."""
+
+TIME_LIMIT = 5.0
+"""Seconds that a measure of the user's may take for one edit of a page."""
+
+_stopped: dict[str, str] = {}
+"""Why a measure is not asked again: otherwise every edit of every visitor would wait for it."""
+
+
+def hand_over(references: Iterable[str]) -> None:
+    """State which measures of the user's the pages are to offer.
+
+    Parameters
+    ----------
+    references : iterable of str
+        ``FILE.py:FUNCTION``, each with its full path.
+    """
+    os.environ[VARIABLE] = json.dumps(list(references))
 
 
 @cache
 def _own(named: str) -> tuple[Measure, ...]:
-    return tuple(measure(one) for one in named.splitlines() if one)
+    return tuple(measure(one) for one in json.loads(named or "[]"))
 
 
 def find_measures(kind: Kind) -> list[Measure]:
@@ -31,3 +55,34 @@ def find_measures(kind: Kind) -> list[Measure]:
     own = [one for one in _own(os.environ.get(VARIABLE, "")) if one.kind == kind]
     names = {str(one) for one in own}
     return own + [one for one in measures() if one.kind == kind and str(one) not in names]
+
+
+def evaluate(one: Measure, *arrays: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Score as `Measure.evaluate` does; a measure that takes too long, or ends its process, is not asked again.
+
+    Parameters
+    ----------
+    one : Measure
+    *arrays : array_like
+        As `Measure.evaluate` takes them.
+
+    Returns
+    -------
+    scores : ndarray of float64, shape (...)
+    undefined : ndarray of bool, shape (...)
+
+    Raises
+    ------
+    MeasureError
+        If the measure cannot be computed, or could not in time.
+    """
+    name = str(one)
+    if name in _stopped:
+        raise MeasureError(_stopped[name])
+    try:
+        with use_time_limit(TIME_LIMIT):
+            return one.evaluate(*arrays)
+    except StoppedError as error:
+        why = str(error).replace(f" ({format_option('time_limit')})", "")  # which pages have no field for
+        _stopped[name] = f"{why}. {name} is left out until the playground is started again"
+        raise MeasureError(_stopped[name]) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +12,7 @@ import streamlit as st
 
 from metaeval.app.inputs import format_numbers
 from metaeval.app.presets import Page, find_presets
-from metaeval.errors import MetaevalError, visible
+from metaeval.errors import MetaevalError, shorten, visible
 
 STYLE = """<style>
 .stMainBlockContainer{padding-top:3.5rem}
@@ -99,18 +100,30 @@ _MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
 @contextmanager
-def say_errors(folder: str = "") -> Iterator[None]:
-    """Show what is wrong with an input in a sentence, and leave out what depends on it.
+def say_errors(name: Callable[[str], str] = str) -> Iterator[None]:
+    """Show what is wrong in a sentence, and leave out what depends on it.
 
     Parameters
     ----------
-    folder : str, optional
-        Where the visitor's files are: what they are called does not begin with it.
+    name : callable, optional
+        Replaces the places of files in a message by what the visitor calls them.
+
+    Raises
+    ------
+    Exception
+        What is a bug, under METAEVAL_DEBUG; otherwise that is said in a sentence too.
     """
     try:
         yield
     except MetaevalError as error:
-        st.error(plain(str(error).replace(f"{folder}/", "") if folder else str(error)))
+        st.error(plain(name(str(error))))
+    except MemoryError:
+        st.error("There is not enough memory for data of this size.")
+    except Exception as error:
+        if os.environ.get("METAEVAL_DEBUG"):
+            raise
+        said = shorten(f"This is a bug of metaeval: {type(error).__name__}: {error}")
+        st.error(plain(f"{name(said)} (metaeval app under METAEVAL_DEBUG=1 shows where)"))
 
 
 def choose_preset(page: Page, key: str, fill: Callable[[dict[str, Any]], dict[str, str]]) -> None:
@@ -194,6 +207,6 @@ def link_numbers(key: str, numbers: Sequence[float], labels: Sequence[str], what
             column.number_input(name, min_value=0, max_value=1_000_000, step=1, key=field, on_change=write)
 
 
-def format_score(value: float, digits: int = 4) -> str:
+def format_score(value: float, digits: int = 4, *, sign: bool = False) -> str:
     """Write a score with a fixed number of digits; what cannot be computed is a dash."""
-    return "–" if value != value else f"{value:.{digits}f}"
+    return "–" if value != value else f"{value:{'+' * sign}.{digits}f}"

@@ -209,9 +209,9 @@ def read_text(path: PathLike) -> str:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError("the file is UTF-16, not UTF-8", file=path, hint="save it as UTF-8")
     if b"\0" in content:
-        raise DataError(
-            "the file is binary, not text", file=path, line=content.count(b"\n", 0, content.index(b"\0")) + 1
-        )
+        hint = next((hint for start, hint in _BINARY.items() if content.startswith(start)), None)
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise DataError("the file is binary, not text", file=path, line=line, hint=hint)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -220,6 +220,17 @@ def read_text(path: PathLike) -> str:
     if not text.strip():
         raise DataError("the file is empty", file=path)
     return text
+
+
+_BINARY = {
+    b"PK\x03\x04": "an Excel workbook is exported as CSV first, a ZIP archive is unpacked",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook is exported as CSV first",
+    b"\x1f\x8b": "unpack it with gzip -d first",
+    b"BZh": "unpack it with bzip2 -d first",
+    b"\xfd7zXZ": "unpack it with xz -d first",
+    b"PAR1": "a Parquet file has a name that ends in .parquet",
+}
+"""What to do about a file that is no text, by its first bytes."""
 
 
 def _not_utf8(path: PathLike, content: bytes, error: UnicodeDecodeError) -> NoReturn:

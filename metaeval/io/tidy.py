@@ -248,7 +248,7 @@ def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[st
         columns: dict[str, Any] = {}
         for name in labels:
             if name in names:
-                columns[name] = _label_column(table.column(theirs[name]))
+                columns[name] = _label_column(table.column(theirs[name]), path)
         if "measure" not in names:
             columns["measure"] = np.full(len(table), measure or _name_measure(names, columns_there, path), dtype=object)
         kind = table.schema.field(theirs["score"]).type
@@ -271,8 +271,11 @@ def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[st
 _BYTES_A_ROW = 100
 """What a row takes in memory, about, while it is read."""
 
+_LONGEST_LABEL = 100_000
+"""Letters of a label, one copy of which would be made for each of its rows."""
 
-def _label_column(column: Any) -> np.ndarray:
+
+def _label_column(column: Any, path: PathLike) -> np.ndarray:
     """Return labels as an array of text, None where one is missing; equal ones share one text."""
     import pyarrow as pa
 
@@ -281,7 +284,11 @@ def _label_column(column: Any) -> np.ndarray:
     whole = column.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
-    labels = np.array([*whole.dictionary.cast(pa.string()).to_pylist(), None], dtype=object)
+    texts = whole.dictionary.cast(pa.string()).to_pylist()
+    longest = max((len(one) for one in texts if one is not None), default=0)
+    if longest > _LONGEST_LABEL:
+        raise DataError(f"there is a label of {longest:,} letters; up to {_LONGEST_LABEL:,} can be read", file=path)
+    labels = np.array([*texts, None], dtype=object)
     codes = whole.indices.fill_null(len(labels) - 1).to_numpy()
     if len(codes) and not 0 <= codes.min() <= codes.max() < len(labels):
         raise ValueError("there is a label beyond its dictionary")

@@ -17,27 +17,33 @@ FLAGS = [
 ]  # fmt: skip
 
 
+def wait_for(address, process):
+    """Wait until a playground answers."""
+    began = time.monotonic()
+    while True:
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=2)  # noqa: S310  (our own address)
+            return
+        except OSError:
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() - began < 120, "the playground does not answer"
+            time.sleep(0.1)
+
+
 @contextmanager
 def running_app(*options):
-    """Yield the address of a playground, and how many seconds it took to answer."""
+    """Yield the address of a playground."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     words = [sys.executable, "-m", "metaeval", "app", "--no-browser", "--port", str(port), *options]
-    began = time.monotonic()
     process = subprocess.Popen(
-        words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+        words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True,
+    )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
-        while True:
-            try:
-                urllib.request.urlopen(f"{address}/_stcore/health", timeout=2)  # noqa: S310  (our own address)
-                break
-            except OSError:
-                assert process.poll() is None, process.stderr.read().decode()
-                assert time.monotonic() - began < 120, "the playground does not answer"
-                time.sleep(0.05)
+        wait_for(address, process)
         yield address
     finally:
         process.send_signal(signal.SIGHUP)  # the terminal is closed: it ends in order, so that temporary folders go

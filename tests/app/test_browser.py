@@ -16,6 +16,13 @@ if CHROMIUM is None:
 
 PAGES = ("Closeness", "Two runs", "Two distributions", "Your scores")
 PATIENCE = 60_000
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 900}
+STILL = """addEventListener("DOMContentLoaded", () => {
+  const style = document.createElement("style");
+  style.textContent = "*, ::before, ::after {animation: none !important; transition: none !important}";
+  document.head.append(style);
+})"""
+"""What turns while a command runs would be painted sixty times a second, without a graphics card."""
 CSV = "run,topic,measure,score\n" + "".join(
     f"{run},{topic},{measure},{(3 * k + 5 * topic + len(measure) * (topic % 4)) % 11 / 11 + k / 9}\n"
     for k, run in enumerate("abcdef")
@@ -38,18 +45,25 @@ def browser():
         opened.close()
 
 
-@pytest.fixture(params=[1280, 390], ids=["desk", "phone"])
-def page(request, browser, address):
-    context = browser.new_context(viewport={"width": request.param, "height": 900})
+@pytest.fixture(scope="module")
+def context(browser):
+    with browser.new_context(
+        viewport=DESK, reduced_motion="reduce"
+    ) as opened:  # one, so that files are sent to it once
+        opened.set_default_timeout(PATIENCE)
+        opened.add_init_script(STILL)
+        yield opened
+
+
+@pytest.fixture
+def page(context, address):
     page = context.new_page()
-    page.set_default_timeout(PATIENCE)
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda one: asked.append(urlsplit(one.url).hostname))
-    page.goto(address)
     yield page
-    context.close()
+    page.close()
     assert not said
     assert {one for one in asked if one} == {"127.0.0.1"}
 
@@ -59,13 +73,23 @@ def go(page, name):
     page.get_by_role("heading", name=name, level=1).wait_for()
 
 
-def test_all_pages_a_file_a_broken_file_and_a_report(page):
+def find_width(page):
+    """By how many pixels the page is wider than the window."""
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def test_all_pages_a_file_a_broken_file_and_a_report(page, address):
+    page.goto(address)
+    sizes = [DESK, PHONE]
     for name in PAGES:
         go(page, name)
         assert page.locator('[data-testid="stException"]').count() == 0
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 1, f"{name} is {wide} px too wide"
+        for size in sizes:
+            page.set_viewport_size(size)
+            assert find_width(page) <= 1, f"{name} is {find_width(page)} px too wide at {size}"
+        sizes.reverse()  # every change of width draws all charts again
     send = page.locator('input[type="file"]')
+    page.set_viewport_size(PHONE)
     send.set_input_files(
         {"name": "broken.csv", "mimeType": "text/csv", "buffer": b"run,topic,measure,score\na,1,AP,high\n"}
     )
@@ -75,6 +99,8 @@ def test_all_pages_a_file_a_broken_file_and_a_report(page):
     page.get_by_role("button", name="Remove broken.csv").click()
     send.set_input_files({"name": "small.csv", "mimeType": "text/csv", "buffer": CSV.encode()})
     page.get_by_text("6 runs × 12 topics × 2 measures").wait_for()
+    assert find_width(page) <= 1
+    page.set_viewport_size(DESK)
     page.get_by_role("combobox", name="Question").click()
     page.get_by_role("option", name="A report on one measure").click()
     page.get_by_role("spinbutton", name="B, trials of the test").fill("200")
@@ -84,6 +110,8 @@ def test_all_pages_a_file_a_broken_file_and_a_report(page):
     with page.expect_download(timeout=180_000) as download:
         page.get_by_role("button", name="The report as a page").click(timeout=180_000)
     assert "<!doctype html>" in download.value.path().read_text(encoding="utf-8")[:200].lower()
+    page.set_viewport_size(PHONE)
+    assert find_width(page) <= 1
 
 
 def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough(page, address):
@@ -92,9 +120,11 @@ def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough(page, address):
     page.get_by_role("cell", name="Accuracy", exact=True).wait_for()
     field = page.get_by_role("textbox", name="First run")
     sync_api.expect(field).to_have_value("3 1 / 0 4", timeout=PATIENCE)
-    field.focus()
-    page.keyboard.press("Control+A")
-    page.keyboard.type("2 2 / 0 4")
-    page.keyboard.press("Control+Enter")
-    page.get_by_text("score both alike").wait_for()
-    page.wait_for_function("new URLSearchParams(location.search).get('first') === '2 2 / 0 4'")
+    for size, typed in ((DESK, "2 2 / 0 4"), (PHONE, "4 0 / 0 4")):
+        page.set_viewport_size(size)
+        field.focus()
+        page.keyboard.press("Control+A")
+        page.keyboard.type(typed)
+        page.keyboard.press("Control+Enter")
+        page.wait_for_function("typed => new URLSearchParams(location.search).get('first') === typed", arg=typed)
+        page.get_by_text("prefer A, 0 prefer B" if typed == "4 0 / 0 4" else "score both alike").wait_for()

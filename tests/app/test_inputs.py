@@ -49,7 +49,7 @@ def test_what_is_written_is_read_again():
         (parse_shares, "0 0", "sum to 0"),
         (parse_shares, "1e308 1e308", "sum to inf"),
         (parse_labels, "1 2", "line 1 has 2 labels"),
-        (parse_labels, "", "classes"),
+        (parse_labels, "", "no labels yet: on each line write"),
         (parse_labels, "classes: a, b\na b c", "'c' is none of the classes a, b"),
         (parse_labels, "classes: a, a\na a a", "named twice"),
         (parse_numbers, "<script>", "is no number"),
@@ -79,7 +79,7 @@ def test_shares_are_rescaled_and_classes_get_names():
 def test_a_file_cannot_leave_its_folder_by_its_name(name, tmp_path):
     assert clean_name(name) == "x.csv"
     workspace = Workspace()
-    kept = workspace.path / workspace.keep([(name, b"1")])
+    kept = workspace.path / workspace.keep([(name, lambda: b"1")])
     assert kept.resolve().parent.parent == workspace.path.resolve()
     assert kept.read_bytes() == b"1"
 
@@ -87,18 +87,18 @@ def test_a_file_cannot_leave_its_folder_by_its_name(name, tmp_path):
 def test_files_of_one_name_are_refused_and_several_get_a_folder():
     workspace = Workspace()
     with pytest.raises(MetaevalError, match="two files are called a.txt"):
-        workspace.keep([("a.txt", b""), ("x/a.txt", b"")])
-    folder = workspace.keep([("a.txt", b"1"), ("b.txt", b"2")])
+        workspace.keep([("a.txt", bytes), ("x/a.txt", bytes)])
+    folder = workspace.keep([("a.txt", lambda: b"1"), ("b.txt", lambda: b"2")])
     assert sorted(one.name for one in (workspace.path / folder).iterdir()) == ["a.txt", "b.txt"]
 
 
 def test_what_was_sent_is_written_once_and_not_beside_what_runs():
     workspace = Workspace()
-    first = workspace.keep([("results-2", b"1")], "a")
-    assert workspace.keep([("results-2", b"other")], "a") == first
+    first = workspace.keep([("results-2", lambda: b"1")], "a")
+    assert workspace.keep([("results-2", lambda: b"other")], "a") == first
     assert (workspace.path / first).read_bytes() == b"1"
     assert workspace.new_folder().is_dir()
-    second = workspace.keep([("s.csv", b"2")], "b")
+    second = workspace.keep([("s.csv", lambda: b"2")], "b")
     assert (workspace.path / second).read_bytes() == b"2"
     assert not (workspace.path / first).exists()
 
@@ -106,7 +106,7 @@ def test_what_was_sent_is_written_once_and_not_beside_what_runs():
 def test_a_module_that_was_sent_is_not_imported_and_goes_with_the_visit(tmp_path):
     workspace, proof = Workspace(), tmp_path / "ran"
     code = f"open({str(proof)!r}, 'w')".encode()
-    sent = workspace.keep([("typer.py", code)])
+    sent = workspace.keep([("typer.py", lambda: code)])
     (workspace.path / "typer.py").write_bytes(code)  # were it there, it would be left alone too
     job = workspace.job = Job(["describe", sent], workspace.path)
     here = {"x"}

@@ -30,7 +30,7 @@ def fill(preset: dict[str, Any]) -> dict[str, str]:
 
 def find_closeness(items: np.ndarray, scale: str) -> np.ndarray:
     """Return how close every predicted class is to every gold class, in bits, shape (gold, predicted)."""
-    return -np.log2(closer_items(items, scale=scale) / items.sum())
+    return 0.0 - np.log2(closer_items(items, scale=scale) / items.sum())  # 0 − 0 is 0, not −0
 
 
 def make_run(kind: str, items: np.ndarray, matrix: str, constant: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import streamlit as st
 
 from metaeval.app.charts import draw_lines, draw_shares, draw_surface, show_chart
 from metaeval.app.inputs import format_numbers, parse_classes, parse_shares
-from metaeval.app.measures import find_measures
+from metaeval.app.measures import evaluate, find_measures
+from metaeval.app.pairs import name_winner, say_failures, score_pair, sort_pairs
 from metaeval.app.parts import choose_preset, find_preset, format_score, link_numbers, plain, say_errors, show_table
-from metaeval.errors import MeasureError
+from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
 from metaeval.measures.order_aware import order_aware_divergence
@@ -44,21 +46,9 @@ def compare_estimates(
     Returns
     -------
     list of dict
-        Keys measure, first, second, and difference: by how much the first is better.
+        As `score_pair` returns them, the measures that prefer the first estimate most on top.
     """
-    rows = []
-    for one in measures:
-        scores = one.evaluate(np.stack([first, second]), gold)[0]
-        difference = one.sign * float(scores[0] - scores[1])
-        rows.append(
-            {
-                "measure": one,
-                "first": float(scores[0]),
-                "second": float(scores[1]),
-                "difference": 0.0 if abs(difference) <= TIE else difference,
-            }
-        )
-    return sorted(rows, key=lambda row: -row["difference"])
+    return sort_pairs([score_pair(one, np.stack([first, second]), gold) for one in measures])
 
 
 def move_mass(shares: np.ndarray, source: int, target: int, amounts: np.ndarray) -> np.ndarray:
@@ -132,8 +122,8 @@ def find_surface(
     grid, spread = spread_mass(first, x, y)
     there = np.isfinite(spread).all(axis=-1)
     better = np.full(there.shape, np.nan)
-    scores = one.evaluate(spread[there], gold)[0]
-    better[there] = one.sign * (scores - float(one.evaluate(second, gold)[0]))
+    scores = evaluate(one, spread[there], gold)[0]
+    better[there] = one.sign * (scores - float(evaluate(one, second, gold)[0]))
     better[np.abs(better) <= TIE] = 0.0
     return grid, better
 
@@ -183,15 +173,15 @@ def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names:
     st.header("Who wins")
     printed = shown.get("differences", {})
     table = []
-    for row in compare_estimates(find_measures("quantification"), gold, first, second):
-        winner = names[0] if row["difference"] > 0 else names[1] if row["difference"] < 0 else "even"
+    found = compare_estimates(find_measures("quantification"), gold, first, second)
+    for row in found:
         name = str(row["measure"])
         cells = [
             name,
-            winner,
+            name_winner(row["difference"], names),
             format_score(row["first"]),
             format_score(row["second"]),
-            f"{row['first'] - row['second']:+.4f}",
+            format_score(row["first"] - row["second"], sign=True),
         ]
         table.append(cells + [printed.get(name, "–")] * bool(printed))
     show_table(
@@ -200,6 +190,7 @@ def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names:
         "Scores; where a measure is an error, lower is better and a negative Δ speaks for the first estimate",
         text=2,
     )
+    say_failures(found)
     if "OD" in shown.get("first", {}):
         show_table(
             ["estimate", "OD", "printed"],
@@ -228,11 +219,11 @@ def _show_moves(
     target = right.selectbox("to", others, format_func=lambda k: classes[k], key="target")
     amounts = np.linspace(0, first[source], STEPS)
     moved = move_mass(first, source, target, amounts)
-    measures = find_measures("quantification")
-    curves = {
-        str(one): (amounts, one.sign * (one.evaluate(moved, gold)[0] - one.evaluate(second, gold)[0]))
-        for one in measures
-    }
+    measures, curves = [], {}
+    for one in find_measures("quantification"):
+        with contextlib.suppress(MetaevalError):  # said above, under the scores
+            curves[str(one)] = amounts, one.sign * (evaluate(one, moved, gold)[0] - evaluate(one, second, gold)[0])
+            measures.append(one)
     show_chart(
         draw_lines(curves, ("mass moved", f"{names[0]} better by"), zero=True),
         "Curves of every measure: by how much the first estimate is better, over the mass that is moved. Above 0 it wins.",
@@ -276,8 +267,8 @@ def describe_turns(amounts: np.ndarray, better: np.ndarray, names: tuple[str, st
     >>> describe_turns(np.array([0, 0.1, 0.2]), np.array([-1.0, 0.5, 0.5]), ("A", "B"))
     'B; A from between .000 and .100'
     """
-    signs = np.where(np.abs(better) <= TIE, 0, np.sign(better)).astype(int)
-    words = {1: names[0], -1: names[1], 0: "neither"}
+    signs = np.where(np.isnan(better), 2, np.where(np.abs(better) <= TIE, 0, np.sign(better))).astype(int)
+    words = {1: names[0], -1: names[1], 0: "neither", 2: "not defined"}
     parts = [words[int(signs[0])]]
     for position in np.flatnonzero(np.diff(signs)):
         low, high = (f"{amounts[position + step]:.3f}".removeprefix("0") for step in (0, 1))

@@ -9,11 +9,14 @@ import streamlit as st
 
 from metaeval.app.inputs import format_matrix, parse_classes, parse_labels, parse_matrix
 from metaeval.app.measures import find_measures
+from metaeval.app.pairs import name_winner, say_failures, score_pair, sort_pairs
 from metaeval.app.parts import choose_preset, find_preset, format_score, plain, say_errors, show_table
-from metaeval.errors import MeasureError, MetaevalError
+from metaeval.errors import MeasureError
 from metaeval.measures import FewestMoves, Measure, fewest_moves, widest_disagreement
-from metaeval.measures.moves import TIE
+from metaeval.measures.isolation import spend_time, use_time_limit
 
+SEARCH_LIMIT = 20.0
+"""Seconds that measures of the user's may take in a search."""
 INPUTS = ("confusion matrices", "columns of labels")
 
 
@@ -39,38 +42,9 @@ def compare_runs(measures: list[Measure], first: np.ndarray, second: np.ndarray)
     Returns
     -------
     list of dict
-        Keys measure, first, second, difference (by how much the first is better), undefined (for either run), and error
-        where a measure cannot be computed.
+        As `score_pair` returns them.
     """
-    rows: list[dict[str, Any]] = []
-    for one in measures:
-        try:
-            scores, undefined = one.evaluate(np.stack([first, second]))
-        except MetaevalError as error:
-            rows.append(
-                {
-                    "measure": one,
-                    "first": np.nan,
-                    "second": np.nan,
-                    "difference": np.nan,
-                    "undefined": False,
-                    "error": str(error),
-                }
-            )
-            continue
-        difference = one.sign * float(scores[0] - scores[1])
-        difference = 0.0 if abs(difference) <= TIE else difference
-        rows.append(
-            {
-                "measure": one,
-                "first": float(scores[0]),
-                "second": float(scores[1]),
-                "difference": difference,
-                "undefined": bool(undefined.any()),
-                "error": "",
-            }
-        )
-    return sorted(rows, key=lambda row: -row["difference"] if row["difference"] == row["difference"] else np.inf)
+    return sort_pairs([score_pair(one, np.stack([first, second])) for one in measures])
 
 
 def show() -> None:
@@ -134,38 +108,29 @@ def _show_verdicts(first: np.ndarray, second: np.ndarray, names: tuple[str, str]
     table = []
     for row in rows:
         name = str(row["measure"])
-        winner = (
-            "–"
-            if row["error"]
-            else names[0]
-            if row["difference"] > 0
-            else names[1]
-            if row["difference"] < 0
-            else "even"
-        )
         mark = " (0/0)" if row["undefined"] else ""
         cells = [
             f"{name}{mark}",
             "lower" if row["measure"].sign < 0 else "higher",
-            winner,
+            name_winner(row["difference"], names),
             format_score(row["first"]),
             format_score(row["second"]),
-            f"{row['difference']:+.4f}" if not row["error"] else "–",
+            format_score(row["difference"], sign=True),
         ]
         table.append(cells + [" / ".join(one[name] for one in printed if name in one)] * any(printed))
     show_table(
         head + ["printed"] * any(printed), table,
         "Scores, and by how much the first run is better. (0/0): a documented value stands for an undefined score", text=3,
     )  # fmt: skip
-    for error in dict.fromkeys(row["error"] for row in rows if row["error"]):
-        st.caption(plain(error))
+    say_failures(rows)
     _show_turning(rows, first, second, names, classes)
 
 
 @st.cache_data(show_spinner="Searching for the fewest moves", max_entries=200)
 def _turn(name: str, first: list[list[int]], second: list[list[int]], _measure: Measure) -> FewestMoves | str:
     try:
-        return fewest_moves(_measure, first, second)
+        with use_time_limit(SEARCH_LIMIT), spend_time():
+            return fewest_moves(_measure, first, second)
     except MeasureError as error:
         return str(error)
 
@@ -174,7 +139,7 @@ def _show_turning(
     rows: list[dict[str, Any]], first: np.ndarray, second: np.ndarray, names: tuple[str, str], classes: list[str]
 ) -> None:
     st.header("How firm is a verdict?")
-    choices = {str(row["measure"]): row["measure"] for row in rows if row["difference"] and not row["error"]}
+    choices = {str(row["measure"]): row["measure"] for row in rows if abs(row["difference"]) > 0}
     if not choices:
         st.caption("No measure prefers either run.")
         return
@@ -241,7 +206,7 @@ def _search() -> None:
         seed = columns[0].number_input("Seed", 0, 1_000_000, 0, key="search_seed")
         wanted = st.form_submit_button("Search among random pairs of runs")
     if wanted:
-        with say_errors():
+        with say_errors(), use_time_limit(SEARCH_LIMIT), spend_time():
             found = widest_disagreement(
                 measures[one], measures[other], n_classes=int(n_classes), n_items=int(n_items), seed=int(seed)
             )

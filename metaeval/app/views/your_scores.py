@@ -17,7 +17,7 @@ import streamlit as st
 from metaeval.app.charts import draw_intervals, draw_matrix, show_chart
 from metaeval.app.jobs import Job, Visits, Workspace
 from metaeval.app.parts import plain, say_errors, show_table
-from metaeval.errors import MetaevalError, MetaevalWarning
+from metaeval.errors import MetaevalError, MetaevalWarning, option_names_in_use, use_option_names
 
 FORMATS = ("by name and header", "tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl")
 MISSING = ("raise", "drop-topic", "drop-run", "worst")
@@ -32,8 +32,16 @@ QUESTIONS = {
     "agreement": "Which measures agree with a reference?",
     "compare": "A report on one measure beside the others",
 }
+FIELDS = {
+    "format": "Format:",
+    "missing": "“Where a run has no score on a topic”:",
+    "lower_is_better": "“Measures of which lower scores are better”:",
+    "collection": "“Name of the collection”:",
+}
+"""What messages about reading call the options: by the labels of the page's fields."""
+
 TESTED = ("power", "ranks", "overlap", "contradictions")
-MOST_ROWS = 200
+MOST_ROWS, MOST_COLUMNS = 200, 60
 _SHOWN_SECONDS = 1.0
 _LOOK_SECONDS = 15.0
 
@@ -96,11 +104,13 @@ def show() -> None:
     )
     if "workspace" not in st.session_state:
         st.session_state["workspace"] = _open_workspace()
-    with say_errors(str(st.session_state["workspace"].path)):
+    name = st.session_state["workspace"].name_files
+    with say_errors(name):
         opened = _choose_source()
         if opened is not None:
             _ask(*opened)
-    _follow()
+    with say_errors(name):
+        _follow()
 
 
 def _open_workspace() -> Workspace:
@@ -150,15 +160,19 @@ def _choose_source() -> tuple[str, list[str], Any] | None:
     ]
     reading += [f"--lower-is-better={name.strip()}" for name in lower.split(",") if name.strip()]
     reading += [f"--collection={collection.strip()}"] if collection.strip() else []
-    scores = _read(
-        str(workspace.path / source) if sent else source, form, missing, lower, collection.strip(), _fingerprint(sent)
-    )
+    asked = (source, form, missing, lower, collection.strip(), _fingerprint(sent))
+    if workspace.opened[0] != asked:
+        workspace.opened = (None, None)  # one is enough to hold
+        with st.spinner("Reading"):
+            read = _read(str(workspace.path / source) if sent else source, form, missing, lower, collection.strip())
+        workspace.opened = (asked, read)
+    scores = workspace.opened[1]
     st.success(plain(f"{scores!r}"))
     return source, reading, scores
 
 
 def _keep(workspace: Workspace, sent: Sequence[Any]) -> str:
-    return workspace.keep([(one.name, one.getvalue()) for one in sent], _fingerprint(sent))
+    return workspace.keep([(one.name, one.getvalue) for one in sent], _fingerprint(sent))
 
 
 def _fingerprint(sent: Sequence[Any]) -> str:
@@ -173,21 +187,25 @@ def _list_data_sets() -> list[str]:
     return [one.name for one in datasets() if one.kind in ("classification", "quantification", "scores")]
 
 
-@st.cache_resource(show_spinner="Reading", max_entries=4)
-def _read(source: str, form: str, missing: str, lower: str, collection: str, _changed: str) -> Any:
+def _read(source: str, form: str, missing: str, lower: str, collection: str) -> Any:
     import warnings
 
     from metaeval.datasets.open import open_scores
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MetaevalWarning)
-        return open_scores(
-            source,
-            format=None if form == FORMATS[0] else form,
-            missing=missing,  # type: ignore[arg-type]
-            lower_is_better=[name.strip() for name in lower.split(",") if name.strip()],
-            collection=collection or None,
-        )
+    before = option_names_in_use()
+    use_option_names(FIELDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MetaevalWarning)
+            return open_scores(
+                source,
+                format=None if form == FORMATS[0] else form,
+                missing=missing,  # type: ignore[arg-type]
+                lower_is_better=[name.strip() for name in lower.split(",") if name.strip()],
+                collection=collection or None,
+            )
+    finally:
+        use_option_names(before)
 
 
 def _ask(source: str, reading: list[str], scores: Any) -> None:
@@ -209,7 +227,7 @@ def _ask(source: str, reading: list[str], scores: Any) -> None:
     busy = job is not None and job.running
     workspace: Workspace = st.session_state["workspace"]
     # What the visitor calls the file, not where it lies here.
-    called = source.partition("/")[2] or ("folder" if source.startswith("sent-") else source)
+    called = workspace.name_files(source)
     shown = write_command(question, called, options, "results", reading)
     st.code(f"metaeval {shlex.join(shown)}", language=None)
     if st.button("Answer", type="primary", disabled=busy, key="start"):
@@ -263,11 +281,15 @@ def _show_results(job: Job, folder: Path, question: str) -> None:
     if content is not None:
         _draw(question, content)
     if rows:
-        body = [[_round(cell) for cell in row] for row in rows[1 : MOST_ROWS + 1]]
-        more = (
-            f"; the first {MOST_ROWS} of {len(rows) - 1:,} rows, the file has all" if len(rows) > MOST_ROWS + 1 else ""
-        )
-        show_table(rows[0], body, f"{QUESTIONS[question]}{more}", text=_count_words(body))
+        head = rows[0][:MOST_COLUMNS]
+        body = [[_round(cell) for cell in row[:MOST_COLUMNS]] for row in rows[1 : MOST_ROWS + 1]]
+        parts = [
+            f"the first {most} of {n:,} {what}"
+            for what, n, most in (("rows", len(rows) - 1, MOST_ROWS), ("columns", len(rows[0]), MOST_COLUMNS))
+            if n > most
+        ]
+        more = f"; {' and '.join(parts)}, the file has all" if parts else ""
+        show_table(head, body, f"{QUESTIONS[question]}{more}", text=_count_words(body))
     if content is not None:
         st.caption(plain(content["signature"]))
     st.markdown("**Download**")

@@ -1,0 +1,75 @@
+"""Two candidates, scored by every measure: which one each prefers, and what cannot be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from metaeval.app.measures import evaluate
+from metaeval.app.parts import plain
+from metaeval.errors import MetaevalError
+from metaeval.measures import Measure
+from metaeval.measures.moves import TIE
+
+
+def score_pair(one: Measure, *arrays: Any) -> dict[str, Any]:
+    """Score two candidates by a measure.
+
+    Parameters
+    ----------
+    one : Measure
+    *arrays : ndarray
+        As the measure takes them; the leading axis holds the two.
+
+    Returns
+    -------
+    dict
+        Keys measure, first, second, difference (by how much the first is better; NaN where there is no score), undefined
+        (for either), and error, where the measure cannot be computed.
+    """
+    row = {"measure": one, "first": np.nan, "second": np.nan, "difference": np.nan, "undefined": False, "error": ""}
+    try:
+        scores, undefined = evaluate(one, *arrays)
+    except MetaevalError as error:
+        return {**row, "error": str(error)}
+    first, second = (float(score) for score in scores)
+    with np.errstate(invalid="ignore"):
+        difference = float(one.sign * (np.float64(first) - second))
+    difference = 0.0 if abs(difference) <= TIE else difference
+    return {**row, "first": first, "second": second, "difference": difference, "undefined": bool(undefined.any())}
+
+
+def sort_pairs(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with the measures on top that prefer the first candidate most; those without a score are last."""
+    return sorted(rows, key=lambda row: -row["difference"] if row["difference"] == row["difference"] else np.inf)
+
+
+def name_winner(difference: float, names: tuple[str, str]) -> str:
+    """Return who is better: the first where the difference is above 0, a dash where there is none.
+
+    Parameters
+    ----------
+    difference : float
+    names : tuple of str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> [name_winner(one, ("A", "B")) for one in (0.5, -0.5, 0.0, float("nan"))]
+    ['A', 'B', 'even', '–']
+    """
+    if difference != difference:
+        return "–"
+    return names[0] if difference > 0 else names[1] if difference < 0 else "even"
+
+
+def say_failures(rows: Sequence[dict[str, Any]]) -> None:
+    """Say, below a table of scores, what is wrong with the measures that have none."""
+    for error in dict.fromkeys(row["error"] for row in rows if row["error"]):
+        st.caption(plain(error))
