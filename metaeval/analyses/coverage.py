@@ -332,6 +332,10 @@ def coverage(
     )  # fmt: skip
 
 
+_NAMED, _NAMED_IN_COLUMN = 31, 7
+"""Most reference sets whose names stand below the figure; of more, it says how many measures they have."""
+
+
 @dataclass(frozen=True, eq=False)
 class CoverageSweep(Result):
     """The coverage of every measure under every reference set made of some candidates.
@@ -417,11 +421,13 @@ class CoverageSweep(Result):
 
         frame = self.to_frame()
         order = np.argsort(-frame["on_top"].to_numpy(), kind="stable")
-        few = len(self.members) <= 31
+        # A column of print has no room for more names below each other, nor for a scale beside them.
+        narrow = size == "column"
+        few = len(self.members) <= (_NAMED_IN_COLUMN if narrow else _NAMED)
         height = 0.27 * len(order) + (2.9 if few else 1.7)
         said = self.signature if signature else None
         with open_canvas(
-            ax, size, said, width=10.5, height=height, shape=(1, 2), width_ratios=(4, 1), sharey=True
+            ax, size, said, width=10.5, height=height, shape=(1, 2), width_ratios=(3 if narrow else 4, 1), sharey=True
         ) as canvas:
             left = canvas.panels[0]
             low = -1.0 if np.nanmin(self.coverage, initial=0) < 0 else 0.0
@@ -434,9 +440,10 @@ class CoverageSweep(Result):
                 interpolation="nearest",
             )
             typeset_ticks(left, "y", [self.measures[m].title for m in order])
-            self._label_sets(left, few)
+            self._label_sets(left, few, narrow)
             left.grid(False)
-            canvas.figure.colorbar(image, ax=left, shrink=0.8, label="coverage", location="left", pad=0.02)
+            place = {"location": "top", "aspect": 30} if narrow else {"location": "left", "shrink": 0.8}
+            canvas.figure.colorbar(image, ax=left, label="coverage", pad=0.02, **place)
             if len(canvas.panels) == 1:
                 return canvas.figure
             right = canvas.panels[1]
@@ -445,12 +452,17 @@ class CoverageSweep(Result):
                 outside = 100 * frame["on_top_outside"].iloc[m]
                 right.plot(outside, row, "|", color="black", markersize=9)
             right.tick_params(labelleft=False)
-            right.set(xlim=(0, 105), xlabel="% of sets on top\n(stroke: of sets without it)")
+            label = "% of sets on top\n(stroke: of sets without it)"
+            if narrow:
+                label = "% of sets\non top\n(stroke:\nof sets\nwithout it)"
+            right.set(xlim=(0, 105), xlabel=label)
             right.grid(axis="y", visible=False)
         return canvas.figure
 
-    def _label_sets(self, axes: Axes, few: bool) -> None:
+    def _label_sets(self, axes: Axes, few: bool, narrow: bool) -> None:
         """Name every reference set where they are few, and otherwise how many measures they have."""
+        from metaeval.show.canvas import typeset_ticks
+
         sizes = self.members.sum(axis=1)
         starts = np.flatnonzero(np.diff(sizes, prepend=0))
         for start in starts[1:]:
@@ -458,13 +470,14 @@ class CoverageSweep(Result):
         if few:
             titles = np.array([one.title for one in self.candidates], dtype=object)
             labels = [" + ".join(titles[inside]) for inside in self.members]
-            axes.set_xticks(range(len(sizes)), labels, rotation=60, ha="right", fontsize=6)
+            typeset_ticks(axes, "x", labels, rotation=60, ha="right", fontsize=6)
             return
         ends = [*starts[1:], len(sizes)]
         wide = [i for i, end in enumerate(ends) if end - starts[i] >= 0.02 * len(sizes)]
         middles = [(starts[i] + ends[i]) / 2 - 0.5 for i in wide]
         axes.set_xticks(middles, [str(sizes[starts[i]]) for i in wide])
-        axes.set_xlabel(f"all {len(sizes):,} reference sets, by the number of measures in them")
+        label = f"all {len(sizes):,} reference sets, by the number of measures in them"
+        axes.set_xlabel(label.replace(", by the", ",\nby").removesuffix(" in them") if narrow else label)
 
 
 def coverage_sweep(scores: Scores, *, candidates: Reference, distinct_runs: bool = False) -> CoverageSweep:

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from metaeval.show.style import Size
 
 MOST_NAMES = 150
-"""Runs that a critical-difference diagram, written beside other results, names."""
+"""Runs that a critical-difference diagram, written beside other results, names, and that a figure draws all of."""
+
+MOST_ROWS = 100
+"""Runs that a figure draws of more: half of them the first ones, half evenly spaced ones of the others."""
+
+_LONGEST = 24
+"""Characters of a run's letters in a figure."""
 
 MOST_PANELS = 6
 """Measures that a figure shows side by side."""
@@ -218,18 +224,20 @@ class RunRanks(Result):
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the runs by rank, each with the ranks it may have and its letters.
 
-        The first six measures are drawn, in a page of print three, in a column one.
+        The first six measures are drawn, in a page of print three, in a column one. Of more than 150 runs, the first 50
+        are drawn and 50 of the others, evenly spaced over their ranks; the figure says so.
         """
         from metaeval.show.canvas import open_canvas
 
         frame = self.to_frame()
         shown = self.measures[:MOST_PANELS]
         shown = shown[:1] if size == "column" else shown[:3] if size == "page" else shown
-        across, down = 1.2 + 3.1 * len(shown), max(2.4, 1.4 + 0.17 * len(self.runs))
+        kept = _choose_rows(len(self.runs))
+        across, down = 1.2 + 3.1 * len(shown), max(2.4, 1.4 + 0.17 * len(kept))
         said = self.signature if signature else None
         with open_canvas(ax, size, said, width=across, height=down, shape=(1, len(shown))) as canvas:
             for axes, measure in zip(canvas.panels, shown, strict=False):
-                _draw_ranks(axes, frame[frame["measure"] == str(measure)], measure.title)
+                _draw_ranks(axes, frame[frame["measure"] == str(measure)], measure.title, kept)
         return canvas.figure
 
     def more_figures(self) -> dict[str, Callable[[], Figure]]:
@@ -351,9 +359,20 @@ def _spell_letters(ranks: np.ndarray, runs: tuple[str, ...], differ: np.ndarray)
     return tuple(one for _, one in sorted(zip(order.tolist(), spelled, strict=True)))
 
 
-def _draw_ranks(axes: Axes, frame: pd.DataFrame, title: str) -> None:
-    from metaeval.show.canvas import typeset
+def _choose_rows(n: int) -> np.ndarray:
+    """Return which of n runs are drawn, by their places: all, or the first ones and evenly spaced ones of the others."""
+    if n <= MOST_NAMES:
+        return np.arange(n)
+    half = MOST_ROWS // 2
+    return np.concatenate([np.arange(half), np.linspace(half, n - 1, MOST_ROWS - half).round().astype(int)])
 
+
+def _draw_ranks(axes: Axes, frame: pd.DataFrame, title: str, kept: np.ndarray) -> None:
+    from metaeval.show.canvas import typeset
+    from metaeval.show.names import shorten_name
+    from metaeval.show.style import GREY
+
+    n, frame = len(frame), frame.iloc[kept]
     places = np.arange(len(frame))
     axes.hlines(places, frame["low"], frame["high"], color="#8FC3F2", linewidth=3)
     axes.plot(frame["rank"], places, "o", color="black", markersize=3.5)
@@ -361,9 +380,15 @@ def _draw_ranks(axes: Axes, frame: pd.DataFrame, title: str) -> None:
     axes.set_yticks(places, frame["run"].tolist(), fontsize=small)
     for place, letters in zip(places, frame["letters"].fillna(""), strict=True):
         axes.annotate(
-            letters, (1, place), xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=small,
+            shorten_name(letters, _LONGEST), (1, place), xycoords=("axes fraction", "data"), xytext=(3, 0),
+            textcoords="offset points", va="center", fontsize=small,
         )  # fmt: skip
-    axes.set(title=title, xlabel="rank", xlim=(0.4, len(frame) + 0.6), ylim=(len(frame) - 0.4, -0.6))
+    label = "rank"
+    if len(frame) < n:
+        half = MOST_ROWS // 2
+        axes.axhline(half - 0.5, color=GREY, linewidth=0.9, linestyle="--")
+        others = f"{len(frame) - half}\nof the other {n - half:,}, evenly spaced."
+        label += f"\nThe first {half} of {n:,} runs; below the line, {others}"
+    axes.set(title=title, xlabel=label, xlim=(0.4 - 0.01 * (n - len(frame)), n + 0.6), ylim=(len(frame) - 0.4, -0.6))
     axes.grid(axis="y", visible=False)
     typeset(axes.title)

@@ -132,7 +132,10 @@ def sign_figure(figure: Figure, signature: Signature | str, *, grow: bool = True
     Figure
     """
     text = one_line(str(signature))
-    lines = textwrap.wrap(text, max(20, int(figure.get_figwidth() * 126 / font_size)))
+    # Names of measures are capitals, which fill a narrow line sooner than a wide one, of which they are a part.
+    lines = textwrap.wrap(
+        text, max(20, int(figure.get_figwidth() * (112 if figure.get_figwidth() < 4 else 126) / font_size))
+    )
     below = (len(lines) * 1.25 * font_size + 7) / 72
     width, height = figure.get_size_inches()
     common = figure.get_supxlabel()

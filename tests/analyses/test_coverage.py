@@ -282,3 +282,20 @@ def test_the_command_says_in_a_sentence_which_reference_measure_is_missing(tmp_p
     assert done.returncode == 2
     assert "reference measure nonsense is not among the scores" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("candidates", "named"), [(3, True), (4, False)])
+def test_in_a_column_of_print_no_text_of_the_sweep_is_cut_off_or_lies_on_another(candidates, named):
+    scores = scores_of()
+    figure = metaeval.coverage_sweep(scores, candidates=NAMES[:candidates]).plot(size="column")
+    figure.draw_without_rendering()
+    left, right = figure.axes[:2]
+    texts = [left.xaxis.label, right.xaxis.label, *left.get_yticklabels(), *right.get_xticklabels(), *figure.texts]
+    boxes = [one.get_window_extent() for one in texts if one.get_text()]
+    edges = figure.bbox
+    for box in [*boxes, *(one.get_window_extent() for one in left.get_xticklabels())]:
+        assert edges.x0 <= box.x0 < box.x1 <= edges.x1
+        assert edges.y0 <= box.y0 < box.y1 <= edges.y1
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert any("+" in one.get_text() for one in left.get_xticklabels()) == named
+    assert ("15 reference sets" in left.get_xlabel()) == (not named)

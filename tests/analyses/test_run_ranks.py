@@ -1,5 +1,6 @@
 """Ranks of runs, what significant differences say of them, and the leaderboard."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -91,3 +92,33 @@ def test_names_of_runs_are_text_on_the_page_and_every_run_is_drawn(tmp_path):
     assert sorted(labels) == sorted(names * 2)
     said = {text.get_text() for axes in ranks.plot_groups("AP").axes for text in axes.texts}
     assert set(names) <= said
+
+
+@pytest.mark.parametrize("n_runs", [150, 400])
+def test_of_many_runs_the_first_ones_and_some_of_the_others_are_drawn_and_it_is_said(n_runs):
+    n_pairs = n_runs * (n_runs - 1) // 2
+    power = make_power(4)
+    means = np.linspace(1, 0, n_runs)[:, None]
+    ranks = me.run_ranks(
+        dataclasses.replace(
+            power, runs=tuple(f"r{run}" for run in range(n_runs)), measures=power.measures[:1], means=means,
+            p_values=np.ones((1, n_pairs)),
+        )
+    )  # fmt: skip
+    figure = ranks.plot()
+    (axes,) = figure.axes
+    drawn = [int(one.get_text()[1:]) for one in axes.get_yticklabels()]
+    assert figure.get_figheight() < 30
+    (dots,) = [line for line in axes.lines if line.get_marker() == "o"]
+    assert dots.get_xdata().tolist() == [run + 1 for run in drawn], "a dot stands at the rank of its run"
+    if n_runs == 150:
+        assert drawn == list(range(150))
+        assert axes.get_xlabel() == "rank"
+        return
+    assert drawn[:50] == list(range(50))
+    assert drawn[50] == 50
+    assert drawn[-1] == 399
+    assert len(drawn) == 100
+    assert set(np.diff(drawn[50:])) == {7, 8}
+    assert "The first 50 of 400 runs" in axes.get_xlabel()
+    assert "50\nof the other 350" in axes.get_xlabel()
