@@ -29,9 +29,10 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import sign
+from metaeval.stats.blocks import is_large, mean_over_topics
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.paired_tests import PairedTest
-from metaeval.stats.scale import scale_scores
+from metaeval.stats.scale import Scaled
 from metaeval.stats.streams import stream_key
 from metaeval.stats.swapping import find_clusters, swap_p_values
 
@@ -230,9 +231,14 @@ def _disagree(scores: Scores, own: Scores | None, held: Held, measures: Sequence
     """Compare run by run and topic by topic, with run scores as the measures give them; the last is the reference."""
     runs, topics = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
     names, signs = [str(one) for one in measures], find_signs(measures)
-    oriented = scores.sel(runs=runs, topics=topics, measures=names).values * signs
-    run_scores = find_run_scores(oriented, scores, own, names)
-    return find_disagreement(runs, topics, held.values, held.reference, run_scores, signs)
+    if is_large(scores.values):
+        order = sort_labels(scores, signs=find_signs(scores.measures))
+        places = order.measures[[[str(one) for one in scores.measures].index(name) for name in names]]
+        means = mean_over_topics(order.values)[:, places]
+    else:
+        means = (scores.sel(runs=runs, topics=topics, measures=names).values * signs).mean(axis=1)
+    run_scores = find_run_scores(means, scores, own, names)
+    return find_disagreement(runs, topics, held.scores, run_scores, signs)
 
 
 def _hold(
@@ -244,10 +250,10 @@ def _hold(
     names = [str(one) for one in scores.measures]
     # Measures stay in their order: nothing is drawn for them, and the same pairs of them are pooled.
     places = [order.measures[names.index(str(one))] for one in (*measures, reference)]
-    values = np.ascontiguousarray(scale_scores(order.values)[..., places])
-    run_scores = find_run_scores(values, scores, own, [str(one) for one in (*measures, reference)])
+    scaled = Scaled(order.values, places)
+    run_scores = find_run_scores(scaled.means(), scores, own, [str(one) for one in (*measures, reference)])
 
     def key(purpose: str) -> int:
         return stream_key(seed, scores.collection, "agreement", purpose)
 
-    return Held(values[..., :-1], values[..., -1], run_scores, key, *trials)
+    return Held(scaled, run_scores, key, *trials)

@@ -75,7 +75,8 @@ def join_reference(
         Which runs or topics are left out.
     """
     if not isinstance(reference, Scores):
-        (known,) = scores.sel(measures=str(reference)).measures
+        named = [one for one in scores.measures if str(one) == str(reference)]
+        (known,) = named or scores.sel(measures=str(reference)).measures
         return scores, known
     if len(reference.measures) != 1:
         raise MetaevalError(
@@ -157,13 +158,13 @@ def list_measures(collections: Sequence[Scores], reference: Measure) -> tuple[Me
     return measures
 
 
-def find_run_scores(values: np.ndarray, scores: Scores, own: Scores | None, names: Sequence[str]) -> np.ndarray:
+def find_run_scores(means: np.ndarray, scores: Scores, own: Scores | None, names: Sequence[str]) -> np.ndarray:
     """Return the scores of whole runs: a measure's own where it has some, otherwise its means over topics.
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
-        Runs in the order of their labels.
+    means : ndarray, shape (run, measure)
+        Over topics; runs in the order of their labels.
     scores : Scores
         What they are from.
     own : Scores or None
@@ -181,7 +182,6 @@ def find_run_scores(values: np.ndarray, scores: Scores, own: Scores | None, name
     DataError
         If `own` has several topics, lacks a run, or has none of the measures.
     """
-    means = values.mean(axis=1)
     if own is None:
         return means
     check_whole_runs(own)
@@ -194,6 +194,7 @@ def find_run_scores(values: np.ndarray, scores: Scores, own: Scores | None, name
     if lacking:
         raise DataError(f"the scores of whole runs {own.collection} lack {format_list(lacking)}")
     aligned = own.sel(runs=sorted(scores.runs), measures=there)
+    means = means.copy()
     for column, name in enumerate(there):
         means[:, names.index(name)] = aligned.values[:, 0, column] * signs[name]
     return means

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from metaeval.analyses.agreement_in_blocks import HeldInBlocks
 from metaeval.errors import MetaevalError
+from metaeval.stats._ties_in_blocks import TiesFound
 from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy, swap_topics
+from metaeval.stats.resampled_sums import WEIGHTS_HELD
 from metaeval.stats.resampling import resampled_topics
 from metaeval.stats.run_agreement import (
     HEAD_WEIGHTED,
@@ -19,6 +23,8 @@ from metaeval.stats.run_agreement import (
     settle_ties,
     swap_runs,
 )
+from metaeval.stats.run_pairs import are_many
+from metaeval.stats.scale import Scaled
 from metaeval.stats.soft_accuracy import (
     flip_p_values,
     normal_p_values,
@@ -26,7 +32,7 @@ from metaeval.stats.soft_accuracy import (
     soft_accuracy,
     swap_cells_softly,
 )
-from metaeval.stats.tie_accuracy import resample_tie_accuracy, swap_pairs, tie_accuracy
+from metaeval.stats.tie_accuracy import TieAccuracy, resample_tie_accuracy, swap_pairs, tie_accuracy
 from metaeval.stats.topic_correlation import resample_topic_pearson, swap_cells, topic_pearson
 from metaeval.stats.weighted_correlation import DEPTH
 
@@ -97,9 +103,9 @@ class Held:
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
-        Runs and topics in the order of their labels, higher is better.
-    reference : ndarray, shape (run, topic)
+    scores : Scaled
+        Of shape (run, topic, measure + 1); runs and topics in the order of their labels, higher is better, the last
+        measure is the reference.
     run_scores : ndarray, shape (run, measure + 1)
         Scores of whole runs; the last column is the reference's.
     key : callable
@@ -107,17 +113,37 @@ class Held:
     n_permutations, n_bootstrap : int
     """
 
-    values: np.ndarray
-    reference: np.ndarray
+    scores: Scaled
     run_scores: np.ndarray
     key: Callable[[str], int]
     n_permutations: int
     n_bootstrap: int
 
     @property
+    def values(self) -> np.ndarray:
+        """Of the measures, shape (run, topic, measure), of scores in memory."""
+        return self.scores.values[..., :-1]
+
+    @property
+    def reference(self) -> np.ndarray:
+        """Of the reference, shape (run, topic), of scores in memory."""
+        return self.scores.values[..., -1]
+
+    @property
     def weights(self) -> np.ndarray:
         """How often each topic is drawn in each resample, shape (trial, topic)."""
-        return resampled_topics(self.key("topics"), range(self.n_bootstrap), self.reference.shape[1])
+        return resampled_topics(self.key("topics"), range(self.n_bootstrap), self.scores.shape[1])
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether scores, pairs of runs or weights of topics are too many to hold all of them."""
+        n_runs, n_topics, _ = self.scores.shape
+        return self.scores.large or are_many(n_runs, n_topics) or self.n_bootstrap * n_topics > WEIGHTS_HELD
+
+    @cached_property
+    def blocks(self) -> HeldInBlocks:
+        """What statistics share of scores that are read in blocks."""
+        return HeldInBlocks(self.scores, self.key, self.n_permutations, self.n_bootstrap)
 
 
 def split_statistic(statistic: str, most: int | None = None) -> tuple[str, int | None]:
@@ -182,6 +208,8 @@ def find_statistics(held: Held, wanted: Sequence[str]) -> dict[str, Found]:
     -------
     dict of str to Found
     """
+    if held.in_blocks:
+        held.blocks.announce()
     n_runs = len(held.reference)
     found: dict[str, Found] = {}
     by_first: dict[int | None, list[Any]] = {}
@@ -210,7 +238,9 @@ def _compare_runs(held: Held, which: Sequence[RunStatistic], first: int | None) 
     value = {name: (exact if name in ("pearson", "tau_gap") else rounded)[name] for name in which}
     exchanged = swap_runs(scores[:, :-1], wanted, which, held.key("runs"), held.n_permutations, runs=runs)
     drawn, ceiling = dict.fromkeys(which, _no_trials(held)), dict.fromkeys(which, float("nan"))
-    if held.n_bootstrap:
+    if held.n_bootstrap and held.in_blocks:
+        drawn, ceiling = held.blocks.means.compare(which, runs)
+    elif held.n_bootstrap:
         drawn, ceiling = resample_run_statistics(held.values, held.reference, held.weights, which, runs=runs)
     n = len(runs)
     steps = {"pairwise_accuracy": 1 / n_pairs, "spearman": 12 / (n**3 - n)}
@@ -234,53 +264,67 @@ def _compare_runs(held: Held, which: Sequence[RunStatistic], first: int | None) 
 
 
 def _compare_softly(held: Held) -> Found:
-    both = np.concatenate([held.values, held.reference[..., np.newaxis]], axis=-1)
-    p = flip_p_values(both, held.key("flips"), held.n_permutations)
     drawn, ceiling = _no_trials(held), float("nan")
-    if held.n_bootstrap:
-        drawn, ceiling = resample_soft_accuracy(held.values, held.reference, held.weights)
-    exchanged = swap_cells_softly(held.values, held.reference, held.key("cells"), held.n_permutations)
+    # Exchanges have p-values by the normal limit of the flips; so has what they are compared with, without flips' noise.
+    if held.in_blocks:
+        p, limit, exchanged, (drawn, ceiling) = held.blocks.compare_softly()
+    else:
+        both = held.scores.values
+        p = flip_p_values(both, held.key("flips"), held.n_permutations)
+        if held.n_bootstrap:
+            drawn, ceiling = resample_soft_accuracy(held.values, held.reference, held.weights)
+        exchanged = swap_cells_softly(held.values, held.reference, held.key("cells"), held.n_permutations)
+        limit = normal_p_values(both)
     # The mean distance between p and a number drawn evenly from 0 to 1 is p² − p + ½.
     chance = float(1 - (p[-1] ** 2 - p[-1] + 0.5).mean())
-    # Exchanges have p-values by the normal limit of the flips; so has what they are compared with, without flips' noise.
-    limit = normal_p_values(both)
     tested = soft_accuracy(limit[:-1], limit[-1])
     return Found(soft_accuracy(p[:-1], p[-1]), exchanged, drawn, chance, ceiling, 0.0, p.shape[1], tested)
 
 
 def _correlate_cells(held: Held) -> Found:
-    value = topic_pearson(held.values, held.reference)
-    exchanged = swap_cells(held.values, held.reference, held.key("cells"), held.n_permutations)
-    drawn = _no_trials(held)
-    if held.n_bootstrap:
-        drawn = resample_topic_pearson(held.values, held.reference, held.weights)
+    if held.in_blocks:
+        value, exchanged, drawn = held.blocks.correlate_cells()
+    else:
+        value = topic_pearson(held.values, held.reference)
+        exchanged = swap_cells(held.values, held.reference, held.key("cells"), held.n_permutations)
+        drawn = _no_trials(held)
+        if held.n_bootstrap:
+            drawn = resample_topic_pearson(held.values, held.reference, held.weights)
     return Found(value, exchanged, drawn, 0.0, float("nan"), 0.0, _count_pairs(held))
 
 
 def _compare_pairs(held: Held) -> Found:
-    accuracy = tie_accuracy(held.values, held.reference)
-    exchanged = swap_pairs(accuracy.right, held.key("pairs"), held.n_permutations)
-    drawn = resample_tie_accuracy(accuracy.right, held.weights) if held.n_bootstrap else _no_trials(held)
+    accuracy: TieAccuracy | TiesFound
+    if held.in_blocks:
+        accuracy, exchanged, drawn = held.blocks.compare_pairs()
+    else:
+        accuracy = tie_accuracy(held.values, held.reference)
+        exchanged = swap_pairs(accuracy.right, held.key("pairs"), held.n_permutations)
+        drawn = resample_tie_accuracy(accuracy.right, held.weights) if held.n_bootstrap else _no_trials(held)
     # Without knowledge, either all pairs are called tied, or none and half of the others are right.
     chance = max(accuracy.tied, (1 - accuracy.tied) / 2)
     n_pairs = _count_pairs(held)
-    step = 1 / (n_pairs * held.reference.shape[1])
+    step = 1 / (n_pairs * held.scores.shape[1])
     return Found(accuracy.value, exchanged, drawn, chance, float("nan"), step, n_pairs)
 
 
 def _compare_cells(held: Held) -> Found:
-    accuracy = cell_accuracy(held.values, held.reference)
-    exchanged = swap_topics(accuracy.shares, held.key("pairs of cells"), held.n_permutations)
-    drawn = resample_cell_accuracy(accuracy.shares, held.weights) if held.n_bootstrap else _no_trials(held)
+    if held.in_blocks:
+        accuracy, exchanged, drawn = held.blocks.compare_cells()
+    else:
+        accuracy = cell_accuracy(held.values, held.reference)
+        exchanged = swap_topics(accuracy.shares, held.key("pairs of cells"), held.n_permutations)
+        drawn = resample_cell_accuracy(accuracy.shares, held.weights) if held.n_bootstrap else _no_trials(held)
     chance = max(accuracy.tied, (1 - accuracy.tied) / 2)
-    n_cells = held.reference.size
+    n_cells = held.scores.shape[0] * held.scores.shape[1]
     step = 2 / (n_cells * (n_cells - 1))
     return Found(accuracy.value, exchanged, drawn, chance, float("nan"), step, _count_pairs(held))
 
 
 def _no_trials(held: Held) -> np.ndarray:
-    return np.empty((0, held.values.shape[-1]))
+    return np.empty((0, held.scores.shape[-1] - 1))
 
 
 def _count_pairs(held: Held) -> int:
-    return len(held.reference) * (len(held.reference) - 1) // 2
+    n_runs = held.scores.shape[0]
+    return n_runs * (n_runs - 1) // 2

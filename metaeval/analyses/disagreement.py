@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from metaeval.stats.blocks import split_topics
+from metaeval.stats.progress import tell
 from metaeval.stats.run_agreement import run_statistics, settle_ties
-from metaeval.stats.scale import round_scaled, scale_scores
+from metaeval.stats.scale import Scaled, round_scaled
 
 _CELLS = 4_000_000  # signs of pairs of runs held at once: 16 MB
 
@@ -86,17 +88,15 @@ class Disagreement:
 
 
 def find_disagreement(
-    runs: tuple[str, ...], topics: tuple[str, ...], values: np.ndarray, reference: np.ndarray, run_scores: np.ndarray,
-    signs: npt.ArrayLike,
+    runs: tuple[str, ...], topics: tuple[str, ...], scores: Scaled, run_scores: np.ndarray, signs: npt.ArrayLike,
 ) -> Disagreement:  # fmt: skip
     """Compare measures with their reference run by run and topic by topic.
 
     Parameters
     ----------
     runs, topics : tuple of str
-    values : ndarray, shape (run, topic, measure)
-        Higher is better.
-    reference : ndarray, shape (run, topic)
+    scores : Scaled
+        Of shape (run, topic, measure + 1), higher is better; the last measure is the reference.
     run_scores : ndarray, shape (run, measure + 1)
         Higher is better; the last column is the reference's.
     signs : array_like, shape (measure + 1,)
@@ -108,12 +108,14 @@ def find_disagreement(
     """
     settled = settle_ties(run_scores)
     ranks = pd.DataFrame(-settled).rank(method="average").to_numpy()
-    by_topic = round_scaled(scale_scores(values)).transpose(2, 1, 0)
-    wanted = round_scaled(scale_scores(reference[..., np.newaxis]))[..., 0].T
+    n_measures = scores.shape[2] - 1
     n_pairs = len(runs) * (len(runs) - 1) // 2
-    block = max(1, _CELLS // (max(1, n_pairs) * len(by_topic)))
-    parts = [
-        run_statistics(by_topic[:, start : start + block], wanted[start : start + block], ["tau_b"])["tau_b"]
-        for start in range(0, len(topics), block)
-    ]
+    size = max(1, _CELLS // (max(1, n_pairs) * n_measures))
+    parts = []
+    for block in split_topics(scores.values):
+        by_topic = round_scaled(scores.read_topics(block)).transpose(2, 1, 0)
+        for start in range(0, by_topic.shape[1], size):
+            some = slice(start, start + size)
+            parts.append(run_statistics(by_topic[:-1, some], by_topic[-1, some], ["tau_b"])["tau_b"])
+            tell("topics", min(block.start + some.stop, block.stop), len(topics))
     return Disagreement(runs, topics, run_scores * np.asarray(signs), ranks, np.concatenate(parts, axis=1).T)

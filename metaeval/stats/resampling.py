@@ -9,7 +9,7 @@ from metaeval.stats.permutations import ALL_BITS
 from metaeval.stats.streams import UInt64Array, attempt_keys, trial_keys, words
 
 
-def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[np.int8]:
+def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int, *, first: int = 0) -> npt.NDArray[np.int8]:
     """Draw the topics on which two runs are swapped in each trial.
 
     Parameters
@@ -20,6 +20,8 @@ def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[n
         Trial numbers, from 0.
     n_topics : int
         Number of topics.
+    first : int, optional
+        The number of the first of these topics.
 
     Returns
     -------
@@ -32,9 +34,10 @@ def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[n
     (2, 3)
     """
     keys = trial_keys(key, np.atleast_1d(np.asarray(trials)))
-    drawn = words(keys[:, np.newaxis], np.arange(-(-n_topics // 64)))
-    bits = np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=n_topics, bitorder="little")
-    return 1 - 2 * bits.view(np.int8)
+    word, skipped = divmod(first, 64)
+    drawn = words(keys[:, np.newaxis], np.arange(word, word - (-(skipped + n_topics) // 64)))
+    bits = np.unpackbits(drawn.astype("<u8").view(np.uint8), axis=1, count=skipped + n_topics, bitorder="little")
+    return 1 - 2 * bits[:, skipped:].view(np.int8)
 
 
 def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[np.int64]:

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.progress import tell
 from metaeval.stats.resampling import topic_signs
 from metaeval.stats.scale import round_scaled, scale_scores, scale_squares
 from metaeval.stats.swapping import FloatArray, standardise
@@ -120,13 +121,19 @@ def swap_runs(
     differences = {name: np.empty((n_trials, len(first))) for name in which}
     n_run_pairs = max(1, len(chosen) * (len(chosen) - 1) // 2)
     block = max(1, _CELLS // (n_trials * n_run_pairs))
+    # Trials are divided too where one pair of measures has more signs than fit; a few at least pay for the calls.
+    few = n_trials if n_trials * n_run_pairs <= 4 * _CELLS else max(16, _CELLS // n_run_pairs)
     for start in range(0, len(first), block):
         part = slice(start, start + block)
         one, two = z[first[part], np.newaxis], z[second[part], np.newaxis]
-        mixed = (run_statistics(np.where(kept, *sides), wanted, which) for sides in ((one, two), (two, one)))
-        left, right = mixed
-        for name in which:
-            differences[name][:, part] = (np.nan_to_num(left[name]) - np.nan_to_num(right[name])).T
+        for begin in range(0, n_trials, few):
+            some = kept[begin : begin + few]
+            mixed = (run_statistics(np.where(some, *sides), wanted, which) for sides in ((one, two), (two, one)))
+            left, right = mixed
+            for name in which:
+                gained = np.nan_to_num(left[name]) - np.nan_to_num(right[name])
+                differences[name][begin : begin + few, part] = gained.T
+        tell("exchanging runs", min(part.stop, len(first)), len(first))
     return differences
 
 
@@ -159,14 +166,39 @@ def resample_run_statistics(
     n_runs, n_topics, n_columns = every.shape
     every = scale_scores(every)
     by_topic = every.transpose(1, 2, 0).reshape(n_topics, -1)
-    whole = round_scaled(every.mean(axis=1))[:, -1]
+    means = (weights @ by_topic / n_topics).reshape(-1, n_columns, n_runs)
+    return compare_means(means, every.mean(axis=1)[:, -1], which)
+
+
+def compare_means(
+    means: FloatArray, whole: FloatArray, which: Sequence[RunStatistic]
+) -> tuple[dict[RunStatistic, FloatArray], dict[RunStatistic, float]]:
+    """Compare means of runs on topics drawn anew with those of the reference.
+
+    Parameters
+    ----------
+    means : ndarray, shape (trial, measure + 1, run)
+        Scaled; the last row of each trial is the reference's.
+    whole : ndarray, shape (run,)
+        The reference's on all topics.
+    which : sequence of str
+
+    Returns
+    -------
+    drawn : dict of str to ndarray, shape (trial, measure)
+    ceiling : dict of str to float
+        As `resample_run_statistics` returns them.
+    """
+    n_trials, n_columns, n_runs = means.shape
     n_run_pairs = max(1, n_runs * (n_runs - 1) // 2)
     block = max(1, _CELLS // (n_columns * n_run_pairs))
+    settled = round_scaled(whole)
     parts, own = [], []
-    for start in range(0, len(weights), block):
-        means = round_scaled((weights[start : start + block] @ by_topic / n_topics).reshape(-1, n_columns, n_runs))
-        parts.append(run_statistics(means[:, :-1], means[:, -1:], which))
-        own.append(run_statistics(means[:, -1], whole, which))
+    for start in range(0, n_trials, block):
+        some = round_scaled(means[start : start + block])
+        parts.append(run_statistics(some[:, :-1], some[:, -1:], which))
+        own.append(run_statistics(some[:, -1], settled, which))
+        tell("resampling topics", min(start + block, n_trials), n_trials)
     drawn = {name: np.concatenate([part[name] for part in parts]) for name in which}
     ceiling = {name: np.concatenate([part[name] for part in own]) for name in which}
     return drawn, {name: float(one.mean()) for name, one in ceiling.items()}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import is_large, split_runs
+from metaeval.stats.blocks import is_large, read_topics, split_runs
 
 LARGEST_EXPONENT = 1000
 """Sums of scores below 2**1000 are floats."""
@@ -48,7 +48,7 @@ def scale_scores(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def find_exponents(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intc]:
     """Return the power of two by which `scale_scores` divides the scores of each measure, shape (measure,)."""
     if scores.ndim == 3 and is_large(scores):
-        return _count_exponents(scores)
+        return count_exponents((scores[runs] for runs in split_runs(scores)), scores.shape[-1])
     magnitudes = np.abs(scores.reshape(-1, scores.shape[-1]).T, order="C")
     return np.array([_find_exponent(one) for one in magnitudes], dtype=np.intc)
 
@@ -69,6 +69,8 @@ class Scaled:
         self._measures = None if measures is None else np.asarray(measures, dtype=np.intp)
         if not self.large:
             values = scale_scores(values if self._measures is None else values[..., self._measures])
+            # The order of the axes in memory decides in which order NumPy adds.
+            values = np.ascontiguousarray(values)
         self.values = values
         self._exponents = -find_exponents(values) if self.large else np.zeros(values.shape[-1], dtype=np.intc)
 
@@ -81,11 +83,26 @@ class Scaled:
 
     def __getitem__(self, runs: slice) -> npt.NDArray[np.float64]:
         """Return some runs: a copy where memory does not hold the scores."""
+        return self._scale(self.values[runs])
+
+    def read_topics(self, topics: slice) -> npt.NDArray[np.float64]:
+        """Return all runs on some topics."""
+        return self._scale(read_topics(self.values, topics) if self.large else self.values[:, topics])
+
+    def read_cells(self, start: int, stop: int) -> npt.NDArray[np.float64]:
+        """Return some cells, runs on topics in their order, shape (cell, measure)."""
+        return self._scale(self.values.reshape(-1, self.values.shape[-1])[start:stop])
+
+    def take(self, measure: int) -> npt.NDArray[np.float64]:
+        """Return a copy of one measure, shape (run, topic)."""
+        return np.concatenate([block[..., measure] for _, block in self.blocks()])
+
+    def _scale(self, some: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         if not self.large:
-            return self.values[runs]
+            return some
         if self._measures is None:
-            return np.ldexp(self.values[runs], self._exponents)
-        return np.ldexp(self.values[runs][..., self._measures], self._exponents[self._measures])
+            return np.ldexp(some, self._exponents)
+        return np.ldexp(some[..., self._measures], self._exponents[self._measures])
 
     def blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
         """Yield runs with their scores: all of them unless they are many."""
@@ -127,12 +144,21 @@ def scale_squares(
     return np.ldexp(values, -np.frexp(largest)[1])
 
 
-def _count_exponents(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intc]:
-    """Do what `_find_exponent` does of many scores: exponents grow with magnitudes, and so do their medians."""
-    n_measures = scores.shape[-1]
+def count_exponents(blocks: Iterable[npt.NDArray[np.float64]], n_measures: int) -> npt.NDArray[np.intc]:
+    """Do what `find_exponents` does of scores in blocks: exponents grow with magnitudes, and so do their medians.
+
+    Parameters
+    ----------
+    blocks : iterable of ndarray, shape (run, topic, measure)
+    n_measures : int
+
+    Returns
+    -------
+    ndarray of int, shape (measure,)
+    """
     counts = np.zeros((n_measures, _LARGEST_EXPONENT - _SMALLEST_EXPONENT + 1), dtype=np.int64)
-    for runs in split_runs(scores):
-        mantissas, exponents = np.frexp(scores[runs])
+    for block in blocks:
+        mantissas, exponents = np.frexp(block)
         for measure in range(n_measures):
             known = exponents[..., measure][mantissas[..., measure] != 0] - _SMALLEST_EXPONENT
             counts[measure] += np.bincount(known, minlength=counts.shape[1])

@@ -7,9 +7,13 @@ paired sign-flip test, whose flips are shared by all pairs and measures.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.progress import tell
 from metaeval.stats.resampling import topic_signs
 from metaeval.stats.scale import scale_scores, scale_squares
 from metaeval.stats.swapping import FloatArray, standardise
@@ -42,9 +46,25 @@ def flip_p_values(values: FloatArray, key: int, n_trials: int) -> FloatArray:
     by_topic = scaled.transpose(1, 0, 2).reshape(n_topics, -1)
     signs = topic_signs(key, range(n_trials), n_topics).astype(np.float64)
     sums = (signs @ by_topic).reshape(n_trials, n_runs, n_measures)
-    total, size = scaled.sum(axis=1), np.abs(scaled).sum(axis=1)
+    return compare_flips(sums, scaled.sum(axis=1), np.abs(scaled).sum(axis=1), n_topics)
+
+
+def compare_flips(sums: FloatArray, total: FloatArray, size: FloatArray, n_topics: int) -> FloatArray:
+    """Return how often sums with random signs favour the first of two runs as much as those of the scores do.
+
+    Parameters
+    ----------
+    sums : ndarray, shape (trial, run, measure)
+    total, size : ndarray, shape (run, measure)
+        Sums of the scores and of their magnitudes.
+    n_topics : int
+
+    Returns
+    -------
+    ndarray, shape (measure, run pair)
+    """
     rows = []
-    for run in range(n_runs - 1):
+    for run in range(len(total) - 1):
         observed = total[run] - total[run + 1 :]
         observed = observed - _ROUNDING * n_topics * (size[run] + size[run + 1 :])
         rows.append((sums[:, run, np.newaxis] - sums[:, run + 1 :] >= observed).mean(axis=0))
@@ -86,29 +106,95 @@ def swap_cells_softly(values: FloatArray, reference: FloatArray, key: int, n_tri
     ndarray, shape (trial, measure pair)
     """
     n_runs, n_topics, n_measures = values.shape
-    z = standardise(values.transpose(2, 0, 1).reshape(n_measures, -1))
+    z = standardise(values.transpose(2, 0, 1).reshape(n_measures, -1)).reshape(n_measures, n_runs, n_topics)
     wanted = normal_p_values(reference[..., np.newaxis])[0]
-    run, other = np.triu_indices(n_runs, 1)
-    first, second = np.triu_indices(n_measures, 1)
-    differences = np.empty((n_trials, len(first)))
+    differences = np.empty((n_trials, n_measures * (n_measures - 1) // 2))
     for trial in range(n_trials):
-        keep = topic_signs(key, [trial], n_runs * n_topics)[0] > 0
-        parts = [(z * mask).reshape(n_measures, n_runs, n_topics) for mask in (keep, ~keep)]
-        sums = [part.sum(axis=-1).T for part in parts]
+        keep = (topic_signs(key, [trial], n_runs * n_topics)[0] > 0).reshape(n_runs, n_topics)
+        squares = add_squares([(z, keep)], (n_measures, n_runs))
+        differences[trial] = squares.compare(wanted)
+        tell("exchanging cells for soft pairwise accuracy", trial + 1, n_trials)
+    return differences
+
+
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """Sums over topics of which the p-values of all mixtures of two measures are made.
+
+    Parameters
+    ----------
+    sums, squares : ndarray, shape (2, run, measure)
+        Of the cells that are kept, and of those that are given away.
+    products : ndarray, shape (2, measure, run, run)
+        Of two runs' cells that are both kept, or both given away.
+    crossed : ndarray, shape (measure, run, measure, run)
+        Of cells that are kept and cells that are given away.
+    """
+
+    sums: FloatArray
+    squares: FloatArray
+    products: FloatArray
+    crossed: FloatArray
+
+    def compare(self, wanted: FloatArray) -> FloatArray:
+        """Return the differences in soft pairwise accuracy of two measures, exchanged one way and the other.
+
+        Parameters
+        ----------
+        wanted : ndarray, shape (run pair,)
+            The reference's p-values.
+
+        Returns
+        -------
+        ndarray, shape (measure pair,)
+        """
+        _, n_runs, n_measures = self.sums.shape
+        run, other = np.triu_indices(n_runs, 1)
+        first, second = np.triu_indices(n_measures, 1)
         # Σ (x_i − x_j)² of the parts alone, and twice the products between a kept and a given part of another measure.
-        own = []
-        for part in parts:
-            square = np.einsum("mrt,mrt->rm", part, part)
-            products = np.matmul(part, part.transpose(0, 2, 1))[:, run, other].T
-            own.append(square[run] + square[other] - 2 * products)
-        kept, given = (part.reshape(n_measures * n_runs, n_topics) for part in parts)
-        crossed = (kept @ given.T).reshape(n_measures, n_runs, n_measures, n_runs).transpose(1, 3, 0, 2)
+        own = [
+            square[run] + square[other] - 2 * products[:, run, other].T
+            for square, products in zip(self.squares, self.products, strict=True)
+        ]
+        crossed = self.crossed.transpose(1, 3, 0, 2)
         # A cell is kept or given away, so that a run's two parts have no product.
         squares = own[0][:, :, np.newaxis] + own[1][:, np.newaxis] - 2 * (crossed[run, other] + crossed[other, run])
+        sums = self.sums
         gaps = (sums[0][run] - sums[0][other])[:, :, np.newaxis] + (sums[1][run] - sums[1][other])[:, np.newaxis]
-        soft = 1 - np.abs(_find_tail(gaps, squares) - wanted[:, np.newaxis, np.newaxis]).mean(axis=0)
-        differences[trial] = soft[first, second] - soft[second, first]
-    return differences
+        soft = 1 - np.abs(find_tail(gaps, squares) - wanted[:, np.newaxis, np.newaxis]).mean(axis=0)
+        return np.asarray(soft[first, second] - soft[second, first])
+
+
+def add_squares(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]], shape: tuple[int, int]) -> Mixtures:
+    """Add up what `Mixtures` holds over blocks of topics.
+
+    Parameters
+    ----------
+    blocks : iterable of pairs
+        Standardised scores of shape (measure, run, topic), and which cells are kept, of shape (run, topic).
+    shape : tuple of int
+        Measures and runs.
+
+    Returns
+    -------
+    Mixtures
+    """
+    n_measures, n_runs = shape
+    both = Mixtures(
+        np.zeros((2, n_runs, n_measures)),
+        np.zeros((2, n_runs, n_measures)),
+        np.zeros((2, n_measures, n_runs, n_runs)),
+        np.zeros((n_measures, n_runs, n_measures, n_runs)),
+    )
+    for z, keep in blocks:
+        parts = [z * mask for mask in (keep, ~keep)]
+        for place, part in enumerate(parts):
+            both.sums[place] += part.sum(axis=-1).T
+            both.squares[place] += np.einsum("mrt,mrt->rm", part, part)
+            both.products[place] += np.matmul(part, part.transpose(0, 2, 1))
+        kept, given = (part.reshape(n_measures * n_runs, -1) for part in parts)
+        both.crossed.reshape(n_measures * n_runs, -1)[:] += kept @ given.T
+    return both
 
 
 def normal_p_values(values: FloatArray) -> FloatArray:
@@ -127,7 +213,7 @@ def normal_p_values(values: FloatArray) -> FloatArray:
     rows = []
     for m in range(values.shape[-1]):
         gaps = scale_squares(scaled[run, :, m] - scaled[other, :, m], axis=1)
-        rows.append(_find_tail(gaps.sum(axis=1), (gaps**2).sum(axis=1)))
+        rows.append(find_tail(gaps.sum(axis=1), (gaps**2).sum(axis=1)))
     return np.array(rows)
 
 
@@ -153,7 +239,7 @@ def resample_soft_accuracy(
 
     def find(scores: FloatArray) -> FloatArray:
         gaps = scale_squares(scores[run] - scores[other], axis=1).T
-        return _find_tail(drawn @ gaps, drawn @ gaps**2)
+        return find_tail(drawn @ gaps, drawn @ gaps**2)
 
     scaled, gold = scale_scores(values), scale_scores(reference[..., np.newaxis])
     wanted = find(gold[..., 0])
@@ -161,7 +247,7 @@ def resample_soft_accuracy(
     return np.stack(columns, axis=-1), float(soft_accuracy(wanted, normal_p_values(gold)[0]).mean())
 
 
-def _find_tail(sums: FloatArray, squares: FloatArray) -> FloatArray:
+def find_tail(sums: FloatArray, squares: FloatArray) -> FloatArray:
     """Return P(N(0, Σd²) ≥ Σd); 1 where all d are 0, as flips never change their sum."""
     from scipy.special import ndtr
 

@@ -63,9 +63,26 @@ def swap_cells(values: FloatArray, reference: FloatArray, key: int, n_trials: in
             for start in range(0, n_trials, block)
         ]
     ).reshape(n_trials, 3, n_measures)
-    total = columns.sum(axis=0).reshape(3, n_measures)
+    return correlate_swapped(signed, columns.sum(axis=0).reshape(3, n_measures), n_cells)
+
+
+def correlate_swapped(signed: FloatArray, total: FloatArray, n_cells: int) -> FloatArray:
+    """Return the differences in Pearson's r of exchanged measures from sums over cells.
+
+    Parameters
+    ----------
+    signed : ndarray, shape (trial, 3, measure)
+        Of products with the reference, of scores and of squares, with the signs of each trial.
+    total : ndarray, shape (3, measure)
+        The same without signs.
+    n_cells : int
+
+    Returns
+    -------
+    ndarray, shape (trial, measure pair)
+    """
     kept, given = (total + signed) / 2, (total - signed) / 2
-    first, second = np.triu_indices(n_measures, 1)
+    first, second = np.triu_indices(total.shape[1], 1)
     one, two = kept[..., first] + given[..., second], given[..., first] + kept[..., second]
     return _correlate_sums(one, n_cells) - _correlate_sums(two, n_cells)
 

@@ -7,21 +7,26 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.errors import MetaevalWarning
+from metaeval.errors import MetaevalError, MetaevalWarning
 from metaeval.stats import (
+    _agreement_in_blocks,
     _coverage_in_blocks,
     _splits_in_blocks,
+    _ties_in_blocks,
     blocks,
     randomised_tukey,
     resampled_sums,
     split_half,
+    standard_cells,
 )
 from metaeval.stats.parallel import resumable
 from metaeval.stats.progress import listen
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
-from metaeval.stats.scale import find_exponents, scale_scores
+from metaeval.stats.resampling import topic_signs
+from metaeval.stats.scale import Scaled, find_exponents, scale_scores
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import stream_key
+from metaeval.stats.swapping import standardise
 
 KEY = stream_key(3, "blocks")
 
@@ -225,3 +230,94 @@ def test_pairs_of_runs_that_are_many_are_compared_in_blocks_of_scores_in_memory(
     monkeypatch.setattr("metaeval.analyses.coverage.coverage_of_sets", None)
     with pytest.warns(MetaevalWarning):
         np.testing.assert_array_equal(me.coverage(scores, **options).resampled, whole.resampled)
+
+
+COUNTED = ["pairwise_accuracy", "tau_a", "tau_b", "spearman", "tau_b@11", "acc_t", "acc_t_cells"]
+ADDED = ["spa", "pearson", "topic_pearson", "tau_ap_b", "tau_gap", "pearson@11"]
+
+
+def make_agreement(seed, n_runs=13, n_topics=37, levels=10):
+    """A reference, measures that follow it more or less, one of them constant, two runs equal."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(size=(n_runs, 1)) + rng.normal(size=(n_runs, n_topics))
+    noise = rng.normal(size=(4, n_runs, n_topics)) * np.array([0.0, 0.5, 1.0, 3.0])[:, np.newaxis, np.newaxis]
+    values = np.round((quality + noise) * levels) / levels
+    values[3] *= 1e6
+    values = np.concatenate([values, np.full((1, n_runs, n_topics), 0.3)]).transpose(1, 2, 0)
+    values[5] = values[7]
+    values[..., 2] *= -1  # TER
+    labels = {"runs": rng.permutation(n_runs), "topics": rng.permutation(n_topics), "collection": "c"}
+    return me.Scores(values, measures=["MQM", "chrF", "TER", "BLEU", "P"], **labels, higher_is_better=["MQM", "P"])
+
+
+def check_agreement(parts, whole):
+    exact = [place for place, name in enumerate(whole.statistics) if name in COUNTED]
+    for name in ("values", "low", "high", "chance", "ceiling", "exchanged", "gap_ends"):
+        one, other = getattr(parts, name), getattr(whole, name)
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12, err_msg=name)
+        np.testing.assert_array_equal(one[exact], other[exact], err_msg=name)
+    for name in ("p_values", "clusters", "pairs"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name), err_msg=name)
+    for one, other in zip(parts.disagreements, whole.disagreements, strict=True):
+        for name in ("run_scores", "ranks", "tau"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("cells", [1, 6, 50])
+@pytest.mark.parametrize("levels", [1, 10, 10**9])
+def test_agreement_in_blocks_is_agreement_of_the_whole(monkeypatch, cells, levels):
+    scores = make_agreement(cells, levels=levels)
+    options = {"reference": "MQM", "statistics": COUNTED + ADDED, "n_permutations": 70, "n_bootstrap": 40}
+    whole, heard = me.agreement(scores, **options), []
+    with small_blocks(monkeypatch, scores.values, cells), listen(lambda *what: heard.append(what)):
+        for module in (resampled_sums, _agreement_in_blocks):
+            monkeypatch.setattr(module, "WEIGHTS_HELD", 17 * 400)
+        monkeypatch.setattr(_agreement_in_blocks, "SIGNS_A_BLOCK", 70 * 100)
+        monkeypatch.setattr(_ties_in_blocks, "_BINS", 2**10)
+        parts = me.agreement(scores, **options)
+    check_agreement(parts, whole)
+    stated = next(place for place, one in enumerate(heard) if "held in memory, and scores are read" in one[0])
+    assert stated < next(place for place, one in enumerate(heard) if "exchanging" in one[0])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_reference_of_its_own_is_joined_in_blocks(monkeypatch):
+    scores = make_agreement(3)
+    measures = [str(one) for one in scores.measures if str(one) != "MQM"]
+    people = scores.sel(measures="MQM", topics=scores.topics[4:], runs=scores.runs[::-1])
+    metrics = scores.sel(measures=measures)
+    options = {"reference": people, "statistics": ["tau_b", "acc_t"], "missing": "drop-topic", "n_permutations": 30}
+    whole = me.agreement(metrics, **options, n_bootstrap=20)
+    with small_blocks(monkeypatch, scores.values):
+        parts = me.agreement(metrics, **options, n_bootstrap=20)
+        joined = metrics.sel(runs=people.runs, topics=people.topics).add_measures(people)
+        assert isinstance(joined.values, np.memmap)
+    check_agreement(parts, whole)
+    assert joined == metrics.sel(runs=people.runs, topics=people.topics).add_measures(people)
+    assert joined == scores.sel(runs=people.runs, topics=people.topics, measures=[*measures, "MQM"])
+
+
+def test_pairs_of_all_cells_that_no_memory_holds_are_refused_beforehand(monkeypatch):
+    scores, heard = make_agreement(3), []
+    monkeypatch.setattr("metaeval.analyses.agreement_in_blocks.find_memory", lambda: 10_000)
+    refused = pytest.raises(MetaevalError, match=r"acc_t_cells orders all 481 cells.* this machine has 0 MB")
+    with small_blocks(monkeypatch, scores.values), listen(lambda *what: heard.append(what)), refused:
+        me.agreement(scores, reference="MQM", statistics=["acc_t_cells"], n_permutations=30)
+    assert not any("pairs of cells" in one[0] for one in heard)
+
+
+@pytest.mark.parametrize("n_cells", [1, 7, 129, 1000, 40_003])
+def test_cells_are_added_as_numpy_adds_a_row(monkeypatch, n_cells):
+    values = np.random.default_rng(n_cells).normal(size=(1, n_cells, 2)) ** 3
+    monkeypatch.setattr(standard_cells, "_CELLS_A_SUM", 512)
+    whole = standardise(np.ascontiguousarray(scale_scores(values)[0].T))
+    np.testing.assert_array_equal(
+        standard_cells.StandardCells(Scaled(values)).standardise(scale_scores(values))[:, 0], whole
+    )
+
+
+@pytest.mark.parametrize("first", [0, 1, 63, 64, 100, 640])
+def test_signs_of_later_topics_are_those_of_all(first):
+    everything = topic_signs(KEY, range(5), 900)
+    np.testing.assert_array_equal(topic_signs(KEY, range(5), 200, first=first), everything[:, first : first + 200])
