@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from metaeval.show.looks import DASHES, find_looks, marker_path
+
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#7F7F7F"
-COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#56B4E9", "#B8860B", "#882255", "#7F7F7F", "#999933")
-"""The palette of Okabe and Ito for colour-blind readers, with a darker yellow; curves differ in dash and marker too."""
+"""Read on light and dark pages alike."""
 
 
 def show_chart(spec: dict[str, Any], description: str, *, height: int = 260) -> None:
@@ -140,12 +141,12 @@ def draw_shares(shares: dict[str, np.ndarray], classes: Sequence[str]) -> dict[s
 def draw_lines(
     points: dict[str, tuple[np.ndarray, np.ndarray]], titles: tuple[str, str], *, zero: bool = False
 ) -> dict[str, Any]:
-    """Return curves, each with its name.
+    """Return the curves of measures, which look as they do in all figures.
 
     Parameters
     ----------
     points : dict of str to (ndarray, ndarray)
-        x and y of every curve.
+        x and y of every curve, by the name of its measure.
     titles : tuple of str
         Of the axes.
     zero : bool, optional
@@ -161,22 +162,40 @@ def draw_lines(
         for x, y in zip(xs, ys, strict=True)
     ]
     by_name: dict[str, Any] = {"field": "name", "type": "nominal", "title": None, "sort": list(points)}
+    looks = find_looks(points).values()
+    dark = st.context.theme.type == "dark"
+    colours = [one.dark if dark else one.light for one in looks]
+    dashes = [[int(length) for length in DASHES[one.dash].split()] for one in looks]
+    shapes = [marker_path(one.marker, 1.0) for one in looks]
+
+    def vary(values: list[Any]) -> dict[str, Any]:
+        return {**by_name, "scale": {"domain": list(points), "range": values}}
+
+    axes = {
+        "x": {"field": "x", "type": "quantitative", "title": titles[0]},
+        "y": {"field": "y", "type": "quantitative", "title": titles[1]},
+    }
+    tooltip = [
+        {"field": "name"}, {"field": "x", "title": titles[0], "format": ".3f"},
+        {"field": "y", "title": titles[1], "format": ".4f"},
+    ]  # fmt: skip
+    # The legend is that of the markers alone: it would draw a dash around its marker.
+    no_legend = {"legend": None}
     layers: list[dict[str, Any]] = [
         {
-            "mark": {"type": "line", "point": {"size": 18}},
+            "mark": "line",
+            "encoding": {**axes, "color": vary(colours) | no_legend, "strokeDash": vary(dashes) | no_legend},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 40},
             "encoding": {
-                "x": {"field": "x", "type": "quantitative", "title": titles[0]},
-                "y": {"field": "y", "type": "quantitative", "title": titles[1]},
-                "color": {**by_name, "scale": {"range": list(COLOURS)}, "legend": {"orient": "bottom", "columns": 4}},
-                "shape": by_name,
-                "strokeDash": by_name,
-                "tooltip": [
-                    {"field": "name"}, {"field": "x", "title": titles[0], "format": ".3f"},
-                    {"field": "y", "title": titles[1], "format": ".4f"},
-                ],
+                **axes,
+                "color": vary(colours) | {"legend": {"orient": "bottom", "columns": 4}},
+                "shape": vary(shapes),
+                "tooltip": tooltip,
             },
-        }
-    ]  # fmt: skip
+        },
+    ]
     if zero:
         layers.append(
             {
@@ -185,7 +204,11 @@ def draw_lines(
                 "encoding": {"y": {"field": "y", "type": "quantitative"}},
             }
         )
-    return {"data": {"values": data}, "layer": layers}
+    return {
+        "data": {"values": data},
+        "layer": layers,
+        "resolve": {"legend": {"color": "independent", "shape": "independent"}},
+    }
 
 
 def draw_surface(

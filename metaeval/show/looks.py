@@ -179,13 +179,15 @@ def css_variables(theme: str) -> str:
     return " ".join(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))
 
 
-def marker_path(marker: str) -> str:
-    """Return a marker as the path of an SVG, about the origin and within 4 units of it.
+def marker_path(marker: str, reach: float = 4.0) -> str:
+    """Return a marker as the path of an SVG, about the origin.
 
     Parameters
     ----------
     marker : str
         One of `MARKERS`.
+    reach : float, optional
+        How far from the origin it goes at most.
 
     Returns
     -------
@@ -197,9 +199,11 @@ def marker_path(marker: str) -> str:
     >>> marker_path("s")
     'M-3.2 -3.2L3.2 -3.2L3.2 3.2L-3.2 3.2Z'
     """
+    size = reach / 4
     if marker == "o":
-        return "M-3.6 0A3.6 3.6 0 1 0 3.6 0A3.6 3.6 0 1 0 -3.6 0Z"
-    return "M" + "L".join(f"{x:g} {y:g}" for x, y in _find_corners(marker)) + "Z"
+        r = f"{3.6 * size:g}"
+        return f"M-{r} 0A{r} {r} 0 1 0 {r} 0A{r} {r} 0 1 0 -{r} 0Z"
+    return "M" + "L".join(f"{x * size:g} {y * size:g}" for x, y in _find_corners(marker)) + "Z"
 
 
 def _find_corners(marker: str) -> list[tuple[float, float]]:
