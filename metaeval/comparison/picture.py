@@ -12,7 +12,6 @@ import pandas as pd
 from metaeval.analyses.grades import THRESHOLD
 from metaeval.comparison.summary import summarise
 from metaeval.comparison.verdicts import find_title, find_verdicts
-from metaeval.show.canvas import open_canvas, typeset, typeset_ticks
 from metaeval.show.names import shorten_name
 from metaeval.show.style import GREY, Size, choose_looks
 
@@ -44,6 +43,8 @@ def draw_answer(
     matplotlib.figure.Figure
         Headings are phrases of the verdict without their numbers, and intervals those of the summary.
     """
+    from metaeval.show.canvas import open_canvas, typeset, typeset_ticks
+
     name = comparison.find_new(measure)
     frame = summarise(comparison, name)
     said = {one.key: re.sub(r" \([^)]*\)", "", one.phrase) for one in find_verdicts(comparison, name)}
