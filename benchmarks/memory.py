@@ -47,12 +47,32 @@ sys.stdout = sys.__stdout__
 {_PEAK}"""
 
 
-def measure_power(n_runs: int, n_topics: int, n_measures: int, n_permutations: int) -> list[dict[str, Any]]:
-    """Measure the peak memory of the command for power, with intervals, by every test that reads a store in parts.
+_COMMANDS = {
+    **{
+        f"power STORE --test {test}": ["-B", "{trials}", "--bootstrap", "10"]
+        for test in ("randomised-tukey-hsd", "max-t", "bootstrap-t")
+    },
+    "consistency STORE": ["--trials", "{trials}", "-B", "{trials}"],
+    "similarity STORE": ["--bootstrap", "{trials}"],
+    "coverage STORE -r M0 -r M1": ["--bootstrap", "{trials}"],
+    "agreement STORE --reference M0": ["-B", "{few}", "--bootstrap", "{few}"],
+}
+"""Commands that read a store in parts, with options that let them resample for intervals."""
+
+FEW = 2
+"""Trials where one takes as long as many of others."""
+
+
+def measure_commands(
+    n_runs: int, n_topics: int, n_measures: int, n_trials: int, which: str = ""
+) -> list[dict[str, Any]]:
+    """Measure the peak memory of commands that read a store in parts.
 
     Parameters
     ----------
-    n_runs, n_topics, n_measures, n_permutations : int
+    n_runs, n_topics, n_measures, n_trials : int
+    which : str, optional
+        Only commands that begin so.
 
     Returns
     -------
@@ -60,16 +80,20 @@ def measure_power(n_runs: int, n_topics: int, n_measures: int, n_permutations: i
         As `run`.
     """
     sizes = [str(number) for number in (n_runs, n_topics, n_measures)]
-    what = f"{n_runs} runs × {n_topics:,} topics × {n_measures} measures, B = {n_permutations:,}"
+    what = f"{n_runs} runs × {n_topics:,} topics × {n_measures} measures"
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-c", _STORE, f"{folder}/store", *sizes], check=True)  # noqa: S603
-        for test in ("randomised-tukey-hsd", "max-t", "bootstrap-t"):
-            words = ["power", f"{folder}/store", "--test", test, "-B", str(n_permutations), "--bootstrap", "10"]
+        for command, options in _COMMANDS.items():
+            if not command.startswith(which):
+                continue
+            words = [f"{folder}/store" if word == "STORE" else word for word in command.split()]
+            words += [word.format(trials=n_trials, few=FEW) for word in options]
             printed = subprocess.run(  # noqa: S603
                 [sys.executable, "-c", _COMMAND, *words], stdout=subprocess.PIPE, text=True, check=True
             ).stdout
-            name = f"`metaeval power STORE --test {test}`, {what}"
+            made = FEW if "{few}" in options else n_trials
+            name = f"`metaeval {command}`, {what}, {'B = ' if command.startswith('power') else 'trials: '}{made:,}"
             rows.append({"name": name, "megabytes": float(printed), "demand": "≤ 1 GB"})
     return rows
 
@@ -98,4 +122,4 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
         ).stdout
         name = f"{n_runs} runs × {n_topics:,} topics × {n_measures} measures, B = {n_permutations:,}"
         rows.append({"name": name, "megabytes": float(printed), "demand": demand})
-    return rows if quick else [*rows, *measure_power(200, 50_000, 8, 40)]
+    return rows if quick else [*rows, *measure_commands(200, 50_000, 8, 40)]

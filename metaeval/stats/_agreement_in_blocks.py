@@ -1,7 +1,7 @@
 """Agreement with a reference, of scores of which memory holds some runs, topics or pairs of runs at a time.
 
-The reference is the last measure. What is a count, or follows from rounded means, is that of the functions of the same
-names to the last bit. Sums over cells and over topics of products are added in another order, and differ by rounding.
+The reference is the last measure. Counts are those of the functions of the same names to the last bit. Sums over cells,
+and means of resampled topics, are added in another order, and differ by rounding.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class ResampledMeans:
         blocks = (block[chosen[some]] for some, block in self.scores.blocks() if chosen[some].any())
         shift = -count_exponents(blocks, self.whole.shape[1])
         whole = np.ldexp(self.whole[runs], shift)
-        return compare_means(
-            np.ldexp(self.means[..., runs], shift[:, np.newaxis]), np.ascontiguousarray(whole[:, -1]), which
-        )
+        # The order of the axes in memory decides in which order NumPy adds.
+        means = np.ascontiguousarray(np.ldexp(self.means[..., runs], shift[:, np.newaxis]))
+        return compare_means(means, np.ascontiguousarray(whole[:, -1]), which)
 
 
 def flip_p_values(scores: Scaled, key: int, n_trials: int) -> FloatArray:

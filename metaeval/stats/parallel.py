@@ -22,7 +22,7 @@ _folder: ContextVar[Path | None] = ContextVar("folder of results that are kept",
 
 @contextmanager
 def resumable(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Keep the trials of randomised tests in a folder, so that a study that is killed goes on where it was.
+    """Keep trials of randomised tests and splits of topics in a folder, so that a study that is killed goes on there.
 
     Inside this context, each finished block of trials is a file in the folder, there whole or not at all. Its name
     states the scores, the seed and the numbers of the trials; whatever is found there is not computed again, whichever

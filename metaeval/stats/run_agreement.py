@@ -167,7 +167,7 @@ def resample_run_statistics(
     every = scale_scores(every)
     by_topic = every.transpose(1, 2, 0).reshape(n_topics, -1)
     means = (weights @ by_topic / n_topics).reshape(-1, n_columns, n_runs)
-    return compare_means(means, every.mean(axis=1)[:, -1], which)
+    return compare_means(means, np.ascontiguousarray(every.mean(axis=1)[:, -1]), which)
 
 
 def compare_means(

@@ -102,7 +102,8 @@ class Scaled:
             return some
         if self._measures is None:
             return np.ldexp(some, self._exponents)
-        return np.ldexp(some[..., self._measures], self._exponents[self._measures])
+        # Contiguous, because the order of the axes in memory decides in which order NumPy adds.
+        return np.ldexp(np.take(some, self._measures, axis=-1), self._exponents[self._measures])
 
     def blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
         """Yield runs with their scores: all of them unless they are many."""

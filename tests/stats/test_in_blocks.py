@@ -233,7 +233,8 @@ def test_pairs_of_runs_that_are_many_are_compared_in_blocks_of_scores_in_memory(
 
 
 COUNTED = ["pairwise_accuracy", "tau_a", "tau_b", "spearman", "tau_b@11", "acc_t", "acc_t_cells"]
-ADDED = ["spa", "pearson", "topic_pearson", "tau_ap_b", "tau_gap", "pearson@11"]
+ADDED = ["spa", "topic_pearson", "pearson", "pearson@11", "tau_ap_b", "tau_gap"]
+"""Statistics that are made of magnitudes, or of weights: sums in another order round otherwise, means at the ninth digit."""
 
 
 def make_agreement(seed, n_runs=13, n_topics=37, levels=10):
@@ -254,7 +255,7 @@ def check_agreement(parts, whole):
     exact = [place for place, name in enumerate(whole.statistics) if name in COUNTED]
     for name in ("values", "low", "high", "chance", "ceiling", "exchanged", "gap_ends"):
         one, other = getattr(parts, name), getattr(whole, name)
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9, err_msg=name)
         np.testing.assert_array_equal(one[exact], other[exact], err_msg=name)
     for name in ("p_values", "clusters", "pairs"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name), err_msg=name)
