@@ -218,7 +218,8 @@ def _tell_what_was_tried(comparison: Comparison, found: Mapping[str, Sequence[Fi
     title = "Does it stand with another test, seed or choice of runs?"
     if not_tried:
         said += f" Not tried: {', '.join(not_tried)} (metaeval compare --thorough tries them)."
-        title += f" Tried: {', '.join(c for c in frame.columns[1:] if c not in not_tried)}; the rest was not tried"
+        tried = ", ".join(look for look in frame.columns[1:] if look not in not_tried)
+        title += f" Tried: {tried}; the rest was not tried" if tried else " Not tried"
     return shelf.put_table(Table(frame, said, comparison.signature), "looks", folded=title)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import metaeval as me
+from metaeval.comparison import new_measure
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.summary import list_warnings, show_summary, summarise
 from metaeval.comparison.verdicts import add_intervals, find_verdicts, write_verdict
@@ -87,6 +88,15 @@ def test_what_was_not_tried_is_not_said_to_hold():
     assert "not tried" not in {said for one in found for _, said in one.verdict.conditions}
     assert [len(result.looks[look][0].scores.runs) for look in ("without baselines", "distinct runs")] == [12, 13]
     assert len(result.looks["distinct runs"][0].power.runs) == 12
+
+
+def test_with_many_runs_the_page_says_that_nothing_else_was_tried(monkeypatch, tmp_path):
+    monkeypatch.setattr(new_measure, "MANY_RUNS", 5)
+    result = compare("mine", matrix({"mine": 0.3, "AP": 0.5}), **QUICK)
+    assert {said for _, said in find_verdicts(result, "mine")[0].verdict.conditions} == {"not tried"}
+    assert "Does it stand with another test, seed or choice of runs? Not tried<" in result.write(tmp_path).read_text(
+        "utf-8"
+    )
 
 
 def test_several_new_measures_get_a_paragraph_and_a_summary_each(tmp_path):
