@@ -164,6 +164,8 @@ def visible(text: str) -> str:
     >>> print(visible("run" + chr(27) + "[31m"))
     run\x1b[31m
     """
+    if text.isprintable():  # as nearly all are
+        return text
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 

@@ -179,6 +179,7 @@ def css_variables(theme: str) -> str:
     return " ".join(f"--c{number}: {pair[which]};" for number, pair in enumerate(COLOURS))
 
 
+@functools.cache
 def marker_path(marker: str, reach: float = 4.0) -> str:
     """Return a marker as the path of an SVG, about the origin.
 

@@ -33,6 +33,8 @@ TITLES = {
 }  # fmt: skip
 """How measures are written whose names are not: the labels of the registry, which tables know by name only."""
 
+_LETTERS = {name: letter for letter, name in _GREEK.items()}
+
 _PARAMETER = re.compile(r"(?<=[(\s])(alpha|beta|gamma)(?==)")
 
 
@@ -52,8 +54,7 @@ def spell_parameters(text: str) -> str:
     >>> spell_parameters("OCI(beta=0.75, gamma=1)")
     'OCI(β=0.75, γ=1)'
     """
-    letters = {name: letter for letter, name in _GREEK.items()}
-    return _PARAMETER.sub(lambda found: letters[found[1]], text)
+    return _PARAMETER.sub(lambda found: _LETTERS[found[1]], text) if "=" in text else text
 
 
 def shorten_name(name: str, most: int) -> str:

@@ -218,16 +218,18 @@ class Table:
         self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str
     ) -> pd.DataFrame:
         """Return the frame as rounded text, with the marks that the style writes as text."""
-        words = self._find_marks()
-        shown = self.frame.astype(object).copy()
+        words = self._find_marks().to_numpy(dtype=object)
+        columns: dict[int, list[str]] = {}
         for c, column in enumerate(self.frame.columns):
             digits = self.digits if isinstance(self.digits, int) else self.digits.get(column, 3)
-            for r in range(len(self.frame)):
-                text = escape(format_cell(self.frame.iat[r, c], digits))
-                said = {word.strip() for word in str(words.iat[r, c]).split(",")}
+            columns[c] = []
+            for r, value in enumerate(self.frame.iloc[:, c].tolist()):
+                text = escape(format_cell(value, digits))
+                said = {word.strip() for word in str(words[r, c]).split(",")}
                 text = bold.format(text) if "bold" in said else text
-                shown.iat[r, c] = underline.format(text) if "underline" in said else text
-        return shown
+                columns[c].append(underline.format(text) if "underline" in said else text)
+        shown = pd.DataFrame(columns, index=self.frame.index, dtype=object)
+        return shown.set_axis(self.frame.columns, axis=1)
 
 
 def name_measures(frame: pd.DataFrame) -> pd.DataFrame:
@@ -345,9 +347,16 @@ def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """
     if frame.index.name or frame.index.nlevels > 1:
         frame = frame.reset_index()
-    known = frame.notna() & ~frame.isin([math.inf, -math.inf])  # JSON has no word for what is not a number
-    rows: list[dict[str, Any]] = frame.astype(object).where(known, None).to_dict("records")  # type: ignore[assignment]
-    return rows
+    columns = [list(map(_to_json, frame.iloc[:, c].tolist())) for c in range(frame.shape[1])]
+    return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None  # JSON has no word for what is not a number
+    return None if value is pd.NA or value is pd.NaT else value
 
 
 def format_cell(value: object, digits: int = 3) -> str:
