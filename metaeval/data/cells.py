@@ -6,7 +6,9 @@ import datetime
 import decimal
 import math
 import numbers as abstract
-from collections.abc import Callable, Sequence
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +63,59 @@ def number(text: str) -> float:
 
 RUN_COLUMNS = ("run", "system", "model", "team", "method", "submission", "participant")
 """What a first column of runs is called, in lower case."""
+
+
+TOPIC_NAMES = (
+    "topic", "topic_id", "query", "query_id", "qid", "segment", "segment_id", "question", "question_id", "document", "doc",
+    "doc_id", "item", "instance", "dialogue",
+)  # fmt: skip
+"""What a column of topics is called, in lower case."""
+
+
+def refuse_other_names(columns: Sequence[object], file: object = None, given: Mapping[str, str] | None = None) -> None:
+    """Refuse a table of one score a row whose columns have other names, and say how to state them.
+
+    Parameters
+    ----------
+    columns : sequence
+        Names of its columns, those that are stated already replaced.
+    file : path, optional
+        For the message.
+    given : mapping of str to str, optional
+        What is stated already.
+
+    Raises
+    ------
+    DataError
+        If there is a column of runs, one of topics, and one that must be the scores.
+    """
+    names = [str(one).strip() for one in columns]
+    known = {
+        "run": RUN_COLUMNS, "topic": TOPIC_NAMES, "measure": ("measure", "metric"), "score": ("score", "value"),
+    }  # fmt: skip
+    found = {
+        what: next((name for name in names if name.lower() in words), None)  # the first one
+        for what, words in known.items()
+    }
+    rest = [name for name in names if name not in found.values()]
+    if found["score"] is None and len(rest) == 1:
+        found["score"] = rest[0]
+    stated = {what: name for what, name in found.items() if name is not None and name != what}
+    if None in (found["run"], found["topic"], found["score"]) or not stated:
+        return
+    raise DataError(
+        f"its columns are called {format_list(names)}, not run, topic and score",
+        file=file,
+        hint=f"if each row holds one score of a run on a topic, say so: {format_columns({**(given or {}), **stated})}",
+    )
+
+
+def format_columns(names: Mapping[str, str]) -> str:
+    """Return the names of columns as the user would state them, in Python or on the command line."""
+    option = format_option("columns")
+    if option.startswith("-"):
+        return f"{option} {shlex.quote(','.join(f'{what}={name}' for what, name in names.items()))}"
+    return f"{option}={dict(names)}"
 
 
 def refuse_leaderboard(columns: Sequence[object], file: object = None) -> None:
@@ -288,10 +343,13 @@ def read_score_column(
         shown = column.iloc[row] if given is None else given[row]
         shown = shown.item() if isinstance(shown, np.generic) else shown
         more = f" ({len(wrong):,} such rows in all)" if len(wrong) > 1 else ""
-        hint = hint_missing() if gaps[row] else None
+        comma = isinstance(shown, str) and _DECIMAL_COMMA.fullmatch(shown.strip())
+        hint = hint_missing() if gaps[row] else "write decimals with a point" if comma else None
         raise DataError(f"the score {shown!r} is not a finite number{more}", value=shown, hint=hint, **where(row))
     return score, gaps
 
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 _NO_GUESS = "what number is meant would be a guess"
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from metaeval.data.cells import COLUMNS, is_missing, number, refuse_leaderboard
+from metaeval.data.cells import COLUMNS, is_missing, number, refuse_leaderboard, refuse_other_names
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -117,15 +117,21 @@ def _detect_file(path: PathLike, columns: Mapping[str, str] | None = None) -> st
         could += [name for name, one in LEADERBOARDS.items() if one.columns and one.fits(whole)]
     if len(could) == 1:
         return could[0]
+    refuse_other_names(header, path, columns)
     refuse_leaderboard(header, path)
     if could:
         raise FormatError(f"it could be {' or '.join(could)}", file=path, hint=_state_format())
+    below = split_line(lines[1], delimiter, path) if len(lines) > 1 else []
+    if len(below) == len(header) > 2 and header[0] not in COLUMNS and all(map(_is_number, below[1:])):
+        topics = f"{wide.hint_topics(header[0])}; "
+    else:
+        topics = ""
     ranks = first.split()[1:2] == ["Q0"]  # of documents, of which this package knows nothing, or of runs
     of_runs = f"if runs are ranked in it, not documents, {format_option('format', 'ranking')}; " * ranks
     raise FormatError(
         f"its format cannot be detected from the first line ({format_list(header)})",
         file=path,
-        hint=f"{of_runs}a tidy file has columns {', '.join(COLUMNS)}; else {_state_format()}; "
+        hint=f"{of_runs}{topics}a tidy file has columns {', '.join(COLUMNS)}; else {_state_format()}; "
         f"gold and runs are for {format_option('read_runs')}",
     )
 

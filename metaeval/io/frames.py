@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, read_score_column, refuse_leaderboard
+from metaeval.data.cells import COLUMNS, read_score_column, refuse_leaderboard, refuse_other_names
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import ATTRS, Scores, state_directions
 from metaeval.errors import DataError, format_list
@@ -111,6 +111,7 @@ def _convert(
             table = table[[str(one) == str(measure_of_label(measure)) for one in table["measure"]]]
         return Scores.from_frame(table, collection=collection, missing=missing, measures=stated)
     if measure is None or {"run", "score"} <= there:
+        refuse_other_names(list(table.columns))
         refuse_leaderboard(list(table.columns))
     if measure is None:
         raise DataError(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from metaeval.data.cells import is_missing
+from metaeval.data.cells import format_columns, is_missing
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_list, format_option
@@ -123,6 +123,11 @@ def read(
         collection=collection,
         provenance=describe_files(list(files.values())),
     )
+
+
+def hint_topics(column: str) -> str:
+    """Return what can be done where the first column may hold the topics."""
+    return f"if {column!r} is the column of topics, say so: {format_columns({'topic': column})}"
 
 
 def write(scores: Scores, path: PathLike) -> None:
@@ -303,7 +308,11 @@ def _read_matrix(path: PathLike, measure: str, named: Mapping[str, str] | None) 
                     topic=topics[t],
                     measure=measure,
                     value=column[t],
-                    hint="is this a header with the run names?" if is_line_of_scores(runs) else None,
+                    hint="is this a header with the run names?"
+                    if is_line_of_scores(runs)
+                    else hint_topics(runs[0])
+                    if r == 0 and not labelled and len(runs) > 1
+                    else None,
                 )
     if is_line_of_scores(runs) and len(runs) > 1 and not labelled:
         raise DataError("the first line holds numbers, not the names of the runs", file=path, line=1)

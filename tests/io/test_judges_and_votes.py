@@ -1,5 +1,9 @@
 """What people have: judges in columns, votes, real-valued judgements, items without topics, leaderboards."""
 
+import shlex
+import subprocess
+import sys
+
 import pandas as pd
 import pytest
 
@@ -169,3 +173,51 @@ def test_a_separator_that_says_nothing_is_refused():
 def test_a_name_with_half_a_letter_is_refused():
     with pytest.raises(DataError, match="run number 1 has a name with half a letter"):
         me.Scores([[[1.0]]], runs=["\ud800"], topics=["t"], measures=["AP"])
+
+
+@pytest.mark.parametrize(
+    ("header", "given", "said"),
+    [
+        ("system,query,nDCG", None, {"run": "system", "topic": "query", "score": "nDCG"}),
+        ("Team,Segment,value", None, {"run": "Team", "topic": "Segment", "score": "value"}),
+        ("run,topic,F1", None, {"score": "F1"}),
+        ("system,qid,F1", {"run": "system"}, {"run": "system", "topic": "qid", "score": "F1"}),
+    ],
+)
+def test_a_table_whose_columns_have_other_names_is_refused_with_what_to_write(header, given, said, tmp_path):
+    path = tmp_path / "task.csv"
+    rows = [f"{run},q{topic},0.{topic + 1}" for run in "abc" for topic in range(3)]
+    path.write_text("\n".join([header, *rows]) + "\n")
+    with pytest.raises(DataError, match="are called .*, not run, topic and score") as refused:
+        read_scores(path, columns=given)
+    assert f"columns={said})" in str(refused.value)
+    scores = read_scores(path, columns=said)
+    assert (scores.runs, scores.values[0, :, 0].tolist()) == (("a", "b", "c"), [0.1, 0.2, 0.3])
+    if "run" in said:  # a frame of run, topic and names of measures is read as it is
+        with pytest.raises(DataError, match="are called"):
+            read_scores(pd.read_csv(path))
+
+
+def test_the_command_line_is_told_the_option_that_works(tmp_path):
+    path = tmp_path / "task.csv"
+    path.write_text(
+        "team,query,my score\n" + "".join(f"{run},q{topic},0.{topic + 1}\n" for run in "abc" for topic in range(3))
+    )
+    program = [sys.executable, "-m", "metaeval", "similarity", str(path), "--bootstrap", "0"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    option = "--columns 'run=team,topic=query,score=my score'"
+    assert option in done.stderr
+    done = subprocess.run([*program, *shlex.split(option)], capture_output=True, text=True, check=False)
+    assert "columns" not in done.stderr
+
+
+def test_decimal_commas_and_an_unnamed_column_of_topics_are_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "x_ap.csv"
+    path.write_text("run;topic;score\na;q1;0,5\nb;q1;0,25\n")
+    with pytest.raises(DataError, match=r"the score '0,5' is not a finite number.*\(write decimals with a point\)"):
+        read_scores(path)
+    path.write_text("place,a,b\nq1,0.5,0.25\nq2,1,0\n")
+    for options in ({}, {"format": "wide"}):
+        with pytest.raises(DataError, match="if 'place' is the column of topics, say so: columns={'topic': 'place'}"):
+            read_scores(path, **options)
+    assert read_scores(path, columns={"topic": "place"}).topics == ("q1", "q2")

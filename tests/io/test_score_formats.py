@@ -249,9 +249,10 @@ def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, forma
 
 
 UNTOLD = [
+    ({"x.csv": "a,b\nc,d\n"}, "x.csv", "a tidy file has columns run, topic, measure, score"),
     ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be detected .*state its format: format=tidy"),
     ({"x.csv": "topic,item,label\nt,1,2\n"}, "x.csv", "gold and runs are for read_runs"),
-    ({"x.csv": "run,topic,AP\na,1,2\n"}, "x.csv", "a tidy file has columns run, topic, measure, score"),
+    ({"x.csv": "run,topic,AP\na,1,2\n"}, "x.csv", r"not run, topic and score \(.* say so: columns=\{'score': 'AP'\}"),
     ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f", r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
     ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "cannot be detected"),
