@@ -25,7 +25,9 @@ def show_chart(spec: dict[str, Any], description: str, *, height: int = 260) -> 
         What is to be seen, for those who cannot see it.
     height : int, optional
     """
-    st.vega_lite_chart({**spec, "height": height}, width="stretch", alt=description)
+    # As a layer: data of a whole chart would be turned into a table of pandas and of Arrow first, which takes longer to
+    # import than all of the page.
+    st.vega_lite_chart({"layer": [spec], "height": height}, width="stretch", alt=description)
 
 
 def _finite(value: float, digits: int = 6) -> float | None:
@@ -139,37 +141,48 @@ def draw_shares(shares: dict[str, np.ndarray], classes: Sequence[str]) -> dict[s
 
 
 def draw_lines(
-    points: dict[str, tuple[np.ndarray, np.ndarray]], titles: tuple[str, str], *, zero: bool = False
+    curves: dict[str, tuple[np.ndarray, np.ndarray]],
+    titles: tuple[str, str],
+    *,
+    level: float | None = None,
+    labels: dict[str, str] | None = None,
+    marks: int | None = None,
 ) -> dict[str, Any]:
     """Return the curves of measures, which look as they do in all figures.
 
     Parameters
     ----------
-    points : dict of str to (ndarray, ndarray)
+    curves : dict of str to (ndarray, ndarray)
         x and y of every curve, by the name of its measure.
     titles : tuple of str
         Of the axes.
-    zero : bool, optional
-        Draw the line y = 0.
+    level : float, optional
+        Draw a line at this y.
+    labels : dict of str to str, optional
+        What the legend calls the measures.
+    marks : int, optional
+        How many points of a curve are marked, about; all by default.
 
     Returns
     -------
     dict
     """
+    labels = labels or {name: name for name in curves}
     data = [
-        {"name": name, "x": float(x), "y": _finite(y)}
-        for name, (xs, ys) in points.items()
-        for x, y in zip(xs, ys, strict=True)
+        {"name": labels[name], "x": float(x), "y": _finite(y), "marked": not k % max(1, len(xs) // (marks or len(xs)))}
+        for name, (xs, ys) in curves.items()
+        for k, (x, y) in enumerate(zip(xs, ys, strict=True))
     ]
-    by_name: dict[str, Any] = {"field": "name", "type": "nominal", "title": None, "sort": list(points)}
-    looks = find_looks(points).values()
+    shown = [labels[name] for name in curves]
+    by_name: dict[str, Any] = {"field": "name", "type": "nominal", "title": None, "sort": shown}
+    looks = find_looks(curves).values()
     dark = st.context.theme.type == "dark"
     colours = [one.dark if dark else one.light for one in looks]
     dashes = [[int(length) for length in DASHES[one.dash].split()] for one in looks]
     shapes = [marker_path(one.marker, 1.0) for one in looks]
 
     def vary(values: list[Any]) -> dict[str, Any]:
-        return {**by_name, "scale": {"domain": list(points), "range": values}}
+        return {**by_name, "scale": {"domain": shown, "range": values}}
 
     axes = {
         "x": {"field": "x", "type": "quantitative", "title": titles[0]},
@@ -181,6 +194,7 @@ def draw_lines(
     ]  # fmt: skip
     # The legend is that of the markers alone: it would draw a dash around its marker.
     no_legend = {"legend": None}
+    legend = {"orient": "bottom", "columns": {"expr": "width > 500 ? 4 : 3"}}
     layers: list[dict[str, Any]] = [
         {
             "mark": "line",
@@ -188,27 +202,24 @@ def draw_lines(
         },
         {
             "mark": {"type": "point", "filled": True, "opacity": 1, "size": 40},
+            "transform": [{"filter": "datum.marked"}],
             "encoding": {
                 **axes,
-                "color": vary(colours) | {"legend": {"orient": "bottom", "columns": 4}},
+                "color": vary(colours) | {"legend": legend},
                 "shape": vary(shapes),
                 "tooltip": tooltip,
             },
         },
     ]
-    if zero:
+    if level is not None:
         layers.append(
             {
-                "data": {"values": [{"y": 0}]},
+                "data": {"values": [{"y": level}]},
                 "mark": {"type": "rule", "color": GREY},
                 "encoding": {"y": {"field": "y", "type": "quantitative"}},
             }
         )
-    return {
-        "data": {"values": data},
-        "layer": layers,
-        "resolve": {"legend": {"color": "independent", "shape": "independent"}},
-    }
+    return {"data": {"values": data}, "layer": layers}
 
 
 def draw_surface(

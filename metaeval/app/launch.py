@@ -11,6 +11,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,8 @@ def launch(
     place = EVERY_ADDRESS.get(numeric, host)
     address = f"http://{f'[{place}]' if ':' in place else place}:{port}"
     print(f"metaeval: the playground is at {address} (Ctrl-C stops it)", flush=True)
-    if browser:
-        threading.Thread(target=_open_when_ready, args=(place, port, address), daemon=True).start()
+    ready = threading.Thread(target=_prepare, args=(place, port, address if browser else None), daemon=True)
+    ready.start()
     with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
         _serve(numeric, host, port)  # Streamlit announces itself, which would be said twice
 
@@ -145,12 +146,19 @@ def _make_absolute(reference: str) -> str:
     return f"{Path(file).expanduser().resolve()}:{function}"
 
 
-def _open_when_ready(host: str, port: int, address: str) -> None:
-    for _ in range(100):
+def _prepare(host: str, port: int, address: str | None) -> None:
+    """Open the page, if it is wanted, when the server answers; and import what pages need before one is asked for."""
+    for _ in range(300):
         time.sleep(0.1)
         with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1):
-            webbrowser.open(address)
-            return
+            break
+    else:
+        return
+    if address is not None:
+        webbrowser.open(address)
+    with contextlib.suppress(Exception):  # a page that imports it again says what is wrong
+        for name in ("closeness", "two_distributions", "two_runs", "your_scores"):
+            import_module(f"metaeval.app.views.{name}")
 
 
 def _serve(numeric: str, host: str, port: int) -> None:

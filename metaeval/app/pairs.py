@@ -27,10 +27,12 @@ def score_pair(one: Measure, *arrays: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        Keys measure, first, second, difference (by how much the first is better; NaN where there is no score), undefined
-        (for either), and error, where the measure cannot be computed.
+        Keys measure, first, second, difference (by how much the first is better; NaN where there is no score), share (of the
+        range of the measure that this is; NaN where it has no bounds), undefined (for either), and error, where the measure
+        cannot be computed.
     """
-    row = {"measure": one, "first": np.nan, "second": np.nan, "difference": np.nan, "undefined": False, "error": ""}
+    nothing = dict.fromkeys(("first", "second", "difference", "share"), np.nan)
+    row = {"measure": one, **nothing, "undefined": False, "error": ""}
     try:
         scores, undefined = evaluate(one, *arrays)
     except MetaevalError as error:
@@ -39,12 +41,29 @@ def score_pair(one: Measure, *arrays: Any) -> dict[str, Any]:
     with np.errstate(invalid="ignore"):
         difference = float(one.sign * (np.float64(first) - second))
     difference = 0.0 if abs(difference) <= TIE else difference
-    return {**row, "first": first, "second": second, "difference": difference, "undefined": bool(undefined.any())}
+    share = difference / (one.range[1] - one.range[0]) if np.isfinite(one.range).all() else np.nan
+    found = {"first": first, "second": second, "difference": difference, "share": share}
+    return {**row, **found, "undefined": bool(undefined.any())}
 
 
 def sort_pairs(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows with the measures on top that prefer the first candidate most; those without a score are last."""
-    return sorted(rows, key=lambda row: -row["difference"] if row["difference"] == row["difference"] else np.inf)
+    """Return rows with the measures on top that prefer the first candidate most, each on its own scale.
+
+    Of those that prefer the same candidate, measures without bounds stand nearest to the middle. Those without a score
+    are last.
+    """
+
+    def place(row: dict[str, Any]) -> float:
+        if row["difference"] != row["difference"]:
+            return np.inf
+        return -float(np.sign(row["difference"])) * 1e-12 if row["share"] != row["share"] else -float(row["share"])
+
+    return sorted(rows, key=place)
+
+
+def format_share(share: float) -> str:
+    """Write a share of a measure's range in percent; a dash where it has no bounds."""
+    return "–" if share != share else f"{100 * share:+.1f} %"
 
 
 def name_winner(difference: float, names: tuple[str, str]) -> str:

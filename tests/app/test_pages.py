@@ -1,9 +1,11 @@
 """The pages, run without a browser: every number is that of the API, and examples show what is printed."""
 
+import json
 import subprocess
 import sys
 import time
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,8 +19,11 @@ pytest.importorskip("streamlit")
 
 from streamlit.testing.v1 import AppTest
 
+from metaeval.app import answers
 from metaeval.app.inputs import format_matrix
+from metaeval.app.pairs import sort_pairs
 from metaeval.app.views import closeness, two_distributions, two_runs
+from metaeval.app.views.your_scores import write_command
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # streamlit's own
 
@@ -298,6 +303,61 @@ def test_answers_are_those_of_the_commands(scores):
     assert float(shown.loc["AP", "nDCG@10"]) == pytest.approx(expected, abs=1e-4)
 
 
+def test_power_is_drawn_with_the_curves_and_differences_of_the_api(scores, tmp_path, monkeypatch, capsys):
+    from metaeval.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    scores.to_frame().to_csv("small.csv", index=False)
+    Path("out").mkdir()
+    options = {"test": "randomised-tukey-hsd", "trials": "100", "seed": "0"}
+    words = write_command("power", "small.csv", options, "out", p_values=f"out/{answers.P_VALUES}")
+    monkeypatch.setattr(sys, "argv", ["metaeval", *words])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 0
+    page = AppTest.from_string(
+        "from pathlib import Path\nfrom types import SimpleNamespace\nfrom metaeval.app.answers import show_answer\n"
+        f"job = SimpleNamespace(notes=list, printed=lambda: {capsys.readouterr().out!r})\n"
+        f"show_answer(job, Path({str(tmp_path / 'out')!r}), 'power')",
+        default_timeout=60,
+    ).run()
+    assert not page.exception
+    power = metaeval.discriminative_power(scores, n_permutations=100, seed=0)
+    curve = power.curve()
+    found = answers.read_curves(Path("out") / answers.P_VALUES)
+    for name in curve.columns:
+        assert found[name] == pytest.approx(curve[name].to_numpy())
+    dots, curves = (json.loads(one.proto.spec) for one in page.get("vega_lite_chart"))
+    drawn = pd.DataFrame(curves["layer"][0]["data"]["values"])
+    for row in power.summary().itertuples():
+        assert f"{row.measure} ({row.significant})" in set(drawn["name"])
+        low = curve[row.measure][curve[row.measure] <= 0.2]
+        assert drawn.loc[drawn["name"].str.startswith(f"{row.measure} ("), "y"].tolist() == pytest.approx(low.tolist())
+    assert {one["name"]: one["value"] for one in dots["layer"][0]["data"]["values"]} == pytest.approx(
+        dict(zip(power.summary()["measure"], power.summary()["power"], strict=True))
+    )
+    beside = find_table(page, "finds more")
+    wide = power.compare_power()["difference"].abs().max()
+    assert abs(float(beside.loc[0, "difference"])) == pytest.approx(100 * wide, abs=0.05)
+
+
+def test_rows_are_sorted_by_the_share_of_each_measure_s_own_range(pages):
+    """Otherwise a measure with a wide range would stand on top whatever the runs are."""
+    rows = [
+        {"measure": name, "difference": difference, "share": share}
+        for name, difference, share in [
+            ("unbounded", 9.0, np.nan), ("none", np.nan, np.nan), ("wide", 0.4, 0.2), ("narrow", 0.3, 0.3),
+            ("other", -1.0, -0.5), ("even", 0.0, 0.0),
+        ]
+    ]  # fmt: skip
+    assert [row["measure"] for row in sort_pairs(rows)] == ["narrow", "wide", "unbounded", "even", "other", "none"]
+    first, second = np.array([[4, 0], [0, 4]]), np.array([[3, 1], [0, 4]])
+    (row,) = two_runs.compare_runs([metaeval.measure("Accuracy")], first, second)
+    assert row["share"] == pytest.approx(1 / 8)
+    (row,) = two_runs.compare_runs([metaeval.measure("kappa")], first, second)
+    assert row["share"] == pytest.approx((1 - 0.75) / 2)  # kappa reaches from -1 to 1
+
+
 def test_long_work_can_be_stopped(scores):
     page = open_page("your_scores")
     content = scores.to_frame().to_csv(index=False).encode()
@@ -321,12 +381,13 @@ def test_a_broken_file_is_one_sentence(scores):
     assert not page.exception
 
 
-def test_an_edit_needs_no_drawing_library():
+def test_an_edit_needs_no_library_of_tables_or_drawings():
     code = (
         "import sys\nfrom streamlit.testing.v1 import AppTest\n"
         "page = AppTest.from_string('from metaeval.app.views import closeness\\ncloseness.show()', default_timeout=60).run()\n"
         "page.text_input(key='items').set_value('1 2 3').run()\n"
-        "assert not page.exception\nprint(sorted(one for one in ('matplotlib', 'altair', 'plotly') if one in sys.modules))"
+        "assert not page.exception\n"
+        "print(sorted({'matplotlib', 'altair', 'plotly', 'pandas', 'pyarrow'}.intersection(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "[]", done.stderr[-500:]

@@ -11,7 +11,7 @@ import streamlit as st
 from metaeval.app.charts import draw_lines, draw_shares, draw_surface, show_chart
 from metaeval.app.inputs import format_numbers, parse_classes, parse_shares
 from metaeval.app.measures import evaluate, find_measures
-from metaeval.app.pairs import name_winner, say_failures, score_pair, sort_pairs
+from metaeval.app.pairs import format_share, name_winner, say_failures, score_pair, sort_pairs
 from metaeval.app.parts import choose_preset, find_preset, format_score, link_numbers, plain, say_errors, show_table
 from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import Measure
@@ -182,12 +182,15 @@ def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names:
             format_score(row["first"]),
             format_score(row["second"]),
             format_score(row["first"] - row["second"], sign=True),
+            format_share(row["share"]),
         ]
         table.append(cells + [printed.get(name, "–")] * bool(printed))
     show_table(
-        ["measure", "winner", *names, f"Δ = {names[0]} − {names[1]}"] + ["printed Δ"] * bool(printed),
+        ["measure", "winner", *names, f"Δ = {names[0]} − {names[1]}", "better, of its range"]
+        + ["printed Δ"] * bool(printed),
         table,
-        "Scores; where a measure is an error, lower is better and a negative Δ speaks for the first estimate",
+        "Scores; where a measure is an error, lower is better and a negative Δ speaks for the first estimate. Rows are sorted "
+        "by how much better the first is, as a share of the measure's range",
         text=2,
     )
     say_failures(found)
@@ -225,7 +228,7 @@ def _show_moves(
             curves[str(one)] = amounts, one.sign * (evaluate(one, moved, gold)[0] - evaluate(one, second, gold)[0])
             measures.append(one)
     show_chart(
-        draw_lines(curves, ("mass moved", f"{names[0]} better by"), zero=True),
+        draw_lines(curves, ("mass moved", f"{names[0]} better by"), level=0.0),
         "Curves of every measure: by how much the first estimate is better, over the mass that is moved. Above 0 it wins.",
         height=300,
     )

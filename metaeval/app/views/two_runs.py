@@ -9,7 +9,7 @@ import streamlit as st
 
 from metaeval.app.inputs import format_matrix, parse_classes, parse_labels, parse_matrix
 from metaeval.app.measures import find_measures
-from metaeval.app.pairs import name_winner, say_failures, score_pair, sort_pairs
+from metaeval.app.pairs import format_share, name_winner, say_failures, score_pair, sort_pairs
 from metaeval.app.parts import choose_preset, find_preset, format_score, plain, say_errors, show_table
 from metaeval.errors import MeasureError
 from metaeval.measures import FewestMoves, Measure, fewest_moves, widest_disagreement
@@ -104,7 +104,7 @@ def _show_verdicts(first: np.ndarray, second: np.ndarray, names: tuple[str, str]
     )
     shown = find_preset("runs", fill) if st.session_state["how"] == INPUTS[0] else {}
     printed = [shown.get(side, {}).get("scores", {}) for side in ("first", "second")]
-    head = ["measure", "better", "winner", *names, "difference"]
+    head = ["measure", "better", "winner", *names, "difference", "of its range"]
     table = []
     for row in rows:
         name = str(row["measure"])
@@ -116,11 +116,13 @@ def _show_verdicts(first: np.ndarray, second: np.ndarray, names: tuple[str, str]
             format_score(row["first"]),
             format_score(row["second"]),
             format_score(row["difference"], sign=True),
+            format_share(row["share"]),
         ]
         table.append(cells + [" / ".join(one[name] for one in printed if name in one)] * any(printed))
     show_table(
         head + ["printed"] * any(printed), table,
-        "Scores, and by how much the first run is better. (0/0): a documented value stands for an undefined score", text=3,
+        "Scores, and by how much the first run is better, also as a share of the measure's range, by which the rows are "
+        "sorted. (0/0): a documented value stands for an undefined score", text=3,
     )  # fmt: skip
     say_failures(rows)
     _show_turning(rows, first, second, names, classes)

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import shlex
-import zipfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from metaeval.app.charts import draw_intervals, draw_matrix, show_chart
+from metaeval.app.answers import P_VALUES, QUESTIONS, show_answer
 from metaeval.app.jobs import Job, Visits, Workspace
-from metaeval.app.parts import plain, say_errors, show_table
+from metaeval.app.parts import plain, say_errors
 from metaeval.errors import MetaevalError, MetaevalWarning, option_names_in_use, use_option_names
 
 FORMATS = ("by name and header", "tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl")
 MISSING = ("raise", "drop-topic", "drop-run", "worst")
 TESTS = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
-QUESTIONS = {
-    "similarity": "Do two measures rank the runs alike?",
-    "consistency": "Does a measure give the same ranking on other topics?",
-    "power": "How many significant differences does a measure find?",
-    "ranks": "Which ranks of runs are real?",
-    "overlap": "Do two measures find the same significant differences?",
-    "contradictions": "Where do two measures contradict each other?",
-    "agreement": "Which measures agree with a reference?",
-    "compare": "A report on one measure beside the others",
-}
 FIELDS = {
     "format": "Format:",
     "missing": "“Where a run has no score on a topic”:",
@@ -41,13 +25,12 @@ FIELDS = {
 """What messages about reading call the options: by the labels of the page's fields."""
 
 TESTED = ("power", "ranks", "overlap", "contradictions")
-MOST_ROWS, MOST_COLUMNS = 200, 60
 _SHOWN_SECONDS = 1.0
 _LOOK_SECONDS = 15.0
 
 
 def write_command(
-    question: str, source: str, options: dict[str, str], out: str, reading: Sequence[str] = ()
+    question: str, source: str, options: dict[str, str], out: str, reading: Sequence[str] = (), p_values: str = P_VALUES
 ) -> list[str]:
     """Return the words of the command that answers a question.
 
@@ -62,6 +45,8 @@ def write_command(
         Folder for results.
     reading : sequence of str, optional
         Options of reading.
+    p_values : str, optional
+        File for the p-values of power.
 
     Returns
     -------
@@ -92,6 +77,8 @@ def write_command(
         words.append(f"--reference={options['reference']}")
     if question in TESTED:
         words += [f"--test={options['test']}", "-B", options["trials"]]
+    if question == "power":
+        words.append(f"--p-values={p_values}")
     return [*words, seed, *reading, "--format=csv", f"--out={out}"]
 
 
@@ -234,7 +221,7 @@ def _ask(source: str, reading: list[str], scores: Any) -> None:
         if question in ("agreement", "similarity", "overlap", "contradictions", "compare") and len(names) < 2:
             raise MetaevalError(f"there is one measure only, {names[0]}; this question compares two or more")
         folder = workspace.new_folder()
-        words = write_command(question, source, options, folder.name, reading)
+        words = write_command(question, source, options, folder.name, reading, f"{folder.name}/{P_VALUES}")
         if workspace.job is not None:
             workspace.job.stop()
         workspace.job = Job(words, workspace.path)
@@ -253,7 +240,7 @@ def _follow() -> None:
     elif not job.succeeded:
         st.error(plain(job.problem()))
     else:
-        _show_results(job, st.session_state["folder"], st.session_state["asked"])
+        show_answer(job, st.session_state["folder"], st.session_state["asked"])
 
 
 @st.fragment(run_every=_SHOWN_SECONDS)
@@ -267,153 +254,3 @@ def _watch() -> None:
     if st.button("Stop", key="stop"):
         job.stop()
         st.rerun()
-
-
-def _show_results(job: Job, folder: Path, question: str) -> None:
-    st.header(QUESTIONS[question])
-    for note in job.notes():
-        st.warning(plain(note))
-    if question == "compare":
-        _offer_report(folder)
-        return
-    rows = list(csv.reader(io.StringIO(job.printed())))
-    content = read_json(folder)
-    if content is not None:
-        _draw(question, content)
-    if rows:
-        head = rows[0][:MOST_COLUMNS]
-        body = [[_round(cell) for cell in row[:MOST_COLUMNS]] for row in rows[1 : MOST_ROWS + 1]]
-        parts = [
-            f"the first {most} of {n:,} {what}"
-            for what, n, most in (("rows", len(rows) - 1, MOST_ROWS), ("columns", len(rows[0]), MOST_COLUMNS))
-            if n > most
-        ]
-        more = f"; {' and '.join(parts)}, the file has all" if parts else ""
-        show_table(head, body, f"{QUESTIONS[question]}{more}", text=_count_words(body))
-    if content is not None:
-        st.caption(plain(content["signature"]))
-    st.markdown("**Download**")
-    for column, (kind, files) in zip(st.columns(4), _group_files(folder).items(), strict=False):
-        for file in files:
-            column.download_button(
-                f"{kind}: {file.name}", file.read_bytes(), file_name=file.name, key=f"get-{file.name}"
-            )
-
-
-def read_json(folder: Path) -> dict[str, Any] | None:
-    """Return what a command has written as JSON; None if it has written none.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    dict or None
-    """
-    found = sorted(folder.glob("*.json"))
-    if not found:
-        return None
-    content: dict[str, Any] = json.loads(found[0].read_text(encoding="utf-8"))
-    return content
-
-
-def _group_files(folder: Path) -> dict[str, list[Path]]:
-    kinds = {"LaTeX": ".tex", "CSV": ".csv", "Figure": ".svg", "HTML": ".html"}
-    return {kind: found for kind, suffix in kinds.items() if (found := sorted(folder.glob(f"*{suffix}")))}
-
-
-def _offer_report(folder: Path) -> None:
-    page = folder / "index.html"
-    st.download_button(
-        "The report as a page (HTML)", page.read_bytes(), file_name="index.html", mime="text/html", key="get-report"
-    )
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                archive.write(file, file.relative_to(folder))
-    st.download_button("Report, tables and scores (ZIP)", packed.getvalue(), file_name="report.zip", key="get-zip")
-
-
-def _round(cell: str) -> str:
-    """Show a number with four digits behind the point; words and whole numbers as they are."""
-    try:
-        number = float(cell)
-    except ValueError:
-        return cell
-    return cell if number == int(number) and "." not in cell else f"{number:.4f}" if np.isfinite(number) else "–"
-
-
-def _count_words(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many of the first columns hold words."""
-
-    def is_number(cell: str) -> bool:
-        try:
-            float(cell)
-        except ValueError:
-            return cell in ("", "–")
-        return True
-
-    width = len(rows[0]) if rows else 1
-    return next((column for column in range(width) if all(is_number(row[column]) for row in rows)), width)
-
-
-def _draw(question: str, content: dict[str, Any]) -> None:
-    """Draw an answer so that it can be pointed at."""
-    rows = content["rows"]
-    if question == "similarity":
-        names = [str(row["measure"]) for row in rows]
-        values = np.array([[_number(row.get(name)) for name in names] for row in rows])
-        _draw_square(values, names, "τ")
-    elif question in ("overlap", "contradictions"):
-        key = "sso" if question == "overlap" else "contradictions"
-        names = list(dict.fromkeys(str(row[side]) for row in rows for side in ("measure_1", "measure_2")))
-        values = np.full((len(names), len(names)), np.nan)
-        for row in rows:
-            i, j = names.index(str(row["measure_1"])), names.index(str(row["measure_2"]))
-            values[i, j] = values[j, i] = _number(row[key])
-        _draw_square(values, names, "SSO" if question == "overlap" else "contradictions")
-    elif question == "consistency":
-        dots = [{"name": f"{row['measure']} ({row['letters']})", "value": row["mean_tau"]} for row in rows]
-        _draw_dots(dots, "mean τ between two sets of topics; measures that share a letter are not told apart")
-    elif question == "power":
-        dots = [
-            {"name": row["measure"], "value": row["power"], "low": row.get("low"), "high": row.get("high")}
-            for row in sorted(content.get("details", {}).get("summary", []), key=lambda row: -row["power"])
-        ]
-        _draw_dots(dots, "share of pairs of runs that differ significantly, with its interval over topics")
-    elif question == "ranks":
-        dots = [
-            {"name": f"{row['run']} ({row['letters']})", "value": row["rank"], "low": row["low"], "high": row["high"]}
-            for row in rows[:60]
-        ]
-        _draw_dots(
-            dots, "rank, and the ranks that the test leaves possible; runs that share a letter are not told apart"
-        )
-    elif question == "agreement":
-        statistics = list(dict.fromkeys(row["statistic"] for row in rows))
-        chosen = st.selectbox("Statistic", statistics, key="statistic")
-        dots = [
-            {"name": row["measure"], "value": row["value"], "low": row["low"], "high": row["high"]}
-            for row in sorted(rows, key=lambda row: -_number(row["value"]))
-            if row["statistic"] == chosen
-        ]
-        _draw_dots(dots, f"{chosen} with the reference, with its interval")
-
-
-def _number(value: Any) -> float:
-    return float("nan") if value is None else float(value)
-
-
-def _draw_square(values: np.ndarray, names: list[str], what: str) -> None:
-    if len(names) <= 30 and np.isfinite(values).any():
-        show_chart(
-            draw_matrix(values, names, names, ("measure", "other measure", what), digits=0 if what == "contradictions" else 2),
-            f"Heat map of {what} between every two measures; the table below has the numbers.", height=60 + 28 * len(names),
-        )  # fmt: skip
-
-
-def _draw_dots(dots: list[dict[str, Any]], title: str) -> None:
-    if dots:
-        show_chart(draw_intervals(dots, title), f"Dots with intervals: {title}.", height=60 + 22 * len(dots))
