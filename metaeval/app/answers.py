@@ -192,7 +192,9 @@ def _draw_square(values: np.ndarray, names: list[str], what: str) -> None:
 
 def _draw_dots(dots: list[dict[str, Any]], title: str) -> None:
     if dots:
-        show_chart(draw_intervals(dots, title), f"Dots with intervals: {title}.", height=60 + 22 * len(dots))
+        # Above the chart, where it is broken into lines as the window needs it; a title of an axis would be cut off.
+        st.caption(f"{title[0].upper()}{title[1:]}.")
+        show_chart(draw_intervals(dots, ""), f"Dots with intervals: {title}.", height=50 + 24 * len(dots))
 
 
 def read_curves(path: Path) -> dict[str, np.ndarray]:
@@ -217,18 +219,22 @@ def _draw_power(folder: Path, content: dict[str, Any]) -> None:
     """Draw the discriminative power curves, where pairs come near to being significant (ACL 2021, Figures 1 to 3)."""
     alpha = float(content["settings"]["alpha"])
     ceiling = min(1.0, max(0.2, 4 * alpha))
-    curves = {}
+    curves, labels = {}, {}
     for name, values in read_curves(folder / P_VALUES).items():
         pairs = np.flatnonzero(values <= ceiling)
         pairs = pairs[np.unique(np.linspace(0, len(pairs) - 1, MOST_POINTS).astype(int))] if len(pairs) else pairs
-        curves[f"{name} ({(values <= alpha).sum()})"] = (pairs + 1.0, values[pairs])
+        curves[name] = (pairs + 1.0, values[pairs])
+        labels[name] = f"{name} ({(values <= alpha).sum()})"
     titles = ("pairs of runs, by p-value from large to small", "p-value")
     ordered = dict(sorted(curves.items(), key=lambda one: -len(one[1][0])))
+    spec = draw_lines(ordered, titles, level=alpha, labels=labels, marks=6)
+    for layer in spec["layer"][:2]:
+        layer["encoding"]["x"] = {**layer["encoding"]["x"], "axis": {"tickMinStep": 1}}  # pairs are counted
     show_chart(
-        draw_lines(ordered, titles, level=alpha, points=False),
+        spec,
         f"Curves of every measure: p-values of all pairs of runs in descending order, with a line at {alpha:g}. A curve that "
         "is lower finds more pairs significant; their number is in brackets.",
-        height=320,
+        height=340,
     )
     st.caption(f"p-values up to {ceiling:g}, and α = {alpha:g}. In brackets: how many pairs are significant.")
 

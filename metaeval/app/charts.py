@@ -308,7 +308,7 @@ def draw_intervals(rows: Sequence[dict[str, Any]], title: str) -> dict[str, Any]
                 },
             },
             {
-                "mark": {"type": "point", "filled": True, "size": 70, "color": BLUE},
+                "mark": {"type": "point", "filled": True, "size": 70, "color": BLUE, "opacity": 1},
                 "encoding": {"x": {"field": "value", "type": "quantitative", "title": title, "scale": {"zero": False}}},
             },
         ],

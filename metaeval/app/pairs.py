@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from metaeval.app.measures import evaluate
-from metaeval.app.parts import plain
+from metaeval.app.parts import format_score, plain
 from metaeval.errors import MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
@@ -63,7 +63,7 @@ def sort_pairs(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def format_share(share: float) -> str:
     """Write a share of a measure's range in percent; a dash where it has no bounds."""
-    return "–" if share != share else f"{100 * share:+.1f} %"
+    return "–" if share != share else f"{format_score(100 * share, 1, sign=True)} %"
 
 
 def name_winner(difference: float, names: tuple[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,6 +26,17 @@ STYLE = """<style>
 .me-wide td.long{white-space:normal;min-width:13rem}
 .me-wide td.n,.me-wide th.n{text-align:right;font-variant-numeric:tabular-nums}
 .me-wide td.w{font-weight:600}
+@media (max-width:640px){
+.stHeading h1{font-size:2rem}
+[data-testid="stButtonGroup"] button{padding-left:.4rem;padding-right:.4rem}
+[data-testid="stButtonGroup"] button *{font-size:.78rem}
+.me-wide table{font-size:.75rem}
+.me-wide th,.me-wide td{padding:.2rem .22rem}
+.me-wide th,.me-wide td:not(.n){white-space:normal}
+.me-wide th:first-child,.me-wide td:first-child{overflow-wrap:anywhere;min-width:4rem}
+.me-wide .s{display:none}
+.me-wide td.long{min-width:9rem}
+}
 </style>"""
 
 LONG = 30
@@ -39,6 +50,7 @@ def show_table(
     *,
     text: int = 1,
     bold: Callable[[int], bool] | None = None,
+    spare: Collection[int] = (),
 ) -> None:
     """Show a table; whatever stands in it is text and never markup.
 
@@ -51,14 +63,16 @@ def show_table(
         How many of the first columns hold words; the others are set flush right.
     bold : callable, optional
         Says of a row, by its position, whether it is to stand out.
+    spare : collection of int, optional
+        Columns that are left out in a narrow window, so that the others need not be moved to be seen.
     """
-    kinds = ["" if column < text else "n" for column in range(len(head))]
+    kinds = [("" if column < text else "n") + " s" * (column in spare) for column in range(len(head))]
     top = "".join(f'<th scope="col" class="{kind}">{escape(cell)}</th>' for kind, cell in zip(kinds, head, strict=True))
     body = "".join(
         "<tr>"
         + "".join(
             f'<td class="{kind}{" w" if bold is not None and bold(number) else ""}'
-            f'{" long" if not kind and len(cell) > LONG else ""}">{escape(cell)}</td>'
+            f'{" long" if "n" not in kind and len(cell) > LONG else ""}">{escape(cell)}</td>'
             for kind, cell in zip(kinds, row, strict=True)
         )
         + "</tr>"
@@ -209,4 +223,4 @@ def link_numbers(key: str, numbers: Sequence[float], labels: Sequence[str], what
 
 def format_score(value: float, digits: int = 4, *, sign: bool = False) -> str:
     """Write a score with a fixed number of digits; what cannot be computed is a dash."""
-    return "–" if value != value else f"{value:{'+' * sign}.{digits}f}"
+    return "–" if value != value else f"{value:{'+' * (sign and round(value, digits) != 0)}.{digits}f}"

@@ -78,6 +78,13 @@ def find_width(page):
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
+def find_hidden(page):
+    """By how many pixels the widest table reaches out of its place."""
+    return page.evaluate(
+        "Math.max(0, ...[...document.querySelectorAll('.me-wide')].map(one => one.scrollWidth - one.clientWidth))"
+    )
+
+
 def test_all_pages_a_file_a_broken_file_and_a_report(page, address):
     page.goto(address)
     sizes = [DESK, PHONE]
@@ -87,6 +94,7 @@ def test_all_pages_a_file_a_broken_file_and_a_report(page, address):
         for size in sizes:
             page.set_viewport_size(size)
             assert find_width(page) <= 1, f"{name} is {find_width(page)} px too wide at {size}"
+            assert find_hidden(page) <= 1, f"a table of {name} is {find_hidden(page)} px too wide at {size}"
         sizes.reverse()  # every change of width draws all charts again
     send = page.locator('input[type="file"]')
     page.set_viewport_size(PHONE)

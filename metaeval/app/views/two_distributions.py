@@ -186,7 +186,7 @@ def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names:
         ]
         table.append(cells + [printed.get(name, "–")] * bool(printed))
     show_table(
-        ["measure", "winner", *names, f"Δ = {names[0]} − {names[1]}", "better, of its range"]
+        ["measure", "winner", *names, f"Δ = {names[0]} − {names[1]}", f"{names[0]} better, of range"]
         + ["printed Δ"] * bool(printed),
         table,
         "Scores; where a measure is an error, lower is better and a negative Δ speaks for the first estimate. Rows are sorted "
@@ -230,7 +230,7 @@ def _show_moves(
     show_chart(
         draw_lines(curves, ("mass moved", f"{names[0]} better by"), level=0.0),
         "Curves of every measure: by how much the first estimate is better, over the mass that is moved. Above 0 it wins.",
-        height=300,
+        height=340,
     )
     rows = [[name, describe_turns(amounts, ys, names)] for name, (_, ys) in curves.items()]
     show_table(

@@ -104,7 +104,7 @@ def _show_verdicts(first: np.ndarray, second: np.ndarray, names: tuple[str, str]
     )
     shown = find_preset("runs", fill) if st.session_state["how"] == INPUTS[0] else {}
     printed = [shown.get(side, {}).get("scores", {}) for side in ("first", "second")]
-    head = ["measure", "better", "winner", *names, "difference", "of its range"]
+    head = ["measure", "better", "winner", *names, "difference", "of range"]
     table = []
     for row in rows:
         name = str(row["measure"])
@@ -122,7 +122,7 @@ def _show_verdicts(first: np.ndarray, second: np.ndarray, names: tuple[str, str]
     show_table(
         head + ["printed"] * any(printed), table,
         "Scores, and by how much the first run is better, also as a share of the measure's range, by which the rows are "
-        "sorted. (0/0): a documented value stands for an undefined score", text=3,
+        "sorted. (0/0): a documented value stands for an undefined score", text=3, spare=(1,),
     )  # fmt: skip
     say_failures(rows)
     _show_turning(rows, first, second, names, classes)
