@@ -29,7 +29,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list, format_option
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import sign
-from metaeval.stats.blocks import is_large, mean_over_topics
+from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.paired_tests import PairedTest
 from metaeval.stats.scale import Scaled
@@ -231,11 +231,8 @@ def _disagree(scores: Scores, own: Scores | None, held: Held, measures: Sequence
     """Compare run by run and topic by topic, with run scores as the measures give them; the last is the reference."""
     runs, topics = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
     names, signs = [str(one) for one in measures], find_signs(measures)
-    if is_large(scores.values):
-        order = sort_labels(scores, signs=find_signs(scores.measures))
-        places = order.measures[[[str(one) for one in scores.measures].index(name) for name in names]]
-        means = mean_over_topics(order.values)[:, places]
-    else:
+    means = held.means
+    if means is None:
         means = (scores.sel(runs=runs, topics=topics, measures=names).values * signs).mean(axis=1)
     run_scores = find_run_scores(means, scores, own, names)
     return find_disagreement(runs, topics, held.scores, run_scores, signs)
@@ -256,4 +253,6 @@ def _hold(
     def key(purpose: str) -> int:
         return stream_key(seed, scores.collection, "agreement", purpose)
 
-    return Held(scaled, run_scores, key, *trials)
+    # Scores that are a file are not sorted once more for the means that the measures give.
+    means = mean_over_topics(order.values)[:, places] if scaled.large else None
+    return Held(scaled, run_scores, key, *trials, means)

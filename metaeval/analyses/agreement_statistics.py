@@ -111,6 +111,8 @@ class Held:
     key : callable
         From a purpose to the key of its random draws.
     n_permutations, n_bootstrap : int
+    means : ndarray, shape (run, measure + 1), optional
+        Over topics, on the measures' own scales; higher is better.
     """
 
     scores: Scaled
@@ -118,6 +120,7 @@ class Held:
     key: Callable[[str], int]
     n_permutations: int
     n_bootstrap: int
+    means: np.ndarray | None = None
 
     @property
     def values(self) -> np.ndarray:
