@@ -55,7 +55,12 @@ _COMMANDS = {
     "consistency STORE": ["--trials", "{trials}", "-B", "{trials}"],
     "similarity STORE": ["--bootstrap", "{trials}"],
     "coverage STORE -r M0 -r M1": ["--bootstrap", "{trials}"],
-    "agreement STORE --reference M0": ["-B", "{few}", "--bootstrap", "{few}"],
+    "agreement STORE --reference M0 --statistic tau_b --statistic topic_pearson --statistic spa": [
+        "-B",
+        "{few}",
+        "--bootstrap",
+        "{few}",
+    ],
 }
 """Commands that read a store in parts, with options that let them resample for intervals."""
 

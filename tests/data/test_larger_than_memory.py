@@ -1,5 +1,6 @@
 """Scores that memory does not hold are read in blocks, and everything comes out as if it held them."""
 
+import json
 import os
 import subprocess
 import sys
@@ -168,3 +169,56 @@ def test_memory_does_not_grow_with_scores_that_it_does_not_hold(tmp_path, test):
         grown[large] = [int(number) for number in found.stdout.split()]
     assert grown[2**20][1] == grown[2**40][1]
     assert grown[2**20][0] < 0.5 * grown[2**40][0]
+
+
+ASKED = {
+    "consistency": "me.split_half_consistency(scores, n_trials=16, n_permutations=20).tau",
+    "similarity": "me.ranking_similarity(scores, n_bootstrap=16).low",
+    "coverage": "me.coverage(scores, reference=['AP'], n_bootstrap=16).low",
+    "uir": "me.uir(scores, reference=['AP', 'RR']).ratio",
+    "agreement": "me.agreement(scores, reference='AP', statistics=list(me_statistics), n_permutations=4, n_bootstrap=4).high",
+}
+"""Analyses of scores that are asked one after the other, with what must come out the same."""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured as Linux does")
+def test_memory_of_other_analyses_does_not_grow_with_them_either(tmp_path):
+    values = np.random.default_rng(0).integers(0, 4, (16, 60_000, 3)) / 4
+    labels = {"runs": [f"{i:02d}" for i in range(16)], "topics": [f"{i:05d}" for i in range(60_000)]}
+    me.ScoreStore(tmp_path / "store").add(me.Scores(values, measures=["AP", "P", "RR"], collection="c", **labels))
+    script = textwrap.dedent(
+        f"""
+        import json, sys, warnings
+        from pathlib import Path
+        import numpy as np
+        import metaeval as me
+        from metaeval.analyses.agreement_statistics import BY_DEFAULT as me_statistics
+        from metaeval.stats import _ties_in_blocks, blocks, resampled_sums
+        warnings.simplefilter("ignore")
+        def measure(name):
+            return int(Path("/proc/self/status").read_text().split(name + ":")[1].split()[0])
+        def ask():
+            for analysis, question in {ASKED!r}.items():
+                Path("/proc/self/clear_refs").write_text("5")  # the peak is that of the next question
+                before = measure("VmRSS")
+                answer = np.round(eval(question), 9)
+                yield analysis, measure("VmHWM") - before, answer.tolist()
+        blocks.LARGE = 2**40
+        tiny = np.random.default_rng(0).random((12, 30, 3))
+        scores = me.Scores(tiny, runs=range(12), topics=range(30), measures=["AP", "P", "RR"])
+        list(ask())  # imports
+        blocks.LARGE, blocks.CELLS_A_BLOCK, _ties_in_blocks._BINS = int(sys.argv[2]), 2**16, 2**16
+        resampled_sums.WEIGHTS_HELD = 2**18
+        scores = me.ScoreStore(sys.argv[1]).load("c")
+        print(json.dumps(list(ask())))
+        """
+    )
+    found = {}
+    for large in (2**20, 2**40):
+        command = [sys.executable, "-c", script, str(tmp_path / "store"), str(large)]
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        said = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        found[large] = json.loads(said.stdout)
+    for (analysis, grown, answer), (_, grown_whole, whole) in zip(found[2**20], found[2**40], strict=True):
+        np.testing.assert_allclose(answer, whole, rtol=1e-6, err_msg=analysis)
+        assert grown < 0.5 * grown_whole, analysis
