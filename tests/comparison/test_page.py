@@ -139,6 +139,16 @@ def test_axe_finds_nothing_that_keeps_anybody_out(browser, report, width):
     page.close()
 
 
+def test_the_summary_fits_a_wide_screen_and_a_single_collection_is_named_once(browser, report):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(report.as_uri())
+    table = page.locator("table.data", has_text="RNADW").first
+    room, needed = table.evaluate("one => [one.parentElement.clientWidth, one.parentElement.scrollWidth]")
+    assert needed <= room
+    assert page.locator(".part > h3").first.evaluate("one => one.offsetHeight") <= 1
+    page.close()
+
+
 def test_warnings_stand_on_the_first_screen_of_a_telephone(browser, report):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(report.as_uri())
