@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
+from typing import BinaryIO
 
 import numpy as np
 
@@ -44,10 +46,33 @@ def make_array(shape: tuple[int, ...]) -> np.memmap:
             )
         tell(f"{size / 2**20:,.0f} MB of scores are kept in a temporary file in {folder}, and read in parts")
         with tempfile.TemporaryFile(dir=folder, prefix="metaeval-") as stream:
-            stream.truncate(size)
+            _take_room(stream, size)
             return np.memmap(stream, dtype=np.float64, mode="r+", shape=shape)
     except OSError as error:
-        raise DataError(f"{folder}: no temporary file can be written there: {error.strerror or error}") from None
+        raise DataError(
+            f"{folder}: no temporary file of {size:,} bytes can be written there: {error.strerror or error} (the environment "
+            f"variable {FOLDER} names the folder)"
+        ) from None
+
+
+def _take_room(stream: BinaryIO, size: int) -> None:
+    """Make a file this long, whose bytes are all on the disk.
+
+    A file with holes would be made at once, but where others fill the disk in the meantime, a process that writes to
+    its mapped memory is killed (SIGBUS) instead of told.
+    """
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(stream.fileno(), 0, size)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                raise
+        else:
+            return
+    zeros = bytes(min(size, 2**20))
+    for start in range(0, size, len(zeros)):
+        stream.write(zeros[: size - start])
+    stream.flush()
 
 
 def make_room(shape: tuple[int, ...]) -> np.ndarray:

@@ -19,7 +19,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from metaeval.stats._kept import keep, read_kept
+from metaeval.stats._kept import is_own, keep, read_kept
 
 FOLDER = "METAEVAL_KERNELS"
 """The environment variable that names another folder for kept machine code; empty to keep none."""
@@ -108,20 +108,13 @@ def _find_file(source: str, name: str, machine: tuple[str, str]) -> Path | None:
 
 
 def _read_code(kept: Path | None) -> bytes | None:
-    """Return what is kept; None if there is nothing, it is damaged, or others could write it."""
+    """Return what is kept; None if there is nothing, it is damaged, or others could write it: what it holds is run."""
     try:
-        own = kept is not None and _is_own(kept) and _is_own(kept.parent)
+        if kept is None or not is_own(kept.parent.stat()):
+            return None
     except OSError:
         return None
-    return read_kept(kept) if kept is not None and own else None
-
-
-def _is_own(path: Path) -> bool:
-    """Say whether a file or folder is this user's or the system's, and not open to everybody: what it holds is run."""
-    if not hasattr(os, "getuid"):  # Windows keeps a user's cache from others
-        return True
-    about = path.stat()
-    return about.st_uid in (0, os.getuid()) and not about.st_mode & stat.S_IWOTH
+    return read_kept(kept, lambda about: is_own(about) and not about.st_mode & stat.S_IWGRP)
 
 
 def _keep_code(kept: Path | None, code: bytes) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from metaeval.stats._check import FloatArray
 from metaeval.stats.blocks import is_large, take_measure
-from metaeval.stats.parallel import is_resumable, iterate_kept_tasks
+from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks
 from metaeval.stats.progress import tell
 from metaeval.stats.scale import find_exponents, scale_scores
 
@@ -124,9 +124,16 @@ def count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[IntA
     for number, group in enumerate(_prepare_groups(values, test, large=large, named=kept)):
         # As joblib.delayed writes them, which is not imported for a short test.
         tasks: list[Any] = [(run_block, (group.statistics, block), {}) for block in blocks]
-        names = [f"{group.name}-{block.start}-{block.stop}" for block in blocks]
+        made = [
+            Kept(
+                f"{group.name}-{block.start}-{block.stop}",
+                (len(group.statistics), n_pairs if test.step_down else len(block)),
+                "int64" if test.step_down else "float64",
+            )
+            for block in blocks
+        ]
         # Threads share the statistics, whatever backend was asked for: a process would need a copy of them.
-        found = iterate_kept_tasks(tasks, names, n_jobs=n_jobs if len(tasks) > 1 else 1, require="sharedmem")
+        found = iterate_kept_tasks(tasks, made, n_jobs=n_jobs if len(tasks) > 1 else 1, require="sharedmem")
         largest = []
         for block, one in zip(blocks, found, strict=True):
             if test.step_down:

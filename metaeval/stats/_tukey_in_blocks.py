@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from metaeval.stats._check import FloatArray
 from metaeval.stats.blocks import read_topics, split_runs, split_topics
-from metaeval.stats.parallel import is_resumable, iterate_kept_tasks
+from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks
 from metaeval.stats.progress import tell
 from metaeval.stats.quantise import LARGEST_UNIT
 from metaeval.stats.scale import find_exponents
@@ -78,7 +78,8 @@ def find_ranges(
 
     # Threads are inside a pass, of which the next one needs the memory.
     tasks: list[Any] = [(run_pass, (number,), {}) for number in range(len(passes))]
-    return np.concatenate(list(iterate_kept_tasks(tasks, names, n_jobs=1, require="sharedmem"))), sums
+    made = [Kept(name, (len(block), n_measures), "int64") for name, block in zip(names, passes, strict=True)]
+    return np.concatenate(list(iterate_kept_tasks(tasks, made, n_jobs=1, require="sharedmem"))), sums
 
 
 def _name_passes(units: Units, key: int, passes: list[range], sums: IntArray) -> list[str]:

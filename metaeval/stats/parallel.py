@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,8 +48,13 @@ def resumable(folder: str | os.PathLike[str]) -> Iterator[None]:
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
+        # Said now, and not after the first block of trials, which may take hours.
+        with tempfile.TemporaryFile(dir=path, prefix=".writing-"):
+            pass
+    except FileExistsError:
+        raise MetaevalError(f"{path}: finished work cannot be kept there: it is a file, and no folder") from None
     except OSError as error:
-        raise MetaevalError(f"{path}: finished work cannot be kept there: {error.strerror or error}") from None
+        raise _say_unkept(path, error) from None
     token = _folder.set(path)
     try:
         yield
@@ -61,8 +67,24 @@ def is_resumable() -> bool:
     return _folder.get() is not None
 
 
+class Kept(NamedTuple):
+    """What a task makes, as far as it is known beforehand: whatever is found under its name and is not such is made again.
+
+    Attributes
+    ----------
+    name : str
+        Equal names have equal results, always.
+    shape : tuple of int
+    dtype : {"int64", "float64"}
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
 def iterate_kept_tasks(
-    tasks: Sequence[Any], names: Sequence[str], *, n_jobs: int, prefer: str | None = None, require: str | None = None
+    tasks: Sequence[Any], kept: Sequence[Kept], *, n_jobs: int, prefer: str | None = None, require: str | None = None
 ) -> Iterator[npt.NDArray[Any]]:
     """Yield the arrays that tasks make, each as soon as it and those before it are there, so that none is held.
 
@@ -72,8 +94,8 @@ def iterate_kept_tasks(
     ----------
     tasks : sequence of joblib.delayed
         As `run_tasks` takes them.
-    names : sequence of str
-        Of the tasks: equal names have equal results, always.
+    kept : sequence of Kept
+        Of each task.
     n_jobs, prefer : optional
         As `run_tasks` takes them.
     require : {"sharedmem"}, optional
@@ -93,35 +115,58 @@ def iterate_kept_tasks(
     if folder is None:
         yield from _run_in_turn(tasks, n_jobs, prefer, require)
         return
-    paths = [folder / f"{name}.npy" for name in names]
-    missing = [_read_array(path) is None for path in paths]
+    missing = [_read_array(folder, one) is None for one in kept]
     results = _run_in_turn(
         [task for task, is_missing in zip(tasks, missing, strict=True) if is_missing], n_jobs, prefer, require
     )
-    for path, (function, arguments, options), is_missing in zip(paths, tasks, missing, strict=True):
-        array = next(results) if is_missing else _read_array(path)
+    for one, (function, arguments, options), is_missing in zip(kept, tasks, missing, strict=True):
+        array = next(results) if is_missing else _read_array(folder, one)
         if array is None:  # somebody deleted it since
             array, is_missing = function(*arguments, **options), True
         if is_missing:
-            _keep_array(path, array)
+            _keep_array(folder, one, array)
         yield array
 
 
-def _read_array(path: Path) -> npt.NDArray[Any] | None:
-    content = read_kept(path)
+def _read_array(folder: Path, expected: Kept) -> npt.NDArray[Any] | None:
+    """Return what is kept; None if there is nothing, or nothing that a task made for who owns the folder."""
+    try:
+        owners = {0, os.getuid(), folder.stat().st_uid} if hasattr(os, "getuid") else None
+    except OSError:
+        return None
+    content = read_kept(_name_file(folder, expected), lambda about: owners is None or about.st_uid in owners)
     if content is None:
         return None
-    array: npt.NDArray[Any] = np.load(io.BytesIO(content), allow_pickle=False)
-    return array
+    array = np.zeros(expected.shape, dtype=expected.dtype)
+    head = _head(array)
+    if len(content) != len(head) + array.nbytes or not content.startswith(head):
+        return None
+    return np.frombuffer(content, dtype=array.dtype, offset=len(head)).reshape(expected.shape)
 
 
-def _keep_array(path: Path, array: npt.NDArray[Any]) -> None:
-    stream = io.BytesIO()
-    np.save(stream, array, allow_pickle=False)
+def _keep_array(folder: Path, made: Kept, array: npt.NDArray[Any]) -> None:
+    if (array.shape, array.dtype) != (made.shape, np.dtype(made.dtype)):
+        raise ValueError(f"{made.name} is {array.dtype} of shape {array.shape}, not {made.dtype} of {made.shape}")
     try:
-        keep(path, stream.getvalue())
+        keep(_name_file(folder, made), _head(array) + array.tobytes())
     except OSError as error:
-        raise MetaevalError(f"{path.parent}: finished work cannot be kept there: {error.strerror or error}") from None
+        raise _say_unkept(folder, error) from None
+
+
+def _name_file(folder: Path, one: Kept) -> Path:
+    return folder / f"{one.name}.npy"
+
+
+def _head(array: npt.NDArray[Any]) -> bytes:
+    """Return what stands before the numbers in a file of NumPy's format; nothing else is ever read as one."""
+    stream = io.BytesIO()
+    described = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(stream, described)
+    return stream.getvalue()
+
+
+def _say_unkept(folder: Path, error: OSError) -> MetaevalError:
+    return MetaevalError(f"{folder}: finished work cannot be kept there: {error.strerror or error}")
 
 
 def _run_in_turn(tasks: Sequence[Any], n_jobs: int, prefer: str | None, require: str | None) -> Iterator[Any]:

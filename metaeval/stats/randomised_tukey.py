@@ -19,7 +19,7 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_shape
 from metaeval.stats.blocks import is_large
-from metaeval.stats.parallel import is_resumable, iterate_kept_tasks, run_tasks
+from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks, run_tasks
 from metaeval.stats.permutations import LARGEST_NETWORK, ROWS_A_CALL, permute_columns
 from metaeval.stats.progress import tell
 from metaeval.stats.quantise import quantise, tie_tolerance
@@ -127,10 +127,11 @@ def randomised_tukey_hsd(
         task = _Task(units)
         tasks = [joblib.delayed(task.ranges)(key, block, engine) for block in blocks]
         names = name_blocks(begin_name(units.shape, key, units), blocks) if kept else [str(block) for block in blocks]
+        made = [Kept(name, (len(block), raw.shape[2]), "int64") for name, block in zip(names, blocks, strict=True)]
         if kept or len(blocks) > joblib.effective_n_jobs(n_jobs):
             ranges = []
             for block, found in zip(
-                blocks, iterate_kept_tasks(tasks, names, n_jobs=n_jobs, prefer="threads"), strict=True
+                blocks, iterate_kept_tasks(tasks, made, n_jobs=n_jobs, prefer="threads"), strict=True
             ):
                 ranges.append(found)
                 tell("permuting", block.stop - first_trial, n_permutations)

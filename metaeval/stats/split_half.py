@@ -16,7 +16,7 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats._check import check_count, check_shape
 from metaeval.stats.blocks import is_large, split_topics
-from metaeval.stats.parallel import is_resumable, iterate_kept_tasks
+from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks
 from metaeval.stats.progress import tell
 from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
@@ -154,10 +154,11 @@ def split_half_tau(
     said = hashlib.sha256(f"{RECIPE} {raw.shape} {key} {size} {variant}".encode())
     for block in splitter.units():
         said.update(np.ascontiguousarray(block, dtype="<u4").tobytes())
-    names = [f"splits-{said.hexdigest()[:32]}-{part.start}-{part.stop}" for part in parts]
+    name = f"splits-{said.hexdigest()[:32]}"
+    kept = [Kept(f"{name}-{part.start}-{part.stop}", (len(part), raw.shape[2]), "float64") for part in parts]
     tasks: list[Any] = [(splitter.correlate, (part,), {}) for part in parts]
     # Here, whatever backend was asked for: the scores may be a file of this process.
-    return np.concatenate(list(iterate_kept_tasks(tasks, names, n_jobs=1, require="sharedmem")))
+    return np.concatenate(list(iterate_kept_tasks(tasks, kept, n_jobs=1, require="sharedmem")))
 
 
 def _check_size(n_topics: int, size: int | None) -> None:

@@ -1,5 +1,6 @@
 """Scores that memory does not hold are read in blocks, and everything comes out as if it held them."""
 
+import errno
 import json
 import os
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 import metaeval as me
 from metaeval.analyses import variation
 from metaeval.cli.output import _Progress
+from metaeval.data import scratch
 from metaeval.errors import MetaevalError, StoreError
 from metaeval.stats import _tukey_in_blocks, blocks
 from metaeval.stats.progress import listen
@@ -120,6 +122,38 @@ def test_a_damaged_file_is_found_before_it_is_read(scores, store, monkeypatch):
 def test_a_full_disk_is_told(scores, store, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 5})())
     with small_blocks(monkeypatch, scores.values.shape), pytest.raises(MetaevalError, match="METAEVAL_SCRATCH"):
+        store.load("c")
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system cannot reserve a file's bytes")
+def test_a_temporary_file_has_its_bytes_on_the_disk_before_it_is_filled(monkeypatch):
+    """Of a file with holes, a process that fills it is killed without a word once others have filled the disk."""
+    sizes, reserve = [], os.posix_fallocate
+    monkeypatch.setattr("os.posix_fallocate", lambda *what: sizes.append(what[1:]) or reserve(*what))
+    assert not scratch.make_array((3, 4, 5)).any()
+    assert sizes == [(0, 480)]
+
+
+@pytest.mark.parametrize("number", [errno.EOPNOTSUPP, None], ids=["of this disk", "of this system"])
+def test_a_disk_that_reserves_nothing_is_filled_with_zeros(number, monkeypatch):
+    def refuse(*_):
+        raise OSError(number, "unsupported")
+
+    if number is None:
+        monkeypatch.delattr("os.posix_fallocate", raising=False)
+    else:
+        monkeypatch.setattr("os.posix_fallocate", refuse, raising=False)
+    array = scratch.make_array((3, 100, 1000))
+    array += 1
+    assert array.sum() == 300_000
+
+
+def test_a_disk_that_is_filled_in_the_meantime_is_told(scores, store, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", refuse, raising=False)
+    with small_blocks(monkeypatch, scores.values.shape), pytest.raises(MetaevalError, match="No space left .*SCRATCH"):
         store.load("c")
 
 

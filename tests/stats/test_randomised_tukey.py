@@ -322,6 +322,12 @@ class TestKeptMachineCode:
         tmp_path.chmod(0o777)
         assert counts(tmp_path) == 1
 
+    def test_what_the_group_could_have_written_is_not_run(self, counts, tmp_path):
+        counts(tmp_path)
+        (kept,) = tmp_path.iterdir()
+        kept.chmod(0o660)
+        assert [counts(tmp_path), counts(tmp_path)] == [1, 0]
+
     def test_where_nothing_can_be_written_it_works_all_the_same(self, counts, tmp_path):
         (tmp_path / "file").touch()
         assert counts(tmp_path / "file" / "no folder") == 1

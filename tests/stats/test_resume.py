@@ -1,5 +1,10 @@
 """Finished trials are kept in a folder, and a study that was killed goes on from there with the same bits."""
 
+import errno
+import io
+import os
+import stat
+
 import joblib
 import numpy as np
 import pytest
@@ -14,6 +19,7 @@ from metaeval.stats import (
     parallel,
     randomised_tukey as tukey,
 )
+from metaeval.stats._kept import keep
 from metaeval.stats.paired_tests import all_pairs_test
 
 VALUES = np.random.default_rng(0).random((5, 12, 2))
@@ -96,6 +102,72 @@ def test_a_damaged_file_is_computed_again(computed, tmp_path):
     assert len(computed) == 4
 
 
+FORGED = {
+    "cut": lambda array: array[:-1],
+    "fewer axes": lambda array: array[:, 0],
+    "other numbers": lambda array: array * np.nan,
+    "texts": lambda array: array.astype(str),
+    "objects": lambda array: np.array([print], dtype=object),
+    "no array": None,
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_what_is_no_result_of_the_task_is_computed_again_whatever_its_digest(how, computed, tmp_path):
+    expected = count()
+    with parallel.resumable(tmp_path):
+        count()
+        for path in tmp_path.iterdir():
+            stream, forge = io.BytesIO(b"no array"), FORGED[how]
+            if forge is not None:
+                array = np.load(io.BytesIO(path.read_bytes()))
+                stream = io.BytesIO()
+                np.save(stream, forge(array), allow_pickle=True)
+            keep(path, stream.getvalue())
+        computed.clear()
+        assert (count() == expected).all()
+        assert len(computed) == 4
+
+
+def test_files_do_not_take_each_others_place(computed, tmp_path):
+    expected = count()
+    with parallel.resumable(tmp_path):
+        count()
+        first, second, *_ = sorted(tmp_path.iterdir())
+        second.write_bytes(first.read_bytes())
+        computed.clear()
+        assert (count() == expected).all()
+    assert len(computed) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_not_waited_for(computed, tmp_path):
+    with parallel.resumable(tmp_path):
+        expected = count()
+        (first, *_) = sorted(tmp_path.iterdir())
+        first.unlink()
+        os.mkfifo(first)
+        computed.clear()
+        assert (count() == expected).all()
+    assert len(computed) == 1
+
+
+def test_what_another_user_put_into_the_folder_is_not_read(computed, tmp_path, monkeypatch):
+    describe = os.fstat
+
+    def describe_as_anothers(handle):
+        about = list(describe(handle))
+        about[stat.ST_UID] = 65534
+        return os.stat_result(about)
+
+    with parallel.resumable(tmp_path):
+        expected = count()
+        computed.clear()
+        monkeypatch.setattr("os.fstat", describe_as_anothers)
+        assert (count() == expected).all()
+    assert len(computed) == 4
+
+
 def test_only_the_rest_is_computed_after_a_kill(computed, tmp_path):
     with parallel.resumable(tmp_path):
         count()
@@ -116,6 +188,15 @@ def test_processes_keep_their_work_too(tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(MetaevalError, match="finished work cannot be kept there"), me.resumable(tmp_path / "file"):
+        pass
+
+
+def test_a_folder_that_is_read_only_is_told_before_work_begins(tmp_path, monkeypatch):
+    def refuse(**_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    with pytest.raises(MetaevalError, match="cannot be kept there: Read-only"), me.resumable(tmp_path):
         pass
 
 
