@@ -192,20 +192,25 @@ def draw_lines(
         {"field": "name"}, {"field": "x", "title": titles[0], "format": ".3f"},
         {"field": "y", "title": titles[1], "format": ".4f"},
     ]  # fmt: skip
-    # The legend is that of the markers alone: it would draw a dash around its marker.
-    no_legend = {"legend": None}
-    legend = {"orient": "bottom", "columns": {"expr": "width > 500 ? 4 : 3"}}
+    # One legend, of markers: a dash would be drawn around them.
+    legend = {
+        "orient": "bottom",
+        "columns": {"expr": "width > 500 ? 4 : 3"},
+        "symbolDash": [1, 0],
+        "symbolStrokeWidth": 0,
+    }
+    coloured = vary(colours) | {"legend": legend}
     layers: list[dict[str, Any]] = [
         {
             "mark": "line",
-            "encoding": {**axes, "color": vary(colours) | no_legend, "strokeDash": vary(dashes) | no_legend},
+            "encoding": {**axes, "color": coloured, "strokeDash": vary(dashes) | {"legend": None}},
         },
         {
             "mark": {"type": "point", "filled": True, "opacity": 1, "size": 40},
             "transform": [{"filter": "datum.marked"}],
             "encoding": {
                 **axes,
-                "color": vary(colours) | {"legend": legend},
+                "color": coloured,
                 "shape": vary(shapes),
                 "tooltip": tooltip,
             },

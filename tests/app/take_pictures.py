@@ -1,9 +1,11 @@
 """Take the pictures of the docs page on the playground: ``python -m tests.app.take_pictures``."""
 
+import io
 import os
 import shutil
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from tests.app.serve import FLAGS, running_app
@@ -19,14 +21,16 @@ def main():
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium"), args=FLAGS
         )
-        page = browser.new_page(viewport={"width": 1100, "height": 1000})
+        page = browser.new_page(viewport={"width": 1280, "height": 1250})
         page.set_default_timeout(90_000)
         for name, title in PAGES.items():
             page.goto(f"{address}/?page={title.replace(' ', '+')}")
             page.get_by_role("heading", name=title, level=1).wait_for()
             page.get_by_role("table").first.wait_for()
             page.wait_for_timeout(3000)
-            page.screenshot(path=FOLDER / f"{name}.png")
+            taken = Image.open(io.BytesIO(page.screenshot()))
+            # A page has few colours: with a palette its picture is a third as large.
+            taken.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
         browser.close()
 
 

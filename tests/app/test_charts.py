@@ -19,3 +19,5 @@ def test_curves_look_as_their_measures_do_in_all_figures():
         [int(length) for length in look.to_dict()["dash"].split()] for look in looks
     ]
     assert len(set(point["shape"]["scale"]["range"])) == len(names)
+    assert line["color"] == point["color"]  # a legend is drawn only if all layers have it
+    assert line["color"]["legend"]

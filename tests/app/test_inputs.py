@@ -17,9 +17,10 @@ from metaeval.app.inputs import (
     parse_shares,
 )
 from metaeval.app.jobs import Job, Visits, Workspace, clean_name
-from metaeval.app.launch import find_port
+from metaeval.app.launch import MOST_MEGABYTES, MOST_UNPACKED, find_port
 from metaeval.app.views.your_scores import write_command
 from metaeval.errors import MetaevalError
+from tests.app.serve import ROOT
 
 
 @pytest.mark.parametrize("text", ["5 1\n2 7", "5, 1\n2, 7", "5;1/2;7", "[[5, 1]\n[2, 7]]", "  5 1 \n\n 2 7\n"])
@@ -146,3 +147,29 @@ def test_a_measure_called_like_an_option_stays_a_value():
     words = write_command("ranks", "s.csv", options, "results")
     assert "--measure=--out=/x" in words
     assert words[:2] == ["ranks", "s.csv"]
+
+
+def test_the_recipe_of_the_image_copies_what_is_there_and_runs_the_command_as_somebody_else_than_root():
+    import inspect
+    import json
+
+    from metaeval.cli.playground import start
+
+    lines = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    copied = [name for step, rest in steps if step == "COPY" for name in rest.split()[:-1]]
+    assert "metaeval" in copied
+    assert all((ROOT / name).exists() for name in copied)
+    assert [rest for step, rest in steps if step == "USER"] == ["visitor"]
+    assert [step for step, _ in steps][-5:] == ["USER", "WORKDIR", "EXPOSE", "HEALTHCHECK", "CMD"]
+    words = json.loads(dict(steps)["CMD"])
+    known = {f"--{name}" for name in inspect.signature(start).parameters} | {"--no-browser"}
+    assert words[:2] == ["metaeval", "app"]
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_the_docs_name_the_largest_file_that_is_taken():
+    said = (ROOT / "docs" / "how-to" / "playground.md").read_text(encoding="utf-8")
+    assert f"A file may be {MOST_MEGABYTES} MB, and {MOST_UNPACKED >> 30} GiB when it is unpacked" in " ".join(
+        said.split()
+    )
