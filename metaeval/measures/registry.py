@@ -202,6 +202,8 @@ def require_registered(name: str) -> Measure:
     """Return the registered measure of that name; an error that names the nearest ones if there is none."""
     found = find_registered(name)
     if found is None:
+        if name.endswith(".py"):
+            raise MeasureError(f"{name} is a file of measures: name the function in it too, as {name}:my_measure")
         raise MeasureError(f"there is no measure {name!r}{_suggest(name)}; `metaeval measures` lists them")
     return found
 

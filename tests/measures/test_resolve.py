@@ -187,3 +187,10 @@ def test_no_module_of_a_package_is_hidden_by_a_function_of_its_name():
 def test_every_module_of_measures_can_be_imported_first(module):
     code = f"import metaeval.measures.{module} as m, types; assert isinstance(m, types.ModuleType)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_file_without_the_name_of_a_function_is_refused_with_what_to_write():
+    with pytest.raises(
+        MeasureError, match=r"mine\.py is a file of measures: name the function in it too, as mine\.py:my_measure"
+    ):
+        measure("mine.py")
