@@ -182,13 +182,11 @@ def swap_cells_softly(scores: Scaled, cells: StandardCells, limit: FloatArray, k
     differences = np.empty((n_trials, pairs))
     for trial in range(n_trials):
         keep = (topic_signs(key, [trial], n_runs * n_topics)[0] > 0).reshape(n_runs, n_topics)
-        squares = add_squares(
-            (
-                (cells.standardise(scores.read_topics(topics))[:-1], keep[:, topics])
-                for topics in split_topics(scores.values)
-            ),
-            (n_measures, n_runs),
+        blocks = (
+            (cells.standardise(scores.read_topics(topics))[:-1], keep[:, topics])
+            for topics in split_topics(scores.values)
         )
+        squares = add_squares(blocks)
         differences[trial] = squares.compare(limit)
         tell("exchanging cells for soft pairwise accuracy", trial + 1, n_trials)
     return differences

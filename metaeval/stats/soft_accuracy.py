@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -111,10 +112,16 @@ def swap_cells_softly(values: FloatArray, reference: FloatArray, key: int, n_tri
     differences = np.empty((n_trials, n_measures * (n_measures - 1) // 2))
     for trial in range(n_trials):
         keep = (topic_signs(key, [trial], n_runs * n_topics)[0] > 0).reshape(n_runs, n_topics)
-        squares = add_squares([(z, keep)], (n_measures, n_runs))
+        squares = add_squares([(z, keep)])
         differences[trial] = squares.compare(wanted)
         tell("exchanging cells for soft pairwise accuracy", trial + 1, n_trials)
     return differences
+
+
+@lru_cache(maxsize=2)
+def _pair(length: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    first, second = np.triu_indices(length, 1)
+    return first, second
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,17 +130,17 @@ class Mixtures:
 
     Parameters
     ----------
-    sums, squares : ndarray, shape (2, run, measure)
+    sums, squares : pair of ndarray, shape (run, measure)
         Of the cells that are kept, and of those that are given away.
-    products : ndarray, shape (2, measure, run, run)
+    products : pair of ndarray, shape (measure, run, run)
         Of two runs' cells that are both kept, or both given away.
     crossed : ndarray, shape (measure, run, measure, run)
         Of cells that are kept and cells that are given away.
     """
 
-    sums: FloatArray
-    squares: FloatArray
-    products: FloatArray
+    sums: tuple[FloatArray, FloatArray]
+    squares: tuple[FloatArray, FloatArray]
+    products: tuple[FloatArray, FloatArray]
     crossed: FloatArray
 
     def compare(self, wanted: FloatArray) -> FloatArray:
@@ -148,9 +155,8 @@ class Mixtures:
         -------
         ndarray, shape (measure pair,)
         """
-        _, n_runs, n_measures = self.sums.shape
-        run, other = np.triu_indices(n_runs, 1)
-        first, second = np.triu_indices(n_measures, 1)
+        n_runs, n_measures = self.sums[0].shape
+        (run, other), (first, second) = _pair(n_runs), _pair(n_measures)
         # Σ (x_i − x_j)² of the parts alone, and twice the products between a kept and a given part of another measure.
         own = [
             square[run] + square[other] - 2 * products[:, run, other].T
@@ -165,36 +171,33 @@ class Mixtures:
         return np.asarray(soft[first, second] - soft[second, first])
 
 
-def add_squares(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]], shape: tuple[int, int]) -> Mixtures:
+def add_squares(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]]) -> Mixtures:
     """Add up what `Mixtures` holds over blocks of topics.
 
     Parameters
     ----------
     blocks : iterable of pairs
         Standardised scores of shape (measure, run, topic), and which cells are kept, of shape (run, topic).
-    shape : tuple of int
-        Measures and runs.
 
     Returns
     -------
     Mixtures
     """
-    n_measures, n_runs = shape
-    both = Mixtures(
-        np.zeros((2, n_runs, n_measures)),
-        np.zeros((2, n_runs, n_measures)),
-        np.zeros((2, n_measures, n_runs, n_runs)),
-        np.zeros((n_measures, n_runs, n_measures, n_runs)),
-    )
+    total: list[FloatArray] = []
     for z, keep in blocks:
-        parts = [z * mask for mask in (keep, ~keep)]
-        for place, part in enumerate(parts):
-            both.sums[place] += part.sum(axis=-1).T
-            both.squares[place] += np.einsum("mrt,mrt->rm", part, part)
-            both.products[place] += np.matmul(part, part.transpose(0, 2, 1))
+        n_measures, n_runs, _ = z.shape
+        # Long rows: NumPy makes numbers of the mask row by row.
+        cells, mask = z.reshape(n_measures, -1), keep.ravel()
+        parts = [(cells * some).reshape(z.shape) for some in (mask, ~mask)]
         kept, given = (part.reshape(n_measures * n_runs, -1) for part in parts)
-        both.crossed.reshape(n_measures * n_runs, -1)[:] += kept @ given.T
-    return both
+        found = [part.sum(axis=-1).T for part in parts]
+        found += [np.einsum("mrt,mrt->rm", part, part) for part in parts]
+        found += [np.matmul(part, part.transpose(0, 2, 1)) for part in parts]
+        found.append((kept @ given.T).reshape(n_measures, n_runs, n_measures, n_runs))
+        for one, more in zip(total, found, strict=False):
+            one += more
+        total = total or found
+    return Mixtures((total[0], total[1]), (total[2], total[3]), (total[4], total[5]), total[6])
 
 
 def normal_p_values(values: FloatArray) -> FloatArray:
