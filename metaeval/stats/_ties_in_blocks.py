@@ -144,13 +144,20 @@ class _Search:
         if self.first:
             self.ordered += int(ordered.sum())
             self.ties_at_zero += int((tied & (size == 0)).sum())
-        for counts, some in ((self.tied, tied), (self.lost, ordered)):
-            digits = size[some & (size > 0)].view(np.uint64)
-            upper = digits >> np.uint64(self.rest)
-            place = np.minimum(np.searchsorted(self.bins, upper), len(self.bins) - 1)
-            inside = self.bins[place] == upper
-            lower = (digits[inside] >> np.uint64(self.rest - self.width)) & np.uint64((1 << self.width) - 1)
-            counts += np.bincount((place[inside] << self.width) + lower.astype(np.int64), minlength=len(counts))
+        # Few differences are in bins that are still looked at, once there are only some.
+        rest = np.uint64(self.rest)
+        low, high = ((end << rest) for end in (self.bins[0], self.bins[-1] + np.uint64(1)))
+        digits = size.view(np.uint64)
+        digits, is_tied = (
+            one[(tied | ordered) & (size > 0) & (digits >= low) & (digits < high)] for one in (digits, tied)
+        )
+        upper = digits >> rest
+        place = np.searchsorted(self.bins, upper)
+        inside = self.bins[place] == upper
+        lower = (digits >> np.uint64(self.rest - self.width)) & np.uint64((1 << self.width) - 1)
+        place = (place << self.width) + lower.astype(np.int64)
+        np.add.at(self.tied, place[inside & is_tied], 1)
+        np.add.at(self.lost, place[inside & ~is_tied], 1)
 
     def narrow(self) -> None:
         """Keep the bins that may hold the best threshold, and choose into how many parts to divide each next."""
