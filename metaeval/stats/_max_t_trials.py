@@ -121,6 +121,8 @@ def count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[IntA
     def run_block(statistics: Sequence[Statistics], trials: range) -> npt.NDArray[np.generic]:
         return run_trials(statistics, test.draw, trials, size, find)
 
+    computed = 0  # in all measures, trials that were not kept
+
     for number, group in enumerate(_prepare_groups(values, test, large=large, named=kept)):
         # As joblib.delayed writes them, which is not imported for a short test.
         tasks: list[Any] = [(run_block, (group.statistics, block), {}) for block in blocks]
@@ -129,18 +131,26 @@ def count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[IntA
                 f"{group.name}-{block.start}-{block.stop}",
                 (len(group.statistics), n_pairs if test.step_down else len(block)),
                 "int64" if test.step_down else "float64",
+                len(block),
             )
             for block in blocks
         ]
         # Threads share the statistics, whatever backend was asked for: a process would need a copy of them.
-        found = iterate_kept_tasks(tasks, made, n_jobs=n_jobs if len(tasks) > 1 else 1, require="sharedmem")
+        before, later = computed, (groups - number - 1) * test.n_trials
+
+        def say(done: int, to_do: int, before: int = before, later: int = later) -> None:
+            nonlocal computed
+            computed = before + done
+            tell(f"trials of {test.name}", computed, before + to_do + later)
+
+        jobs = n_jobs if len(tasks) > 1 else 1
+        found = iterate_kept_tasks(tasks, made, n_jobs=jobs, require="sharedmem", say=say)
         largest = []
-        for block, one in zip(blocks, found, strict=True):
+        for one in found:
             if test.step_down:
                 counts[group.measures] += one
             else:
                 largest.append(one)
-            tell(f"trials of {test.name}", number * test.n_trials + block.stop, groups * test.n_trials)
         observed[group.measures] = [one.observed for one in group.statistics]
         if not test.step_down:
             counts[group.measures] = _count_single_step(group.statistics, np.concatenate(largest, axis=1))

@@ -78,7 +78,9 @@ def find_ranges(
 
     # Threads are inside a pass, of which the next one needs the memory.
     tasks: list[Any] = [(run_pass, (number,), {}) for number in range(len(passes))]
-    made = [Kept(name, (len(block), n_measures), "int64") for name, block in zip(names, passes, strict=True)]
+    made = [
+        Kept(name, (len(block), n_measures), "int64", len(block)) for name, block in zip(names, passes, strict=True)
+    ]
     return np.concatenate(list(iterate_kept_tasks(tasks, made, n_jobs=1, require="sharedmem"))), sums
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -76,15 +76,23 @@ class Kept(NamedTuple):
         Equal names have equal results, always.
     shape : tuple of int
     dtype : {"int64", "float64"}
+    n_trials : int
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: str
+    n_trials: int
 
 
 def iterate_kept_tasks(
-    tasks: Sequence[Any], kept: Sequence[Kept], *, n_jobs: int, prefer: str | None = None, require: str | None = None
+    tasks: Sequence[Any],
+    kept: Sequence[Kept],
+    *,
+    n_jobs: int,
+    prefer: str | None = None,
+    require: str | None = None,
+    say: Callable[[int, int], None] = lambda done, to_do: None,
 ) -> Iterator[npt.NDArray[Any]]:
     """Yield the arrays that tasks make, each as soon as it and those before it are there, so that none is held.
 
@@ -100,6 +108,9 @@ def iterate_kept_tasks(
         As `run_tasks` takes them.
     require : {"sharedmem"}, optional
         Use threads, whatever backend was asked for.
+    say : callable, optional
+        Takes how many trials have been computed, and how many there are to compute: what is kept counts as neither, since
+        reading it tells nothing of the time that the others take.
 
     Yields
     ------
@@ -112,19 +123,20 @@ def iterate_kept_tasks(
         If finished work cannot be written.
     """
     folder = _folder.get()
-    if folder is None:
-        yield from _run_in_turn(tasks, n_jobs, prefer, require)
-        return
-    missing = [_read_array(folder, one) is None for one in kept]
+    missing = [folder is None or _read_array(folder, one) is None for one in kept]
+    done, to_do = 0, sum(one.n_trials for one, is_missing in zip(kept, missing, strict=True) if is_missing)
     results = _run_in_turn(
         [task for task, is_missing in zip(tasks, missing, strict=True) if is_missing], n_jobs, prefer, require
     )
     for one, (function, arguments, options), is_missing in zip(kept, tasks, missing, strict=True):
-        array = next(results) if is_missing else _read_array(folder, one)
+        array = next(results) if folder is None or is_missing else _read_array(folder, one)
         if array is None:  # somebody deleted it since
-            array, is_missing = function(*arguments, **options), True
+            array, is_missing, to_do = function(*arguments, **options), True, to_do + one.n_trials
         if is_missing:
-            _keep_array(folder, one, array)
+            if folder is not None:
+                _keep_array(folder, one, array)
+            done += one.n_trials
+            say(done, to_do)
         yield array
 
 

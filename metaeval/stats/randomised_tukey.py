@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -127,14 +128,13 @@ def randomised_tukey_hsd(
         task = _Task(units)
         tasks = [joblib.delayed(task.ranges)(key, block, engine) for block in blocks]
         names = name_blocks(begin_name(units.shape, key, units), blocks) if kept else [str(block) for block in blocks]
-        made = [Kept(name, (len(block), raw.shape[2]), "int64") for name, block in zip(names, blocks, strict=True)]
+        made = [
+            Kept(name, (len(block), raw.shape[2]), "int64", len(block))
+            for name, block in zip(names, blocks, strict=True)
+        ]
         if kept or len(blocks) > joblib.effective_n_jobs(n_jobs):
-            ranges = []
-            for block, found in zip(
-                blocks, iterate_kept_tasks(tasks, made, n_jobs=n_jobs, prefer="threads"), strict=True
-            ):
-                ranges.append(found)
-                tell("permuting", block.stop - first_trial, n_permutations)
+            say = partial(tell, "permuting")
+            ranges = list(iterate_kept_tasks(tasks, made, n_jobs=n_jobs, prefer="threads", say=say))
         else:
             ranges = run_tasks(tasks, n_jobs=n_jobs, prefer="threads")
     return _count_exceedances(units.sum(axis=0, dtype=np.int64), n_topics, np.concatenate(ranges))

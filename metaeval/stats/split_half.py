@@ -145,7 +145,7 @@ def split_half_tau(
     if n_topics > MOST_TOPICS:
         raise MetaevalError(f"At most {MOST_TOPICS} topics can be split exactly; there are {n_topics}.")
     _check_size(n_topics, size)
-    splitter = (_SplitsInBlocks if is_large(raw) else _Splits)(raw, key, size, variant)
+    splitter = (_SplitsInBlocks if is_large(raw) else _Splits)(raw, key, size, variant, n_trials)
     trials_a_part = max(16, KEPT_WORK // raw.size) if is_resumable() else n_trials
     parts = [range(start, min(start + trials_a_part, n_trials)) for start in range(0, n_trials, trials_a_part)]
     splitter.announce(parts)
@@ -155,7 +155,7 @@ def split_half_tau(
     for block in splitter.units():
         said.update(np.ascontiguousarray(block, dtype="<u4").tobytes())
     name = f"splits-{said.hexdigest()[:32]}"
-    kept = [Kept(f"{name}-{part.start}-{part.stop}", (len(part), raw.shape[2]), "float64") for part in parts]
+    kept = [Kept(f"{name}-{part.start}-{part.stop}", (len(part), raw.shape[2]), "float64", len(part)) for part in parts]
     tasks: list[Any] = [(splitter.correlate, (part,), {}) for part in parts]
     # Here, whatever backend was asked for: the scores may be a file of this process.
     return np.concatenate(list(iterate_kept_tasks(tasks, kept, n_jobs=1, require="sharedmem")))
@@ -172,8 +172,9 @@ def _check_size(n_topics: int, size: int | None) -> None:
 class _Splits:
     """Tau of splits of scores in memory."""
 
-    def __init__(self, raw: FloatArray, key: int, size: int | None, variant: TauVariant) -> None:
+    def __init__(self, raw: FloatArray, key: int, size: int | None, variant: TauVariant, n_trials: int) -> None:
         self.shape, self.key, self.size, self.variant = raw.shape, key, size, variant
+        self.n_trials = n_trials
         self._prepare(raw)
 
     def _prepare(self, raw: FloatArray) -> None:
@@ -211,7 +212,7 @@ class _Splits:
                 mask[:] = second
                 np.matmul(units, mask.T, out=sums[1])
             taus[start : start + block] = self._compare(bounds)
-            tell("splits", some.stop, trials.stop)
+            tell("splits", some.stop, self.n_trials)
         return taus
 
     def _compare(self, bounds: FloatArray) -> FloatArray:
@@ -259,7 +260,7 @@ class _SplitsInBlocks(_Splits):
                 some = sums[..., start : start + block]
                 stop = begin + start + some.shape[-1]
                 taus[begin + start : stop] = self._compare(np.stack([some, some]))
-                tell("splits", trials.start + stop, trials.stop)
+                tell("splits", trials.start + stop, self.n_trials)
         return taus
 
 

@@ -18,9 +18,11 @@ from metaeval.stats import (
     blocks,
     parallel,
     randomised_tukey as tukey,
+    split_half,
 )
 from metaeval.stats._kept import keep
 from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats.progress import listen
 
 VALUES = np.random.default_rng(0).random((5, 12, 2))
 
@@ -127,6 +129,29 @@ def test_what_is_no_result_of_the_task_is_computed_again_whatever_its_digest(how
         computed.clear()
         assert (count() == expected).all()
         assert len(computed) == 4
+
+
+def test_progress_and_time_left_are_of_what_is_computed_and_not_of_what_is_found(computed, tmp_path):
+    heard = []
+    with parallel.resumable(tmp_path), listen(lambda *what: heard.append(what)):
+        count()
+        whole = [("permuting", stop, 2000) for stop in (640, 1280, 1920, 2000)]
+        assert [one for one in heard if one[2]] == whole
+        # Blocks 0 to 640 and 1280 to 1920 are found.
+        for path in tmp_path.iterdir():
+            if path.stem.endswith(("-640-1280", "-1920-2000")):
+                path.unlink()
+        heard.clear()
+        count()
+    assert [one for one in heard if one[2]] == [("permuting", 640, 720), ("permuting", 720, 720)]
+
+
+def test_splits_in_parts_are_counted_of_all_splits(tmp_path, monkeypatch):
+    monkeypatch.setattr(split_half, "KEPT_WORK", 1)
+    heard = []
+    with parallel.resumable(tmp_path), listen(lambda *what: heard.append(what)):
+        split_half.split_half_tau(VALUES, n_trials=40, key=1)
+    assert heard == [("splits", 16, 40), ("splits", 32, 40), ("splits", 40, 40)]
 
 
 def test_files_do_not_take_each_others_place(computed, tmp_path):
@@ -259,6 +284,21 @@ def test_max_t_finds_what_is_kept_again_with_any_number_of_jobs(options, run_max
         assert (again == expected).all()
         assert len(computed) == n_blocks // 5
         assert not run_max_t(**options)[1]
+
+
+def test_progress_of_max_t_counts_what_is_computed(run_max_t, tmp_path):
+    heard = []
+    with parallel.resumable(tmp_path), listen(lambda _, done, total: heard.append((done, total)) if total else None):
+        run_max_t(test="max-t")
+        assert heard[-1][0] == heard[-1][1] >= 250
+        heard.clear()
+        run_max_t(test="max-t")
+        assert not heard
+        next(path for path in tmp_path.iterdir() if path.stem.endswith("-0-50")).unlink()
+        run_max_t(test="max-t")
+    ((done, total),) = heard
+    assert done == 50
+    assert total in (50, 300)  # what is kept of a later measure is not known yet
 
 
 def test_other_settings_of_max_t_are_other_work(run_max_t, tmp_path):
