@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.progress import tell
 from metaeval.stats.resampling import topic_signs
 from metaeval.stats.swapping import FloatArray
 
@@ -77,6 +78,7 @@ def tie_accuracy(values: FloatArray, reference: FloatArray) -> TieAccuracy:
         threshold[m], count = _find_threshold(gaps.ravel(), tied.ravel(), ordered.ravel())
         value[m] = count / wanted.size
         right[m] = np.where(gaps <= threshold[m], tied, ordered)
+        tell("tie thresholds, measures", m + 1, n_measures)
     return TieAccuracy(value, threshold, right, float(tied.mean()))
 
 
@@ -118,12 +120,11 @@ def swap_pairs(right: npt.NDArray[np.bool_], key: int, n_trials: int) -> FloatAr
     exact: np.dtype[Any] = np.dtype(np.float32 if n_cells < _EXACT else np.float64)
     columns = right.reshape(n_measures, -1).T.astype(exact)
     block = max(1, _CELLS // n_cells)
-    sums = np.concatenate(
-        [
-            topic_signs(key, range(start, min(start + block, n_trials)), n_cells).astype(exact) @ columns
-            for start in range(0, n_trials, block)
-        ]
-    ).astype(np.float64)
+    sums = np.empty((n_trials, n_measures))
+    for start in range(0, n_trials, block):
+        trials = range(start, min(start + block, n_trials))
+        sums[start : trials.stop] = topic_signs(key, trials, n_cells).astype(exact) @ columns
+        tell("exchanging pairs of runs", trials.stop, n_trials)
     first, second = np.triu_indices(n_measures, 1)
     return np.asarray((sums[:, first] - sums[:, second]) / n_cells)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.progress import tell
 from metaeval.stats.resampling import topic_signs
 from metaeval.stats.swapping import FloatArray, standardise
 
@@ -57,12 +58,12 @@ def swap_cells(values: FloatArray, reference: FloatArray, key: int, n_trials: in
     n_measures, n_cells = z.shape
     columns = np.concatenate([z * wanted, z, z**2]).T.copy()
     block = max(1, _CELLS // n_cells)
-    signed = np.concatenate(
-        [
-            topic_signs(key, range(start, min(start + block, n_trials)), n_cells).astype(np.float64) @ columns
-            for start in range(0, n_trials, block)
-        ]
-    ).reshape(n_trials, 3, n_measures)
+    sums = np.empty((n_trials, 3 * n_measures))
+    for start in range(0, n_trials, block):
+        trials = range(start, min(start + block, n_trials))
+        sums[start : trials.stop] = topic_signs(key, trials, n_cells).astype(np.float64) @ columns
+        tell("exchanging cells", trials.stop, n_trials)
+    signed = sums.reshape(n_trials, 3, n_measures)
     return correlate_swapped(signed, columns.sum(axis=0).reshape(3, n_measures), n_cells)
 
 

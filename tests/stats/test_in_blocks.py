@@ -322,3 +322,15 @@ def test_cells_are_added_as_numpy_adds_a_row(monkeypatch, n_cells):
 def test_signs_of_later_topics_are_those_of_all(first):
     everything = topic_signs(KEY, range(5), 900)
     np.testing.assert_array_equal(topic_signs(KEY, range(5), 200, first=first), everything[:, first : first + 200])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_agreement_in_memory_tells_how_far_it_has_come():
+    heard = []
+    statistics = ["tau_b", "spa", "topic_pearson", "acc_t"]
+    with listen(lambda what, done, total: heard.append((what, done, total))):
+        me.agreement(make_agreement(1), reference="MQM", statistics=statistics, n_permutations=20)
+    told = {what: (done, total) for what, done, total in heard}
+    runs_and_cells = {"exchanging runs", "exchanging cells", "exchanging cells for soft pairwise accuracy"}
+    assert runs_and_cells | {"exchanging pairs of runs", "topics"} <= set(told)
+    assert all(done == total for done, total in told.values())
