@@ -369,14 +369,14 @@ def test_without_streamlit_one_sentence_says_what_to_install(capfd, monkeypatch)
         launch.launch()
 
 
-VISITED = f"""
+VISITED = """
 import sys
 from metaeval.__main__ import main
 from metaeval.app.jobs import Job, Workspace
 
 visit = Workspace()  # as one that goes on while the server is stopped
-visit.keep([("s.csv", lambda: {CSV.encode()!r})])
-visit.job = Job(["power", "sent-1/s.csv", "-B", "1000000"], visit.path)
+visit.keep([("waits.py", lambda: b"import time; time.sleep(600)")])
+visit.job = Job(["measures", "sent-1/waits.py:f"], visit.path)
 print(visit.job._process.pid, flush=True)
 main()
 """

@@ -46,24 +46,19 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def context(browser):
-    with browser.new_context(
-        viewport=DESK, reduced_motion="reduce"
-    ) as opened:  # one, so that files are sent to it once
-        opened.set_default_timeout(PATIENCE)
-        opened.add_init_script(STILL)
-        yield opened
-
-
-@pytest.fixture
-def page(context, address):
+def page(browser, address):
+    """One page for all: a link is opened, and whatever comes next is done there, as a visitor would."""
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    context.add_init_script(STILL)
     page = context.new_page()
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda one: asked.append(urlsplit(one.url).hostname))
+    page.goto(f"{address}/?page=Two+runs&first=3+1+%2F+0+4&second=2+2+%2F+0+4")
     yield page
-    page.close()
+    context.close()
     assert not said
     assert {one for one in asked if one} == {"127.0.0.1"}
 
@@ -85,8 +80,22 @@ def find_hidden(page):
     )
 
 
-def test_all_pages_a_file_a_broken_file_and_a_report(page, address):
-    page.goto(address)
+def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough(page):
+    page.get_by_role("heading", name="Two runs", level=1).wait_for()
+    page.get_by_role("cell", name="Accuracy", exact=True).wait_for()
+    field = page.get_by_role("textbox", name="First run")
+    sync_api.expect(field).to_have_value("3 1 / 0 4", timeout=PATIENCE)
+    for size, typed in ((DESK, "2 2 / 0 4"), (PHONE, "4 0 / 0 4")):
+        page.set_viewport_size(size)
+        field.focus()
+        page.keyboard.press("Control+A")
+        page.keyboard.type(typed)
+        page.keyboard.press("Control+Enter")
+        page.wait_for_function("typed => new URLSearchParams(location.search).get('first') === typed", arg=typed)
+        page.get_by_text("prefer A, 0 prefer B" if typed == "4 0 / 0 4" else "score both alike").wait_for()
+
+
+def test_all_pages_a_file_a_broken_file_and_a_report(page):
     sizes = [DESK, PHONE]
     for name in PAGES:
         go(page, name)
@@ -120,19 +129,3 @@ def test_all_pages_a_file_a_broken_file_and_a_report(page, address):
     assert "<!doctype html>" in download.value.path().read_text(encoding="utf-8")[:200].lower()
     page.set_viewport_size(PHONE)
     assert find_width(page) <= 1
-
-
-def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough(page, address):
-    page.goto(f"{address}/?page=Two+runs&first=3+1+%2F+0+4&second=2+2+%2F+0+4")
-    page.get_by_role("heading", name="Two runs", level=1).wait_for()
-    page.get_by_role("cell", name="Accuracy", exact=True).wait_for()
-    field = page.get_by_role("textbox", name="First run")
-    sync_api.expect(field).to_have_value("3 1 / 0 4", timeout=PATIENCE)
-    for size, typed in ((DESK, "2 2 / 0 4"), (PHONE, "4 0 / 0 4")):
-        page.set_viewport_size(size)
-        field.focus()
-        page.keyboard.press("Control+A")
-        page.keyboard.type(typed)
-        page.keyboard.press("Control+Enter")
-        page.wait_for_function("typed => new URLSearchParams(location.search).get('first') === typed", arg=typed)
-        page.get_by_text("prefer A, 0 prefer B" if typed == "4 0 / 0 4" else "score both alike").wait_for()
