@@ -5,7 +5,6 @@ import subprocess
 import sys
 import time
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -285,49 +284,50 @@ def scores(tmp_path):
     )
 
 
-def ask(page, question, scores, **choices):
+def ask(page, question, scores, *, trials):
     """Open scores as the page would an uploaded file, and ask."""
     content = scores.to_frame().to_csv(index=False).encode()
     page.file_uploader(key="sent").set_value([("small.csv", content, "text/csv")]).run()
     page.selectbox(key="question").select(question).run()
-    for key, value in choices.items():
-        page.selectbox(key=key).select(value)
-    page.run()
+    page.number_input(key="trials").set_value(trials).run()
     page.button(key="start").click().run()
     return wait_for_answer(page)
 
 
-def test_answers_are_those_of_the_commands(scores):
-    page = ask(open_page("your_scores"), "similarity", scores)
-    assert not page.exception
-    assert not page.error
-    expected = metaeval.ranking_similarity(scores).tau[0, 1]
-    shown = find_table(page, "nDCG@10").set_index("measure")
-    assert float(shown.loc["AP", "nDCG@10"]) == pytest.approx(expected, abs=1e-4)
-
-
-def test_power_is_drawn_with_the_curves_and_differences_of_the_api(scores, tmp_path, monkeypatch, capsys):
+def test_similarity_is_shown_as_the_api_computes_it(scores, tmp_path, monkeypatch, capsys):
+    """What the command prints and writes, without its figures."""
     from metaeval.cli import main
 
     monkeypatch.chdir(tmp_path)
     scores.to_frame().to_csv("small.csv", index=False)
-    Path("out").mkdir()
-    options = {"test": "randomised-tukey-hsd", "trials": "100", "seed": "0"}
-    words = write_command("power", "small.csv", options, "out", p_values=f"out/{answers.P_VALUES}")
-    monkeypatch.setattr(sys, "argv", ["metaeval", *words])
+    words = write_command("similarity", "small.csv", {"seed": "0"}, "out")
+    monkeypatch.setattr(sys, "argv", ["metaeval", *(word for word in words if word != "--out=out")])
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 0
+    found = metaeval.ranking_similarity(scores)
+    (tmp_path / "similarity.json").write_text(json.dumps(found.to_dict()))
     page = AppTest.from_string(
         "from pathlib import Path\nfrom types import SimpleNamespace\nfrom metaeval.app.answers import show_answer\n"
         f"job = SimpleNamespace(notes=list, printed=lambda: {capsys.readouterr().out!r})\n"
-        f"show_answer(job, Path({str(tmp_path / 'out')!r}), 'power')",
+        f"show_answer(job, Path({str(tmp_path)!r}), 'similarity')",
         default_timeout=60,
     ).run()
     assert not page.exception
+    shown = find_table(page, "nDCG@10").set_index("measure")
+    assert float(shown.loc["AP", "nDCG@10"]) == pytest.approx(found.tau[0, 1], abs=1e-4)
+    (chart,) = (json.loads(one.proto.spec)["layer"][0]["data"]["values"] for one in page.get("vega_lite_chart"))
+    drawn = {(one["row"], one["column"]): one["value"] for one in chart}
+    assert drawn["AP", "nDCG@10"] == pytest.approx(found.tau[0, 1], abs=1e-6)
+
+
+def test_an_answer_is_that_of_the_command_and_power_is_drawn_as_by_the_api(scores):
+    page = ask(open_page("your_scores"), "power", scores, trials=100)
+    assert not page.exception
+    assert not page.error
     power = metaeval.discriminative_power(scores, n_permutations=100, seed=0)
     curve = power.curve()
-    found = answers.read_curves(Path("out") / answers.P_VALUES)
+    found = answers.read_curves(page.session_state["folder"] / answers.P_VALUES)
     for name in curve.columns:
         assert found[name] == pytest.approx(curve[name].to_numpy())
     dots, curves = (json.loads(one.proto.spec) for one in page.get("vega_lite_chart"))
