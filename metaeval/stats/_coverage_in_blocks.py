@@ -8,13 +8,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import format_count
+from metaeval.errors import format_count, format_option
 from metaeval.stats._check import FloatArray
 from metaeval.stats.progress import tell
 from metaeval.stats.resampled_sums import WEIGHTS_HELD, TopicSums, draw_weights
 from metaeval.stats.run_pairs import split_pairs
 from metaeval.stats.scale import Scaled, round_scaled
 from metaeval.stats.uir import CELLS, pack_verdicts, spearman_over_pairs, unanimous
+
+
+LONG = 100_000_000
+"""Pairs of runs, times resamples, whose ranking takes more than half a minute."""
 
 
 def count_unanimous(values: FloatArray) -> npt.NDArray[np.int64]:
@@ -95,6 +99,11 @@ def coverage_resampled(values: FloatArray, places: npt.ArrayLike, key: int, n_tr
     held = 8 * a_pass * (n_topics + n_pairs)
     passes = -(-n_trials // a_pass)
     _announce(scores, f"weights of topics and counts of {held / 2**20:,.1f} MB for {n_trials:,} resamples", passes)
+    if n_trials * n_pairs > LONG:
+        tell(
+            f"the {n_pairs:,} pairs of runs are ranked anew on each of the {n_trials:,} resamples, which takes long: "
+            f"{format_option('n_bootstrap', 0)} leaves the intervals out"
+        )
     sums, found = TopicSums(scores), np.empty((n_trials, n_measures))
     few = max(1, CELLS // (n_pairs * (n_measures + 1)))
     for start in range(0, n_trials, a_pass):

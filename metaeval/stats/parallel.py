@@ -261,6 +261,8 @@ def on_cluster(address: str, *, timeout: float = 10.0) -> Iterator[None]:
     >>> with metaeval.on_cluster("tcp://127.0.0.1:8786"):                 # doctest: +SKIP
     ...     power = metaeval.discriminative_power(scores, n_jobs=-1)
     """
+    if not address.strip():
+        raise MetaevalError("a cluster needs the address of its scheduler: tcp://HOST:PORT")
     try:
         from dask.distributed import Client
     except ModuleNotFoundError:

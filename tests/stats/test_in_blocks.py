@@ -212,6 +212,18 @@ def test_coverage_in_blocks_is_coverage_of_the_whole(monkeypatch, cells, referen
     assert stated < heard.index(("comparing runs", 78, 78)) < heard.index(("resampling topics", 60, 60))
 
 
+@pytest.mark.parametrize("long", [False, True])
+def test_resamples_of_many_pairs_of_runs_are_said_to_take_long_before_they_begin(monkeypatch, long):
+    values, heard = make_scores(n_runs=13, n_topics=37, n_measures=2), []
+    monkeypatch.setattr(_coverage_in_blocks, "LONG", 78 * 60 - long)
+    with listen(lambda *what: heard.append(what)):
+        _coverage_in_blocks.coverage_resampled(values, [0], KEY, 60)
+    said = [place for place, (what, _, total) in enumerate(heard) if "takes long" in what and not total]
+    assert len(said) == long
+    assert said in ([], [1])
+    assert not long or "78 pairs of runs are ranked anew on each of the 60 resamples" in heard[1][0]
+
+
 @pytest.mark.parametrize("cells", [1, 6, 50])
 def test_unanimous_improvement_in_blocks_is_that_of_the_whole(monkeypatch, cells):
     scores = me.Scores(make_scores(n_topics=37), runs=range(6), topics=range(37), measures=["AP", "TER", "RR"])

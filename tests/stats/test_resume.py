@@ -380,3 +380,8 @@ def test_tasks_give_the_same_on_ray():
     expected = count()
     with joblib.parallel_config("ray"):
         assert (count(n_jobs=2) == expected).all()
+
+
+def test_a_cluster_without_an_address_is_a_sentence():
+    with pytest.raises(MetaevalError, match="address of its scheduler: tcp://HOST:PORT"), me.on_cluster(" "):
+        pass
