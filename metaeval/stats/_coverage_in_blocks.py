@@ -16,7 +16,6 @@ from metaeval.stats.run_pairs import split_pairs
 from metaeval.stats.scale import Scaled, round_scaled
 from metaeval.stats.uir import CELLS, pack_verdicts, spearman_over_pairs, unanimous
 
-
 LONG = 100_000_000
 """Pairs of runs, times resamples, whose ranking takes more than half a minute."""
 
