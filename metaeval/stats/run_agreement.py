@@ -211,11 +211,14 @@ def _dot(one: npt.NDArray[np.float32], two: npt.NDArray[np.float32]) -> FloatArr
 
 def _rank(signs: npt.NDArray[np.float32], n_runs: int) -> FloatArray:
     """Return twice the ranks of runs, ties at their average, less those of the middle."""
-    first, second = np.triu_indices(n_runs, 1)
-    members = np.zeros((len(first), n_runs), dtype=np.float32)
-    members[np.arange(len(first)), first] = 1
-    members[np.arange(len(first)), second] = -1
-    return np.asarray(signs @ members, dtype=np.float64)
+    ranks = np.zeros((*signs.shape[:-1], n_runs))
+    start = 0
+    # Run by run: a matrix of pairs and runs would grow with the cube of their number.
+    for run in range(n_runs - 1):
+        later = signs[..., start : (start := start + n_runs - 1 - run)]
+        ranks[..., run] += later.sum(axis=-1)
+        ranks[..., run + 1 :] -= later
+    return ranks
 
 
 def _correlate(one: FloatArray, two: FloatArray) -> FloatArray:
