@@ -52,6 +52,7 @@ def write_report(comparison: Comparison, folder: Path, *, figures: Figures = "pa
         page = lay_out(comparison, shelf, p_values)
         if figures == "all":
             _draw_all(comparison, aside)
+            _draw_answers(comparison, aside)
         files = sorted(str(path.relative_to(aside)) for path in aside.rglob("*/*") if path.is_file())
         described = _describe(comparison, shelf, files)
         text = json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False)
@@ -64,10 +65,14 @@ def _draw_all(comparison: Comparison, aside: Path) -> None:
     """Draw every result as PDF and PNG, on all processors: drawing takes longer than computing what is drawn."""
     import joblib
 
-    from metaeval.show.drawing import save_figure
-
     tasks = [joblib.delayed(_draw)(result, aside / "figures", name) for name, result in name_results(comparison)]
     run_tasks(tasks, n_jobs=min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1)
+
+
+def _draw_answers(comparison: Comparison, aside: Path) -> None:
+    """Draw what came out for each new measure."""
+    from metaeval.show.drawing import save_figure
+
     for number, name in enumerate(comparison.new, start=1):
         file = "answer" if number == 1 else f"answer-{number}"
         save_figure(comparison.plot(name), aside / "figures", file, (".png", ".svg", ".pdf"))

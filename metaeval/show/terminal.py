@@ -108,7 +108,7 @@ def wrap_text(text: str, width: int) -> list[str]:
         if lines[-1]:
             lines.append("")
         for letter in word:
-            if lines[-1] and count_columns(lines[-1] + letter) > width:
+            while lines[-1] and count_columns(lines[-1] + letter) > width:
                 keep = max(lines[-1].rfind(mark) for mark in _JOINTS) + 1 or len(lines[-1])
                 lines[-1:] = [lines[-1][:keep], lines[-1][keep:]]
             lines[-1] += letter
