@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.scale import round_scaled
+
 FloatArray = npt.NDArray[np.float64]
 
 ROUNDING = 1e-11
@@ -73,7 +75,8 @@ def find_clusters(observed: FloatArray, p_values: FloatArray, alpha: float) -> n
     """Return the significance cluster of every measure, from 1, the best.
 
     Going down the ranking, a new cluster begins with a measure that one of the current cluster beats significantly. Two
-    measures of one cluster do not differ significantly; two of different clusters need not differ either.
+    measures of one cluster do not differ significantly; two of different clusters need not differ either. Measures that
+    agree equally well, but for rounding, are gone through in their own order.
 
     Parameters
     ----------
@@ -92,11 +95,13 @@ def find_clusters(observed: FloatArray, p_values: FloatArray, alpha: float) -> n
     >>> p = np.array([[1, 0.2, 0.01], [0.8, 1, 0.2], [0.99, 0.8, 1]])
     >>> find_clusters(np.array([0.9, 0.8, 0.7]), p, 0.05).tolist()
     [1, 1, 2]
+    >>> find_clusters(np.array([0.9, 0.3, 0.1 + 0.2]), p, 0.05).tolist()
+    [1, 1, 2]
     """
     clusters = np.zeros(len(observed), dtype=np.int64)
     current: list[int] = []
     number = 1
-    for measure in np.argsort(-observed, kind="stable").tolist():
+    for measure in np.argsort(-round_scaled(observed), kind="stable").tolist():
         if np.isnan(observed[measure]):
             continue
         if any(p_values[better, measure] <= alpha for better in current):
