@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import pkgutil
 import re
 import sys
@@ -18,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from render_gallery import draw_gallery
 from render_maths import visit_block, visit_inline
 from render_notebooks import render_notebook
+
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # it would tell of every letter that a PDF needs
 
 if TYPE_CHECKING:
     import click
