@@ -12,7 +12,7 @@ from metaeval.errors import MetaevalError
 from metaeval.stats import _agreement_in_blocks as kernels
 from metaeval.stats._ties_in_blocks import TiesFound, find_ties, resample_ties
 from metaeval.stats.cell_accuracy import CellAccuracy, cell_accuracy, swap_topics
-from metaeval.stats.progress import tell
+from metaeval.stats.progress import describe_shape, tell
 from metaeval.stats.resampled_sums import WEIGHTS_HELD, trials_a_pass
 from metaeval.stats.scale import Scaled
 from metaeval.stats.standard_cells import StandardCells
@@ -44,7 +44,7 @@ class HeldInBlocks:
         # Means of runs and flipped sums, and products of runs of every two measures.
         held = weights + 2 * trials * n_runs * n_columns + 3 * (n_runs * n_columns) ** 2
         tell(
-            f"{n_runs:,} runs × {n_topics:,} topics × {n_columns} measures: up to {8 * held / 2**20:,.0f} MB of sums, weights "
+            f"{describe_shape(self.scores.shape)}: up to {8 * held / 2**20:,.0f} MB of sums, weights "
             "and signs are held in memory, and scores are read in blocks, several times for each statistic"
         )
 

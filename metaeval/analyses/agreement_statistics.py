@@ -304,11 +304,9 @@ def _compare_pairs(held: Held) -> Found:
         accuracy = tie_accuracy(held.values, held.reference)
         exchanged = swap_pairs(accuracy.right, held.key("pairs"), held.n_permutations)
         drawn = resample_tie_accuracy(accuracy.right, held.weights) if held.n_bootstrap else _no_trials(held)
-    # Without knowledge, either all pairs are called tied, or none and half of the others are right.
-    chance = max(accuracy.tied, (1 - accuracy.tied) / 2)
     n_pairs = _count_pairs(held)
     step = 1 / (n_pairs * held.scores.shape[1])
-    return Found(accuracy.value, exchanged, drawn, chance, float("nan"), step, n_pairs)
+    return Found(accuracy.value, exchanged, drawn, _guess_ties(accuracy.tied), float("nan"), step, n_pairs)
 
 
 def _compare_cells(held: Held) -> Found:
@@ -318,10 +316,14 @@ def _compare_cells(held: Held) -> Found:
         accuracy = cell_accuracy(held.values, held.reference)
         exchanged = swap_topics(accuracy.shares, held.key("pairs of cells"), held.n_permutations)
         drawn = resample_cell_accuracy(accuracy.shares, held.weights) if held.n_bootstrap else _no_trials(held)
-    chance = max(accuracy.tied, (1 - accuracy.tied) / 2)
     n_cells = held.scores.shape[0] * held.scores.shape[1]
     step = 2 / (n_cells * (n_cells - 1))
-    return Found(accuracy.value, exchanged, drawn, chance, float("nan"), step, _count_pairs(held))
+    return Found(accuracy.value, exchanged, drawn, _guess_ties(accuracy.tied), float("nan"), step, _count_pairs(held))
+
+
+def _guess_ties(tied: float) -> float:
+    """Without knowledge, either all pairs are called tied, or none and half of the others are right."""
+    return max(tied, (1 - tied) / 2)
 
 
 def _no_trials(held: Held) -> np.ndarray:

@@ -18,7 +18,7 @@ from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, take_upper_triangle
 from metaeval.stats.intervals import centre_interval, explain_no_interval
-from metaeval.stats.progress import tell
+from metaeval.stats.progress import describe_shape, tell
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.resampled_sums import TopicSums, trials_a_pass
 from metaeval.stats.scale import Scaled
@@ -231,14 +231,14 @@ def _resample(
     oriented: Scaled, mixed: bool, which: RankCorrelation, n_bootstrap: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Resample topics and rank anew: τ of every pair of measures, shape (trial, pair); all see the same topics."""
-    n_runs, n_topics, n_measures = oriented.values.shape
+    n_runs, n_topics, n_measures = oriented.shape
     first, second = _pair_measures(n_measures, which)
     block = max(1, _CELLS // max(1, len(first) * n_runs))
     block = min(block, trials_a_pass(n_topics, n_bootstrap))
     if oriented.large:
         held = 8 * block * n_topics
         tell(
-            f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures, {n_bootstrap:,} resamples: weights of "
+            f"{describe_shape(oriented.shape)}, {n_bootstrap:,} resamples: weights of "
             f"{held / 2**20:,.0f} MB are held in memory, and the scores are read {-(-n_bootstrap // block) * (1 + mixed)} "
             "times in blocks of runs"
         )

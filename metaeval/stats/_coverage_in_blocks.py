@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from metaeval.errors import format_count, format_option
 from metaeval.stats._check import FloatArray
-from metaeval.stats.progress import tell
+from metaeval.stats.progress import describe_shape, tell
 from metaeval.stats.resampled_sums import WEIGHTS_HELD, TopicSums, draw_weights
 from metaeval.stats.run_pairs import split_pairs
 from metaeval.stats.scale import Scaled, round_scaled
@@ -130,9 +130,8 @@ def _find_differences(means: FloatArray) -> FloatArray:
 
 
 def _announce(scores: Scaled, what: str, passes: int) -> None:
-    n_runs, n_topics, n_measures = scores.shape
     times = "once" if passes == 1 else f"{passes:,} times"
     tell(
-        f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures: {what} are held in memory, and all pairs of runs "
+        f"{describe_shape(scores.shape)}: {what} are held in memory, and all pairs of runs "
         f"are compared {times}, a block at a time"
     )

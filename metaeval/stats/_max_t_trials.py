@@ -16,7 +16,7 @@ import numpy.typing as npt
 from metaeval.stats._check import FloatArray
 from metaeval.stats.blocks import is_large, take_measure
 from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks
-from metaeval.stats.progress import tell
+from metaeval.stats.progress import describe_shape, tell
 from metaeval.stats.scale import find_exponents, scale_scores
 
 IntArray = npt.NDArray[np.int64]
@@ -218,7 +218,7 @@ def _name(scores: FloatArray, test: Test) -> str:
 
 
 def _state_memory(values: FloatArray, test: Test, n_jobs: int) -> None:
-    n_runs, n_topics, n_measures = values.shape
+    n_runs, n_topics, _ = values.shape
     threads = 1
     if n_jobs != 1:
         import joblib
@@ -228,7 +228,7 @@ def _state_memory(values: FloatArray, test: Test, n_jobs: int) -> None:
     # Each thread holds random numbers, weights and statistics of a block.
     held = COPIES * one + threads * 6 * 8 * NUMBERS_A_BLOCK
     tell(
-        f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures, B = {test.n_trials:,}: the scores are read one "
+        f"{describe_shape(values.shape)}, B = {test.n_trials:,}: the scores are read one "
         f"measure at a time, {one / 2**20:,.0f} MB, and about {held / 2**20:,.0f} MB are held in memory for {test.name}"
     )
 

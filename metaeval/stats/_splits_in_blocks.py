@@ -13,7 +13,7 @@ import numpy.typing as npt
 from metaeval.stats._check import FloatArray
 from metaeval.stats._tukey_in_blocks import Units
 from metaeval.stats.blocks import split_topics
-from metaeval.stats.progress import tell
+from metaeval.stats.progress import describe_shape, tell
 
 BITS_A_PASS = 2**27
 """Bytes of bits and sums held at once: trials beyond them take another pass over the scores."""
@@ -55,7 +55,7 @@ def announce(shape: tuple[int, ...], parts: Sequence[range]) -> None:
     passes = sum(-(-len(part) // size) for part, size in zip(parts, sizes, strict=True))
     held = max(sizes) * (2 * -(-n_topics // 8) + 16 * n_runs * n_measures)
     tell(
-        f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures, {parts[-1].stop:,} splits: bits and sums of "
+        f"{describe_shape(shape)}, {parts[-1].stop:,} splits: bits and sums of "
         f"{held / 2**20:,.0f} MB are held in memory, and the scores are read {passes + 2} times in blocks of topics"
     )
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from metaeval.stats._check import FloatArray
 from metaeval.stats.blocks import read_topics, split_runs, split_topics
 from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks
-from metaeval.stats.progress import tell
+from metaeval.stats.progress import describe_shape, tell
 from metaeval.stats.quantise import LARGEST_UNIT
 from metaeval.stats.scale import find_exponents
 from metaeval.stats.streams import trial_keys
@@ -58,7 +58,7 @@ def find_ranges(
     passes = [trials[start : start + a_pass] for start in range(0, len(trials), a_pass)]
     held = min(len(trials), a_pass) * n_runs * padded * 8
     tell(
-        f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures, B = {len(trials):,}: sums of "
+        f"{describe_shape(values.shape)}, B = {len(trials):,}: sums of "
         f"{held / 2**20:,.0f} MB are held in memory, and the scores are read {len(passes) + 2 + kept} times in blocks of "
         "topics"
     )
