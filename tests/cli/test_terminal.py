@@ -132,8 +132,8 @@ CHEAP = re.compile(
 )
 def test_examples_that_need_no_download_run(run, tmp_path, monkeypatch, example):
     words = words_of(example)
-    if "stc3-dq-a" in words and words[0] != "data":
-        pytest.skip("needs data")
+    if "stc3-dq-a" in words and words[0] != "data" and not os.environ.get("METAEVAL_DATA"):
+        pytest.skip("METAEVAL_DATA does not say where the real data are")
     values = np.random.default_rng(4).random((4, 24, 2))
     names = {"scores.csv": ["MQM", "AP"], "web2013_ndcg20.csv": ["nDCG@20"], "mt.csv": ["edits", "BLEU"]}
     for name, measures in names.items():
