@@ -5,27 +5,32 @@ import sys
 import pytest
 
 LONG = (
-    "test_hostile.py", "test_docs.py", "test_compare.py", "test_acl2021.py", "test_notebooks.py", "test_page.py",
-    "test_parallel.py", "test_main.py", "test_amigo2020.py", "test_lq2021.py", "test_analyses.py", "test_architecture.py",
-    "test_calibration.py", "test_cardoso2011.py", "test_contributing.py", "test_store.py",
+    "test_hostile_commands.py", "test_metamorphic.py", "test_docs.py", "test_compare.py", "test_acl2021.py",
+    "test_notebooks.py", "test_page.py", "test_parallel.py", "test_main.py", "test_amigo2020.py",
+    "test_lq2021.py", "test_analyses.py", "test_architecture.py",
+    "test_calibration.py", "test_cardoso2011.py", "test_contributing.py", "test_store.py", "test_store_damage.py",
+    "test_larger_than_memory.py", "test_terminal.py", "test_generated.py",
 )  # fmt: skip
-"""Files that take long, the longest first."""
+"""Files that take long, the longest first: their tests are marked slow."""
 
 
 def pytest_collection_modifyitems(items):
-    """Start long files first, so that no process is left to wait for one at the end (`pytest -n 2 --dist loadfile`)."""
+    """Start long files first, so that no process is left to wait for one at the end."""
+    for item in items:
+        if item.path.name in LONG:
+            item.add_marker("slow")
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _measures_of_this_file():
     """Forget the measures that a file of tests or examples registered, here and in the process of users' code."""
-    from metaeval.measures import registry
+    from metaeval.measures import base
 
-    before = dict(registry._MEASURES)
+    before = dict(base._MEASURES)
     yield
-    for name in set(registry._MEASURES) - set(before):
-        del registry._MEASURES[name]
-    isolation = sys.modules.get("metaeval.measures.isolation")
-    if isolation is not None and isolation._child is not None:
-        isolation._child.close()
+    for name in set(base._MEASURES) - set(before):
+        del base._MEASURES[name]
+    worker = sys.modules.get("metaeval.measures.worker")
+    if worker is not None:
+        worker.stop_worker()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import time
+from functools import partial
 from typing import Any
 
 import joblib
 import numpy as np
 
 from benchmarks.tukey import KEY
-from metaeval.stats.quantise import quantise
-from metaeval.stats.randomised_tukey import KEPT_WORK, _Task
+from metaeval.stats.quantise import Units
+from metaeval.stats.randomised_tukey import KEPT_WORK, trial_ranges
 
 SHAPE = (22, 390, 6)
 TASKS = 16
@@ -32,9 +33,9 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
     """
     n_runs, n_topics, n_measures = SHAPE
     trials = KEPT_WORK // (n_runs * n_topics * (4 + n_measures))
-    task = _Task(quantise(np.random.default_rng(0).random(SHAPE)))
-    full = [joblib.delayed(task.ranges)(KEY, range(n * trials, (n + 1) * trials), "numba") for n in range(TASKS)]
-    empty = [joblib.delayed(task.ranges)(KEY, range(n, n + 1), "numba") for n in range(10 * TASKS)]
+    task = joblib.delayed(partial(trial_ranges, Units(np.random.default_rng(0).random(SHAPE)), KEY, engine="numba"))
+    full = [task(range(n * trials, (n + 1) * trials)) for n in range(TASKS)]
+    empty = [task(range(n, n + 1)) for n in range(10 * TASKS)]
     repeats = 1 if quick else 3
     rows = []
     with contextlib.suppress(ImportError):

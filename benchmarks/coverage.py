@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.tukey import fastest, row
+from metaeval.stats.blocks import Scaled
 from metaeval.stats.uir import all_subsets, coverage_of_sets
 
 
@@ -23,7 +24,7 @@ def run(quick: bool = False) -> list[dict[str, Any]]:
     list of dict
         Rows of name, seconds, peer seconds, ratio and demand.
     """
-    values = np.random.default_rng(0).random((50, 100, 9)).round(2)
+    values = Scaled(np.random.default_rng(0).random((50, 100, 9)).round(2))
     sets = all_subsets(9)
     ours = fastest(lambda: coverage_of_sets(values, values, sets), 1 if quick else 5)
     peer = fastest(lambda: [coverage_of_sets(values, values, one[None]) for one in sets], 1)

@@ -19,21 +19,19 @@ from metaeval.stats.paired_tests import MAX_T, PairedTest, all_pairs_test
 _DRIVER = """
 import os, sys
 from benchmarks.resume import Study
-from metaeval.stats import _max_t_trials as max_t, _tukey_in_blocks as in_blocks, blocks, randomised_tukey as tukey
+from metaeval.stats import _max_t_trials as max_t, blocks, randomised_tukey as tukey
 from metaeval.stats.parallel import resumable
 folder, log, n_jobs, test, *numbers = sys.argv[1:]
 def count(compute):
-    def count_and_compute(*what):
+    def count_and_compute(*what, **options):
         handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(handle, b".")
         os.close(handle)
-        return compute(*what)
+        return compute(*what, **options)
     return count_and_compute
 tukey.trial_ranges, max_t.run_trials = count(tukey.trial_ranges), count(max_t.run_trials)
-in_blocks._start = count(in_blocks._start)
 study = Study(test, *map(int, numbers))
 tukey.KEPT_WORK, max_t.KEPT_WORK, max_t.TRIALS_A_BLOCK = study.work, 1, study.n_permutations // study.tasks
-in_blocks.TRIALS_A_KEPT_PASS = max_t.TRIALS_A_BLOCK
 if study.in_parts:
     blocks.LARGE = 0
 with resumable(folder):

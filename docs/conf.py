@@ -168,6 +168,15 @@ def rules(_: str) -> Iterator[str]:
     yield from (f"**{column}**\n: {rule}\n" for column, rule in found.items())
 
 
+def formats(what: str) -> Iterator[str]:
+    """List the formats of scores, or of runs, with what their files look like."""
+    from metaeval.io import RUN_FORMATS, SCORE_FORMATS
+
+    yield "| format | what a file looks like |\n| :-- | :-- |"
+    for one in {"scores": SCORE_FORMATS, "runs": RUN_FORMATS}[what].values():
+        yield f"| `{one.name}` | {one.layout} |"
+
+
 def commands(_: str) -> Iterator[str]:
     """Show the help of every command as sections of a Markdown page."""
     import typer
@@ -195,6 +204,7 @@ GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
     "marks": marks,
     "measures": measures,
     "rules": rules,
+    "formats": formats,
     "commands": commands,
 }
 """What a line such as ``% modules: metaeval.stats`` of a page is replaced with; % begins a comment in MyST."""

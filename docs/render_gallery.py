@@ -58,7 +58,7 @@ def write_data(folder: Path) -> None:
     for name, spread in (("people", (0.6, 0.7, 0.8, 0.9)), ("judges", (0.5, 0.8, 1.4))):
         labels = [np.clip(np.rint(gold + rng.normal(0, s, len(gold))), 1, 5).astype(int) for s in spread]
         head = ",".join(["item", *(f"{name[:-1]}{number + 1}" for number in range(len(spread)))])
-        rows = [",".join([f"item{i + 1}", *(str(one[i]) for one in labels)]) for i in range(len(gold))]
+        rows = [",".join([f"item{i + 1}", *(str(label[i]) for label in labels)]) for i in range(len(gold))]
         (folder / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n", "utf-8")
 
 

@@ -12,15 +12,15 @@ from typing import Any
 FOLDER = Path(__file__).parent.parent / "notebooks"
 
 
-def render_notebook(said: str) -> Iterator[str]:
+def render_notebook(argument: str) -> Iterator[str]:
     """Yield the cells of a notebook as Markdown.
 
     Parameters
     ----------
-    said : str
+    argument : str
         The notebook's name; followed by ``below`` if it stands below another heading.
     """
-    name, below = [*said.split(), ""][:2]
+    name, below = [*argument.split(), ""][:2]
     for cell in json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":

@@ -35,7 +35,7 @@ def run(
     ] = None,
     docs: Annotated[
         bool,
-        typer.Option("--docs", help="Only renew what README.md, docs/ and notebooks/ say about the committed results"),
+        typer.Option("--docs", help="Only renew what README.md and docs/ say about the committed results"),
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print every table, note and step")] = False,
 ) -> None:
@@ -49,94 +49,96 @@ def run(
       python -m experiments --full --check
       python -m experiments --docs
     """
-    from experiments.check import compare_pages, find_other_files
-    from experiments.generated import renew_pages
     from experiments.papers import write_results_index
+    from experiments.prose import fill_pages
     from metaeval import MetaevalError
     from metaeval.files import write_atomically
 
-    screen, aside = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
-
-    def tell(line: str, style: str = "dim") -> None:
-        aside.print(line, style=style, markup=False)
-
     if docs:
-        for page in renew_pages():
+        for page in fill_pages():
             tell(f"renewed {page}")
         return
-    wanted = list(dict.fromkeys(names or PAPERS))
-    if unknown := [name for name in wanted if name not in PAPERS]:
-        tell(f"there is no experiment {unknown[0]!r}: choose among {', '.join(PAPERS)}", "")
-        raise typer.Exit(2)
-    if (quick and full) or (check and render):
-        tell("--quick and --full exclude each other, and so do --check and --render", "")
-        raise typer.Exit(2)
+    chosen = list(dict.fromkeys(names or PAPERS))
+    refuse_options(chosen, exclusive=(quick and full) or (check and render is not None))
     warnings.showwarning = lambda message, *_, **__: tell(f"note: {message}")
     settings = Settings(data, quick, full, n_jobs or count_processors(), seed, tell if verbose else ignore)
-    at_once = 1 if verbose else min(settings.n_jobs, len(wanted))
+    at_once = 1 if verbose else min(settings.n_jobs, len(chosen))
     if at_once > 1:  # papers side by side, each in one process, are done sooner than one after the other in several
         settings = replace(settings, n_jobs=1)
-    run_one = partial(run_aside, settings=settings, out=out, check=check, render=render, verbose=verbose)
+    run_named = partial(run_aside, settings=settings, out=out, check=check, render=render, verbose=verbose)
     reports = []
     try:
-        for report, shown in Parallel(n_jobs=at_once, return_as="generator")(delayed(run_one)(one) for one in wanted):
+        for report, shown in Parallel(n_jobs=at_once, return_as="generator")(
+            delayed(run_named)(name) for name in chosen
+        ):
             reports.append(report)
-            for line in shown:
-                screen.print(line, markup=False)
+            show(shown)
         if not check and render is None:
+            out.mkdir(parents=True, exist_ok=True)
             write_atomically(out / "README.md", write_results_index(out))
     except MetaevalError as error:
         tell(f"error: {error}", "bold red")
         raise typer.Exit(2) from None
-    for line in format_reports(reports):
-        screen.print(line, markup=False)
+    show(format_reports(reports))
     if check:
-        differences = [line for report in reports for line in report.differences]
-        differences += compare_pages(write_results_index(out), out / "README.md")
-        if set(wanted) == set(PAPERS):
-            differences += find_other_files(out, PAPERS)
-        for line in [line for report in reports for line in report.unchecked]:
-            screen.print(f"unchecked: {line}", markup=False)
-        for line in differences:
-            tell(f"differs: {line}", "red")
-        screen.print(f"check: {len(differences)} differences from {out}", markup=False)
-        raise typer.Exit(1 if differences else 0)
+        raise typer.Exit(1 if show_differences(reports, out, is_whole=set(chosen) == set(PAPERS)) else 0)
+
+
+def tell(line: str, style: str = "dim") -> None:
+    """Print a line of progress, or an error, aside from the results."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(line, style=style, markup=False)
+
+
+def show(lines: Sequence[str]) -> None:
+    """Print lines of results."""
+    screen = Console(highlight=False, soft_wrap=True)
+    for line in lines:
+        screen.print(line, markup=False)
+
+
+def refuse_options(names: Sequence[str], *, exclusive: bool) -> None:
+    """End with what is wrong where there is no such experiment, or options exclude each other."""
+    if unknown := [name for name in names if name not in PAPERS]:
+        tell(f"there is no experiment {unknown[0]!r}: choose among {', '.join(PAPERS)}", "")
+        raise typer.Exit(2)
+    if exclusive:
+        tell("--quick and --full exclude each other, and so do --check and --render", "")
+        raise typer.Exit(2)
+
+
+def show_differences(reports: Sequence[Report], out: Path, *, is_whole: bool) -> int:
+    """Print what differs from the results, and what was not looked at; return how many differences there are."""
+    from experiments.check import compare_pages, find_other_files
+    from experiments.papers import write_results_index
+
+    differences = [line for report in reports for line in report.differences]
+    differences += compare_pages(write_results_index(out), out / "README.md")
+    if is_whole:
+        differences += find_other_files(out, PAPERS)
+    show([f"unchecked: {line}" for report in reports for line in report.unchecked])
+    for line in differences:
+        tell(f"differs: {line}", "red")
+    show([f"check: {len(differences)} differences from {out}"])
+    return len(differences)
 
 
 def run_aside(
     name: str, settings: Settings, out: Path, check: bool, render: Path | None, verbose: bool
 ) -> tuple[Report, list[str]]:
-    """Run one paper, in whatever process, and return its report and what is shown of it.
-
-    Parameters
-    ----------
-    name : str
-    settings : Settings
-    out : Path
-    check : bool
-    render : Path or None
-    verbose : bool
-
-    Returns
-    -------
-    report : Report
-    shown : list of str
-        Tables and notes, if verbose.
-    """
+    """Run one paper, in whatever process, and return its report, and its tables and notes if verbose."""
     from experiments.papers import run_paper
     from metaeval.datasets import remember_unreachable_hosts
     from metaeval.errors import MetaevalWarning
 
-    aside = Console(stderr=True, highlight=False, soft_wrap=True)
-    aside.print(f"{name}: {PAPERS[name]}", style="dim", markup=False)
+    tell(f"{name}: {PAPERS[name]}")
     with warnings.catch_warnings(), remember_unreachable_hosts():
-        warnings.showwarning = lambda message, *_, **__: aside.print(f"note: {message}", style="dim", markup=False)
+        warnings.showwarning = lambda message, *_, **__: tell(f"note: {message}")
         warnings.simplefilter("always" if verbose else "ignore", MetaevalWarning)
         report, outcomes = run_paper(name, settings, out, check=check, render=render)
     if not verbose:
         return report, []
-    tables = [table.to_text() for one in outcomes for table in one.tables.values()]
-    return report, tables + [f"{one.name}: {note}" for one in outcomes for note in one.notes]
+    tables = [table.to_text() for outcome in outcomes for table in outcome.tables.values()]
+    return report, tables + [f"{outcome.name}: {note}" for outcome in outcomes for note in outcome.notes]
 
 
 def ignore(_: str) -> None:
@@ -144,25 +146,16 @@ def ignore(_: str) -> None:
 
 
 def format_reports(reports: Sequence[Report]) -> list[str]:
-    """Return the table of the terminal, one line a paper, and below it what was reduced or left out.
-
-    Parameters
-    ----------
-    reports : sequence of Report
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the table of the terminal, one line a paper, and below it what was reduced or left out."""
     head = ["paper", *VERDICTS, "time", "page"]
     rows = [
         [
-            one.paper,
-            *(str(one.counts[verdict]) if one.counts else "" for verdict in VERDICTS),
-            f"{one.seconds:.0f} s",
-            one.page,
+            report.paper,
+            *(str(report.counts[verdict]) if report.counts else "" for verdict in VERDICTS),
+            f"{report.seconds:.0f} s",
+            report.page,
         ]
-        for one in reports
+        for report in reports
     ]
     widths = [max(len(row[c]) for row in [head, *rows]) for c in range(len(head))]
 
@@ -171,7 +164,7 @@ def format_reports(reports: Sequence[Report]) -> list[str]:
         middle = [cell.rjust(width) for cell, width in zip(numbers, widths[1:-1], strict=True)]
         return "  ".join([first.ljust(widths[0]), *middle, last]).rstrip()
 
-    remarks = [f"{one.paper}: {'; '.join(one.remarks)}" for one in reports if one.remarks]
+    remarks = [f"{report.paper}: {'; '.join(report.remarks)}" for report in reports if report.remarks]
     return [
         line(head),
         "  ".join("─" * width for width in widths),

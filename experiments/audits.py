@@ -12,20 +12,7 @@ import metaeval
 
 @dataclass(frozen=True)
 class Check:
-    """One identity tried on one place of a paper.
-
-    Parameters
-    ----------
-    item : str
-        The table, figure or section.
-    identity : str
-        What must hold, in words; checks of the same item and identity are counted together.
-    holds : bool
-    where : str
-        Which numbers.
-    found : str, optional
-        What they say instead, when it does not hold.
-    """
+    """One identity, in words, tried on one place of a paper; `found` is what the numbers say where it does not hold."""
 
     item: str
     identity: str
@@ -36,19 +23,6 @@ class Check:
 
 def whole_pairs(tau: float, pairs: float, digits: int = 3) -> int | None:
     """Return the whole number k with k / pairs printing as τ, or None where there is none.
-
-    Parameters
-    ----------
-    tau : float
-        As printed.
-    pairs : float
-        The denominator, n(n − 1)/2 for τ_a.
-    digits : int, optional
-        Printed digits.
-
-    Returns
-    -------
-    int or None
 
     Examples
     --------
@@ -71,25 +45,12 @@ def rounds_to(value: float, printed: float, digits: int) -> bool:
 
 
 def tabulate_audit(title: str, checks: Iterable[Check], signature: str) -> metaeval.Table:
-    """Return how many identities were tried and how many hold, one row per item and identity.
-
-    Parameters
-    ----------
-    title : str
-        The paper.
-    checks : iterable of Check
-    signature : str
-        Added to the version below the table.
-
-    Returns
-    -------
-    Table
-    """
+    """Return how many identities were tried and how many hold, one row per item and identity."""
     groups: dict[tuple[str, str], list[Check]] = {}
-    for one in checks:
-        groups.setdefault((one.item, one.identity), []).append(one)
+    for check in checks:
+        groups.setdefault((check.item, check.identity), []).append(check)
     rows = [
-        (item, identity, len(tried), sum(one.holds for one in tried), sum(not one.holds for one in tried))
+        (item, identity, len(tried), sum(check.holds for check in tried), sum(not check.holds for check in tried))
         for (item, identity), tried in groups.items()
     ]
     rows.append(("all", "", *(sum(row[column] for row in rows) for column in (2, 3, 4))))
@@ -99,14 +60,9 @@ def tabulate_audit(title: str, checks: Iterable[Check], signature: str) -> metae
 
 
 def list_failures(checks: Iterable[Check]) -> list[str]:
-    """Return one sentence for each check that fails.
-
-    Parameters
-    ----------
-    checks : iterable of Check
-
-    Returns
-    -------
-    list of str
-    """
-    return [f"{one.item}, {one.where}: {one.found} (must hold: {one.identity})" for one in checks if not one.holds]
+    """Return one sentence for each check that fails."""
+    return [
+        f"{check.item}, {check.where}: {check.found} (must hold: {check.identity})"
+        for check in checks
+        if not check.holds
+    ]

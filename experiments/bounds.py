@@ -14,18 +14,7 @@ REASONS = ("the paper", "fixed", "post hoc")
 
 @dataclass(frozen=True)
 class Bound:
-    """A number by which a word of a conclusion is decided.
-
-    Parameters
-    ----------
-    value : float or int
-    words : str
-        What it decides.
-    reason : {"the paper", "fixed", "post hoc"}
-        Whether the paper has the number, or it was chosen before the figures were looked at, or after.
-    where : str
-        Where the paper has it, or why it was chosen.
-    """
+    """A number by which a word of a conclusion is decided."""
 
     value: float
     words: str
@@ -38,23 +27,16 @@ class Bound:
 
 
 BOUNDS: Mapping[str, Bound] = {
-    name: Bound(**one) for name, one in read_toml(Path(__file__).with_suffix(".toml")).items()
+    name: Bound(**entry) for name, entry in read_toml(Path(__file__).with_suffix(".toml")).items()
 }
 
 
 def show_bounds(names: Mapping[str, Bound] = BOUNDS) -> str:
-    """Return the table of bounds in Markdown.
-
-    Parameters
-    ----------
-    names : mapping of str to Bound, optional
-        All by default.
-
-    Returns
-    -------
-    str
-    """
-    rows = [f"| {name} | {one.words} | {one.value:g} | {one.reason} | {one.where} |" for name, one in names.items()]
+    """Return the table of bounds in Markdown."""
+    rows = [
+        f"| {name} | {entry.words} | {entry.value:g} | {entry.reason} | {entry.where} |"
+        for name, entry in names.items()
+    ]
     return "\n".join(
         ["| word | counts as | value | chosen by | where, or why |", "| :-- | :-- | --: | :-- | :-- |", *rows]
     )

@@ -14,6 +14,7 @@ import pandas as pd
 
 from experiments.comparison import Cell
 from experiments.outcome import COMPARISON, Outcome
+from metaeval.files import write_atomically
 from metaeval.show.table import Table
 
 if TYPE_CHECKING:
@@ -29,15 +30,7 @@ MOST_LINES = 5
 
 @dataclass
 class Checked:
-    """What a check found.
-
-    Parameters
-    ----------
-    differences : list of str
-        One line each.
-    unchecked : list of str
-        Files that were not looked at, and why: one line a folder.
-    """
+    """What a check found."""
 
     differences: list[str] = field(default_factory=list)
     unchecked: list[str] = field(default_factory=list)
@@ -53,99 +46,72 @@ def check_paper(
     *,
     why_missing: str = "its data could not be had",
 ) -> Checked:
-    """Compare every file of a paper's results with what was computed now.
-
-    Parameters
-    ----------
-    paper : str
-    outcomes : sequence of Outcome
-    sources : sequence of str
-        All that the paper can have: folders of other names are no results.
-    write_page : callable
-        From outcomes to the text of the page.
-    pictures : mapping of str to sequence of str
-        By source, the figures that are kept.
-    out : Path
-        The results folder.
-    why_missing : str, optional
-        Why a source can have no outcome.
-
-    Returns
-    -------
-    Checked
-    """
-    found = Checked()
-    # Verdicts that follow from tables hang on no machine: they are those of the committed numbers.
-    judged = [replace(one, verdicts=adopt_committed(one, out).verdicts) if one.judge else one for one in outcomes]
-    by_source = {one.source: one for one in judged if not one.is_empty}
+    """Compare every file of a paper's results with what was computed now."""
+    result = Checked()
+    by_source = {outcome.source: outcome for outcome in outcomes if not outcome.is_empty}
     for source in sources:
-        _check_source(found, by_source.get(source), out / paper / source, pictures.get(source, ()), why_missing)
-    found.differences += [f"{path}: nothing makes this file" for path in _find_strays(out / paper, sources)]
+        _check_source(result, by_source.get(source), out / paper / source, pictures.get(source, ()), why_missing)
+    result.differences += [f"{path}: nothing makes this file" for path in _find_strays(out / paper, sources)]
     path = out / paper / PAGE
     if is_covered(outcomes, sources, out / paper):
-        adopted = [adopt_committed(one, out) for one in outcomes]
-        found.differences += compare_pages(write_page(adopted), path)
-        for one in adopted:
-            for name in pictures.get(one.source, ()):
-                if name in one.figures:
-                    _check_picture(found, one.figures[name], out / one.name / f"{name}.svg", one.tolerance)
+        adopted = [adopt_committed(outcome, out) for outcome in outcomes]
+        result.differences += compare_pages(write_page(adopted), path)
+        for outcome in adopted:
+            for name in pictures.get(outcome.source, ()):
+                if name in outcome.figures:
+                    _check_picture(result, outcome.figures[name], out / outcome.name / f"{name}.svg", outcome.tolerance)
     elif path.exists():
         shown = [f"{paper}/{source}/{name}.svg".replace("//", "/") for source in pictures for name in pictures[source]]
-        found.unchecked.append(
+        result.unchecked.append(
             f"{paper}/{PAGE}, {', '.join(shown)}: needs every source".replace(f"{PAGE}, :", f"{PAGE}:")
         )
-    return found
+    return result
 
 
 def is_covered(outcomes: Sequence[Outcome], sources: Sequence[str], folder: Path) -> bool:
-    """Tell whether outcomes are whole and leave out no source of which there are results.
-
-    Parameters
-    ----------
-    outcomes : sequence of Outcome
-    sources : sequence of str
-    folder : Path
-        The results of the paper.
-
-    Returns
-    -------
-    bool
-    """
-    there = {source for source in sources if any((folder / source).glob("*.csv"))}
-    return all(one.is_whole for one in outcomes) and there <= {one.source for one in outcomes if not one.is_empty}
+    """Tell whether outcomes are whole and leave out no source of which there are results, or there is no page yet."""
+    if not (folder / PAGE).exists():  # there is nothing that says more
+        return not any(outcome.reduced for outcome in outcomes) and not all(outcome.is_empty for outcome in outcomes)
+    committed = {source for source in sources if any((folder / source).glob("*.csv"))}
+    return all(outcome.is_whole for outcome in outcomes) and committed <= {
+        outcome.source for outcome in outcomes if not outcome.is_empty
+    }
 
 
 def _check_source(
-    found: Checked, fresh: Outcome | None, folder: Path, pictures: Sequence[str], why_missing: str
+    result: Checked, fresh: Outcome | None, folder: Path, pictures: Sequence[str], why_missing: str
 ) -> None:
-    there = sorted(path for path in folder.glob("*") if path.is_file() and path.name != PAGE)
-    kept = [path for path in there if path.suffix in (".csv", ".svg")]
-    found.differences += [f"{path}: nothing makes this file" for path in there if path not in kept]
+    paths = sorted(path for path in folder.glob("*") if path.is_file() and path.name != PAGE)
+    committed = [path for path in paths if path.suffix in (".csv", ".svg")]
+    result.differences += [f"{path}: nothing makes this file" for path in paths if path not in committed]
     if fresh is None or fresh.reduced:
-        if kept:
+        if committed:
             why = why_missing if fresh is None else f"computed with {fresh.reduced} only; --full checks all"
-            found.unchecked.append(_name_files(kept, why))
+            result.unchecked.append(_name_files(committed, why))
         return
     files = fresh.format_files()
-    unchecked = []
-    for name, text in files.items():
-        path = folder / f"{name}.csv"
-        if not path.exists():
-            found.differences.append(f"{path}: there is no such committed file")
-        elif fresh.lacks and _count_rows(text) < _count_rows(path.read_text(encoding="utf-8")):
+    by_path = {folder / f"{name}.csv": text for name, text in files.items()}
+    unchecked = [path for path, text in by_path.items() if not _check_file(result, fresh, path, text)]
+    for path in committed:
+        if path.stem in (files if path.suffix == ".csv" else pictures):
+            continue
+        if fresh.lacks:
             unchecked.append(path)
         else:
-            found.differences += _cut(compare_csv(text, path, fresh.tolerance, partial=bool(fresh.lacks)), path)
-            if fresh.lacks and name == COMPARISON:
-                unchecked.append(path)
-    for path in kept:
-        known = path.stem in (files if path.suffix == ".csv" else pictures)
-        if not known and fresh.lacks:
-            unchecked.append(path)
-        elif not known:
-            found.differences.append(f"{path}: nothing makes this file")
+            result.differences.append(f"{path}: nothing makes this file")
     if unchecked:
-        found.unchecked.append(_name_files(unchecked, f"needs {', '.join(fresh.lacks)}"))
+        result.unchecked.append(_name_files(unchecked, f"needs {', '.join(fresh.lacks)}"))
+
+
+def _check_file(result: Checked, fresh: Outcome, path: Path, text: str) -> bool:
+    """Add what differs in one file; return whether all of it was looked at."""
+    if not path.exists():
+        result.differences.append(f"{path}: there is no such committed file")
+        return True
+    if fresh.lacks and _count_rows(text) < _count_rows(path.read_text(encoding="utf-8")):
+        return False
+    result.differences += _cut(compare_csv(text, path, fresh.tolerance, partial=bool(fresh.lacks)), path)
+    return not fresh.lacks or path.stem != COMPARISON
 
 
 def _name_files(paths: Sequence[Path], why: str) -> str:
@@ -159,73 +125,56 @@ def _count_rows(text: str) -> int:
 
 def _find_strays(folder: Path, sources: Sequence[str]) -> list[Path]:
     """Return files in folders that are none of the sources."""
-    places = {folder / source for source in sources} | {folder}
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.parent not in places]
+    folders = {folder / source for source in sources} | {folder}
+    strays = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.parent not in folders]
     if "" not in sources:  # nothing but the page lies in the paper's own folder
-        found += [path for path in sorted(folder.glob("*")) if path.is_file() and path.name != PAGE]
-    return found
+        strays += [path for path in sorted(folder.glob("*")) if path.is_file() and path.name != PAGE]
+    return strays
 
 
 def find_other_files(out: Path, papers: Iterable[str]) -> list[str]:
-    """List what lies in the results folder and belongs to no paper.
-
-    Parameters
-    ----------
-    out : Path
-        The results folder.
-    papers : iterable of str
-
-    Returns
-    -------
-    list of str
-        One line a file or folder.
-    """
+    """List what lies in the results folder and belongs to no paper."""
     known = {PAGE, *papers}
     return [f"{path}: nothing makes this" for path in sorted(out.glob("*")) if path.name not in known]
 
 
-def compare_csv(text: str, path: Path, tolerance: float, *, partial: bool = False) -> list[str]:
-    """Compare a CSV with the committed one cell by cell: words exactly, floats within the tolerance.
+def compare_csv(text: str, path: Path, tolerance: float, *, partial: bool = False, part: str = "") -> list[str]:
+    """Compare a CSV, or one part of a file of parts, with the committed one: words exactly, floats within the tolerance.
 
-    Parameters
-    ----------
-    text : str
-        As it came out.
-    path : Path
-    tolerance : float
-        With one that is more than `EXACT`, rows may stand in another order, and verdicts of comparison.csv follow
-        their numbers.
-    partial : bool, optional
-        Whether cells without a number are left out, because their data could not be had.
-
-    Returns
-    -------
-    list of str
-        One line a difference.
+    With a tolerance of more than `EXACT`, rows may stand in another order, and verdicts of comparison.csv follow their
+    numbers; `partial` leaves out cells without a number, because their data could not be had.
     """
     if path.read_text(encoding="utf-8") == text:
         return []
-    fresh, kept = (_read_csv(source) for source in (io.StringIO(text), path))
-    if list(fresh.columns) != list(kept.columns) or len(fresh) != len(kept):
+    fresh, committed = _read_csv(io.StringIO(text)), _read_part(path, part)
+    if list(fresh.columns) != list(committed.columns) or len(fresh) != len(committed):
         return [f"{path}: rows or columns are not those committed"]
-    if tolerance > EXACT and (order := _align_rows(fresh, kept)) is not None:
+    if tolerance > EXACT and (order := _align_rows(fresh, committed)) is not None:
         fresh = fresh.iloc[order].reset_index(drop=True)
-    found = []
+    differences = []
     left_out = fresh["reproduced"] == "" if partial and path.stem == COMPARISON else None
     for column in fresh.columns:
         if tolerance > EXACT and path.stem == COMPARISON and column == "verdict":
             continue
-        for row, (a, b) in enumerate(zip(kept[column], fresh[column], strict=True)):
+        for row, (a, b) in enumerate(zip(committed[column], fresh[column], strict=True)):
             if left_out is not None and left_out[row]:
                 continue
             if not _is_same(a, b, tolerance):
-                found.append(f"{path}: row {row + 1}, {column}: {a} was committed, {b} came out")
-    return found
+                differences.append(f"{path}: row {row + 1}, {column}: {a} was committed, {b} came out")
+    return differences
 
 
 def _read_csv(source: Any) -> pd.DataFrame:
     """Read every cell as text, so that nothing is read as something else."""
     return pd.read_csv(source, dtype=str, keep_default_na=False)
+
+
+def _read_part(path: Path, part: str) -> pd.DataFrame:
+    """Read one part of a file of parts, or all of a file."""
+    frame = _read_csv(path)
+    if not part:
+        return frame
+    return frame[frame["part"] == part].drop(columns="part").reset_index(drop=True)
 
 
 def _is_same(a: str, b: str, tolerance: float) -> bool:
@@ -242,19 +191,19 @@ def _mask(text: str) -> str:
     return re.sub(r"@[0-9a-f]{12}\b", "@", text)
 
 
-def _align_rows(fresh: pd.DataFrame, kept: pd.DataFrame) -> list[int] | None:
-    """Return the order in which the rows of `fresh` are those of `kept`, by the words in them; None if there is none."""
+def _align_rows(fresh: pd.DataFrame, committed: pd.DataFrame) -> list[int] | None:
+    """Return the order in which the rows of `fresh` are those of `committed`, by the words in them; None if there is none."""
 
     def name_rows(frame: pd.DataFrame) -> list[tuple[str, ...]]:
-        words = [column for column in frame.columns if not _holds_numbers(kept[column])]
-        return [tuple(row) for row in frame[words].itertuples(index=False)]
+        labels = [column for column in frame.columns if not _holds_numbers(committed[column])]
+        return [tuple(row) for row in frame[labels].itertuples(index=False)]
 
     names = name_rows(fresh)
-    place = {name: row for row, name in enumerate(names)}
-    wanted = name_rows(kept)
-    if len(place) < len(names) or set(wanted) != set(place):
+    row_of = {name: row for row, name in enumerate(names)}
+    order = name_rows(committed)
+    if len(row_of) < len(names) or set(order) != set(row_of):
         return None
-    return [place[name] for name in wanted]
+    return [row_of[name] for name in order]
 
 
 def _holds_numbers(column: pd.Series[str]) -> bool:
@@ -266,82 +215,66 @@ def adopt_committed(fresh: Outcome, out: Path) -> Outcome:
 
     What is shown of a number then does not depend on the machine: pages say what the committed CSVs say, and results
     that came out within their tolerance are not written again.
-
-    Parameters
-    ----------
-    fresh : Outcome
-    out : Path
-        The results folder.
-
-    Returns
-    -------
-    Outcome
     """
     folder = out / fresh.paper / fresh.source
     tables = {}
     for name, table in fresh.tables.items():
-        path = folder / f"{name}.csv"
-        close = path.exists() and not compare_csv(table.to_csv(), path, fresh.tolerance)
-        tables[name] = _adopt_table(table, path) if close else table
+        file, _, part = name.partition("/")
+        path = folder / f"{file}.csv"
+        close = path.exists() and not compare_csv(table.to_csv(), path, fresh.tolerance, part=part)
+        tables[name] = _adopt_table(table, path, part) if close else table
     cells = fresh.cells
     path = folder / f"{COMPARISON}.csv"
     if cells and path.exists() and not compare_csv(fresh.format_files()[COMPARISON], path, fresh.tolerance):
-        kept = _read_csv(path)
-        rows = {(one["item"], one["row"], one["column"]): one for one in kept.to_dict("records")}
-        cells = [_adopt_cell(one, rows[one.item, one.row, one.column]) for one in cells]
-    verdicts = fresh.judge(tables) if fresh.judge else fresh.verdicts
-    return replace(fresh, tables=tables, cells=cells, verdicts=verdicts)
+        committed = _read_csv(path)
+        rows = {(entry["item"], entry["row"], entry["column"]): entry for entry in committed.to_dict("records")}
+        cells = [_adopt_cell(entry, rows[entry.item, entry.row, entry.column]) for entry in cells]
+    return replace(fresh, tables=tables, cells=cells)
 
 
-def _adopt_cell(cell: Cell, kept: dict[Any, Any]) -> Cell:
+def _adopt_cell(cell: Cell, committed: dict[Any, Any]) -> Cell:
     if cell.reproduced is None:
         return cell
-    value = type(cell.reproduced)(float(kept["reproduced"]))
-    return replace(cell, reproduced=value, tolerance=float(kept["tolerance"]), verdict=kept["verdict"])
+    value = type(cell.reproduced)(float(committed["reproduced"]))
+    return replace(
+        cell,
+        reproduced=value,
+        tolerance=float(committed["tolerance"]),
+        verdict=committed["verdict"],
+        data=committed["data"],
+    )
 
 
-def _adopt_table(table: Table, path: Path) -> Table:
-    kept, written = _read_csv(path), _read_csv(io.StringIO(table.to_csv()))
+def _adopt_table(table: Table, path: Path, part: str = "") -> Table:
+    committed, written = _read_part(path, part), _read_csv(io.StringIO(table.to_csv()))
     frame = table.frame
-    if (order := _align_rows(written, kept)) is not None:
+    if (order := _align_rows(written, committed)) is not None:
         frame = frame.iloc[order]
     frame = frame.copy()
-    labels = kept.shape[1] - frame.shape[1]
+    labels = committed.shape[1] - frame.shape[1]
     for c in range(frame.shape[1]):
         values = frame.iloc[:, c].tolist()
-        texts = kept.iloc[:, labels + c]
+        texts = committed.iloc[:, labels + c]
         adopted = [float(text) if isinstance(a, float) and text else a for a, text in zip(values, texts, strict=True)]
-        if any(isinstance(one, float) for one in values):
+        if any(isinstance(value, float) for value in values):
             frame.isetitem(c, pd.Series(adopted, index=frame.index, dtype=frame.dtypes.iloc[c]))
     return replace(table, frame=frame)
 
 
 def compare_pages(text: str, path: Path) -> list[str]:
-    """Compare a page with the committed one letter by letter, but for checksums and the version in its signatures.
-
-    Parameters
-    ----------
-    text : str
-        As it came out.
-    path : Path
-
-    Returns
-    -------
-    list of str
-        One line for each line that differs, the first few of them.
-    """
+    """Compare a page with the committed one letter by letter, but for checksums and the version in its signatures."""
     if not path.exists():
         return [f"{path}: there is no such committed page"]
-    kept = path.read_text(encoding="utf-8")
-    old, new = ([_mask_signature(line) for line in one.splitlines()] for one in (kept, text))
+    committed = path.read_text(encoding="utf-8")
+    old, new = ([_mask_signature(line) for line in page.splitlines()] for page in (committed, text))
     if len(old) != len(new):
         return [f"{path}: {len(old)} lines were committed, {len(new)} came out"]
-    found = [
+    differences = [
         f"{path}: line {number}: {_shorten(*pair)} was committed, {_shorten(*pair[::-1])} came out"
         for number, pair in enumerate(zip(old, new, strict=True), start=1)
         if pair[0] != pair[1]
     ]
-    return _cut(found, path)
+    return _cut(differences, path)
 
 
 def _cut(lines: list[str], path: Path) -> list[str]:
@@ -360,29 +293,42 @@ def _shorten(line: str, other: str, width: int = 60) -> str:
     return f"“{'…' * (begin > 0)}{line[begin : begin + width]}{'…' * (begin + width < len(line))}”"
 
 
-def _check_picture(found: Checked, draw: Callable[[], Figure], path: Path, tolerance: float) -> None:
+def _check_picture(result: Checked, draw: Callable[[], Figure], path: Path, tolerance: float) -> None:
     if not path.exists():
-        found.differences.append(f"{path}: there is no such committed picture")
+        result.differences.append(f"{path}: there is no such committed picture")
         return
+    committed, fresh = path.read_text(encoding="utf-8"), _draw(draw, path)
+    made_with = [re.search(r"Matplotlib v[\d.]+", text) for text in (committed, fresh)]
+    if str(made_with[0] and made_with[0][0]) != str(made_with[1] and made_with[1][0]):
+        result.unchecked.append(_name_files([path], "drawn with another version of Matplotlib"))
+    elif tolerance > EXACT:
+        result.unchecked += (
+            [] if committed == fresh else [_name_files([path], "its numbers depend on trained classifiers")]
+        )
+    elif not _is_same_drawing(committed, fresh):
+        result.differences.append(f"{path}: the committed picture is not what the numbers say now")
+
+
+def _draw(draw: Callable[[], Figure], path: Path) -> str:
+    """Return the text of a picture as it would be saved."""
     from metaeval.show.drawing import save_figure
 
     with tempfile.TemporaryDirectory() as folder:
         save_figure(draw(), Path(folder), path.stem, suffixes=(".svg",))
-        fresh = (Path(folder) / path.name).read_text(encoding="utf-8")
-    kept = path.read_text(encoding="utf-8")
-    made_with = [re.search(r"Matplotlib v[\d.]+", text) for text in (kept, fresh)]
-    if str(made_with[0] and made_with[0][0]) != str(made_with[1] and made_with[1][0]):
-        found.unchecked.append(_name_files([path], "drawn with another version of Matplotlib"))
-    elif tolerance > EXACT:
-        found.unchecked += [] if kept == fresh else [_name_files([path], "its numbers depend on trained classifiers")]
-    elif not _is_same_drawing(kept, fresh):
-        found.differences.append(f"{path}: the committed picture is not what the numbers say now")
+        return (Path(folder) / path.name).read_text(encoding="utf-8")
 
 
-def _is_same_drawing(kept: str, fresh: str) -> bool:
+def renew_picture(draw: Callable[[], Figure], path: Path) -> None:
+    """Write a picture unless the one that is there looks the same: it stays as it is where only fingerprints differ."""
+    text = _draw(draw, path)
+    if not path.exists() or not _is_same_drawing(path.read_text(encoding="utf-8"), text):
+        write_atomically(path, text)
+
+
+def _is_same_drawing(committed: str, fresh: str) -> bool:
     """Tell whether two drawings differ by less than can be seen: identifiers hang on the last bits of coordinates."""
     number = re.compile(r"-?\d+\.\d+")
-    texts = [re.sub(r"(?:id=\"|#)[\w-]+|@[0-9a-f]{12}", "", text) for text in (kept, fresh)]
+    texts = [re.sub(r"(?:id=\"|#)[\w-]+|@[0-9a-f]{12}", "", text) for text in (committed, fresh)]
     if number.sub("", texts[0]) != number.sub("", texts[1]):
         return False
     old, new = (number.findall(text) for text in texts)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 Verdict = Literal["exact", "matches", "differs", "subset", "in kind", "stand-in", "unavailable"]
@@ -26,27 +27,17 @@ VERDICTS: dict[Verdict, str] = {
 Relation = Literal["the paper's", "subset", "in kind", "stand-in"]
 """How the data that a number was computed from are related to those of the paper."""
 
+FEWEST = 5
+"""Numbers below which no correlation is given."""
+
 COLUMNS = ("item", "row", "column", "printed", "reproduced", "tolerance", "verdict", "data")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One printed number beside the one computed here.
+    """One printed number beside the one computed here, None where that cannot be computed from the data at hand.
 
-    Parameters
-    ----------
-    item, row, column : str
-        The table or figure, and where in it.
-    printed : float
-        As the paper has it.
-    reproduced : float or None
-        None when it cannot be computed from the data at hand.
-    tolerance : float
-        How far apart both may be and still agree: half a unit of the last printed digit, or a Monte Carlo error.
-    verdict : str
-        See `cell`.
-    data : str
-        The collection it was computed from; empty when unavailable.
+    Within the tolerance both agree: half a unit of the last printed digit, and a Monte Carlo error where there is one.
     """
 
     item: str
@@ -72,22 +63,6 @@ def cell(
     relation: Relation = "the paper's",
 ) -> Cell:
     """Compare one number and give the verdict.
-
-    Parameters
-    ----------
-    item, row, column, printed, reproduced, data
-        As for `Cell`.
-    digits : int, optional
-        Digits after the point in print.
-    monte_carlo : float, optional
-        What random trials may add to the difference; None where nothing is random.
-    relation : {"the paper's", "subset", "in kind", "stand-in"}, optional
-        How the data that it was computed from are related to those of the paper.
-
-    Returns
-    -------
-    Cell
-        With one of `VERDICTS`. A random number is never ``exact``, however near it comes.
 
     Examples
     --------
@@ -115,21 +90,11 @@ def cell(
 
 def to_frame(cells: Iterable[Cell]) -> pd.DataFrame:
     """Return cells as the frame that becomes comparison.csv."""
-    return pd.DataFrame([asdict(one) for one in cells], columns=list(COLUMNS))
+    return pd.DataFrame([asdict(entry) for entry in cells], columns=list(COLUMNS))
 
 
 def count_best(sources: Iterable[Iterable[Cell]]) -> dict[str, Counter[str]]:
     """Count printed numbers by verdict, each number once, whatever the number of sources that give it.
-
-    Parameters
-    ----------
-    sources : iterable of iterable of Cell
-        The cells of each source of data. What was computed from the nearest data counts.
-
-    Returns
-    -------
-    dict of str to Counter
-        By item, in the order of tables in the paper.
 
     Examples
     --------
@@ -140,16 +105,48 @@ def count_best(sources: Iterable[Iterable[Cell]]) -> dict[str, Counter[str]]:
     """
     best: dict[tuple[str, str, str], Verdict] = {}
     for cells in sources:
-        for one in cells:
-            key = (one.item, one.row, one.column)
-            best[key] = min(best.get(key, one.verdict), one.verdict, key=list(VERDICTS).index)
+        for entry in cells:
+            key = (entry.item, entry.row, entry.column)
+            best[key] = min(best.get(key, entry.verdict), entry.verdict, key=list(VERDICTS).index)
     counted: dict[str, Counter[str]] = {}
     for item in sorted(dict.fromkeys(item for item, _, _ in best), key=_order_item):
         counted[item] = Counter(verdict for (name, _, _), verdict in best.items() if name == item)
     return counted
 
 
+def compare_numbers(cells: Iterable[Cell]) -> tuple[int, float, float]:
+    """Return how many numbers were computed, their mean absolute difference from print, and Pearson's correlation.
+
+    NaN where there are none, or for a correlation fewer than five or all the same.
+
+    Examples
+    --------
+    >>> one = [Cell("Table 1", "a", str(k), k, k + 0.5, 0, "in kind", "x") for k in range(5)]
+    >>> n, difference, pearson = compare_numbers(one)
+    >>> n, difference, round(pearson, 3)
+    (5, 0.5, 1.0)
+    """
+    pairs = np.array(
+        [(entry.printed, entry.reproduced) for entry in cells if entry.reproduced is not None], dtype=float
+    )
+    if not len(pairs):
+        return 0, float("nan"), float("nan")
+    difference = float(np.abs(pairs[:, 0] - pairs[:, 1]).mean())
+    if len(pairs) < FEWEST or (np.ptp(pairs, axis=0) < 1e-12).any():
+        return len(pairs), difference, float("nan")
+    return len(pairs), difference, float(np.corrcoef(pairs.T)[0, 1])
+
+
+def format_number(value: float) -> str:
+    """Return a number as pages show it beside the printed one."""
+    if np.isnan(value):
+        return "–"
+    if float(value).is_integer() and abs(value) >= 1:
+        return f"{value:,.0f}"
+    return f"{value:.5f}" if 0 < abs(value) < 0.01 else f"{value:.3f}"
+
+
 def _order_item(item: str) -> tuple[int, list[int]]:
     """Sort Table 10 after Table 9, tables before figures, and what has another name last."""
-    kind = next((place for place, word in enumerate(("Table", "Figure")) if item.startswith(word)), 2)
+    kind = next((rank for rank, kind_name in enumerate(("Table", "Figure")) if item.startswith(kind_name)), 2)
     return kind, [int(number) for number in re.findall(r"\d+", item)] if kind < 2 else []

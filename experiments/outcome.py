@@ -16,14 +16,15 @@ import metaeval
 from experiments.comparison import Cell, to_frame
 from metaeval.errors import MetaevalError
 from metaeval.files import write_atomically
-from metaeval.show.table import format_csv
-from metaeval.show.verdict import Verdict, tabulate_verdicts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COMPARISON, VERDICTS = "comparison", "verdicts"
-"""Names of the two files that an outcome has beside its tables."""
+COMPARISON = "comparison"
+"""Name of the file that an outcome has beside its tables."""
+
+SIMULATED = "simulated: "
+"""What names of simulated collections begin with."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,6 @@ class Outcome:
         far as another processor rounds the last bits differently.
     figures : dict of str to callable
         By file name, what draws the figure: nothing is drawn before somebody wants to see it.
-    verdicts : list of Verdict
-        Whether claims of the paper came out.
     texts : dict of str to str
         Markdown for the page, made from the numbers by rules: sentences, lists.
     lacks : list of str
@@ -86,9 +85,6 @@ class Outcome:
         may have fewer rows, or be missing.
     reduced : str
         Why the numbers are not those of the full study, as "2 of 50 repetitions"; they never become results.
-    judge : callable, optional
-        From tables to the verdicts that follow from them alone: where committed numbers take the place of tables,
-        verdicts are reached again from these.
     """
 
     paper: str
@@ -98,11 +94,9 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     tolerance: float = 1e-9
     figures: dict[str, Callable[[], Figure]] = field(default_factory=dict)
-    verdicts: list[Verdict] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     lacks: list[str] = field(default_factory=list)
     reduced: str = ""
-    judge: Callable[[Mapping[str, metaeval.Table]], list[Verdict]] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -112,7 +106,7 @@ class Outcome:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was computed, so that there is nothing to write over what an earlier run found."""
-        return not self.tables and all(one.reproduced is None for one in self.cells)
+        return not self.tables and all(cell.reproduced is None for cell in self.cells)
 
     @property
     def is_whole(self) -> bool:
@@ -120,12 +114,16 @@ class Outcome:
         return not self.lacks and not self.reduced
 
     def format_files(self) -> dict[str, str]:
-        """Return the content of its CSV files, by file name without suffix."""
-        files = {name: table.to_csv() for name, table in self.tables.items()}
+        """Return the content of its CSV files, by file name without suffix.
+
+        Tables called FILE/PART are the parts of one file, whose first column says which part a row is of.
+        """
+        files: dict[str, str] = {}
+        for name, table in self.tables.items():
+            file, _, part = name.partition("/")
+            files[file] = join_csv(files.get(file, ""), table.to_csv(), part) if part else table.to_csv()
         if self.cells:
             files[COMPARISON] = to_frame(self.cells).to_csv(index=False, lineterminator="\n")
-        if self.verdicts:
-            files[VERDICTS] = format_csv(tabulate_verdicts(self.verdicts))
         return files
 
     def write(self, out: Path) -> bool:
@@ -164,9 +162,26 @@ class Outcome:
         for name, text in self.format_files().items():
             write_atomically(folder / f"{name}.csv", text)
         for name, table in self.tables.items():
-            table.write(folder, name)
+            table.write(folder, name.replace("/", "_"))
         for name, draw in self.figures.items():
             save_figure(draw(), folder, name, suffixes=(".svg", ".pdf"))
+
+
+def join_csv(text: str, more: str, part: str) -> str:
+    r"""Return the text of a CSV file of parts with one more part.
+
+    Examples
+    --------
+    >>> print(join_csv(join_csv("", "run,score\na,1\n", "x"), "run,score\na,2\n", "y"), end="")
+    part,run,score
+    x,a,1
+    y,a,2
+    """
+    head, *rows = more.splitlines()
+    before = text or f"part,{head}\n"
+    if before.partition("\n")[0] != f"part,{head}":
+        raise MetaevalError(f"part {part} has other columns than those before it: {head}")
+    return before + "".join(f"{part},{row}\n" for row in rows)
 
 
 def _covers(files: Mapping[str, str], folder: Path) -> bool:
@@ -174,8 +189,8 @@ def _covers(files: Mapping[str, str], folder: Path) -> bool:
     for path in folder.glob("*.csv"):
         if path.stem not in files:
             return False
-        kept, fresh = pd.read_csv(path), pd.read_csv(io.StringIO(files[path.stem]))
-        if any(before > now for before, now in zip(kept.shape, fresh.shape, strict=True)):
+        committed, fresh = pd.read_csv(path), pd.read_csv(io.StringIO(files[path.stem]))
+        if any(before > now for before, now in zip(committed.shape, fresh.shape, strict=True)):
             return False
     return True
 
@@ -209,14 +224,14 @@ def load_groups(
     ------
     (str, Runs or Scores)
     """
-    wanted = None if only is None else set(only)
+    chosen = None if only is None else set(only)
     for names in groups.values():
         for name in names:
-            if wanted is not None and name not in wanted:
+            if chosen is not None and name not in chosen:
                 continue
             try:
-                found = settings.load(name)
+                data = settings.load(name)
             except MetaevalError as error:
                 missing.append(f"{name} ({error})")
                 break
-            yield name, found
+            yield name, data

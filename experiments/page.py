@@ -1,19 +1,38 @@
-"""What the generated pages share: tables with links to their CSV, verdicts, inputs, audits, pictures."""
+"""The pages of results: a template (page.md.jinja) a folder, and what templates may call: printed against ours, claims, …"""
 
 from __future__ import annotations
 
-import html
+import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from experiments.audits import Check, list_failures
-from experiments.comparison import VERDICTS, count_best
-from experiments.outcome import COMPARISON, Outcome
+import pandas as pd
+
+from experiments.claims import FORMULAS, PRINT, Truth, list_bounds, list_claims, tally_claims
+from experiments.comparison import VERDICTS, Cell, compare_numbers, count_best, format_number
+from experiments.licences import show_data
+from experiments.outcome import COMPARISON, SIMULATED, Outcome
+from experiments.templates import fill_template
 from metaeval.errors import MetaevalError
-from metaeval.show.verdict import Verdict
 
-SIMULATED = "simulated: "
-"""What names of simulated collections begin with."""
+TEMPLATE, CLAIMS = "page.md.jinja", "claims"
+"""The template of a page, beside steps.py; and the table of an outcome that holds what came of claims."""
+
+FEW, WIDE = 4, 2
+"""Figures shown beside an outcome; and collections side by side up to which each number has a column of its own."""
+
+KINDS = {
+    "real": "on real data",
+    "simulated": "on simulated data",
+    "formulas": "by search for counterexamples",
+    "print": "by print's own numbers",
+}
+"""On what claims are tried, in the order in which it is shown."""
 
 LONGEST = 40
 """Rows of the longest table that a page shows; longer ones are linked only."""
@@ -30,8 +49,6 @@ PROVENANCES = {
 
 REWORDED, OWN_QUESTION = "(reworded)", ("asked ", "found ", "on ", "over ")
 """What the place of a conclusion ends with, or begins with, that is not quoted word for word."""
-
-OUTCOME_WORDS = ("holds", "holds in part", "does not hold", "cannot tell")
 
 
 def join_parts(paper: str, *parts: str) -> str:
@@ -68,6 +85,7 @@ def format_list(lines: Iterable[str]) -> str:
 
 def link_file(outcome: Outcome, name: str, suffix: str = ".csv") -> str:
     """Return the path of a file of an outcome, seen from its page."""
+    name = name.partition("/")[0]
     return f"{outcome.source}/{name}{suffix}" if outcome.source else f"{name}{suffix}"
 
 
@@ -93,21 +111,6 @@ def show_table(outcome: Outcome, name: str) -> str:
         return f"{head}{link}\n\n{len(table.frame):,} rows, not shown.\n\n{signature}"
     head, rest = table.to_markdown().strip().split("\n", 1)
     return f"{head}{link}\n{rest}"
-
-
-def show_tables(outcome: Outcome, prefix: str = "") -> list[str]:
-    """Return every table of an outcome whose name begins so, in the order of their names' numbers.
-
-    Parameters
-    ----------
-    outcome : Outcome
-    prefix : str, optional
-
-    Returns
-    -------
-    list of str
-    """
-    return [show_table(outcome, name) for name in outcome.tables if name.startswith(prefix)]
 
 
 def link_tables(outcome: Outcome) -> str:
@@ -141,29 +144,29 @@ def show_counts(outcomes: Sequence[Outcome]) -> str:
     str
         A table in Markdown, with links to every comparison.
     """
-    by_item = count_best([one.cells for one in outcomes])
-    compared = [one for one in outcomes if one.cells and not one.is_empty]
+    by_item = count_best([outcome.cells for outcome in outcomes])
+    compared = [outcome for outcome in outcomes if outcome.cells and not outcome.is_empty]
     if not by_item:
         return ""
     rows = {**by_item, ALL: sum(by_item.values(), Counter())}
-    links = ", ".join(f"[{one.source or 'all together'}]({link_file(one, COMPARISON)})" for one in compared)
+    links = ", ".join(f"[{outcome.source or 'all together'}]({link_file(outcome, COMPARISON)})" for outcome in compared)
     lines = [
         f"| printed | numbers | {' | '.join(VERDICTS)} |",
         f"| :-- | --: |{' --: |' * len(VERDICTS)}",
         *(
-            f"| {item} | {sum(counts.values())} | {' | '.join(str(counts[word]) for word in VERDICTS)} |"
+            f"| {item} | {sum(counts.values())} | {' | '.join(str(counts[verdict]) for verdict in VERDICTS)} |"
             for item, counts in rows.items()
         ),
         "",
         f"Every number: comparison.csv of {links}. A number that several sources give is counted once, by the source "
         "that is nearest to the paper's data.",
         "",
-        explain_words(word for word in VERDICTS if rows[ALL][word]),
+        explain_words(verdict for verdict in VERDICTS if rows[ALL][verdict]),
     ]
     return "\n".join(lines)
 
 
-def explain_words(words: Iterable[str]) -> str:
+def explain_words(verdicts: Iterable[str]) -> str:
     """Return what words of comparison.csv mean, as one sentence each.
 
     Examples
@@ -171,69 +174,8 @@ def explain_words(words: Iterable[str]) -> str:
     >>> explain_words(["exact"])
     '*exact*: deterministic, and the same after rounding.'
     """
-    meanings = {str(word): meaning for word, meaning in VERDICTS.items()}
-    return " ".join(f"*{word}*: {meanings[word]}." for word in words)
-
-
-def show_inputs(inputs: Sequence[Mapping[str, str]]) -> str:
-    """Return what went into a reproduction, and whether it is printed, derived or assumed.
-
-    Parameters
-    ----------
-    inputs : sequence of mapping
-        ``name``, ``value``, ``provenance`` and ``where``, as study.toml has them.
-
-    Returns
-    -------
-    str
-        A table in Markdown.
-
-    Raises
-    ------
-    MetaevalError
-        If a provenance is none of `PROVENANCES`.
-    """
-    for one in inputs:
-        if one["provenance"] not in PROVENANCES:
-            raise MetaevalError(f"{one['name']} is {one['provenance']!r}: use {', '.join(PROVENANCES)}")
-    counts = Counter(one["provenance"] for one in inputs)
-    lines = [
-        "| input | value | provenance | where, or why |",
-        "| :-- | :-- | :-- | :-- |",
-        *(f"| {one['name']} | {one['value']} | {one['provenance']} | {one['where']} |" for one in inputs),
-        "",
-        f"{', '.join(f'{counts[word]} {word}' for word in PROVENANCES)}. "
-        + " ".join(f"*{word}*: {meaning}." for word, meaning in PROVENANCES.items()),
-    ]
-    return "\n".join(lines)
-
-
-def show_verdicts(verdicts: Sequence[Verdict]) -> str:
-    """Return verdicts claim by claim: the sentence, the rule, and what came out on each collection.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
-    by_claim: dict[tuple[str, str, str], list[Verdict]] = {}
-    for one in verdicts:
-        by_claim.setdefault((one.claim, one.where, one.rule), []).append(one)
-    parts = []
-    for (claim, where, rule), tried in by_claim.items():
-        parts.append(f"**{quote_claim(claim, where)}** ({where}). *Rule:* {rule}")
-        simulated = [one for one in tried if one.data.startswith(SIMULATED)]
-        real = [one for one in tried if one not in simulated]
-        parts += [_tabulate_verdicts(real)] if real else []
-        if simulated:
-            counts = Counter(one.outcome for one in simulated)
-            words = ", ".join(f"{word} {counts[word]}" for word in OUTCOME_WORDS if counts[word])
-            parts.append(fold(f"on simulated collections: {words}", _tabulate_verdicts(simulated)))
-    return "\n\n".join(parts)
+    meanings = {str(verdict): meaning for verdict, meaning in VERDICTS.items()}
+    return " ".join(f"*{verdict}*: {meanings[verdict]}." for verdict in verdicts)
 
 
 def quote_claim(claim: str, where: str) -> str:
@@ -247,65 +189,214 @@ def quote_claim(claim: str, where: str) -> str:
     return claim if where.endswith(REWORDED) or where.startswith(OWN_QUESTION) else f"“{claim}”"
 
 
-def fold(summary: str, *parts: str) -> str:
-    """Return parts of a page that open with a click.
-
-    Examples
-    --------
-    >>> print(fold("More", "text"))
-    <details><summary>More</summary>
-    <BLANKLINE>
-    text
-    <BLANKLINE>
-    </details>
-    """
-    return "\n\n".join([f"<details><summary>{html.escape(summary, quote=False)}</summary>", *parts, "</details>"])
+def show_notes(outcomes: Sequence[Outcome]) -> str:
+    """Return the notes of outcomes as a list, each under its source."""
+    return format_list(
+        f"{outcome.source}: {note}" if outcome.source else note
+        for outcome in outcomes
+        for note in dict.fromkeys(outcome.notes)
+    )
 
 
-def _tabulate_verdicts(tried: Sequence[Verdict]) -> str:
-    rows = [
-        f"| {one.data} | **{one.outcome}** | {one.describe_evidence()} | {_shorten_conditions(one)} |" for one in tried
-    ]
-    return "\n".join(["| data | outcome | figures | also |", "| :-- | :-- | :-- | :-- |", *rows])
+@dataclass(frozen=True)
+class Page:
+    """The page of a folder: its page.md.jinja, with the functions below and what steps.py's `describe` returns as names."""
+
+    paper: str
+    steps: ModuleType
+
+    @property
+    def PICTURES(self) -> Mapping[str, Sequence[str]]:
+        """The figures that are kept beside the page, by source."""
+        pictures: Mapping[str, Sequence[str]] = getattr(self.steps, "PICTURES", {})
+        return pictures
+
+    def write_page(self, outcomes: Sequence[Outcome]) -> str:
+        """Return the page, results/PAPER/README.md."""
+        file = Path(str(self.steps.__file__))
+        template = file.with_name(TEMPLATE) if file.stem == "steps" else file.with_suffix(".md.jinja")
+        describe = getattr(self.steps, "describe", lambda _: {})
+        facts = self._list_functions(outcomes) | describe(outcomes)
+        return join_parts(self.paper, fill_template(template.read_text(encoding="utf-8"), **facts))
+
+    def _list_functions(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        """Return what a template may call, by name; sources are named as in results/PAPER/SOURCE."""
+        by_source = {outcome.source: outcome for outcome in outcomes}
+        empty = Outcome(self.paper, "")
+        study = getattr(self.steps, "STUDY", {})
+
+        def take(source: str) -> Outcome:
+            return by_source.get(source, empty)
+
+        counts = sum(count_best([outcome.cells for outcome in outcomes]).values(), Counter())
+        return {
+            "count": lambda verdict="": counts[verdict] if verdict else sum(counts.values()),
+            "counts": lambda: show_counts(outcomes),
+            "tally": lambda kind: tally(take(""), kind),
+            "refused": lambda kind: list_refused(take(""), kind),
+            "claims": lambda data=(): show_claims(take(""), data),
+            "bounds": lambda: format_list(list_bounds(list_claims(self.steps.claims))),
+            "printed": lambda item, source="", **options: show_printed(take(source), item, **options),
+            "table": lambda name, source="": show_table(take(source), name),
+            "picture": lambda name, caption, source="": show_picture(take(source), name, caption),
+            "text": lambda name, source="": take(source).texts.get(name, ""),
+            "notes": lambda: show_notes(outcomes),
+            "links": lambda source="": link_tables(take(source)),
+            "assumed": lambda: show_assumed(study["inputs"]),
+            "bullets": format_list,
+            "data": show_data,
+            "command": lambda note="": show_command(self.paper, note),
+        }
 
 
-def _shorten_conditions(verdict: Verdict) -> str:
-    """Say what came out in other ways of looking, without the figures, which verdicts.csv has."""
-    return "; ".join(f"{name}: {value.partition(' (')[0]}" for name, value in verdict.conditions)
-
-
-def show_audit(outcome: Outcome, checks: Iterable[Check], implications: Iterable[str], title: str) -> list[str]:
-    """Return the audit of a paper's printed numbers: what was tried, what fails, what follows.
+def show_claims(outcome: Outcome, data: Sequence[str] = ()) -> str:
+    """Return the table of claims of an outcome, one row a claim: what came out on other data, then on print.
 
     Parameters
     ----------
     outcome : Outcome
-        With the table "audit".
-    checks : iterable of Check
-    implications : iterable of str
-        What the numbers imply beyond right or wrong.
-    title : str
-        Where the numbers are transcribed.
+        With the table "claims".
+    data : sequence of str, optional
+        Those to show, beside print; all by default. Every one is in claims.csv.
+    """
+    table = outcome.tables.get(CLAIMS)
+    if table is None:
+        return ""
+    frame = table.frame.reset_index().astype(str)
+    by_kind = {title: frame[frame["data"].map(find_kind) == kind] for kind, title in KINDS.items()}
+    shown = {title: rows for title, rows in by_kind.items() if len(rows)}
+    if data and KINDS["real"] in shown:
+        shown[KINDS["real"]] = shown[KINDS["real"]][shown[KINDS["real"]]["data"].isin(data)]
+    lines = [f"| claim, and when it holds | {' | '.join(shown)} |", f"| :-- |{' :-- |' * len(shown)}"]
+    for (sentence, where, rule), _ in frame.groupby(["claim", "where", "rule"], sort=False):
+        cells = [
+            _list_outcomes(rows[(rows["claim"] == sentence) & (rows["where"] == where)]) for rows in shown.values()
+        ]
+        lines.append(f"| {quote_claim(sentence, where)} ({where}). *{rule}* | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"Every outcome with all its figures: [claims.csv]({link_file(outcome, CLAIMS)})."])
+
+
+def find_kind(data: str) -> str:
+    """Return on what a claim was tried: real data, a paper's own numbers, formulas whatever the data, or simulated data."""
+    if data.startswith((PRINT, FORMULAS)):
+        return "print" if data.startswith(PRINT) else "formulas"
+    return "simulated" if data.startswith(SIMULATED) else "real"
+
+
+def tally(outcome: Outcome, kind: str) -> str:
+    """Return how claims came out on one kind of data, as part of a sentence."""
+    frame = outcome.tables[CLAIMS].frame.reset_index().astype(str)
+    counts = tally_claims(frame[frame["data"].map(find_kind) == kind])
+    singular = {"hold": "holds", "do not hold": "does not hold", "hold on some data only": "holds on some data only"}
+    return ", ".join(f"{n} {singular.get(phrase, phrase) if n == 1 else phrase}" for phrase, n in counts.items() if n)
+
+
+def list_refused(outcome: Outcome, kind: str) -> str:
+    """Return the claims that do not hold on one kind of data, as a sentence."""
+    frame = outcome.tables[CLAIMS].frame.reset_index().astype(str)
+    frame = frame[frame["data"].map(find_kind) == kind]
+    fails = frame[frame["outcome"] == Truth.NO.value].groupby(["claim", "where"], sort=False)["data"].agg(", ".join)
+    quoted = [f"{quote_claim(sentence.rstrip('.'), where)} ({data})" for (sentence, where), data in fails.items()]
+    return f"What does not hold there: {'; '.join(quoted)}." if quoted else "None of them is refused there."
+
+
+def _list_outcomes(rows: pd.DataFrame) -> str:
+    """Return what came out, the data named where there are several, with the first few figures of each."""
+    parts = []
+    for outcome, same in rows.groupby("outcome", sort=False):
+        each = []
+        for data, figures in same[["data", "figures"]].itertuples(index=False):
+            numbers = figures.split("; ")
+            text = "; ".join(numbers[:FEW]) + "; …" * (len(numbers) > FEW)
+            name = data.partition(": ")[2] if find_kind(data) == "print" else "" if data == FORMULAS else data
+            each.append(": ".join(part for part in (name, text) if part))
+        parts.append(f"**{outcome}** ({' · '.join(each)})" if any(each) else f"**{outcome}**")
+    return " ".join(parts)
+
+
+def show_printed(
+    outcome: Outcome, item: str, *, only: str = "", turned: bool = False, near: tuple[str, str] = ("", "")
+) -> str:
+    """Return a printed table beside ours: every number as printed, as it came out, and the difference.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    item : str
+        As comparison.csv has it: ``"Table 2"``.
+    only : str, optional
+        A pattern of the columns of comparison.csv that are shown.
+    turned : bool, optional
+        One line for each row of comparison.csv, not for each column.
+    near : (str, str), optional
+        Of which numbers the mean difference is given: what they are, and a pattern of their columns; all by default.
 
     Returns
     -------
-    list of str
-        Parts of the page.
+    str
+        How many numbers came out how, then a table; a sentence where there is nothing to compare.
     """
-    return [
-        "## The printed numbers against themselves",
-        f"The printed numbers, as transcribed in {title}, against identities that they must satisfy whatever the data; "
-        "this proof-reads the transcription too.",
-        show_table(outcome, "audit"),
-        "What fails:",
-        format_list(list_failures(checks) or ["Nothing."]),
-        "What the numbers imply:",
-        format_list(implications),
+    cells = [cell for cell in outcome.cells if cell.item == item]
+    computed = [cell for cell in cells if cell.reproduced is not None]
+    if not computed:
+        return f"None of the {len(cells)} printed numbers of {item} can be computed from the data at hand."
+    link = f"[CSV]({link_file(outcome, COMPARISON)})"
+    title = f"**{item}**, {len(computed)} of {len(cells)} numbers: {_describe_nearness(computed, *near)} ({link})."
+    return _lay_out([cell for cell in computed if re.search(only, cell.column)], title, turned)
+
+
+def _describe_nearness(cells: Sequence[Cell], what: str, pattern: str) -> str:
+    """Return how numbers came out, and how far those whose columns match are from print."""
+    tallied = Counter(cell.verdict for cell in cells)
+    counted = ", ".join(f"{tallied[verdict]} *{verdict}*" for verdict in VERDICTS if tallied[verdict])
+    _, difference, pearson = compare_numbers(cell for cell in cells if re.search(pattern, cell.column))
+    alike = "" if math.isnan(pearson) else f", Pearson {pearson:.3f}"
+    return f"{counted}; mean absolute difference{f' of {what}' if what else ''} {format_number(difference)}{alike}"
+
+
+def _lay_out(cells: Sequence[Cell], title: str, turned: bool) -> str:
+    """Return one line for each column of comparison.csv, or turned for each row, under a title."""
+    name_line, name_block = ("row", "column") if turned else ("column", "row")
+    lines, blocks = (list(dict.fromkeys(getattr(cell, name) for cell in cells)) for name in (name_line, name_block))
+    by_position = {(getattr(cell, name_line), getattr(cell, name_block)): cell for cell in cells}
+    wide = len(blocks) <= WIDE
+    head = [part for block in blocks for part in ([f"{block}: printed", "ours", "Δ"] if wide else [block])]
+    note = "" if wide else " Each cell: printed, ours, and ours less printed."
+    text = [title + note, "", f"| | {' | '.join(head)} | |", f"| :-- |{' --: |' * len(head)} :-- |"]
+    for line in lines:
+        shown = [by_position.get((line, block)) for block in blocks]
+        parts = [
+            " | ".join(_split_cell(cell)) if wide else ", ".join(filter(None, _split_cell(cell))) for cell in shown
+        ]
+        verdicts = ", ".join(dict.fromkeys(cell.verdict for cell in shown if cell is not None))
+        text.append(f"| {line} | {' | '.join(parts)} | {verdicts} |")
+    return "\n".join(text)
+
+
+def _split_cell(cell: Cell | None) -> tuple[str, str, str]:
+    """Return a number as printed, as it came out, and the difference."""
+    if cell is None or cell.reproduced is None:
+        return "", "", ""
+    difference = cell.reproduced - cell.printed
+    sign = "+" if difference > 0 else "−" if difference < 0 else ""
+    numbers = [float(number) for number in (cell.printed, cell.reproduced, abs(difference))]
+    whole = all(number.is_integer() for number in numbers)
+    printed, ours, gap = (f"{number:,.0f}" if whole else format_number(number) for number in numbers)
+    return printed, ours, f"{sign}{gap}"
+
+
+def show_assumed(inputs: Sequence[Mapping[str, str]]) -> str:
+    """Return what a reproduction had to derive or assume, as a table; what print states is counted only."""
+    for entry in inputs:
+        if entry["provenance"] not in PROVENANCES:
+            raise MetaevalError(f"{entry['name']} is {entry['provenance']!r}: use {', '.join(PROVENANCES)}")
+    chosen = [entry for entry in inputs if entry["provenance"] != "printed"]
+    lines = [
+        "| what | value | | where, or why |",
+        "| :-- | :-- | :-- | :-- |",
+        *(f"| {entry['name']} | {entry['value']} | {entry['provenance']} | {entry['where']} |" for entry in chosen),
+        "",
+        f"{len(inputs) - len(chosen)} more are as the paper states them (study.toml). *derived*: {PROVENANCES['derived']}. "
+        f"*assumed*: {PROVENANCES['assumed']}.",
     ]
-
-
-def show_notes(outcomes: Sequence[Outcome]) -> str:
-    """Return the notes of outcomes as a list, each under its source."""
-    return format_list(
-        f"{one.source}: {note}" if one.source else note for one in outcomes for note in dict.fromkeys(one.notes)
-    )
+    return "\n".join(lines)

@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from experiments.check import PAGE, adopt_committed, check_paper, is_covered
+from experiments.check import PAGE, adopt_committed, check_paper, compare_pages, is_covered, renew_picture
 from experiments.comparison import count_best
 from experiments.index import write_index
 from experiments.outcome import Outcome, Settings
+from experiments.page import Page
 from metaeval.files import write_atomically
 
 PAPERS = {
@@ -33,24 +35,16 @@ PAPERS = {
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 
+STUDIES = {
+    name: f"experiments.studies.{name}"
+    for name in ("new_measure", "coverage_references", "constant_runs", "flat_gold", "test_and_ranking")
+} | {"calibration": "experiments.studies.calibration.steps"}
+"""The modules of the studies that are in no paper; the steps of a paper are in steps.py of its folder."""
+
 
 @dataclass
 class Report:
-    """What became of one paper.
-
-    Parameters
-    ----------
-    paper : str
-    counts : Counter
-        Printed numbers by verdict, each number once.
-    seconds : float
-    page : str
-        Which page to open, if there is one.
-    remarks : list of str
-        What is reduced or was left out.
-    differences, unchecked : list of str
-        With ``--check``.
-    """
+    """What became of one paper."""
 
     paper: str
     counts: Counter[str] = field(default_factory=Counter)
@@ -64,40 +58,23 @@ class Report:
 def run_paper(
     paper: str, settings: Settings, out: Path, *, check: bool = False, render: Path | None = None
 ) -> tuple[Report, list[Outcome]]:
-    """Compute one paper, and write, render or check its results.
-
-    Parameters
-    ----------
-    paper : str
-        One of `PAPERS`.
-    settings : Settings
-    out : Path
-        The results folder.
-    check : bool, optional
-        Compare with the results, and write nothing.
-    render : Path, optional
-        Where every table and figure goes in all formats; results are then left alone.
-
-    Returns
-    -------
-    report : Report
-    outcomes : list of Outcome
-    """
+    """Compute one paper, and write, render or check its results."""
     began = time.perf_counter()
-    steps, page = (importlib.import_module(f"experiments.{paper}.{part}") for part in ("steps", "page"))
+    steps = importlib.import_module(STUDIES.get(paper, f"experiments.{paper}.steps"))
+    page = Page(paper, steps)
     outcomes: list[Outcome] = steps.run(settings)
     # Where numbers may differ a little, the committed ones are counted, as on the page.
-    cells = [adopt_committed(one, out).cells for one in outcomes]
+    cells = [adopt_committed(outcome, out).cells for outcome in outcomes]
     report = Report(paper, sum(count_best(cells).values(), Counter()))
     report.remarks = describe_gaps(outcomes, steps.SOURCES)
     if render is not None:
-        for one in outcomes:
-            one.render(render)
+        for outcome in outcomes:
+            outcome.render(render)
         report.page = str(render / paper)
     elif check:
         why = "--quick leaves it out" if settings.quick else "its data could not be had"
-        found = check_paper(paper, outcomes, steps.SOURCES, page.write_page, page.PICTURES, out, why_missing=why)
-        report.differences, report.unchecked = found.differences, found.unchecked
+        checked = check_paper(paper, outcomes, steps.SOURCES, page.write_page, page.PICTURES, out, why_missing=why)
+        report.differences, report.unchecked = checked.differences, checked.unchecked
     else:
         write_results(paper, outcomes, steps.SOURCES, page, out)
     path = out / paper / PAGE
@@ -107,31 +84,22 @@ def run_paper(
     return report, outcomes
 
 
-def write_results(paper: str, outcomes: Sequence[Outcome], sources: Sequence[str], page: object, out: Path) -> None:
+def write_results(paper: str, outcomes: Sequence[Outcome], sources: Sequence[str], page: Any, out: Path) -> None:
     """Write the results of a paper: its CSV files, its page, and the pictures that the page shows.
 
     What was computed from less than what is there replaces nothing. Numbers within the stated tolerance of those
     that are there leave them as they are.
-
-    Parameters
-    ----------
-    paper : str
-    outcomes : sequence of Outcome
-    sources : sequence of str
-    page : module
-        The paper's page, with ``write_page`` and ``PICTURES``.
-    out : Path
     """
-    from metaeval.show.drawing import save_figure
-
-    adopted = [adopt_committed(one, out) for one in outcomes]
-    written = [one for one in adopted if one.write(out)]
+    adopted = [adopt_committed(outcome, out) for outcome in outcomes]
+    written = [outcome for outcome in adopted if outcome.write(out)]
     if is_covered(outcomes, sources, out / paper):
-        for one in written:
-            for name in page.PICTURES.get(one.source, ()):  # type: ignore[attr-defined]
-                if name in one.figures:
-                    save_figure(one.figures[name](), out / one.name, name, suffixes=(".svg",))
-        write_atomically(out / paper / PAGE, page.write_page(adopted))  # type: ignore[attr-defined]
+        for outcome in written:
+            for name in page.PICTURES.get(outcome.source, ()):
+                if name in outcome.figures:
+                    renew_picture(outcome.figures[name], out / outcome.name / f"{name}.svg")
+        text, path = page.write_page(adopted), out / paper / PAGE
+        if compare_pages(text, path):  # else only fingerprints differ
+            write_atomically(path, text)
 
 
 def write_results_index(out: Path) -> str:
@@ -140,26 +108,18 @@ def write_results_index(out: Path) -> str:
 
 
 def describe_gaps(outcomes: Sequence[Outcome], sources: Sequence[str]) -> list[str]:
-    """Say what is reduced, what was left out and what could not be had, one line each.
-
-    Parameters
-    ----------
-    outcomes : sequence of Outcome
-    sources : sequence of str
-
-    Returns
-    -------
-    list of str
-    """
-    said = []
-    there = {one.source for one in outcomes if not one.is_empty}
-    missing = [source for source in sources if source and source not in there]
+    """Say what is reduced, what was left out and what could not be had, one line each."""
+    remarks = []
+    computed = {outcome.source for outcome in outcomes if not outcome.is_empty}
+    missing = [source for source in sources if source and source not in computed]
     if missing:
-        said.append(f"nothing of {', '.join(missing)}")
-    for one in outcomes:
-        if one.reduced and not one.is_empty:
-            said.append(f"{one.source}: {one.reduced}, not written; --full does all")
-        elif one.lacks and not missing:
-            first = one.lacks[0].partition(" (")[0]
-            said.append(f"{one.source or 'all together'}: without {first}{' and others' * (len(one.lacks) > 1)}")
-    return said
+        remarks.append(f"nothing of {', '.join(missing)}")
+    for outcome in outcomes:
+        if outcome.reduced and not outcome.is_empty:
+            remarks.append(f"{outcome.source}: {outcome.reduced}, not written; --full does all")
+        elif outcome.lacks and not missing:
+            first = outcome.lacks[0].partition(" (")[0]
+            remarks.append(
+                f"{outcome.source or 'all together'}: without {first}{' and others' * (len(outcome.lacks) > 1)}"
+            )
+    return remarks

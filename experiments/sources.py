@@ -9,8 +9,7 @@ import pandas as pd
 
 import metaeval
 from experiments.comparison import Cell, Relation, cell
-from experiments.outcome import Outcome, Settings
-from experiments.page import SIMULATED
+from experiments.outcome import SIMULATED, Outcome, Settings
 from experiments.simulate.campaigns import campaign
 from metaeval.errors import DatasetError
 
@@ -54,34 +53,17 @@ def find_relation(source: str) -> Relation:
 def compute_sources(
     paper: str, study: Mapping[str, Any], measures: Mapping[str, Sequence[str]], compute: Compute, settings: Settings
 ) -> tuple[list[Outcome], list[str]]:
-    """Compute every source of a paper that can be had.
-
-    Parameters
-    ----------
-    paper : str
-    study : mapping
-        study.toml with its table ``sources``.
-    measures : mapping of str to sequence of str
-        By the paper's name of the collection.
-    compute : callable
-    settings : Settings
-
-    Returns
-    -------
-    outcomes : list of Outcome
-    notes : list of str
-        Which sources there is nothing of.
-    """
+    """Compute every source of a paper that can be had."""
     outcomes, notes = [], []
     for source, collections in study["sources"].items():
         if settings.quick and source not in QUICK_SOURCES:
             continue
         settings.say(f"{paper}: {source}")
-        found = compute_source(source, collections, measures, compute, settings)
-        if found is None:
+        outcome = compute_source(source, collections, measures, compute, settings)
+        if outcome is None:
             notes.append(f"{source}: none of its collections could be had")
         else:
-            outcomes.append(found)
+            outcomes.append(outcome)
     return outcomes, notes
 
 
@@ -92,30 +74,14 @@ def compute_source(
     compute: Compute,
     settings: Settings,
 ) -> Outcome | None:
-    """Compute what one source has the data for.
-
-    Parameters
-    ----------
-    source : str
-    collections : mapping of str to str or sequence of str
-        Data sets by the paper's name of the collection.
-    measures : mapping of str to sequence of str
-        By the paper's name of the collection.
-    compute : callable
-    settings : Settings
-
-    Returns
-    -------
-    Outcome or None
-        None when none of its collections can be had.
-    """
+    """Compute what one source has the data for."""
     scores, missing = gather_scores(collections, measures, settings)
     if not scores:
         return None
     outcome = compute(source, scores, settings)
     if source != ORIGINAL:
-        places = ", ".join(f"{name} = {one.collection}" for name, one in scores.items())
-        outcome.notes.insert(0, f"in place of the paper's: {places}")
+        standing = ", ".join(f"{name} = {each.collection}" for name, each in scores.items())
+        outcome.notes.insert(0, f"in place of the paper's: {standing}")
     if missing:
         outcome.lacks = list(missing)
         outcome.notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
@@ -123,44 +89,15 @@ def compute_source(
 
 
 def load_scores(names: str | Sequence[str], measures: Sequence[str], settings: Settings) -> metaeval.Scores:
-    """Return the scores of the first data set of a list that can be had, simulated where its name says so.
-
-    Parameters
-    ----------
-    names : str or sequence of str
-    measures : sequence of str
-    settings : Settings
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    MetaevalError
-        If none can be had, or one that is there cannot be read.
-    """
-    found = load_runs_or_scores(names, settings)
-    return found.sel(measures=list(measures)) if isinstance(found, metaeval.Scores) else metaeval.score(found, measures)
+    """Return the scores of the first data set of a list that can be had, simulated where its name says so."""
+    loaded = load_runs_or_scores(names, settings)
+    return (
+        loaded.sel(measures=list(measures)) if isinstance(loaded, metaeval.Scores) else metaeval.score(loaded, measures)
+    )
 
 
 def load_runs_or_scores(names: str | Sequence[str], settings: Settings) -> Any:
-    """Return the first data set of a list that can be had, as it is: runs with gold, or scores.
-
-    Parameters
-    ----------
-    names : str or sequence of str
-    settings : Settings
-
-    Returns
-    -------
-    ClassificationRuns, QuantificationRuns or Scores
-
-    Raises
-    ------
-    MetaevalError
-        If none can be had, or one that is there cannot be read.
-    """
+    """Return the first data set of a list that can be had, as it is: runs with gold, or scores."""
     tried = [names] if isinstance(names, str) else list(names)
     for number, name in enumerate(tried, start=1):
         try:
@@ -175,26 +112,7 @@ def load_runs_or_scores(names: str | Sequence[str], settings: Settings) -> Any:
 def gather_scores(
     sources: Mapping[str, str | Sequence[str]], measures: Mapping[str, Sequence[str]], settings: Settings
 ) -> tuple[dict[str, metaeval.Scores], dict[str, str]]:
-    """Return the scores of every collection of a source that can be had, and why the others cannot.
-
-    Parameters
-    ----------
-    sources : mapping of str to str or sequence of str
-        Data sets by the paper's name of the collection.
-    measures : mapping of str to sequence of str
-        By the paper's name of the collection.
-    settings : Settings
-
-    Returns
-    -------
-    scores : dict of str to Scores
-    missing : dict of str to str
-
-    Raises
-    ------
-    MetaevalError
-        If a collection is there but cannot be read: that is to be put right, not passed over.
-    """
+    """Return the scores of every collection of a source that can be had, and why the others cannot."""
     scores: dict[str, metaeval.Scores] = {}
     missing: dict[str, str] = {}
     for name, data in sources.items():
@@ -208,56 +126,30 @@ def gather_scores(
 def tabulate_collections(
     number: int, scores: Mapping[str, metaeval.Scores], printed: Mapping[str, Sequence[int]]
 ) -> metaeval.Table:
-    """Return which collections stand in the places of the paper's, and how large either is.
-
-    Parameters
-    ----------
-    number : int
-        The table's number in the paper.
-    scores : mapping of str to Scores
-        By the paper's name of the collection.
-    printed : mapping of str to sequence of int
-        Classes, topics and runs as printed.
-
-    Returns
-    -------
-    Table
-    """
-    rows = {name: [one.collection, len(one.topics), len(one.runs), *printed[name][1:]] for name, one in scores.items()}
+    """Return which collections stand in the places of the paper's, and how large either is."""
+    rows = {
+        name: [each.collection, len(each.topics), len(each.runs), *printed[name][1:]] for name, each in scores.items()
+    }
     columns = ["data here", "topics", "runs", "topics in print", "runs in print"]
     frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns)
     caption = f"Table {number}. The paper's collections and the data that stand in their places here."
-    data = ", ".join(f"{one.collection}@{one.sha256[:12]}" for one in scores.values())
+    data = ", ".join(f"{each.collection}@{each.sha256[:12]}" for each in scores.values())
     return metaeval.Table(frame, caption, f"collections | {data} | metaeval {metaeval.__version__}")
 
 
 def compare_collections(
     number: int, scores: Mapping[str, metaeval.Scores], printed: Mapping[str, Sequence[int]], relation: Relation
 ) -> list[Cell]:
-    """Return the numbers of topics and runs beside those printed.
-
-    Parameters
-    ----------
-    number : int
-        The table's number in the paper.
-    scores : mapping of str to Scores
-    printed : mapping of str to sequence of int
-    relation : str
-        See `cell`.
-
-    Returns
-    -------
-    list of Cell
-    """
+    """Return the numbers of topics and runs beside those printed."""
     cells = []
     for name, (_, topics, runs) in printed.items():
-        one = scores.get(name)
-        for column, said, value in (
-            ("topics", topics, one and len(one.topics)),
-            ("runs", runs, one and len(one.runs)),
+        stand_in = scores.get(name)
+        for column, size, value in (
+            ("topics", topics, stand_in and len(stand_in.topics)),
+            ("runs", runs, stand_in and len(stand_in.runs)),
         ):
-            data = "" if one is None else one.collection
-            cells.append(cell(f"Table {number}", name, column, said, value, data=data, relation=relation))
+            data = "" if stand_in is None else stand_in.collection
+            cells.append(cell(f"Table {number}", name, column, size, value, data=data, relation=relation))
     return cells
 
 

@@ -12,15 +12,6 @@ import metaeval
 def bold_larger(frame: pd.DataFrame) -> pd.DataFrame:
     """Mark the larger number of each pair of columns ``(…, "uni")`` and ``(…, "pop")``, as LQ 2021, Table 7, does.
 
-    Parameters
-    ----------
-    frame : DataFrame
-
-    Returns
-    -------
-    DataFrame
-        Of the same shape; cells hold "" or "bold".
-
     Examples
     --------
     >>> frame = pd.DataFrame([[3, 5], [2, 2]], columns=pd.MultiIndex.from_product([["NMD"], ["uni", "pop"]]))
@@ -37,18 +28,6 @@ def bold_larger(frame: pd.DataFrame) -> pd.DataFrame:
 
 def sign_alike(first: metaeval.Signature | str, others: Sequence[str], between: str = ", ") -> str:
     """Return the signature of a table that was computed for several collections in the same way.
-
-    Parameters
-    ----------
-    first : Signature or str
-        Of the first collection.
-    others : sequence of str
-        What the other collections are called.
-    between : str, optional
-
-    Returns
-    -------
-    str
 
     Examples
     --------

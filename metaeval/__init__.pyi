@@ -18,29 +18,22 @@ from .analyses.baseline_preference import (
     baseline_preference as baseline_preference,
 )
 from .analyses.citation import cite as cite
-from .analyses.coverage import (
-    Coverage as Coverage,
-    CoverageSweep as CoverageSweep,
-    UnanimousImprovement as UnanimousImprovement,
-    coverage as coverage,
-    coverage_sweep as coverage_sweep,
-    uir as uir,
-)
-from .analyses.discriminative_power import (
-    DiscriminativePower as DiscriminativePower,
-    discriminative_power as discriminative_power,
-)
+from .analyses.coverage import Coverage as Coverage, coverage as coverage
+from .analyses.coverage_sweep import CoverageSweep as CoverageSweep, coverage_sweep as coverage_sweep
+from .analyses.discriminative_power import discriminative_power as discriminative_power
 from .analyses.pooled_discriminative_power import (
     PooledDiscriminativePower as PooledDiscriminativePower,
     pooled_discriminative_power as pooled_discriminative_power,
 )
+from .analyses.power_result import DiscriminativePower as DiscriminativePower
 from .analyses.properties import Properties as Properties, properties as properties
+from .analyses.rank_result import RunRanks as RunRanks
 from .analyses.ranking_similarity import (
     RankingSimilarity as RankingSimilarity,
     ranking_similarity as ranking_similarity,
 )
 from .analyses.robustness import Robustness as Robustness, robustness as robustness
-from .analyses.run_ranks import RunRanks as RunRanks, run_ranks as run_ranks
+from .analyses.run_ranks import run_ranks as run_ranks
 from .analyses.sample_size import SampleSize as SampleSize, sample_size as sample_size
 from .analyses.significance_contradictions import (
     SignificanceContradictions as SignificanceContradictions,
@@ -55,6 +48,7 @@ from .analyses.split_half_consistency import (
     split_half_consistency as split_half_consistency,
 )
 from .analyses.topic_set_size import TopicSetSize as TopicSetSize, topic_set_size as topic_set_size
+from .analyses.unanimous_improvement import UnanimousImprovement as UnanimousImprovement, uir as uir
 from .comparison.new_measure import Comparison as Comparison, compare as compare
 from .data.annotations import Annotations as Annotations
 from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns

@@ -8,26 +8,18 @@ from contextvars import ContextVar
 
 _OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
 
-
 _LONGEST_MESSAGE, _LONGEST_LABEL = 1000, 200
 """Letters of a message, and of a label in it: labels come from files, which may hold anything."""
+
+_BREAKS = {letter: letter.encode("unicode_escape").decode() for letter in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
+
+_PLACES = ("run", "topic", "item", "measure")
+"""What a message names besides file and line, in this order."""
 
 
 def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
     r"""Return text in one line of bounded length: line breaks are spelled out, and the middle is left out.
 
-    Parameters
-    ----------
-    text : str
-    most : int, optional
-        Letters that it may have.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> print(shorten("run a\nb"), shorten("x" * 1000, 12))
     run a\nb xxxxxxxx…xxx
     """
@@ -37,15 +29,16 @@ def shorten(text: str, most: int = _LONGEST_MESSAGE) -> str:
     return "".join(_BREAKS.get(letter, letter) for letter in text) if not _BREAKS.keys().isdisjoint(text) else text
 
 
-_BREAKS = {letter: letter.encode("unicode_escape").decode() for letter in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"}
-
-
-class MetaevalError(ValueError):
-    """Base of every error metaeval raises on purpose; the command line prints it and exits with status 2."""
+class _OneLine(Exception):
+    """Something whose message is one line of bounded length, whatever the labels in it hold."""
 
     def __str__(self) -> str:
         """Return the message in one line of bounded length."""
         return shorten(super().__str__())
+
+
+class MetaevalError(_OneLine, ValueError):
+    """Base of every error metaeval raises on purpose; the command line prints it and exits with status 2."""
 
 
 class DataError(MetaevalError):
@@ -82,26 +75,20 @@ class DataError(MetaevalError):
         self.problem = problem
         self.file = None if file is None else str(file)
         self.line = line
-        self.run = run
-        self.topic = topic
-        self.item = item
-        self.measure = measure
+        self.run, self.topic, self.item, self.measure = run, topic, item, measure
         self.value = value
         self.hint = hint
         super().__init__(self._message())
 
     def _message(self) -> str:
-        place = "" if self.file is None else self.file
+        file = self.file or ""
         if self.line is not None:
-            place = f"{place}:{self.line}" if place else f"line {self.line}"
-        labels = ("run", "topic", "item", "measure")
-        named = [
-            f"{label} {shorten(str(value), _LONGEST_LABEL)}"
-            for label in labels
-            if (value := getattr(self, label)) is not None
+            file = f"{file}:{self.line}" if file else f"line {self.line}"
+        places = {name: getattr(self, name) for name in _PLACES}
+        labels = [
+            f"{name} {shorten(str(label), _LONGEST_LABEL)}" for name, label in places.items() if label is not None
         ]
-        parts = [part for part in (place, ", ".join(named), self.problem) if part]
-        message = ": ".join(parts)
+        message = ": ".join(part for part in (file, ", ".join(labels), self.problem) if part)
         return f"{message} ({self.hint})" if self.hint else message
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -128,12 +115,8 @@ class DatasetError(MetaevalError):
     """A data set is unknown, cannot be had, or does not match its checksum."""
 
 
-class MetaevalWarning(UserWarning):
+class MetaevalWarning(_OneLine, UserWarning):
     """Base of every warning metaeval gives; the command line prints them on stderr."""
-
-    def __str__(self) -> str:
-        """Return the message in one line of bounded length."""
-        return shorten(super().__str__())
 
 
 class UndefinedValueWarning(MetaevalWarning):
@@ -149,18 +132,8 @@ class DirectionWarning(MetaevalWarning):
 
 
 def visible(text: str) -> str:
-    r"""Return text with control characters spelled out, so that a name from a file cannot steer a terminal.
+    r"""Return text with control characters but line ends spelled out, so that a name cannot steer a terminal.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> print(visible("run" + chr(27) + "[31m"))
     run\x1b[31m
     """
@@ -170,18 +143,8 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return text as `visible` does, with line breaks spelled out too.
+    r"""Return text as `visible` does, with line ends spelled out too.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> print(one_line("reading a" + chr(10) + "b.csv"))
     reading a\nb.csv
     """
@@ -199,50 +162,27 @@ def format_list(labels: Sequence[str], most: int = 5) -> str:
     return shown if len(labels) <= most else f"{shown} and {len(labels) - most} more"
 
 
-def suggest_names(wanted: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+def suggest_names(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """Return a question that names what was probably meant, or an empty text: names that differ little, or begin so.
 
-    Parameters
-    ----------
-    wanted : str
-    known : iterable of str
-    cutoff : float, optional
-        How similar a name must be, from 0 to 1.
+    How similar a name must be is a number from 0 to 1.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> suggest_names("ndcg", ["AP", "nDCG@20"])
     'did you mean nDCG@20?'
     """
     by_lower: dict[str, str] = {}
-    for name in known:
-        by_lower.setdefault(name.lower(), name)
-    typed = wanted.strip().lower()
-    begun = [name for lower, name in by_lower.items() if typed and lower.startswith(typed)]
-    close = [by_lower[one] for one in difflib.get_close_matches(typed, by_lower, n=3, cutoff=cutoff)]
+    for candidate in known:
+        by_lower.setdefault(candidate.lower(), candidate)
+    typed = name.strip().lower()
+    begun = [candidate for lower, candidate in by_lower.items() if typed and lower.startswith(typed)]
+    close = [by_lower[lower] for lower in difflib.get_close_matches(typed, by_lower, n=3, cutoff=cutoff)]
     near = list(dict.fromkeys([*begun, *close]))[:3]
-    return f"did you mean {', '.join(shorten(name, _LONGEST_LABEL) for name in near)}?" if near else ""
+    return f"did you mean {', '.join(shorten(candidate, _LONGEST_LABEL) for candidate in near)}?" if near else ""
 
 
 def format_option(name: str, value: object = None) -> str:
     """Return an option as the user would type it: as an argument in Python, as a flag on the command line.
 
-    Parameters
-    ----------
-    name : str
-        The argument of the Python function.
-    value : object, optional
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> format_option("missing", "drop-topic")
     'missing=drop-topic'
     >>> _ = use_option_names({"missing": "--missing"})
@@ -259,13 +199,7 @@ def format_option(name: str, value: object = None) -> str:
 
 
 def use_option_names(flags: Mapping[str, str]) -> None:
-    """State how the command line spells the arguments of functions, for `format_option`.
-
-    Parameters
-    ----------
-    flags : mapping of str to str
-        Flags by argument name; empty for Python.
-    """
+    """State how the command line spells the arguments of functions, for `format_option`; empty for Python."""
     _OPTION_NAMES.set(dict(flags))
 
 

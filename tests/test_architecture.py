@@ -1,6 +1,7 @@
 """The shape of the house: imports go one way."""
 
 import ast
+import graphlib
 import os
 import subprocess
 import sys
@@ -146,3 +147,37 @@ def test_every_public_name_can_be_imported():
 
     for name in metaeval.__all__:
         assert getattr(metaeval, name) is not None
+
+
+def modules():
+    """Every module of the package and of the experiments with its file, by its full name."""
+    for folder in ("metaeval", "experiments"):
+        for path in sorted((HOUSE.parent / folder).rglob("*.py")):
+            yield ".".join(path.relative_to(HOUSE.parent).with_suffix("").parts).removesuffix(".__init__"), path
+
+
+def test_no_file_imports_in_a_circle():
+    files = dict(modules())
+    imports = {}
+    for name, path in files.items():
+        named = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                named |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            elif isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+        imports[name] = {other for other in named if other in files and other.count(".") and other != name}
+    graphlib.TopologicalSorter(imports).prepare()  # raises the circle that it finds
+
+
+BRANCHES = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.With, ast.comprehension)
+
+
+def test_no_function_has_more_than_twenty_branches():
+    for name, path in modules():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                inside = list(ast.walk(node))
+                joined = sum(len(part.values) - 1 for part in inside if isinstance(part, ast.BoolOp))
+                filters = sum(len(part.ifs) for part in inside if isinstance(part, ast.comprehension))
+                assert sum(isinstance(part, BRANCHES) for part in inside) + joined + filters < 20, (name, node.name)

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 import metaeval
-from experiments.acl2021 import audit, formulas, gold, on_print, subset, summary, verdicts
+from experiments.acl2021 import audit, claims, subset, words
+from experiments.acl2021.facts import Facts, Formulas, read_print, read_study
+from experiments.acl2021.study import PRINTED, STUDY, label_table, read_triangle
+from experiments.audits import list_failures
+from experiments.claims import FORMULAS, PRINT, bound, list_claims, tabulate_claims, try_claims
 from experiments.comparison import cell
 from experiments.outcome import Outcome, Settings
-from experiments.sources import compare_collections, compute_sources, find_relation, tabulate_collections
-from experiments.verdicts import look_at_all
-from metaeval.analyses.discriminative_power import draw_power_curves
+from experiments.sources import (
+    ORIGINAL,
+    SOURCES_ARE,
+    compare_collections,
+    compute_sources,
+    find_relation,
+    tabulate_collections,
+)
+from metaeval.analyses.power_result import draw_power_curves
 from metaeval.analyses.study import Study, study_collection
 
-STUDY, PRINTED = audit.STUDY, audit.PRINTED
 SOURCES = ["", *STUDY["sources"]]
+PICTURES = {"stc3": ("figure2",), "semeval2017-runs": ("figure1",)}
+COMPARED_ONLY = ("semeval", "stand-in")
+"""Sources too far from the paper's data for more than comparison.csv."""
+
 MEASURES = {name: STUDY[f"{kind}_order"] for name, kind in STUDY["collections"].items()}
 SIMILARITY = {
     "table2": ("Sem16T4C", "Sem17T4C"),
@@ -26,80 +40,59 @@ SIMILARITY = {
 }
 CONSISTENCY = {"table3": SIMILARITY["table2"], "table6": SIMILARITY["table5"], "table9": SIMILARITY["table8"]}
 FIGURES = {"figure1": SIMILARITY["table2"], "figure2": SIMILARITY["table5"], "figure3": SIMILARITY["table8"]}
-GOLD = "semeval"
-"""The source with the gold of all topics of SemEval's collections."""
-
-QUESTIONS = ("similarity", "consistency", "small_consistency", "power", "robust_power")
+QUESTIONS = ("similarity", "consistency", "small_consistency", "power")
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Reproduce Tables 1 to 9 and Figures 1 to 3 from every source, and audit the printed numbers.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    list of Outcome
-    """
-    audited = audit.compute_audit()
-    outcomes, notes = compute_sources("ACL 2021", STUDY, MEASURES, compute_tables, settings)
-    audited.notes += notes
-    audited.verdicts = [*on_print.apply_to_print(), *formulas.decide_formulas(), *formulas.list_untried()]
-    return [audited, *outcomes]
+    """Reproduce Tables 1 to 9 and Figures 1 to 3 from every source, try the claims, and audit the printed numbers."""
+    first = audit.compute_audit()
+    facts: dict[str, Facts | Formulas] = {f"{PRINT}: {name}": printed for name, printed in read_print().items()}
+    facts[FORMULAS] = Formulas()
+    outcomes, first.notes = compute_sources("ACL 2021", STUDY, MEASURES, partial(compute_tables, facts=facts), settings)
+    findings = try_claims(list_claims(claims), facts)
+    first.tables["claims"] = tabulate_claims(findings, "Claims of ACL 2021.", f"metaeval {metaeval.__version__}")
+    computed = {ORIGINAL, *(outcome.source for outcome in outcomes)}
+    first.lacks = [source for source in STUDY["nearest"] if source not in computed]
+    return [first, *outcomes]
 
 
-def ask_paper(scores: metaeval.Scores, seed: int, settings: Settings, questions: Sequence[str] = QUESTIONS) -> Study:
-    """Ask one collection what the paper asks.
-
-    Parameters
-    ----------
-    scores : Scores
-    seed : int
-    settings : Settings
-    questions : sequence of str, optional
-        Some of `QUESTIONS`.
-
-    Returns
-    -------
-    Study
-    """
-    return study_collection(
-        scores, questions=questions, n_trials=STUDY["n_trials"], n_permutations=STUDY["n_permutations"],
-        n_bootstrap=STUDY["n_bootstrap"], alpha=STUDY["alpha"], small=STUDY["size"], seed=seed, n_jobs=settings.n_jobs,
-    )  # fmt: skip
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page says beside tables: slips in print, what print implies, what the sources are."""
+    names = [data for collections in STUDY["sources"].values() for data in collections.values()]
+    names = [name for name in names if not name.startswith("acl2021-")]
+    return {
+        "slips": list_failures(audit.find_checks()),
+        "implications": list(audit.find_implications()),
+        "sources": [f"**{source}**: {SOURCES_ARE[source]}" for source in STUDY["sources"]],
+        "names": names,
+        "subset": next((outcome for outcome in outcomes if outcome.source == subset.SOURCE), None),
+    }
 
 
-def compute_tables(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
-    """Return the tables, figures, verdicts and comparison of one source.
-
-    Parameters
-    ----------
-    source : str
-    scores : dict of str to Scores
-        By the paper's name of the collection in whose place they stand.
-    settings : Settings
-
-    Returns
-    -------
-    Outcome
-    """
+def compute_tables(
+    source: str, scores: dict[str, metaeval.Scores], settings: Settings, facts: dict[str, Facts | Formulas]
+) -> Outcome:
+    """Return the tables, figures and comparison of one source, by the paper's names of collections, and add its facts."""
     outcome = Outcome("acl2021", source)
-    views = look_at_all(scores, partial(ask_paper, settings=settings), QUESTIONS, settings)
-    studies = {name: one.study for name, one in views.items()}
-    outcome.tables["table1"] = tabulate_collections(1, scores, PRINTED["table1"])
+    studies = {}
+    for name, collection in scores.items():
+        settings.say(collection.collection)
+        studies[name] = study_collection(
+            collection, questions=QUESTIONS, n_trials=STUDY["n_trials"], n_permutations=STUDY["n_permutations"],
+            n_bootstrap=STUDY["n_bootstrap"], alpha=STUDY["alpha"], small=STUDY["size"], seed=settings.seed,
+            n_jobs=settings.n_jobs,
+        )  # fmt: skip
+        if source not in COMPARED_ONLY and len(collection.runs) >= bound("fewest runs"):
+            facts[collection.collection] = read_study(name, studies[name])
     outcome.cells += compare_collections(1, scores, PRINTED["table1"], find_relation(source))
     _add_similarity(outcome, studies)
     _add_consistency(outcome, studies)
     _add_power(outcome, studies)
-    outcome.tables |= summary.tabulate_summaries(studies)
-    outcome.verdicts = verdicts.apply_to_collections(views, find_relation(source))
-    if source == GOLD:
-        data = {
-            name: STUDY["sources"][source][name] for name in scores if STUDY["collections"][name] == "classification"
-        }
-        outcome.verdicts += gold.judge_gold({name: settings.load(one) for name, one in data.items()})
+    if source in COMPARED_ONLY:
+        outcome.tables, outcome.figures = {}, {}
+        return outcome
+    outcome.tables["table1"] = tabulate_collections(1, scores, PRINTED["table1"])
+    outcome.tables |= words.tabulate_summaries(studies)
     if source == subset.SOURCE:
         subset.add_subset(outcome, settings)
     return outcome
@@ -109,14 +102,14 @@ def _add_similarity(outcome: Outcome, studies: dict[str, Study]) -> None:
     for table, names in SIMILARITY.items():
         for name in names:
             order = STUDY[f"{STUDY['collections'][name]}_order"]
-            found = studies[name].similarity if name in studies else None
+            similarity = studies[name].similarity if name in studies else None
             tau = None
-            if found is not None:
-                outcome.tables[f"{table}_{name.lower()}"] = found.to_table()
-                tau = found.to_frame()
-            for (one, two), printed in audit.read_triangle(PRINTED[table][name], order).items():
-                value = None if tau is None else float(tau.loc[one, two])  # type: ignore[arg-type]
-                _compare(outcome, audit.label_table(table), name, f"{one} and {two}", printed, value, studies, digits=3)
+            if similarity is not None:
+                outcome.tables[f"{table}/{name.lower()}"] = similarity.to_table()
+                tau = similarity.to_frame()
+            for (first, second), printed in read_triangle(PRINTED[table][name], order).items():
+                value = None if tau is None else float(tau.loc[first, second])  # type: ignore[arg-type]
+                _compare(outcome, label_table(table), name, f"{first} and {second}", printed, value, studies, digits=3)
 
 
 def _add_consistency(outcome: Outcome, studies: dict[str, Study]) -> None:
@@ -124,21 +117,21 @@ def _add_consistency(outcome: Outcome, studies: dict[str, Study]) -> None:
         for name in names:
             for split, question in (("full", "consistency"), ("ten", "small_consistency")):
                 printed = PRINTED[table][name][split]
-                found: metaeval.SplitHalfConsistency | None = getattr(studies.get(name), question, None)
+                consistency: metaeval.SplitHalfConsistency | None = getattr(studies.get(name), question, None)
                 # Two means of as many splits each, theirs and ours: four standard errors of their difference.
                 error, mean, marks = 0.0, {}, {}
-                if found is not None:
-                    outcome.tables[f"{table}_{name.lower()}_{split}"] = found.to_table()
-                    error = 4 * float(np.sqrt(2 * found.tau.var(axis=0).max() / len(found.tau)))
-                    mean = dict(zip(map(str, found.measures), found.means.tolist(), strict=True))
-                    marks = dict(zip(map(str, found.measures), found.outperforms.tolist(), strict=True))
-                item, row = audit.label_table(table), f"{name}, {split}"
-                for measure in (one for one in printed if one != "V_E2"):
+                if consistency is not None:
+                    outcome.tables[f"{table}/{name.lower()}_{split}"] = consistency.to_table()
+                    error = 4 * float(np.sqrt(2 * consistency.tau.var(axis=0).max() / len(consistency.tau)))
+                    mean = dict(zip(map(str, consistency.measures), consistency.means.tolist(), strict=True))
+                    marks = dict(zip(map(str, consistency.measures), consistency.outperforms.tolist(), strict=True))
+                item, row = label_table(table), f"{name}, {split}"
+                for measure in (label for label in printed if label != "V_E2"):
                     value, mark = mean.get(measure), marks.get(measure)
                     _compare(outcome, item, row, measure, printed[measure][0], value, studies, 3, error, name)
                     column = f"{measure} outperforms the worst"
                     _compare(outcome, item, row, column, printed[measure][1], mark, studies, 0, 0.0, name)
-                _compare_variance(outcome, table, name, split, found, studies)
+                _compare_variance(outcome, table, name, split, consistency, studies)
 
 
 def _compare_variance(
@@ -146,43 +139,43 @@ def _compare_variance(
     table: str,
     name: str,
     split: str,
-    found: metaeval.SplitHalfConsistency | None,
+    consistency: metaeval.SplitHalfConsistency | None,
     studies: dict[str, Study],
 ) -> None:
     """Compare V_E2, and the effect sizes that captions work out from it."""
     printed = PRINTED[table][name][split]["V_E2"]
-    value = None if found is None else found.residual_variance
+    value = None if consistency is None else consistency.residual_variance
     # Relative standard error of a variance: √(2 / degrees of freedom); four of the difference of two, theirs and ours.
-    relative = 0.0 if found is None else 8 / np.sqrt((len(found.tau) - 1) * (len(found.measures) - 1))
-    item, row = audit.label_table(table), f"{name}, {split}"
+    relative = 0.0 if consistency is None else 8 / np.sqrt((len(consistency.tau) - 1) * (len(consistency.measures) - 1))
+    item, row = label_table(table), f"{name}, {split}"
     _compare(outcome, item, row, "V_E2", printed, value, studies, 5, float(relative * (value or 0.0)), name)
     for where, collection, part, better, worse, size in PRINTED["effect_sizes"]["examples"]:
         if (where, collection, part) == (table, name, split):
             effect, error = None, 0.0
-            if found is not None:
-                names = [str(one) for one in found.measures]
-                effect = float(found.effect_sizes[names.index(better), names.index(worse)])
-                error = float(8 / np.sqrt(len(found.tau)) + relative / 2 * abs(effect))
+            if consistency is not None:
+                names = [str(measure) for measure in consistency.measures]
+                effect = float(consistency.effect_sizes[names.index(better), names.index(worse)])
+                error = float(8 / np.sqrt(len(consistency.tau)) + relative / 2 * abs(effect))
             _compare(outcome, item, row, f"effect size of {better} over {worse}", size, effect, studies, 2, error, name)
 
 
 def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
     for figure, names in FIGURES.items():
         powers = {name: studies[name].power for name in names if name in studies}
-        found = {name: power for name, power in powers.items() if power is not None}
-        if found:
-            titles = [studies[name].name for name in found]
-            outcome.figures[figure] = partial(draw_power_curves, list(found.values()), titles)
-        for name, power in found.items():
-            outcome.tables[f"{figure}_{name.lower()}"] = power.to_table()
+        computed = {name: power for name, power in powers.items() if power is not None}
+        if computed:
+            titles = [studies[name].name for name in computed]
+            outcome.figures[figure] = partial(draw_power_curves, list(computed.values()), titles)
+        for name, power in computed.items():
+            outcome.tables[f"{figure}/{name.lower()}"] = power.to_table()
         for name, printed in PRINTED[figure].items() if figure in PRINTED else ():
             numbers, errors = {}, {}
-            if name in found:
-                one = found[name]
-                measures = [str(measure) for measure in one.measures]
-                numbers = dict(zip(measures, one.significant.sum(axis=1).tolist(), strict=True))
+            if name in computed:
+                power = computed[name]
+                measures = [str(measure) for measure in power.measures]
+                numbers = dict(zip(measures, power.significant.sum(axis=1).tolist(), strict=True))
                 # Four standard errors of the difference of two such counts, theirs and ours.
-                errors = dict(zip(measures, (4 * np.sqrt(2) * one.mc_se).tolist(), strict=True))
+                errors = dict(zip(measures, (4 * np.sqrt(2) * power.mc_se).tolist(), strict=True))
             for measure, number in printed.items():
                 value, error = numbers.get(measure), errors.get(measure)
                 _compare(outcome, "Figure 2", name, measure, number, value, studies, monte_carlo=error)

@@ -1,32 +1,129 @@
-"""The words of Tables 4 and 7 from numbers, printed or computed, by the rules of `metaeval.analyses.grades`."""
+"""Tables 4 and 7: what the numbers say of every measure in one word each, by the rules of `metaeval.analyses.grades`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
+import pandas as pd
 
-from metaeval.analyses.grades import grade, group_measures, rate_consistency
+import metaeval
+from experiments.acl2021.study import PRINTED, STUDY
+from metaeval.analyses.grades import (
+    GOOD,
+    MARGIN,
+    POOR,
+    grade,
+    grade_power_results,
+    group_measures,
+    rate_consistency,
+    rate_consistency_results,
+)
+from metaeval.analyses.study import Study
+
+PLACES = {
+    "table4": ("classification", (("Sem16T4C", "Sem17T4C"),)),
+    "table7": ("quantification", (("DQ-A", "DQ-E", "DQ-S"), ("Sem16T4E", "Sem17T4E"))),
+}
+"""The kind of the measures, and which collections speak: the first of these sets that there is anything of."""
+
+PROPERTIES: dict[str, dict[str, tuple[str, ...]]] = {
+    "table4": {
+        "(I) order of classes": ("ordinal",),
+        "(II) constant runs": ("constant",),
+        "(III) imbalance": ("imbalance",),
+    },
+    "table7": {
+        "(I) order of classes": ("ordinal", "ordinal with mixed gold"),
+        "(II) symmetric": ("symmetric",),
+    },
+}
+"""The formal properties (see `metaeval.properties`) that stand for a column."""
+
+
+def tabulate_summaries(studies: Mapping[str, Study]) -> dict[str, metaeval.Table]:
+    """Return Tables 4 and 7, each where there is a collection of its kind."""
+    tables = {}
+    whole = {
+        name for name, entry in studies.items() if entry.consistency is not None and entry.small_consistency is not None
+    }
+    for table, (kind, choices) in PLACES.items():
+        names = next((available for entry in choices if (available := [name for name in entry if name in whole])), [])
+        if names:
+            words = _describe_measures(table, kind, [studies[name] for name in names])
+            used = ", ".join(f"{name} = {studies[name].name}" for name in names)
+            derived, printed = words.iloc[:, ::2], words.iloc[:, 1::2]
+            unlike = int((derived.map(lambda text: text.partition(" (")[0]).to_numpy() != printed.to_numpy()).sum())
+            caption = (
+                f"Table {table[-1]}. Every measure in words, by the rules of `metaeval compare`, from {used}; properties "
+                f"with the number of cases tried. Beside each word the printed one; {unlike} of {derived.size} differ. "
+                f"The paper does not give its rules: groups from a mean τ of {STUDY['group_tau']:g}, good and poor from a net "
+                f"of {GOOD:.2f} and −{-POOR:.2f}, and counts of pairs told apart from {100 * MARGIN:g} % are post hoc, "
+                "chosen with its tables in view."
+            )
+            signature = (
+                f"{studies[names[0]].require('consistency').signature}; the same for the other collections and splits"
+            )
+            tables[table] = metaeval.Table(words, caption, signature)
+    return tables
+
+
+def describe_properties(table: str, order: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return by column and measure whether the measure has the properties that stand for the column.
+
+    Examples
+    --------
+    >>> describe_properties("table7", ["NMD"])["(I) order of classes"]["NMD"].startswith("yes (")
+    True
+    """
+    columns = PROPERTIES[table]
+    checked = _try_properties(tuple(order), tuple(dict.fromkeys(name for names in columns.values() for name in names)))
+    return {
+        title: {measure: _describe(checked, measure, names) for measure in order} for title, names in columns.items()
+    }
+
+
+@cache
+def _try_properties(order: tuple[str, ...], names: tuple[str, ...]) -> metaeval.Properties:
+    return metaeval.properties(order, only=names)
+
+
+def _describe(checked: metaeval.Properties, measure: str, names: Sequence[str]) -> str:
+    checks = [check for name in names if (check := checked.get_check(measure, name)) is not None]
+    tried, failed = sum(check.cases for check in checks), sum(check.failed for check in checks)
+    if not failed:
+        return f"yes ({tried:,})"
+    mark = "in part" if any(check.holds for check in checks) else "no"
+    return f"{mark} ({failed:,} of {tried:,} fail)"
+
+
+def _describe_measures(table: str, kind: str, studies: Sequence[Study]) -> pd.DataFrame:
+    order: list[str] = STUDY[f"{kind}_order"]
+    tau = np.mean([study.require("similarity").to_frame().loc[order, order] for study in studies], axis=0)
+    splits = [split for study in studies for split in (study.consistency, study.small_consistency) if split is not None]
+    powers = [study.power for study in studies if study.power is not None]
+    by_column: dict[str, dict[str, str]] = {
+        **describe_properties(table, order),
+        "group": name_groups(tau, order, STUDY["group_tau"], STUDY["group_names"][kind]),
+        "consistency": _grade(splits[0].measures, rate_consistency_results(splits)),
+        "power": dict(zip(map(str, powers[0].measures), grade_power_results(powers), strict=True)),
+    }
+    names = pd.Index(list(PRINTED[table]), name="measure")
+    columns: dict[str, list[str]] = {}
+    for at, (title, derived) in enumerate(by_column.items()):
+        columns[title] = [derived[name] for name in names]
+        columns[f"{title}, printed"] = [PRINTED[table][name][at] for name in names]
+    return pd.DataFrame(columns, index=names)
+
+
+def _grade(measures: Sequence[metaeval.Measure], nets: np.ndarray) -> dict[str, str]:
+    return {str(measure): grade(net) for measure, net in zip(measures, nets.tolist(), strict=True)}
 
 
 def name_groups(tau: np.ndarray, order: Sequence[str], bound: float, names: Mapping[str, str]) -> dict[str, str]:
     """Return the group of every measure under the paper's names of groups.
-
-    Parameters
-    ----------
-    tau : ndarray, shape (measure, measure)
-        The mean τ over collections.
-    order : sequence of str
-        The measures.
-    bound : float
-        The least mean τ between two groups that are joined.
-    names : mapping of str to str
-        What the ``largest`` group, the ``second`` (any other of two or more) and a measure ``alone`` are called.
-
-    Returns
-    -------
-    dict of str to str
 
     Examples
     --------
@@ -45,17 +142,6 @@ def name_groups(tau: np.ndarray, order: Sequence[str], bound: float, names: Mapp
 
 def grade_printed_consistency(parts: Sequence[Mapping[str, Sequence[float]]], order: Sequence[str]) -> dict[str, str]:
     """Return good, fair or poor for every measure from printed mean τ's and marks.
-
-    Parameters
-    ----------
-    parts : sequence of mapping of str to (mean τ, k)
-        One for every collection and split; k: the measure significantly outperforms the worst k measures.
-    order : sequence of str
-        The measures.
-
-    Returns
-    -------
-    dict of str to str
 
     Examples
     --------

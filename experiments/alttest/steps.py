@@ -2,205 +2,192 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.alttest.figures import draw_ranks
-from experiments.alttest.resampling import Resampled, find_changes, resample_judges
-from experiments.alttest.verdicts import (
-    add_constant_judge,
-    count_beaten,
-    describe_findings,
-    find_best,
-    judge_constant,
-    judge_set,
-)
-from experiments.comparison import cell
+from experiments.alttest import claims
+from experiments.alttest.resampling import GOLDS, Differences, resample_judges
+from experiments.claims import list_claims, tabulate_claims, try_claims
+from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, load_groups, read_toml
-from experiments.page import format_list
-from metaeval.data.annotations import Annotations
+from metaeval.data.annotations import Annotations, GoldRule, choose_class
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")
 SETS = tuple(STUDY["sets"])
-SOURCES = ["", *SETS]
+SOURCES = [""]
 ITEM = "authors' notebook"
 
 
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """One set: its judges in the test, those and a constant one, and differences of judges by the gold's rule."""
+
+    tested: metaeval.AlternativeAnnotatorTest
+    with_constant: metaeval.AlternativeAnnotatorTest
+    by_gold: Mapping[GoldRule, Differences]
+
+    @property
+    def constant(self) -> str:
+        """The judge that always gives the same label."""
+        return self.with_constant.judges[-1]
+
+    @property
+    def differences(self) -> Differences:
+        """The differences that tables show."""
+        return self.by_gold[GOLDS[0]]
+
+
 def run(settings: Settings) -> list[Outcome]:
-    """Which judge is best on each set, by each measure, and does that hang on the measure?
-
-    Parameters
-    ----------
-    settings : Settings
-        ``quick`` looks at the two smallest sets.
-
-    Returns
-    -------
-    list of Outcome
-    """
-    together = Outcome("alttest", "")
+    """Which judge is best on each set, by each measure, and does that hang on the measure?"""
     missing: list[str] = []
-    single: dict[str, Outcome] = {}
-    columns: dict[str, pd.Series] = {}
-    constants: dict[str, dict[str, object]] = {}
-    contradictions: dict[str, dict[str, int]] = {}
-    resampled: dict[str, Resampled] = {}
-    signatures: list[metaeval.Signature] = []
     only = STUDY["quick"] if settings.quick else None
-    for name, given in load_groups(settings, {"sets": SETS}, missing, only):
+    judged: dict[str, Judged] = {}
+    for name, labels in load_groups(settings, {"sets": SETS}, missing, only):
         settings.say(f"alttest: {name}")
-        by_gold = resample_judges(
-            given,
-            STUDY["classification"],
-            STUDY["quantification"],
-            n_bootstrap=STUDY["n_bootstrap"],
-            seed=settings.seed,
+        judged[name] = compare_set(name, labels, settings)
+    outcome = Outcome("alttest", "", lacks=["all but two sets"] if settings.quick else missing)
+    if judged:
+        outcome.tables = tabulate_sets(judged, settings)
+        if outcome.lacks:
+            del outcome.tables["best"]  # a set is a column of it
+        outcome.cells = [each for name, result in judged.items() for each in compare_rates(name, result.tested)]
+        outcome.figures = {f"judges-{name}": result.tested.plot for name, result in judged.items()}
+        outcome.notes = [f"{name}: {note}." for name, result in judged.items() for note in result.tested.notes()]
+    return [outcome]
+
+
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page names: the data sets, how topics were resampled, and what came out of the first claim."""
+    table = outcomes[0].tables.get("claims") if outcomes else None
+    parts = []
+    if table is not None:
+        frame = table.frame.loc[[claims.measure_changes_best.sentence]]
+        by_outcome = frame.groupby("outcome", sort=False)["data"].agg(", ".join)
+        parts = [f"*{outcome}* on {names}" for outcome, names in by_outcome.items()]
+    return {"names": SETS, "study": STUDY, "changes": "; ".join(parts)}
+
+
+def compare_set(name: str, annotations: Annotations, settings: Settings) -> Judged:
+    """Test the judges of a set, with and without a constant one, and compare them by every measure."""
+    by_gold = resample_judges(
+        annotations, STUDY["classification"], STUDY["quantification"],
+        n_bootstrap=STUDY["n_bootstrap"], confidence=STUDY["confidence"], seed=settings.seed,
+    )  # fmt: skip
+    tested, with_constant = (
+        metaeval.alternative_annotator_test(
+            each, **STUDY["sets"][name], alpha=STUDY["alpha"], n_bootstrap=STUDY["n_bootstrap"],
+            confidence=STUDY["confidence"], seed=settings.seed,
         )
-        scores = next(iter(by_gold.values()))
-        found = scores.compare(STUDY["confidence"])
-        resampled[name] = scores
-        tested = _test(name, given, settings)
-        signatures.append(_sign(tested, settings))
-        single[name] = compute_tables(tested, scores, found, signatures[-1])
-        columns[name] = list_best(scores, found)
-        contradictions[name] = count_contradictions(scores, found)
-        together.verdicts.append(judge_set(name, by_gold, STUDY["confidence"], settings.seed))
-        constant, more = add_constant_judge(given)
-        with_constant = _test(name, more, settings)
-        together.verdicts.append(judge_constant(name, constant, with_constant))
-        constants[name] = describe_constant(constant, with_constant)
-    together.lacks = ["all but two sets"] if settings.quick else missing
-    together.verdicts.sort(key=lambda one: one.claim, reverse=True)
-    if not together.lacks:
-        _add_together(together, signatures, columns, constants, contradictions, resampled)
-    return [together, *single.values()]
+        for each in (annotations, add_constant_judge(annotations))
+    )  # fmt: skip
+    return Judged(tested, with_constant, by_gold)
 
 
-def _test(name: str, given: Annotations, settings: Settings) -> metaeval.AlternativeAnnotatorTest:
-    return metaeval.alternative_annotator_test(
-        given, **STUDY["sets"][name], alpha=STUDY["alpha"], n_bootstrap=STUDY["n_bootstrap"],
-        confidence=STUDY["confidence"], seed=settings.seed,
+def add_constant_judge(annotations: Annotations) -> Annotations:
+    """Return the annotations with one more judge, who always gives the label that people give most often."""
+    k = int(choose_class(annotations.votes.sum(axis=0)))
+    answers = np.zeros((1, *annotations.answers.shape[1:]), dtype=np.int64)
+    answers[..., k] = 1
+    return Annotations(
+        annotations.labels, np.concatenate([annotations.answers, answers]), annotators=annotations.annotators,
+        judges=(*annotations.judges, f"always-{annotations.classes[k]}"), items=annotations.items,
+        classes=annotations.classes, topics=annotations.topics, collection=annotations.collection,
     )  # fmt: skip
 
 
-def compute_tables(
-    tested: metaeval.AlternativeAnnotatorTest, scores: Resampled, found: pd.DataFrame, signature: metaeval.Signature
-) -> Outcome:
-    """Return the tables of one set, and the printed rates beside those computed here.
+def compare_rates(name: str, tested: metaeval.AlternativeAnnotatorTest) -> list[Cell]:
+    """Return the rates of a set beside those in print."""
+    rates = {"omega": tested.omega, "rho": tested.rho}
+    return [
+        cell(
+            ITEM, f"{name} {judge}", column, printed[column], float(values[tested.judges.index(judge)]),
+            data=name, digits=2,
+        )
+        for judge, printed in PRINTED[name].items()
+        for column, values in rates.items()
+    ]  # fmt: skip
 
-    Parameters
-    ----------
-    tested : AlternativeAnnotatorTest
-    scores : Resampled
-    found : DataFrame
-        From its `compare`.
-    signature : Signature
-        Of the scores.
 
-    Returns
-    -------
-    Outcome
-    """
-    name = tested.collection
-    outcome = Outcome("alttest", name)
-    outcome.tables["judges"] = tested.to_table()
-    outcome.figures["judges"] = tested.plot
-    outcome.notes = [f"{note}." for note in tested.notes()]
-    signs = np.array([metaeval.measure(one).sign if "ρ" not in one else 1 for one in scores.measures])
-    shown = pd.DataFrame((scores.values * signs).T, pd.Index(scores.measures, name="measure"), list(scores.judges))
-    best = pd.DataFrame("", shown.index, shown.columns)
-    for measure, judge in find_best(scores).items():
-        best.loc[measure, judge] = "bold"
-    caption = (
-        "Every judge by every measure, the best in bold: measures of classification on all items, with the label of most "
-        "people as gold; means over items of measures of quantification, with the shares of people's labels as gold; and ρ."
+def tabulate_sets(judged: Mapping[str, Judged], settings: Settings) -> dict[str, metaeval.Table]:
+    """Return all tables, the sets below or beside each other."""
+    first = next(iter(judged.values())).tested.signature
+    data = tuple(part for result in judged.values() for part in result.tested.signature.data)
+    n_measures = (
+        f"{len(STUDY['classification'])} of classification, {len(STUDY['quantification'])} of quantification, ρ"
     )
-    outcome.tables["scores"] = metaeval.Table(shown, caption, signature, marks=lambda _: best)
-    caption = (
-        "The difference of every two judges by every measure, turned so that higher is better, with simultaneous "
-        f"{STUDY['confidence']:.0%} intervals over topics, and which judge is better if its interval leaves 0 out."
-    )
-    outcome.tables["differences"] = metaeval.Table(found.set_index("measure"), caption, signature)
-    for judge, printed in PRINTED[name].items():
-        j = tested.judges.index(judge)
-        for column, value in (("omega", tested.omega[j]), ("rho", tested.rho[j])):
-            outcome.cells.append(
-                cell(ITEM, f"{name} {judge}", column, printed[column], float(value), data=name, digits=2)
-            )
-    return outcome
-
-
-def _sign(tested: metaeval.AlternativeAnnotatorTest, settings: Settings) -> metaeval.Signature:
-    own = (
-        (
-            "measures",
-            f"{len(STUDY['classification'])} of classification, {len(STUDY['quantification'])} of quantification, ρ",
-        ),
-        ("bootstrap", f"{STUDY['n_bootstrap']:,}"),
-        ("confidence", f"{STUDY['confidence']:g} (simultaneous)"),
-        ("seed", str(settings.seed)),
-    )
-    return metaeval.Signature("judges by measures", tested.signature.data, own, metaeval.__version__)
-
-
-def list_best(scores: Resampled, found: pd.DataFrame) -> pd.Series:
-    """Return by measure the best judge, and how many of the others it is surely better than.
-
-    Parameters
-    ----------
-    scores : Resampled
-    found : DataFrame
-
-    Returns
-    -------
-    Series
-    """
-    best = find_best(scores)
-    beaten, others = count_beaten(found, best), len(scores.judges) - 1
-    return pd.Series({name: f"{judge} ({beaten[name]} of {others})" for name, judge in best.items()})
-
-
-def count_contradictions(scores: Resampled, found: pd.DataFrame) -> dict[str, int]:
-    """Return on how many pairs of judges measures contradict each other, and how many pairs of measures do.
-
-    Parameters
-    ----------
-    scores : Resampled
-    found : DataFrame
-
-    Returns
-    -------
-    dict of str to int
-    """
-    changes = find_changes(found)
-    judges, measures = len(scores.judges), len(scores.measures)
-    return {
-        "pairs of judges": judges * (judges - 1) // 2,
-        "with a contradiction": len({frozenset((a, b)) for _, a, _, b in changes}),
-        "pairs of measures": measures * (measures - 1) // 2,
-        "that contradict each other": len({(first, second) for first, _, second, _ in changes}),
+    measured = (
+        ("measures", n_measures), ("bootstrap", f"{STUDY['n_bootstrap']:,}"),
+        ("confidence", f"{STUDY['confidence']:g} (simultaneous)"), ("seed", str(settings.seed)),
+    )  # fmt: skip
+    by_set = tuple(setting for setting in first.settings if setting[0] not in ("agreement", "epsilon"))
+    test = metaeval.Signature(first.analysis, data, by_set, first.version)
+    measures = metaeval.Signature("judges by measures", data, measured, first.version)
+    all_differences = {name: result.differences for name, result in judged.items()}
+    facts = {
+        name: claims.Facts(name, result.by_gold, result.with_constant, result.constant)
+        for name, result in judged.items()
     }
-
-
-def describe_constant(constant: str, tested: metaeval.AlternativeAnnotatorTest) -> dict[str, object]:
-    """Return how the constant judge does in the alternative annotator test.
-
-    Parameters
-    ----------
-    constant : str
-    tested : AlternativeAnnotatorTest
-
-    Returns
-    -------
-    dict
-    """
-    j = tested.judges.index(constant)
+    tables = {
+        "judges": (pd.concat({name: list_judges(result.tested) for name, result in judged.items()}, names=["set"]), test),
+        "best": (pd.DataFrame({name: list_best(each) for name, each in all_differences.items()}), measures),
+        "contradictions": (
+            pd.DataFrame({name: each.count_contradictions() for name, each in all_differences.items()}).T, measures
+        ),
+        "constant": (pd.DataFrame({name: describe_constant(result) for name, result in judged.items()}).T, test),
+        "scores": (pd.concat({name: list_scores(each) for name, each in all_differences.items()}, names=["set"]), measures),
+        "differences": (
+            pd.concat({name: each.to_frame() for name, each in all_differences.items()}, names=["set"]), measures
+        ),
+    }  # fmt: skip
+    for name in ("contradictions", "constant"):
+        tables[name][0].index.name = "set"
+    captions = STUDY["captions"]
+    digits = {"judges": 2, "constant": 2}
+    findings = try_claims(list_claims(claims), facts)
     return {
-        "label": constant.removeprefix("always-"),
+        name: metaeval.Table(frame, captions[name], signature, digits=digits.get(name, 3))
+        for name, (frame, signature) in tables.items()
+    } | {"claims": tabulate_claims(findings, captions["claims"], str(measures))}
+
+
+def list_judges(tested: metaeval.AlternativeAnnotatorTest) -> pd.DataFrame:
+    """Return the judges of a set by ρ, with how people's agreement was measured, and ε."""
+    frame = tested.to_table().frame.copy()
+    frame.insert(0, "agreement", tested.agreement)
+    frame.insert(1, "ε", tested.epsilon)
+    return frame
+
+
+def list_best(differences: Differences) -> pd.Series:
+    """Return by measure the best judge, and how many of the others it is surely better than."""
+    others = len(differences.judges) - 1
+    texts = [
+        f"{differences.judges[judge]} ({n_beaten} of {others})"
+        for judge, n_beaten in zip(differences.best, differences.n_beaten, strict=True)
+    ]
+    return pd.Series(texts, index=pd.Index(differences.measures, name="measure"))
+
+
+def list_scores(differences: Differences) -> pd.DataFrame:
+    """Return every judge by every measure, errors as errors again."""
+    signs = np.array([1 if "ρ" in name else metaeval.measure(name).sign for name in differences.measures])
+    index = pd.Index(differences.measures, name="measure")
+    return pd.DataFrame((differences.values * signs).T, index, list(differences.judges))
+
+
+def describe_constant(judged: Judged) -> dict[str, object]:
+    """Return how the constant judge does in the alternative annotator test."""
+    tested = judged.with_constant
+    j = tested.judges.index(judged.constant)
+    return {
+        "label": judged.constant.removeprefix("always-"),
         "ρ": float(tested.rho[j]),
         "ρ low": float(tested.rho_ends[0][j]),
         "ρ high": float(tested.rho_ends[1][j]),
@@ -209,38 +196,3 @@ def describe_constant(constant: str, tested: metaeval.AlternativeAnnotatorTest) 
         "judges": len(tested.judges) - 1,
         "judges below": int((tested.rho < tested.rho[j]).sum()),
     }
-
-
-def _add_together(
-    together: Outcome,
-    signatures: list[metaeval.Signature],
-    columns: dict[str, pd.Series],
-    constants: dict[str, dict[str, object]],
-    contradictions: dict[str, dict[str, int]],
-    resampled: dict[str, Resampled],
-) -> None:
-    (first, *_), data = signatures, tuple(part for one in signatures for part in one.data)
-    signature = metaeval.Signature(first.analysis, data, first.settings, first.version)
-    best = pd.DataFrame(columns).rename_axis("measure")
-    together.tables["best"] = metaeval.Table(
-        best,
-        "The best judge by every measure on every set, and how many of the other judges it is better than with intervals "
-        "that leave 0 out.",
-        signature,
-    )
-    constant = pd.DataFrame(constants).T.rename_axis("set")
-    together.tables["constant"] = metaeval.Table(
-        constant,
-        "A judge that always gives the label that people give most often, in the alternative annotator test, and how many of "
-        "the real judges have a smaller ρ.",
-        signature,
-        digits=2,
-    )
-    together.tables["contradictions"] = metaeval.Table(
-        pd.DataFrame(contradictions).T.rename_axis("set"),
-        "Contradictions: pairs of judges of which one is better by one measure and the other by another, both with intervals "
-        "that leave 0 out.",
-        signature,
-    )
-    together.figures["ranks"] = lambda: draw_ranks(resampled, signature)
-    together.texts["findings"] = format_list(describe_findings(best, together.verdicts, constant))

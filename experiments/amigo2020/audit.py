@@ -18,12 +18,7 @@ SAME = 1e-9
 
 
 def find_checks() -> Iterator[Check]:
-    """Yield every check of what the paper prints.
-
-    Yields
-    ------
-    Check
-    """
+    """Yield every check of what the paper prints."""
     yield from check_sums()
     yield from check_proof()
     yield from check_marks()

@@ -1,4 +1,4 @@
-"""The blog on CEM: two journals, and three pairs of data sets, with every filling of what its text leaves open."""
+"""The blog on CEM: its pairs of data sets, with every filling of what its text leaves open."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 import metaeval
 from experiments.outcome import read_toml
-from metaeval.measures.closeness import proximity
-from metaeval.show.drawing import sign_figure
-from metaeval.show.style import house_style
 from metaeval.stats.ordinal_cases import all_counts
 
 HERE = Path(__file__).parent
@@ -22,21 +18,12 @@ FIGURE1 = read_toml(HERE / "printed.toml")["figure1"]
 MEASURES: Mapping[str, str] = read_toml(HERE / "study.toml")["properties"]
 CLASSES: list[str] = BLOG["classes"]
 FILLED = "none empty", "classes may be empty"
-SHOWN = 5
-"""How many of the closest and of the farthest pairs of classes are drawn."""
-
 Pairs = tuple[np.ndarray, np.ndarray]
 """Confusion counts of the first and of the second data set, shape (filling, K, K) each."""
 
 
 def split_ends(least: int = 1) -> np.ndarray:
-    """Return the right distribution of Figure 1 with every split of its two outer classes, shape (split, K).
-
-    Parameters
-    ----------
-    least : int, optional
-        Items that either outer class has at least.
-    """
+    """Return the right distribution of Figure 1 with every split of its two outer classes, shape (split, K)."""
     ends = np.arange(least, FIGURE1["ends"] - least + 1)
     middle = np.broadcast_to(FIGURE1["middle"], (len(ends), len(FIGURE1["middle"])))
     return np.column_stack([ends, middle, FIGURE1["ends"] - ends])
@@ -118,8 +105,8 @@ def list_pairs() -> list[tuple[str, str, str, Pairs]]:
 
 
 def make_tables(signature: str) -> dict[str, metaeval.Table]:
-    """Return the tables of the blog: its pairs of data sets, the same for all measures, and closeness in two journals."""
-    return {"figure2": tabulate_figure2(signature), "blog": tabulate_blog(signature), "closeness": tabulate_closeness()}
+    """Return the tables of the blog: its pairs of data sets, and the same for all measures."""
+    return {"figure2": tabulate_figure2(signature), "blog": tabulate_blog(signature)}
 
 
 def tabulate_blog(signature: str) -> metaeval.Table:
@@ -158,57 +145,3 @@ def tabulate_figure2(signature: str) -> metaeval.Table:
         "class empty, each measure finds so."
     )
     return metaeval.Table(frame, caption, signature, digits=1)
-
-
-def tabulate_closeness() -> metaeval.Table:
-    """Return the closeness of every two classes in both journals, in S over all splits of its outer classes."""
-    rows = []
-    for name, gold in (("F", np.array([FIGURE1["left"]])), ("S", split_ends())):
-        closeness = proximity(gold)
-        found = []
-        for g, p in zip(*np.nonzero(~np.eye(len(CLASSES), dtype=bool)), strict=True):
-            low, high = (float(edge) for edge in (closeness[:, g, p].min(), closeness[:, g, p].max()))
-            provenance = "derived" if high - low < 1e-9 else "assumed"
-            found.append((name, CLASSES[p], CLASSES[g], low, high, provenance))
-        rows += sorted(found, key=lambda one: -one[4])
-    names = ["journal", "predicted", "gold", "lowest", "highest", "provenance"]
-    frame = pd.DataFrame(rows, columns=names).set_index("journal")
-    caption = (
-        "Informational closeness, in bits, of a predicted to a gold class (Eq. 1) in the paper's Figure 1, which the blog "
-        "calls journals F and S. The outer classes of S are not printed: lowest and highest over all "
-        f"{len(split_ends())} splits; assumed where the split matters."
-    )
-    return metaeval.Table(
-        frame, caption, f"closeness | Figure 1 as printed | metaeval {metaeval.__version__}", digits=2
-    )
-
-
-def draw_closeness() -> Figure:
-    """Draw the sizes of classes in two journals, and below the pairs of classes that are closest and farthest."""
-    even = split_ends()[len(split_ends()) // 2]
-    with house_style():
-        figure = Figure(figsize=(9.6, 6.2), layout="constrained")
-        grid = figure.subplots(2, 2, height_ratios=(2, 3))
-        for column, gold in enumerate((np.array(FIGURE1["left"]), even)):
-            top, below = grid[:, column]
-            closeness = proximity(gold)
-            places = zip(*np.nonzero(~np.eye(len(gold), dtype=bool)), strict=True)
-            pairs = sorted(((closeness[g, p], p, g) for g, p in places), reverse=True)
-            extremes = pairs[:SHOWN] + pairs[-SHOWN:]
-            top.bar(range(len(gold)), gold, color="#56B4E9")
-            top.set_xticks(range(len(gold)), CLASSES, fontsize=7)
-            top.set(title=BLOG["journals"]["titles"][column], ylabel="papers" if column == 0 else "")
-            top.grid(axis="x", visible=False)
-            values = [value for value, _, _ in extremes]
-            colours = ["#009E73"] * SHOWN + ["#D55E00"] * SHOWN
-            below.barh(range(2 * SHOWN), values, color=colours, height=0.7)
-            below.set_yticks(range(2 * SHOWN), [f"{CLASSES[p]} for {CLASSES[g]}" for _, p, g in extremes], fontsize=7)
-            below.invert_yaxis()
-            below.set_xlabel("closeness in bits: the closest and farthest pairs")
-            below.grid(axis="y", visible=False)
-            for row, value in enumerate(values):
-                below.annotate(
-                    f"{value:.2f}", (value, row), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7
-                )
-            below.set_xlim(right=1.15 * max(values))
-        return sign_figure(figure, "closeness | S split evenly: assumed")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.amigo2020 import audit, blog, verdicts_examples
+from experiments.amigo2020 import audit, blog
 from experiments.audits import tabulate_audit
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
@@ -23,36 +23,15 @@ MEASURES: Mapping[str, str] = read_toml(HERE / "study.toml")["properties"]
 
 
 def compute_examples(settings: Settings) -> Outcome:
-    """Compute the examples of the paper and of the blog; nothing of it is random and no data is needed.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    Outcome
-    """
+    """Compute the examples of the paper and of the blog; nothing of it is random and no data is needed."""
     settings.say("worked examples: Figures 1 and 3, Appendix B, the blog")
     signature = f"worked examples | inputs as printed | metaeval {metaeval.__version__}"
-    cells = {"figure1": compare_figure1(), "figure3": compare_figure3(), "appendix_b": compare_imbalance()}
     scores = score_statements()
-    found = Outcome("amigo2020", "examples", cells=[*(one for some in cells.values() for one in some)])
-    found.cells += compare_statements(scores)
-    captions = {
-        "figure1": "Figure 1 and §3.1: closeness of classes, printed and computed. Right: the same for every split of its "
-        "two outer classes.",
-        "figure3": "Figure 3: closeness of classes, sums of the confusion matrices, and scores of both systems.",
-        "appendix_b": "Appendix B, imbalance: the printed scores of two outputs with one mistake each. Cut off: print is "
-        "the computed number without its further digits.",
-    }
-    for name, caption in captions.items():
-        found.tables[name] = metaeval.Table(_tabulate_cells(cells[name]), caption, signature)
+    cells = [*compare_figure1(), *compare_figure3(), *compare_imbalance(), *compare_statements(scores)]
+    found = Outcome("amigo2020", "examples", cells=cells)
     found.tables["appendix_b_all"] = tabulate_statements(scores, signature)
     found.tables |= blog.make_tables(signature)
     found.tables["audit"] = tabulate_audit("Amigó et al. 2020", audit.find_checks(), "audit of amigo2020/printed.toml")
-    found.figures["closeness"] = blog.draw_closeness
-    found.verdicts = verdicts_examples.judge_examples(scores)
     return found
 
 
@@ -125,13 +104,7 @@ def stretch(labels: Sequence[int], f: Mapping[str, int]) -> list[int]:
 
 
 def score_statements() -> pd.DataFrame:
-    """Return both scores of the examples of Appendix B and §4.1 by every measure of Table 2, higher being better.
-
-    Returns
-    -------
-    DataFrame
-        One row per row of Table 2; columns (example, "first" or "second").
-    """
+    """Return both scores of the examples of Appendix B and §4.1 by every measure of Table 2, higher being better."""
     pairs = {}
     for name in ("monotonicity", "imbalance"):
         example = APPENDIX[name]
@@ -207,17 +180,3 @@ def tabulate_statements(scores: pd.DataFrame, signature: str) -> metaeval.Table:
         "invariant one =, one that satisfies imbalance >. Bold: not what Appendix B or Table 2 says of the measure."
     )
     return metaeval.Table(frame, caption, signature, marks=lambda _: words)
-
-
-def _tabulate_cells(cells: Sequence[Cell]) -> pd.DataFrame:
-    rows = [(one.row, one.column, one.printed, one.reproduced, one.verdict, _is_cut_off(one)) for one in cells]
-    names = ["case", "quantity", "printed", "computed", "verdict", "cut off"]
-    frame = pd.DataFrame(rows, columns=names, index=pd.Index([one.item for one in cells], name="where"))
-    return frame if frame["cut off"].any() else frame.drop(columns="cut off")
-
-
-def _is_cut_off(one: Cell) -> str:
-    """Say "yes" where print differs but is the computed number cut off after the printed digits."""
-    unit = 2 * one.tolerance
-    cut = one.verdict == "differs" and one.reproduced is not None and 0 <= one.reproduced - one.printed < unit
-    return "yes" if cut else ""

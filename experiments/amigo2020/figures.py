@@ -22,25 +22,7 @@ def draw_against_print(
     within: float,
     signature: str,
 ) -> Figure:
-    """Draw every cell of Table 3: printed across, reproduced upwards, one panel for each way of reading print.
-
-    Parameters
-    ----------
-    found : ndarray, shape (row, column)
-        Means over seeds.
-    printed : dict of str to ndarray, shape (row, column)
-        By the title of the panel.
-    columns : sequence of str
-    outlined : sequence of int
-        Rows whose marks get a black edge.
-    within : float
-        Half the width of the band around agreement.
-    signature : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw every cell of Table 3: printed across, reproduced upwards, one panel for each way of reading print."""
     with house_style():
         figure = Figure(figsize=(4.4 * len(printed) + 0.6, 4.6), layout="constrained")
         low, high = 0.64, 0.97

@@ -11,13 +11,9 @@ import numpy as np
 import pandas as pd
 
 import metaeval
-from experiments.amigo2020 import verdicts_real
-from experiments.bounds import BOUNDS
 from experiments.classifiers import is_kept
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
-from experiments.verdicts import BASELINES
-from metaeval.analyses.diagnostics import choose_runs
 from metaeval.data.parts import join_topics
 from metaeval.datasets import dataset
 from metaeval.errors import PolicyWarning, UndefinedValueWarning
@@ -36,75 +32,28 @@ BY_ITEM = ("judgements", "polarity")
 """Readers that deal items to parts themselves."""
 
 
-def compute_real(settings: Settings) -> list[Outcome]:
-    """Compute coverage and robustness on whatever collections can be had.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    list of Outcome
-        The paper's own collections, of which none can be downloaded, and the ones that stand in for them.
-    """
-    original, in_kind = _compute_original(settings), _compute_in_kind(settings)
-    if original.is_empty and in_kind.tables:
-        in_kind.verdicts += verdicts_real.list_untried()
-    return [original, in_kind]
+def compute_real(settings: Settings) -> tuple[list[Outcome], pd.DataFrame | None]:
+    """Return the paper's own collections and those in kind, and differences of coverage on LLMJudge with its topics."""
+    original = _compute_original(settings)
+    in_kind, gaps = _compute_in_kind(settings)
+    return [original, in_kind], gaps
 
 
 def _compute_original(settings: Settings) -> Outcome:
-    found: dict[str, metaeval.Scores] = {}
-    looks: dict[str, verdicts_real.Look] = {}
+    scored: dict[str, metaeval.Scores] = {}
     missing = []
     for column, name in STUDY["collections"].items():
         try:
-            dealt = _deal(settings, name, parts=None if name == "replab2013" else KIND["parts"])
+            scored[column] = _score_collection(settings, name, parts=None if name == "replab2013" else KIND["parts"])
         except metaeval.MetaevalError:
             missing.append(name)
-        else:
-            found[column], looks[column] = dealt[settings.seed], look_at(dealt)
-    outcome = Outcome("amigo2020", "original", cells=_compare(found))
-    if found:
-        outcome.tables["table3"] = _tabulate_coverages(found)
-        outcome.verdicts = verdicts_real.judge_collections(looks, ROWS, "the paper's collections")
+    outcome = Outcome("amigo2020", "original", cells=_compare(scored))
+    if scored:
+        outcome.tables["table3"] = _tabulate_coverages(scored)
     if missing:
         outcome.notes = [f"not public, to be put in place by hand: {', '.join(missing)}"]
-        outcome.lacks = missing if found else []
+        outcome.lacks = missing if scored else []
     return outcome
-
-
-def look_at(by_seed: Mapping[int, metaeval.Scores]) -> verdicts_real.Look:
-    """Return coverage and robustness of a collection, dealt to parts in several ways, and with other runs.
-
-    Parameters
-    ----------
-    by_seed : mapping of int to Scores
-        By the seed that items are dealt with; one only where topics are the collection's own.
-
-    Returns
-    -------
-    Look
-    """
-    seed, scores = next(iter(by_seed.items()))
-    kept = [run for run in scores.runs if not any(part in run for part in BASELINES)]
-    distinct, _ = choose_runs(scores, True)
-    others: dict[str, metaeval.Scores | str] = {}
-    for name, runs, same in (
-        ("without baselines", kept, "it has none"),
-        ("on distinct runs", distinct.runs, "all are distinct"),
-    ):
-        others[name] = same if len(runs) == len(scores.runs) else scores.sel(runs=list(runs))
-    gaps = None
-    if len(by_seed) == 1:  # topics of its own: an interval over them can be had
-        gaps = metaeval.coverage(scores, reference=STUDY["reference"], seed=seed).compare_coverage()
-    return verdicts_real.Look(
-        {one: cover(dealt) for one, dealt in by_seed.items()},
-        {name: one if isinstance(one, str) else cover(one) for name, one in others.items()},
-        {one: robust(dealt) for one, dealt in by_seed.items()},
-        gaps,
-    )
 
 
 def cover(scores: metaeval.Scores) -> np.ndarray:
@@ -130,12 +79,11 @@ def _compare(found: Mapping[str, metaeval.Scores]) -> list[Cell]:
     return cells
 
 
-def _compute_in_kind(settings: Settings) -> Outcome:
+def _compute_in_kind(settings: Settings) -> tuple[Outcome, pd.DataFrame | None]:
     outcome = Outcome("amigo2020", "in_kind", tolerance=KIND["tolerance"])
-    found: dict[str, metaeval.Scores] = {}
+    scored: dict[str, metaeval.Scores] = {}
     wanted = [(name, name, None) for name in KIND["topics"]]
     wanted += [(f"{name} in {KIND['parts']} parts", name, KIND["parts"]) for name in KIND["pooled"]]
-    looks: dict[str, verdicts_real.Look] = {}
     missing = []
     for label, name, parts in wanted:
         if not settings.full and name.startswith("ordinal-") and (settings.quick or not is_kept(name)):
@@ -143,24 +91,17 @@ def _compute_in_kind(settings: Settings) -> Outcome:
             continue
         settings.say(f"coverage in kind: {label}")
         try:
-            dealt = _deal(settings, name, parts=parts)
+            scored[label] = _score_collection(settings, name, parts=parts)
         except metaeval.MetaevalError as error:
             missing.append(f"{label} ({error})")
-        else:
-            found[label], looks[label] = dealt[settings.seed], look_at(dealt)
     if missing:  # means over collections are other ones
-        outcome.reduced = f"{len(found)} of {len(wanted)} collections"
+        outcome.reduced = f"{len(scored)} of {len(wanted)} collections"
         outcome.notes.append(f"without {missing[0]}{' and others' * (len(missing) > 1)}")
-    if not found:
-        return outcome
-    outcome.tables["coverage"] = _tabulate_coverages(found)
-    outcome.tables["robustness"] = _tabulate_robustness(found)
-    outcome.verdicts = [
-        *verdicts_real.judge_collections(looks, ROWS, "all in kind"),
-        *verdicts_real.judge_print(PRINTED["real"]),
-        *verdicts_real.judge_printed_robustness(PRINTED["robustness"]),
-    ]
-    first, scores = next(iter(found.items()))
+    if not scored:
+        return outcome, None
+    outcome.tables["coverage"] = _tabulate_coverages(scored)
+    outcome.tables["robustness"] = _tabulate_robustness(scored)
+    first, scores = next(iter(scored.items()))
     whole = metaeval.coverage(scores, reference=STUDY["reference"], seed=settings.seed)
     sweep = metaeval.coverage_sweep(scores, candidates=KIND["sweep"])
     outcome.tables[f"coverage_{first}"] = whole.to_table()
@@ -173,13 +114,7 @@ def _compute_in_kind(settings: Settings) -> Outcome:
         "classifiers on the ordinal sets, whose topics are random groups of items"
     )
     outcome.notes.append(describe_constant(outcome.tables["coverage"].frame))
-    return outcome
-
-
-def _deal(settings: Settings, name: str, *, parts: int | None) -> dict[int, metaeval.Scores]:
-    """Return the scores of a collection by the seed that its items are dealt with; one seed for topics of its own."""
-    seeds = range(settings.seed, settings.seed + (1 if parts is None else int(BOUNDS["seeds"].value)))
-    return {one: _score_collection(replace(settings, seed=one), name, parts=parts) for one in seeds}
+    return outcome, whole.compare_coverage() if first == KIND["topics"][0] else None
 
 
 def _score_collection(settings: Settings, name: str, *, parts: int | None) -> metaeval.Scores:
@@ -221,17 +156,7 @@ def _tabulate_robustness(found: Mapping[str, metaeval.Scores]) -> metaeval.Table
 
 
 def describe_constant(frame: pd.DataFrame) -> str:
-    """Say what Spearman's value for constant runs does to its coverage, from the table of coverages.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One column per collection.
-
-    Returns
-    -------
-    str
-    """
+    """Say what Spearman's value for constant runs does to its coverage, from the table of coverages."""
     one, zero = (frame.loc[row].to_numpy(dtype=float) for row in (STUDY["shown"]["Spearman"], next(iter(BESIDE))))
     gap = zero - one
     return (

@@ -32,18 +32,7 @@ SAME = 1e-9
 
 
 def try_reason(name: str, measure: str) -> Tried:
-    """Return in how many cases what a reason says of a measure is so.
-
-    Parameters
-    ----------
-    name : str
-        One of `REASONS`.
-    measure : str
-
-    Returns
-    -------
-    list of (str, int, int)
-    """
+    """Return in how many cases what a reason says of a measure is so."""
     return REASONS[name](measure)
 
 
@@ -65,13 +54,7 @@ def list_golds(n_classes: int) -> np.ndarray:
 
 
 def find_gaps(measure: str, n_classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return how much better the mistake in the larger class is than that in the smaller one, with both runs.
-
-    Returns
-    -------
-    gaps : ndarray, shape (case,)
-    large, small : ndarray, shape (case, K, K)
-    """
+    """Return how much better the mistake in the larger class is than that in the smaller one, with both runs."""
     large, small = misplaced_in_the_middle(list_golds(n_classes))
     found = metaeval.measure(measure)
     return found.sign * (found.evaluate(large)[0] - found.evaluate(small)[0]), large, small

@@ -29,17 +29,7 @@ POLICIES = {
 
 
 def compute_replab(settings: Settings) -> Outcome:
-    """Describe the gold, and score its system and the runs that always answer one class.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    Outcome
-        Empty where the files cannot be had.
-    """
+    """Describe the gold, and score its system and the runs that always answer one class."""
     outcome = Outcome("amigo2020", SOURCE)
     try:
         found, skipped = load_policies(settings)
@@ -78,22 +68,7 @@ def compute_replab(settings: Settings) -> Outcome:
 
 
 def load_policies(settings: Settings) -> tuple[dict[str, metaeval.ClassificationRuns], list[str]]:
-    """Return the counts of the system under each of `POLICIES`, and which lines of its file were skipped.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    runs : dict of str to ClassificationRuns
-    skipped : list of str
-
-    Raises
-    ------
-    DatasetError
-        If the files cannot be had.
-    """
+    """Return the counts of the system under each of `POLICIES`, and which lines of its file were skipped."""
     chosen = dataset(NAME)
     files = fetch(chosen, folder=settings.data)
     gold = evall.read_gold(files[chosen.gold])
@@ -114,17 +89,7 @@ def load_policies(settings: Settings) -> tuple[dict[str, metaeval.Classification
 
 
 def keep_answered(labels: Labels, other: Labels, classes: tuple[str, ...]) -> Labels:
-    """Return the items that have one of the classes in another file too.
-
-    Parameters
-    ----------
-    labels, other : Labels
-    classes : tuple of str
-
-    Returns
-    -------
-    Labels
-    """
+    """Return the items that have one of the classes in another file too."""
     keys = zip(other.topics, other.items, strict=True)
     there = {key for key, label in zip(keys, other.labels, strict=True) if label in classes}
     keep = [row for row, key in enumerate(zip(labels.topics, labels.items, strict=True)) if key in there]
@@ -133,17 +98,7 @@ def keep_answered(labels: Labels, other: Labels, classes: tuple[str, ...]) -> La
 
 
 def describe_gold(gold: np.ndarray, classes: tuple[str, ...]) -> pd.DataFrame:
-    """Return the shares of classes: all companies together, and how they vary from company to company.
-
-    Parameters
-    ----------
-    gold : ndarray of int, shape (topic, class)
-    classes : tuple of str
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Return the shares of classes: all companies together, and how they vary from company to company."""
     shares = gold / gold.sum(axis=1, keepdims=True)
     rows = {
         "all companies together": gold.sum(axis=0) / gold.sum(),
@@ -155,34 +110,14 @@ def describe_gold(gold: np.ndarray, classes: tuple[str, ...]) -> pd.DataFrame:
 
 
 def tabulate_closeness(gold: np.ndarray, classes: tuple[str, ...]) -> pd.DataFrame:
-    """Return CEM_ORD's closeness of every answer to every gold class, from the gold of all companies.
-
-    Parameters
-    ----------
-    gold : ndarray of int, shape (topic, class)
-    classes : tuple of str
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Return CEM_ORD's closeness of every answer to every gold class, from the gold of all companies."""
     return pd.DataFrame(
         proximity(gold.sum(axis=0)), index=pd.Index(classes, name="gold"), columns=[f"answer {one}" for one in classes]
     )
 
 
 def tabulate_scores(found: Mapping[str, metaeval.ClassificationRuns]) -> pd.DataFrame:
-    """Return the scores of the system under each policy, and of constant runs, by the measures of Table 3.
-
-    Parameters
-    ----------
-    found : mapping of str to ClassificationRuns
-        By policy.
-
-    Returns
-    -------
-    DataFrame
-    """
+    """Return the scores of the system under each policy, and of constant runs, by the measures of Table 3."""
     columns = {}
     for policy, runs in found.items():
         columns[f"system, {policy}, together"] = _score(_pool(runs))[0]
@@ -195,17 +130,7 @@ def tabulate_scores(found: Mapping[str, metaeval.ClassificationRuns]) -> pd.Data
 
 
 def score_as_published(whole: metaeval.ClassificationRuns, answered: metaeval.ClassificationRuns) -> float:
-    """Return the mean CEM_ORD of the system where items without an answer have no closeness, as in the authors' code.
-
-    Parameters
-    ----------
-    whole, answered : ClassificationRuns
-        Of all items, and of those with an answer, on the same topics.
-
-    Returns
-    -------
-    float
-    """
+    """Return the mean CEM_ORD of the system where items without an answer have no closeness, as in the authors' code."""
     close = proximity(whole.gold)
     reached = (close * answered.counts[0]).sum(axis=(-2, -1))
     perfect = (np.diagonal(close, axis1=-2, axis2=-1) * whole.gold).sum(axis=-1)

@@ -17,13 +17,12 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 import metaeval
-from experiments.amigo2020 import verdicts_synthetic
 from experiments.amigo2020.figures import draw_against_print
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, read_toml
 from experiments.simulate.synthetic import synthetic_runs
 from metaeval.errors import UndefinedValueWarning
-from metaeval.show.table import NOTHING
+from metaeval.show.cells import NOTHING
 
 HERE = Path(__file__).parent
 STUDY = read_toml(HERE / "study.toml")
@@ -37,9 +36,6 @@ COLUMNS = list(STUDY["columns"])
 AS_LABELLED = np.array([PRINTED["synthetic"][row] for row in ROWS])
 CLOSE = 0.03
 """How near a cell has to be to count as met."""
-
-CENTRE = 4
-"""The class at the centre of the gold, which the paper calls the majority class."""
 
 DEVIATIONS = 3
 """Standard deviations over seeds by which one printed draw may be away from the mean."""
@@ -80,23 +76,7 @@ def compute_coverages(
     measures: dict[str, str] | None = None,
     without: Sequence[str] = (),
 ) -> np.ndarray:
-    """Simulate once and return the coverage of every measure in every column.
-
-    Parameters
-    ----------
-    seed : int
-    runs : dict, optional
-        Choices of `synthetic_runs` other than its defaults.
-    measures : dict, optional
-        Rows of Table 3 of which another measure is taken. Where it is a reference measure, the reference changes too.
-    without : sequence of str, optional
-        Runs that no column has.
-
-    Returns
-    -------
-    ndarray, shape (row, column)
-        Rows of the paper, then those beside it.
-    """
+    """Simulate once and return the coverage of every measure in every column."""
     taken = {**STUDY["measures"], **(measures or {})}
     reference = [taken[row] for row in ROWS if STUDY["measures"][row] in STUDY["reference"]]
     scores = _scores(seed, tuple((runs or {}).items())).sel(measures=[*taken.values(), *_list_beside(taken)])
@@ -123,40 +103,8 @@ def _scores(seed: int, choices: tuple[tuple[str, Any], ...]) -> metaeval.Scores:
         return metaeval.score(synthetic_runs(seed, **dict(choices)), list(wanted))
 
 
-def describe_runs(seed: int) -> verdicts_synthetic.Runs:
-    """Return what §5.3 says things of, of one simulation.
-
-    Parameters
-    ----------
-    seed : int
-
-    Returns
-    -------
-    Runs
-    """
-    scores = _scores(seed, ()).sel(measures=list(STUDY["measures"].values()))
-    means = pd.DataFrame(scores.values.mean(axis=1), index=list(scores.runs), columns=ROWS)
-    for row, measure in zip(ROWS, scores.measures, strict=True):
-        means[row] *= measure.sign
-    gold = synthetic_runs(seed, kinds=["maj"], ratios=[0.0]).counts[0].sum(axis=-1)
-    centred = float((gold[:, CENTRE - 1] == gold.max(axis=1)).mean())
-    right = gold[:, :, np.newaxis] * np.eye(gold.shape[1], dtype=np.int64)
-    return verdicts_synthetic.Runs(
-        means, centred, float(metaeval.measure(STUDY["measures"]["Kendall"]).score(right).mean())
-    )
-
-
-def compute_synthetic(settings: Settings) -> Outcome:
-    """Run the whole study: both comparisons, the paper's claims and, unless quick, other readings.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    Outcome
-    """
+def compute_synthetic(settings: Settings) -> tuple[Outcome, np.ndarray]:
+    """Return what came out and the coverages, shape (seed, row, column); unless quick, of other readings too."""
     seeds = range(settings.seed, settings.seed + STUDY["seeds"])
     readings = {"this reading": {}} | ({} if settings.quick else STUDY["readings"])
     settings.say(f"Table 3, synthetic half: {len(seeds)} seeds, {len(readings)} readings")
@@ -172,24 +120,16 @@ def compute_synthetic(settings: Settings) -> Outcome:
     outcome.cells = compare_with_print(found, AS_LABELLED)
     outcome.tables["table3"] = tabulate_cells(outcome.cells, found, signature)
     outcome.tables["table3_wide"] = tabulate_wide(everything["this reading"], signature)
-    outcome.tables["claims"] = tabulate_claims(found, signature)
+    outcome.tables["by_column"] = tabulate_columns(found, signature)
     outcome.notes = describe_exchange(outcome.cells, found)
     panels = {"rows as labelled": AS_LABELLED, f"rows {' and '.join(STUDY['exchanged'])} exchanged": EXCHANGED}
     rows = [ROWS.index(row) for row in STUDY["exchanged"]]
     outcome.figures["table3"] = partial(draw_against_print, found.mean(axis=0), panels, COLUMNS, rows, CLOSE, signature)
-    outcome.verdicts = verdicts_synthetic.judge_synthetic(
-        others, AS_LABELLED, [describe_runs(seed) for seed in seeds], ROWS, COLUMNS
-    )
     if settings.quick:
         outcome.lacks = ["other readings"]
     else:
         outcome.tables["readings"] = tabulate_fits(others, signature)
-        ties = others[STUDY["all_ties"]]
-        outcome.tables["all_ties"] = tabulate_wide(
-            everything[STUDY["all_ties"]], signature, named="CEM_ORD with all ties (Eq. 1 read literally)"
-        )
-        outcome.tables["claims_all_ties"] = tabulate_claims(ties, signature)
-    return outcome
+    return outcome, found
 
 
 def cover_readings(seed: int, readings: Mapping[str, Mapping[str, Any]]) -> dict[str, np.ndarray]:
@@ -233,7 +173,7 @@ def describe_exchange(cells: Sequence[Cell], found: np.ndarray) -> list[str]:
     ]
 
 
-def tabulate_wide(found: np.ndarray, signature: str, *, named: str = "") -> metaeval.Table:
+def tabulate_wide(found: np.ndarray, signature: str) -> metaeval.Table:
     """Return the table as the paper lays it out: the mean over seeds, and the printed number with rows exchanged.
 
     Below the rows of the paper those that print does not have.
@@ -253,7 +193,7 @@ def tabulate_wide(found: np.ndarray, signature: str, *, named: str = "") -> meta
         f"Table 3, synthetic half: mean coverage over {len(found)} seeds beside the printed one (rows "
         f"{' and '.join(STUDY['exchanged'])} exchanged, post hoc); the best of a column in bold. "
         "Spearman, constant: what a run that always returns one class scores, of which "
-        f"print says nothing.{' ' * bool(named)}{named}"
+        "print says nothing."
     )
     return metaeval.Table(frame, caption, signature, digits=2, marks=lambda _: words)
 
@@ -287,7 +227,7 @@ def tabulate_fits(found: dict[str, np.ndarray], signature: str) -> metaeval.Tabl
     return metaeval.Table(frame, caption, signature)
 
 
-def tabulate_claims(found: np.ndarray, signature: str) -> metaeval.Table:
+def tabulate_columns(found: np.ndarray, signature: str) -> metaeval.Table:
     """Return, for every column, what the paper says of CEM_ORD and in how many seeds it came out."""
     own, flat = ROWS.index("CEM_ORD"), ROWS.index("CEM_ORD flat")
     reference = [r for r, row in enumerate(ROWS) if STUDY["measures"][row] in STUDY["reference"]]

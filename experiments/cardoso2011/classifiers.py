@@ -12,12 +12,11 @@ from scipy.stats import t as student
 
 import metaeval
 from experiments.bounds import BOUNDS
-from experiments.cardoso2011.matrices import PRINTED, SHOWN, STUDY, compute_coefficients
+from experiments.cardoso2011.matrices import METHODS, PRINTED, SHOWN, STUDY, compute_coefficients
 from experiments.comparison import Cell, cell
 from metaeval.measures.ordinal_index import OCI
 
 SETTINGS = STUDY["table6"]
-METHODS = ("oSVM", "Frank and Hall", "Conventional")
 PAIRS = ((METHODS[0], METHODS[2]), (METHODS[1], METHODS[2]), (METHODS[0], METHODS[1]))
 """Which methods are compared on real sets: the ordinal ones with the conventional one, and with each other."""
 
@@ -39,19 +38,7 @@ def indices(done: Done, method: str, beta: float) -> np.ndarray:
 
 
 def tabulate_table6(found: Mapping[str, Done], beta: float, seed: int) -> metaeval.Table:
-    """Return mean and standard deviation of OCI for every set and method, and the printed ones beside them.
-
-    Parameters
-    ----------
-    found : mapping of str to list
-        Repetitions by set.
-    beta : float
-    seed : int
-
-    Returns
-    -------
-    Table
-    """
+    """Return mean and standard deviation of OCI for every set and method, and the printed ones beside them."""
     columns = pd.MultiIndex.from_product([METHODS, ["mean", "sd", "printed", "sd printed"]])
     rows = {}
     for name, shown in SETTINGS["shown"].items():
@@ -74,15 +61,6 @@ def compare_table6(found: Mapping[str, Done], beta: float) -> list[Cell]:
 
     The Monte Carlo tolerance is so many standard errors (experiments/bounds.toml) of the difference between two means,
     or two standard deviations, each over its own splits: both studies split the same finite set again and again.
-
-    Parameters
-    ----------
-    found : mapping of str to list
-    beta : float
-
-    Returns
-    -------
-    list of Cell
     """
     cells = []
     wide, n_printed = BOUNDS["same Monte Carlo"].value, SETTINGS["repetitions"]
@@ -110,19 +88,7 @@ def compare_table6(found: Mapping[str, Done], beta: float) -> list[Cell]:
 
 
 def tabulate_betas(found: Mapping[str, Done], seed: int) -> metaeval.Table:
-    """Say which β the printed means of Table 6 have: how far are they from those computed with either?
-
-    Parameters
-    ----------
-    found : mapping of str to list
-    seed : int
-
-    Returns
-    -------
-    Table
-        Root mean square deviation and mean deviation, computed less printed, how many of the printed means are
-        nearer to those of this β, and how many of all printed numbers match with it.
-    """
+    """Say which β the printed means of Table 6 have: how far are they from those computed with either?"""
     betas = SETTINGS["betas"]
     cells = [(name, m) for name in PRINTED["table6"] if name in found for m in range(len(METHODS))]
     printed = np.array([float(PRINTED["table6"][name][m][0]) for name, m in cells])
@@ -162,20 +128,6 @@ def compare_methods(
 
     Training parts of different splits overlap, and differences are not independent: the interval of the t-test has the
     variance that Nadeau and Bengio (2003) correct for it, (1/J + n_test/n_train) s².
-
-    Parameters
-    ----------
-    found : mapping of str to list
-    pairs : sequence of (str, str)
-        The second is taken from the first.
-    betas : sequence of float
-    seed : int
-
-    Returns
-    -------
-    Table
-        The mean difference, below 0 where the first method is better, its corrected standard error, and both ends of
-        its interval of 95 %.
     """
     share = SETTINGS["training_share"]
     rows = []
@@ -211,17 +163,7 @@ def describe_methods(frame: pd.DataFrame) -> str:
 
 
 def tabulate_sizes(sizes: Mapping[str, tuple[int, int]]) -> metaeval.Table:
-    """Return how many weights and thresholds the linear models of each method have.
-
-    Parameters
-    ----------
-    sizes : mapping of str to (int, int)
-        Features and classes of each set.
-
-    Returns
-    -------
-    Table
-    """
+    """Return how many weights and thresholds the linear models of each method have."""
     rows = [
         (d, k, d + k - 1, (k - 1) * (d + 1), k * (k - 1) // 2 * (d + 1)) for d, k in sizes.values()
     ]  # fmt: skip

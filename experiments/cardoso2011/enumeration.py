@@ -10,7 +10,6 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau
 
 import metaeval
 from experiments.cardoso2011.matrices import STUDY, sign
@@ -68,28 +67,9 @@ def score_defined(measure: str, counts: np.ndarray) -> np.ndarray:
     return np.where(undefined, np.nan, values)
 
 
-def is_undefined(measure: str, counts: np.ndarray) -> bool:
-    """Tell whether a measure of one matrix is 0/0."""
-    return bool(metaeval.measure(measure).evaluate(counts)[1].any())
-
-
 def is_diagonal(counts: np.ndarray) -> np.ndarray:
     """Tell which matrices have no item off the diagonal, shape (...)."""
     return np.trace(counts, axis1=-2, axis2=-1) == counts.sum(axis=(-2, -1))
-
-
-def move_items() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield pairs of matrices: one item, wrong already, lies one class farther from its gold class in the second."""
-    for n_classes, largest in SIZES["largest"]:
-        for n_items in range(1, largest + 1):
-            rest = list_matrices(n_classes, n_items - 1) if n_items > 1 else np.zeros((1, n_classes, n_classes))
-            for gold, near in itertools.permutations(range(n_classes), 2):
-                far = near + (1 if near > gold else -1)
-                if 0 <= far < n_classes:
-                    first, second = rest.copy(), rest.copy()
-                    first[:, gold, near] += 1
-                    second[:, gold, far] += 1
-                    yield first, second
 
 
 def _differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -145,13 +125,7 @@ _WITHOUT_BETA, _WITHOUT_GAMMA = ("prime_MER", "diagonal", "every_entry"), ("ever
 
 
 def tabulate_properties() -> metaeval.Table:
-    """Return how many matrices were tried for each property, and how many are exceptions.
-
-    Returns
-    -------
-    Table
-        A matrix counts once for each β and γ.
-    """
+    """Return how many matrices were tried for each property, and how many are exceptions."""
     rows = []
     for name, (statement, find) in PROPERTIES.items():
         betas = SHARES[:1] if name in _WITHOUT_BETA else SHARES
@@ -164,15 +138,7 @@ def tabulate_properties() -> metaeval.Table:
 
 
 def find_distances(n_classes: int, n_items: int, beta: float | None, gamma: float) -> np.ndarray:
-    """Return OC between all vectors of labels, shape (vector, vector).
-
-    Parameters
-    ----------
-    n_classes, n_items : int
-    beta : float or None
-        As a share; None: absolute 1/(N + 1).
-    gamma : float
-    """
+    """Return OC between all vectors of labels, shape (vector, vector)."""
     vectors = list_vectors(n_classes, n_items)
     places = vectors[:, None, :] * n_classes + vectors[None, :, :]
     counts = np.stack([(places == cell).sum(axis=-1) for cell in range(n_classes**2)], axis=-1).astype(np.float64)
@@ -213,14 +179,7 @@ def tabulate_triples() -> metaeval.Table:
 
 
 def find_lemma_counterexample() -> tuple[tuple[int, int, int], tuple[int, int, int]] | None:
-    """Return the smallest metrics d₁ ≤ d₂ on three points for which d₁ / (1 + d₂) is no metric, or None.
-
-    Returns
-    -------
-    (d₁, d₂) or None
-        Each as distances (ab, bc, ac), so that it is ac that is longer than the detour; smallest by their largest
-        distance, then by the sum of both.
-    """
+    """Return the smallest metrics d₁ ≤ d₂ on three points for which d₁ / (1 + d₂) is no metric, or None."""
     whole = range(1, SIZES["largest_distance"] + 1)
     metrics = [(ab, bc, ac) for ab, bc, ac in itertools.product(whole, repeat=3) if 2 * max(ab, bc, ac) <= ab + bc + ac]
     pairs = [(one, two) for one in metrics for two in metrics if all(x <= y for x, y in zip(one, two, strict=True))]
@@ -232,13 +191,7 @@ def find_lemma_counterexample() -> tuple[tuple[int, int, int], tuple[int, int, i
 
 
 def find_share_counterexample() -> tuple[int, int, list[tuple[int, ...]]] | None:
-    """Return the smallest label vectors for which H / (N + M), to which the paper applies its lemma, is no metric.
-
-    Returns
-    -------
-    (K, N, [a, b, c]) or None
-        Labels from 1.
-    """
+    """Return the smallest label vectors for which H / (N + M), to which the paper applies its lemma, is no metric."""
     for n_classes, n_items in sorted(itertools.product(range(2, 7), range(1, 4)), key=lambda size: size[0] ** size[1]):
         if n_classes**n_items > 256:
             continue
@@ -252,15 +205,7 @@ def find_share_counterexample() -> tuple[int, int, list[tuple[int, ...]]] | None
 
 
 def check_appendix_bound(n_items: int, step: float = 1e-9) -> tuple[bool, bool]:
-    """Tell whether the vectors of Appendix A break the triangular inequality just below its β, and just above it.
-
-    Parameters
-    ----------
-    n_items : int
-        N, at least 2.
-    step : float, optional
-        How far below and above.
-    """
+    """Tell whether the vectors of Appendix A break the triangular inequality just below its β, and just above it."""
     n = n_items
     bound = (n - 1) / ((n + 1) * (n + 2))
     ab, bc, ac = (np.array(one, dtype=np.float64) for one in (
@@ -271,23 +216,3 @@ def check_appendix_bound(n_items: int, step: float = 1e-9) -> tuple[bool, bool]:
         return direct - one - two > step / 10
 
     return breaks(bound - step), breaks(bound + step)
-
-
-def correlate_betas() -> pd.DataFrame:
-    """Return Kendall's τ_b of OC with other coefficients over all matrices of one size, by β.
-
-    Returns
-    -------
-    DataFrame
-        One row per coefficient, over the matrices for which it is no 0/0, with those that are similarities turned round;
-        columns β₁ and β₂.
-    """
-    counts = list_matrices(*SIZES["trade"])
-    index = [OCI(counts, beta=share) for share in SHARES]
-    rows = {}
-    for name in ("r_int", "tau_b", "MAE_mu", "MER"):
-        turn = -1 if metaeval.measure(name).higher_is_better else 1
-        values = turn * score_defined(name, counts)
-        known = ~np.isnan(values)
-        rows[name] = [float(kendalltau(values[known], one[known]).statistic) for one in index]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["β₁", "β₂"])

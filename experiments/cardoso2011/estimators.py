@@ -41,21 +41,6 @@ class FrankHall(_Ordinal):
 
     The prediction is the class with as many classes below it as there are answers of yes.
 
-    Parameters
-    ----------
-    estimator : classifier, optional
-        Cloned for every question; a linear support vector machine by default.
-
-    Attributes
-    ----------
-    classes_ : ndarray, shape (K,)
-        In the order in which they sort, which is taken as theirs.
-    estimators_ : list of classifier, K − 1
-
-    References
-    ----------
-    Frank and Hall, A simple approach to ordinal classification, ECML 2001.
-
     Examples
     --------
     >>> FrankHall().fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 2, 2]).predict([[-1.0], [2.0], [9.0]]).tolist()
@@ -66,17 +51,7 @@ class FrankHall(_Ordinal):
         self.estimator = estimator
 
     def fit(self, X: Any, y: Any) -> FrankHall:
-        """Train the K − 1 classifiers.
-
-        Parameters
-        ----------
-        X : array_like, shape (item, feature)
-        y : array_like, shape (item,)
-
-        Returns
-        -------
-        FrankHall
-        """
+        """Train the K − 1 classifiers."""
         X, codes = self._started(X, y)
         self.estimators_ = [self._binary().fit(X, codes > k) for k in range(len(self.classes_) - 1)]
         return self
@@ -98,26 +73,6 @@ class DataReplication(_Ordinal):
     and `h` in one of K − 2 places for every other. A linear classifier finds one direction for all borders then, and
     a shift for each, which are parallel: the prediction is the class above as many borders as there are answers of yes.
 
-    Parameters
-    ----------
-    estimator : classifier, optional
-        A linear support vector machine by default; it makes this oSVM. With a neural network it is oNN, but that here
-        the extra features enter the first layer like all others.
-    h : float, optional
-        Size of the extra features: the larger, the freer are the shifts.
-    s : int, optional
-        How many classes on either side of a border its replica is made of; all by default.
-
-    Attributes
-    ----------
-    classes_ : ndarray, shape (K,)
-        In the order in which they sort, which is taken as theirs.
-    estimator_ : classifier
-
-    References
-    ----------
-    Cardoso and Pinto da Costa, Learning to classify ordinal data: the data replication method, JMLR 8, 2007.
-
     Examples
     --------
     >>> oSVM = DataReplication(SVC(kernel="linear", C=10))
@@ -131,17 +86,7 @@ class DataReplication(_Ordinal):
         self.s = s
 
     def fit(self, X: Any, y: Any) -> DataReplication:
-        """Train the classifier on all replicas.
-
-        Parameters
-        ----------
-        X : array_like, shape (item, feature)
-        y : array_like, shape (item,)
-
-        Returns
-        -------
-        DataReplication
-        """
+        """Train the classifier on all replicas."""
         X, codes = self._started(X, y)
         if not self.h > 0:
             raise ValueError(f"h={self.h}: replicas are told apart by a size above 0")

@@ -56,17 +56,7 @@ def find_limit(measure: str) -> float:
 
 
 def check_expectations(measure: str) -> dict[str, str]:
-    """Return which of the paper's expectations a measure meets, by expectation.
-
-    Parameters
-    ----------
-    measure : str
-
-    Returns
-    -------
-    dict of str to str
-        One of `MET`, `EQUAL` (it cannot tell the two apart) and `NOT_MET`.
-    """
+    """Return which of the paper's expectations a measure meets, by expectation."""
     found = {}
     for one in STUDY["expectations"]:
         margin = find_margin(measure, one["better"], one["worse"])
@@ -151,13 +141,7 @@ def tabulate_turned() -> metaeval.Table:
 
 
 def tabulate_general_index() -> metaeval.Table:
-    """Return what the general index of Eq. 8 is for the β that the paper names, beside what it says that it is.
-
-    Returns
-    -------
-    Table
-        One row per matrix in print. For 0 < β₂ < 1 all paths are searched, up to four classes.
-    """
+    """Return what the general index of Eq. 8 is for the β that the paper names, beside what it says that it is."""
     rows = {}
     for name, counts in MATRICES.items():
         n, errors = counts.sum(), {one: score_matrix(COEFFICIENTS[one], name) for one in ("MER", "MAE")}

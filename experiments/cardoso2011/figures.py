@@ -25,15 +25,7 @@ def choose_palette() -> list[dict[str, Any]]:
 
 
 def draw_path(axes: Axes, counts: np.ndarray, *, beta: float, gamma: float = 1) -> None:
-    """Draw a matrix with its numbers, and over it the path that `OCI` takes (as in Figures 1 to 3).
-
-    Parameters
-    ----------
-    axes : matplotlib Axes
-    counts : array_like, shape (K, K)
-    beta, gamma : float
-        As for `metaeval.measures.ordinal_index.OCI`.
-    """
+    """Draw a matrix with its numbers, and over it the path that `OCI` takes (as in Figures 1 to 3)."""
     counts = np.asarray(counts)
     path = best_path(counts, beta=beta, gamma=gamma)
     size = len(counts)
@@ -49,19 +41,7 @@ def draw_path(axes: Axes, counts: np.ndarray, *, beta: float, gamma: float = 1) 
 
 
 def draw_paths(matrices: Mapping[str, np.ndarray], betas: Sequence[float], signature: str) -> Figure:
-    """Draw the best paths of some matrices, a row a β.
-
-    Parameters
-    ----------
-    matrices : mapping of str to array_like, shape (K, K)
-    betas : sequence of float
-        As shares of 1 / (N (K − 1)).
-    signature : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw the best paths of some matrices, a row a β."""
     with house_style():
         figure = Figure(figsize=(1.75 * len(matrices), 2.4 * len(betas)), layout="constrained")
         panels = figure.subplots(len(betas), len(matrices), squeeze=False)
@@ -75,17 +55,7 @@ def draw_paths(matrices: Mapping[str, np.ndarray], betas: Sequence[float], signa
 
 
 def compute_single_item_curves(betas: Sequence[float], farthest: int) -> pd.DataFrame:
-    """Return OC of a single item by its distance from its gold class, for absolute β (§3.2).
-
-    Parameters
-    ----------
-    betas : sequence of float
-    farthest : int
-
-    Returns
-    -------
-    DataFrame, shape (farthest + 1, β)
-    """
+    """Return OC of a single item by its distance from its gold class, for absolute β (§3.2)."""
     one = np.zeros((farthest + 1, farthest + 1, farthest + 1))
     one[np.arange(farthest + 1), 0, np.arange(farthest + 1)] = 1
     curves = {f"{beta:g}": OCI(one, beta=beta, absolute=True) for beta in betas}

@@ -26,6 +26,9 @@ CAPTIONS = {
     "table5": "Table 5. Coefficients of classifiers on the synthetic set: oSVM, oNN, Frank and Hall.",
 }
 
+METHODS = ("oSVM", "Frank and Hall", "Conventional")
+"""The columns of Table 6."""
+
 
 def sign(what: str) -> str:
     """Return the line that stands under a table or figure of this study which no data enter."""
@@ -34,28 +37,12 @@ def sign(what: str) -> str:
 
 
 def compute_coefficients(counts: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the seven coefficients of one matrix or of many.
-
-    Parameters
-    ----------
-    counts : array_like, shape (..., K, K)
-
-    Returns
-    -------
-    dict of str to ndarray, shape (...)
-        By the paper's names, in its order.
-    """
+    """Return the seven coefficients of one matrix or of many."""
     return {name: metaeval.measure(measure).score(counts) for name, measure in STUDY["coefficients"].items()}
 
 
 def compute_tables() -> tuple[dict[str, metaeval.Table], list[Cell]]:
-    """Return Tables 1 to 5 as they come out, and every printed value beside its computed one.
-
-    Returns
-    -------
-    tables : dict of str to Table
-    cells : list of Cell
-    """
+    """Return Tables 1 to 5 as they come out, and every printed value beside its computed one."""
     made, cells = {}, []
     for name, caption in CAPTIONS.items():
         rows = {}
@@ -89,17 +76,7 @@ def make_tridiagonal(n_classes: int) -> np.ndarray:
 
 @cache
 def compute_tridiagonal_curves(largest: int) -> pd.DataFrame:
-    """Return the coefficients of the tridiagonal matrices of 2 to `largest` classes (Figure 5).
-
-    Parameters
-    ----------
-    largest : int
-
-    Returns
-    -------
-    DataFrame, shape (largest − 1, 7)
-        Indexed by the number of classes.
-    """
+    """Return the coefficients of the tridiagonal matrices of 2 to `largest` classes (Figure 5)."""
     sizes = range(2, largest + 1)
     rows = [{name: float(value) for name, value in compute_coefficients(make_tridiagonal(k)).items()} for k in sizes]
     return pd.DataFrame(rows, index=pd.Index(sizes, name="K"))

@@ -39,18 +39,7 @@ Maker = Callable[[float], Any]
 
 
 def methods(name: str) -> dict[str, tuple[Maker, Sequence[float]]]:
-    """Return how each method of a set makes a classifier from its parameter, and the values to choose from.
-
-    Parameters
-    ----------
-    name : str
-        A set of Table 6, for which all are linear; or "synthetic", whose borders are quadratic, for which they are
-        linear in all products of two features.
-
-    Returns
-    -------
-    dict of str to (callable, sequence of float)
-    """
+    """Return how each method of a set makes a classifier from its parameter, and the values to choose from."""
 
     def machine(cost: float) -> SVC:
         return SVC(kernel="linear", C=cost)
@@ -85,18 +74,6 @@ def repeat_once(name: str, repetition: int, seed: int) -> dict[str, list[dict[st
     """Do Algorithm 1 once: the same split and folds for all methods.
 
     Where the algorithm as printed looks for the largest value, the smallest is meant: OCI is an error.
-
-    Parameters
-    ----------
-    name : str
-    repetition : int
-    seed : int
-
-    Returns
-    -------
-    dict of str to list of dict
-        For every method and every β by which the parameter was chosen: ``beta``, ``parameter``, and ``counts``, the
-        confusion matrix of the test part, shape (K, K).
     """
     features, gold = load_data(name, seed)
     n_classes = int(gold.max()) + 1
@@ -142,23 +119,7 @@ def find_folder(seed: int, root: Path | None = None) -> Path:
 
 
 def repetitions(name: str, n: int, *, seed: int, n_jobs: int = 1, root: Path | None = None) -> list[dict[str, Any]]:
-    """Return n repetitions of Algorithm 1, of which only those are computed that are not kept yet.
-
-    Parameters
-    ----------
-    name : str
-    n : int
-    seed : int
-    n_jobs : int, optional
-        Processes at once; they change no number.
-    root : Path, optional
-        Where they are kept; the user's cache folder by default.
-
-    Returns
-    -------
-    list of dict
-        As `repeat_once` gives them, in their order.
-    """
+    """Return n repetitions of Algorithm 1, of which only those are computed that are not kept yet."""
     folder = find_folder(seed, root)
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}-{repetition}.json" for repetition in range(n)]
@@ -168,20 +129,7 @@ def repetitions(name: str, n: int, *, seed: int, n_jobs: int = 1, root: Path | N
 
 
 def count_kept(names: Iterable[str], n: int, *, seed: int, root: Path | None = None) -> int:
-    """Return how many of the first n repetitions are kept for each of several sets, at least.
-
-    Parameters
-    ----------
-    names : iterable of str
-    n : int
-    seed : int
-    root : Path, optional
-        Where they are kept; the user's cache folder by default.
-
-    Returns
-    -------
-    int
-    """
+    """Return how many of the first n repetitions are kept for each of several sets, at least."""
     folder = find_folder(seed, root)
     missing = (next((r for r in range(n) if _kept(folder / f"{name}-{r}.json") is None), n) for name in names)
     return min(missing, default=n)

@@ -17,24 +17,12 @@ from experiments.cardoso2011 import enumeration
 from experiments.cardoso2011.expectations import MATRICES, SHARES, name_oci, score_matrix
 from experiments.cardoso2011.matrices import PRINTED, STUDY, compute_coefficients
 from experiments.cardoso2011.synthetic import BORDERS, N_POINTS, NOISE, height
-from experiments.cardoso2011.theory import describe_lemma
 from metaeval.measures.ordinal_index import OCI, dispersion
 
 
 @dataclass(frozen=True)
 class Slip:
-    """One place of the paper that does not agree with another, or with what follows from it.
-
-    Parameters
-    ----------
-    where : str
-    text : str
-        What is printed, and how it is read here.
-    found : str
-        What the computation gives.
-    shown : bool
-        Whether that proves it.
-    """
+    """One place of the paper that does not agree with another, or with what follows from it."""
 
     where: str
     text: str
@@ -157,18 +145,7 @@ def _find_other_row() -> Slip:
 
 
 def expect_sizes(literal: bool, n_points: float) -> np.ndarray:
-    """Return how many of so many points of §4.3 are expected in each class, by either reading of its rule.
-
-    Parameters
-    ----------
-    literal : bool
-        Read 10 (∏ xᵢ − 0.5), as printed, and not 10 ∏ (xᵢ − 0.5).
-    n_points : float
-
-    Returns
-    -------
-    ndarray, shape (5,)
-    """
+    """Return how many of so many points of §4.3 are expected in each class, by either reading of its rule."""
     middles = (np.arange(500) + 0.5) / 500
     points = np.stack(np.meshgrid(middles, middles), axis=-1)
     heights = 10 * (points.prod(axis=-1) - 0.5) if literal else height(points)
@@ -237,3 +214,12 @@ def _find_lemma() -> Slip:
         f"{describe_lemma(example)}; {applied}.",
         example is not None and share is not None,
     )
+
+
+def describe_lemma(example: tuple[tuple[int, int, int], tuple[int, int, int]] | None) -> str:
+    """Say what the smallest counterexample to lemma (2) is."""
+    if example is None:
+        return "no counterexample"
+    one, two = example
+    shares = [f"{x}/{1 + y}" for x, y in zip(one, two, strict=True)]
+    return f"d1 = {one} and d2 = {two} for (ab, bc, ac): {shares[0]} + {shares[1]} < {shares[2]}"

@@ -24,17 +24,6 @@ def height(points: np.ndarray) -> np.ndarray:
 def synthetic_set(seed: int, n_points: int = N_POINTS) -> tuple[np.ndarray, np.ndarray]:
     """Draw points and their classes.
 
-    Parameters
-    ----------
-    seed : int
-    n_points : int, optional
-
-    Returns
-    -------
-    points : ndarray, shape (n_points, 2)
-    classes : ndarray of int, shape (n_points,)
-        From 0 to 4.
-
     Examples
     --------
     >>> points, classes = synthetic_set(0)

@@ -23,12 +23,7 @@ def compute_audit() -> Outcome:
 
 
 def find_checks() -> Iterator[Check]:
-    """Yield every check of the printed numbers.
-
-    Yields
-    ------
-    Check
-    """
+    """Yield every check of the printed numbers."""
     yield from _table3()
     for collection in PRINTED["table4"]:
         yield from _table4(collection)
@@ -38,21 +33,12 @@ def find_checks() -> Iterator[Check]:
 
 
 def read_overlaps(collection: str) -> dict[tuple[str, str], tuple[float, int, int, int]]:
-    """Return (SSO in percent, a, b, c) of every pair of measures as printed in Table 4.
-
-    Parameters
-    ----------
-    collection : str
-
-    Returns
-    -------
-    dict of (str, str) to (float, int, int, int)
-    """
+    """Return (SSO in percent, a, b, c) of every pair of measures as printed in Table 4."""
     rows = PRINTED["table4"][collection]
     return {
-        (one, two): (float(cell[0]), *map(int, cell[1:]))  # type: ignore[misc]
-        for i, one in enumerate(MEASURES[:-1])
-        for two, cell in zip(MEASURES[i + 1 :], rows[one], strict=True)
+        (first, second): (float(cell[0]), *map(int, cell[1:]))  # type: ignore[misc]
+        for i, first in enumerate(MEASURES[:-1])
+        for second, cell in zip(MEASURES[i + 1 :], rows[first], strict=True)
     }
 
 
@@ -60,9 +46,9 @@ def read_contradictions(collection: str) -> dict[tuple[str, str], int]:
     """Return the contradictions of every pair of measures as printed in Table 5, 0 for a collection that is not there."""
     rows = PRINTED["table5"].get(collection)
     return {
-        (one, two): 0 if rows is None else int(rows[one][j])
-        for i, one in enumerate(MEASURES[:-1])
-        for j, two in enumerate(MEASURES[i + 1 :])
+        (first, second): 0 if rows is None else int(rows[first][j])
+        for i, first in enumerate(MEASURES[:-1])
+        for j, second in enumerate(MEASURES[i + 1 :])
     }
 
 
@@ -70,29 +56,14 @@ def list_contradictions(collection: str) -> tuple[tuple[str, str, str, str], ...
     """Return every contradiction that Table 6 lists: measures 1 and 2, runs 1 and 2.
 
     A name without language stands for two runs, the Chinese and the English one.
-
-    Parameters
-    ----------
-    collection : str
-
-    Returns
-    -------
-    tuple of (str, str, str, str)
-        Measure 1 says that run 1 significantly outperforms run 2, measure 2 the reverse.
     """
     return tuple(
-        (one, two, first, second)
+        (measure_1, measure_2, first, second)
         for entry in PRINTED["table6"].get(collection, [])
-        for one, two in itertools.product(entry["first"], entry["second"])
+        for measure_1, measure_2 in itertools.product(entry["first"], entry["second"])
         for pair in entry["pairs"]
         for first, second in itertools.product(*map(_name_languages, pair))
     )
-
-
-def list_twins(collection: str) -> dict[str, str]:
-    """Return the runs of Table 6, and for the English one of two that are the same, the Chinese one."""
-    names = [run for entry in PRINTED["table6"].get(collection, []) for pair in entry["pairs"] for run in pair]
-    return {run: both[0] for name in names for both in [_name_languages(name)] for run in both}
 
 
 def _name_languages(run: str) -> list[str]:
@@ -101,7 +72,7 @@ def _name_languages(run: str) -> list[str]:
 
 def count_listed_contradictions(collection: str) -> dict[tuple[str, str], int]:
     """Return the contradictions of every pair of measures counted from the list of Table 6."""
-    counts = Counter((one, two) for one, two, _, _ in list_contradictions(collection))
+    counts = Counter((first, second) for first, second, _, _ in list_contradictions(collection))
     return {pair: counts[pair] for pair in read_contradictions(collection)}
 
 
@@ -110,33 +81,33 @@ def _table3() -> Iterator[Check]:
     pooled = PRINTED["table3"]["POOLED"]
     for name, row in rows.items():
         runs = PRINTED["table2"][name][2]
-        wanted = runs * (runs - 1) // 2
+        expected = runs * (runs - 1) // 2
         yield Check(
-            "Table 3", "T_D = m(m − 1)/2, m from Table 2", row["T_D"] == wanted, name, f"{row['T_D']}, not {wanted}"
+            "Table 3", "T_D = m(m − 1)/2, m from Table 2", row["T_D"] == expected, name, f"{row['T_D']}, not {expected}"
         )
     total = sum(row["T_D"] for row in rows.values())
     yield Check("Table 3", "pooled T_D = ΣT_D", pooled["T_D"] == total, "POOLED", f"{pooled['T_D']}, not {total}")
     for m, measure in enumerate(MEASURES):
         total = sum(row["S_D"][m] for row in rows.values())
-        found = f"{pooled['S_D'][m]}, not {total}"
-        yield Check("Table 3", "pooled S_D = ΣS_D (Eq. 9)", pooled["S_D"][m] == total, measure, found)
+        message = f"{pooled['S_D'][m]}, not {total}"
+        yield Check("Table 3", "pooled S_D = ΣS_D (Eq. 9)", pooled["S_D"][m] == total, measure, message)
         for name, row in PRINTED["table3"].items():
             share, printed = 100 * row["S_D"][m] / row["T_D"], row["percent"][m]
-            where, said = f"{name}, {measure}", f"{row['S_D'][m]} of {row['T_D']} is {share:.2f}, printed {printed}"
-            yield Check("Table 3", "percentage = S_D / T_D", rounds_to(share, printed, 1), where, said)
+            where, message = f"{name}, {measure}", f"{row['S_D'][m]} of {row['T_D']} is {share:.2f}, printed {printed}"
+            yield Check("Table 3", "percentage = S_D / T_D", rounds_to(share, printed, 1), where, message)
 
 
 def _table4(collection: str) -> Iterator[Check]:
     cells = read_overlaps(collection)
-    found = dict(zip(MEASURES, PRINTED["table3"][collection]["S_D"], strict=True))
-    for (one, two), (sso, a, b, c) in cells.items():
-        where = f"{collection}, {one} and {two}"
+    significant = dict(zip(MEASURES, PRINTED["table3"][collection]["S_D"], strict=True))
+    for (first, second), (sso, a, b, c) in cells.items():
+        where = f"{collection}, {first} and {second}"
         share = 100 * b / (a + b + c)
-        said = f"({a}/{b}/{c}) gives {share:.2f}, printed {sso}"
-        yield Check("Table 4", "SSO = b / (a + b + c)", rounds_to(share, sso, 1), where, said)
-        for name, letters, value in ((one, "a + b", a + b), (two, "b + c", b + c)):
-            said = f"{letters} = {value}, Table 3 has {found[name]} for {name}"
-            yield Check("Table 4", "a + b and b + c are Table 3's S_D", value == found[name], where, said)
+        message = f"({a}/{b}/{c}) gives {share:.2f}, printed {sso}"
+        yield Check("Table 4", "SSO = b / (a + b + c)", rounds_to(share, sso, 1), where, message)
+        for name, letters, value in ((first, "a + b", a + b), (second, "b + c", b + c)):
+            message = f"{letters} = {value}, Table 3 has {significant[name]} for {name}"
+            yield Check("Table 4", "a + b and b + c are Table 3's S_D", value == significant[name], where, message)
     apart = {frozenset(pair): a + c for pair, (_, a, _, c) in cells.items()}
     for three in itertools.combinations(MEASURES, 3):
         sides = sorted(apart[frozenset(pair)] for pair in itertools.combinations(three, 2))
@@ -151,8 +122,8 @@ def _table5() -> Iterator[Check]:
         listed, cells = count_listed_contradictions(collection), read_overlaps(collection)
         for pair, number in read_contradictions(collection).items():
             where = f"{collection}, {pair[0]} and {pair[1]}"
-            said = f"{number}, Table 6 lists {listed[pair]}"
-            yield Check("Table 5", "the count is that of Table 6's list", number == listed[pair], where, said)
+            message = f"{number}, Table 6 lists {listed[pair]}"
+            yield Check("Table 5", "the count is that of Table 6's list", number == listed[pair], where, message)
             b = cells[pair][2]
             yield Check("Table 5", "contradictions ≤ b of Table 4", number <= b, where, f"{number} > {b}")
 
@@ -166,16 +137,20 @@ def _table7() -> Iterator[Check]:
             yield Check("Table 7", "TOTAL is the sum", total == printed, where, f"{printed}, not {total}")
         for name, row in rows.items():
             topics = PRINTED["table2"][name][1]
-            said = f"{row[m]} of {topics}"
-            yield Check("Table 7", "uni + pop ≤ topics", sum(row[m]) <= topics, f"{name}, {measure}", said)
+            message = f"{row[m]} of {topics}"
+            yield Check("Table 7", "uni + pop ≤ topics", sum(row[m]) <= topics, f"{name}, {measure}", message)
 
 
 def _text() -> Iterator[Check]:
     figures = PRINTED["figures"]
     both = figures["second_NMD_RNOD"] + figures["fourth_NMD_RNOD"]
-    said = f"{both}, printed {figures['disagree_NMD_RNOD']}"
+    message = f"{both}, printed {figures['disagree_NMD_RNOD']}"
     yield Check(
-        "§5.3", "disagreements are those of both quadrants", both == figures["disagree_NMD_RNOD"], "Figure 1 (d)", said
+        "§5.3",
+        "disagreements are those of both quadrants",
+        both == figures["disagree_NMD_RNOD"],
+        "Figure 1 (d)",
+        message,
     )
     for number, percent in zip(figures["disagree_range"], figures["disagree_percent"], strict=True):
         share = 100 * number / PRINTED["table2"]["DialEval-1 DQ-A"][1]
@@ -187,22 +162,22 @@ def _text() -> Iterator[Check]:
             f"{share:.1f}, printed {percent}",
         )
     low, high = _bound_quadrant("RNOD")
-    said = f"{figures['second_NMD_RNOD']}, Table 7 allows {low} to {high}"
+    message = f"{figures['second_NMD_RNOD']}, Table 7 allows {low} to {high}"
     so = low <= figures["second_NMD_RNOD"] <= high
-    yield Check("§5.3", "what Table 7 allows in the 2nd quadrant", so, "NMD and RNOD", said)
+    yield Check("§5.3", "what Table 7 allows in the 2nd quadrant", so, "NMD and RNOD", message)
     for measure in ("NVD", "RNSS", "JSD"):
         low, high = _bound_quadrant(measure)
         fewest, most = figures["disagree_range"]
-        said = f"{fewest} to {most}, Table 7 allows {low} to {high}"
+        message = f"{fewest} to {most}, Table 7 allows {low} to {high}"
         so = low <= most and fewest <= high
-        yield Check("§5.3", "what Table 7 allows in the 2nd quadrant", so, f"NMD and {measure}", said)
+        yield Check("§5.3", "what Table 7 allows in the 2nd quadrant", so, f"NMD and {measure}", message)
     for collection, numbers in PRINTED["text"]["power"].items():
         so = numbers == PRINTED["table3"][collection]["S_D"]
         yield Check("§5.1", "the text repeats Table 3", so, collection, str(numbers))
-    for collection, one, two, sso, a, b in PRINTED["text"]["overlap"]:
-        said = f"{sso}, a = {a}, b = {b}"
-        so = read_overlaps(collection)[one, two][:3] == (sso, a, b)
-        yield Check("§5.2", "the text repeats Table 4", so, f"{collection}, {one} and {two}", said)
+    for collection, first, second, sso, a, b in PRINTED["text"]["overlap"]:
+        message = f"{sso}, a = {a}, b = {b}"
+        so = read_overlaps(collection)[first, second][:3] == (sso, a, b)
+        yield Check("§5.2", "the text repeats Table 4", so, f"{collection}, {first} and {second}", message)
     for topic, nmd, rnod, d in figures["topics"]:
         identity = "d = ΔNMD − ΔRNOD"
         yield Check(
@@ -213,21 +188,16 @@ def _text() -> Iterator[Check]:
         left = PRINTED["table2"][collection][1] - uni - pop
         where = f"{collection}, NMD"
         yield Check("§5.3", "ties = topics − uni − pop", left == ties, where, f"{left}, printed {ties}")
-    for collection, one, two, sso in PRINTED["text"]["without_contradictions"]:
-        a, b, c = read_overlaps(collection)[one, two][1:]
-        left = b - read_contradictions(collection)[one, two]
+    for collection, first, second, sso in PRINTED["text"]["without_contradictions"]:
+        a, b, c = read_overlaps(collection)[first, second][1:]
+        left = b - read_contradictions(collection)[first, second]
         share = 100 * left / (a + left + c)
         identity = "SSO without contradictions"
         yield Check("§5.2", identity, rounds_to(share, sso, 1), collection, f"{share:.2f}, printed {sso}")
 
 
 def find_implications() -> Iterator[str]:
-    """Yield what the printed numbers imply beyond right or wrong, and slips in words.
-
-    Yields
-    ------
-    str
-    """
+    """Yield what the printed numbers imply beyond right or wrong, and slips in words."""
     for collection in PRINTED["table4"]:
         yield from _find_repeated_cells(collection)
     pooled = dict(zip(MEASURES, PRINTED["table3"]["POOLED"]["S_D"], strict=True))
@@ -236,7 +206,11 @@ def find_implications() -> Iterator[str]:
     subset = [
         f"{name}: {', '.join(twos)}"
         for name in PRINTED["table4"]
-        if (twos := [two for (one, two), (_, a, _, _) in read_overlaps(name).items() if one == "NMD" and a == 0])
+        if (
+            twos := [
+                second for (first, second), (_, a, _, _) in read_overlaps(name).items() if first == "NMD" and a == 0
+            ]
+        )
     ]
     yield f"NMD finds a subset (a = 0) in these cells of Table 4: {'; '.join(subset)}."
     every = [row for collection in PRINTED["table6"] for row in list_contradictions(collection)]
@@ -253,25 +227,28 @@ def find_implications() -> Iterator[str]:
             f"Table 7, {collection}: NMD prefers Popularity and {measure} Uniform on {low} to {high} topics (2nd quadrant of "
             "Figure 1)."
         )
-    for one in PRINTED["slips"]:
-        yield f"{one['where']}: “{one['printed']}” is to be read “{one['read']}”: {one['why']}."
+    for slip in PRINTED["slips"]:
+        yield f"{slip['where']}: “{slip['printed']}” is to be read “{slip['read']}”: {slip['why']}."
 
 
 def _find_repeated_cells(collection: str) -> Iterator[str]:
     """Yield where cells of Table 4 do not give Table 3's numbers, and whose cells they repeat."""
     cells = read_overlaps(collection)
-    found = dict(zip(MEASURES, PRINTED["table3"][collection]["S_D"], strict=True))
+    significant = dict(zip(MEASURES, PRINTED["table3"][collection]["S_D"], strict=True))
     sums = [sum(row["S_D"]) for name, row in PRINTED["table3"].items() if name != "POOLED"]
     adds_up = sum(sums) == sum(PRINTED["table3"]["POOLED"]["S_D"])
-    for (one, two), cell in cells.items():
+    for (first, second), cell in cells.items():
         implied = cell[1] + cell[2]
-        if implied == found[one]:
+        if implied == significant[first]:
             continue
-        same = [name for name in MEASURES if name != one and cells.get((name, two)) == cell]
-        repeats = f"; it repeats that of {' and '.join(same)}, for which Table 3 has {found[same[0]]}" if same else ""
+        same = [name for name in MEASURES if name != first and cells.get((name, second)) == cell]
+        repeats = (
+            f"; it repeats that of {' and '.join(same)}, for which Table 3 has {significant[same[0]]}" if same else ""
+        )
         yield (
-            f"Table 4, {collection}: the cell of {one} and {two} implies {implied} significant pairs for {one}, Table 3 has "
-            f"{found[one]}{repeats}. With Table 3's numbers its pooled row {'adds up' if adds_up else 'does not add up'}."
+            f"Table 4, {collection}: the cell of {first} and {second} implies {implied} significant pairs for {first}, "
+            f"Table 3 has {significant[first]}{repeats}. "
+            f"With Table 3's numbers its pooled row {'adds up' if adds_up else 'does not add up'}."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -34,16 +34,8 @@ def format_slug(name: str) -> str:
 
 
 def add_baselines(outcome: Outcome, studies: Mapping[str, Study]) -> None:
-    """Add Table 7, Figures 1 and 2 and the numbers of Figure 3, and compare them with print.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        Takes the tables, figures and cells.
-    studies : mapping of str to Study
-        By the paper's name of the collection in whose place they stand.
-    """
-    preferences = {name: one.preference for name, one in studies.items() if one.preference is not None}
+    """Add Table 7, Figures 1 and 2 and the numbers of Figure 3, and compare them with print."""
+    preferences = {name: study.preference for name, study in studies.items() if study.preference is not None}
     wins: dict[str, list[tuple[int, int]]] = {}
     for name, preference in preferences.items():
         frame = preference.to_frame().loc[STUDY["measures"]]
@@ -53,55 +45,68 @@ def add_baselines(outcome: Outcome, studies: Mapping[str, Study]) -> None:
             for number in (1, 2):
                 pairs = [(x, y) for x, y in STUDY[f"figure{number}"]]
                 outcome.figures[f"figure{number}_{format_slug(name)}"] = partial(preference.plot, pairs)
-    complete = set(wins) == set(STUDY["baseline_collections"])
-    total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
-    for name in PRINTED["table7"]:
-        got = total if name == "TOTAL" and complete else wins.get(name)
-        data = "" if got is None else "all six collections" if name == "TOTAL" else studies[name].name
-        # The gold of STC-3 is the paper's own, and both baselines are made from it, whatever the other runs.
-        relation = "the paper's" if outcome.source == "stc3" else find_relation(outcome.source)
+    if wins:
+        is_complete = set(wins) == set(STUDY["baseline_collections"])
+        total = [tuple(map(sum, zip(*column, strict=True))) for column in zip(*wins.values(), strict=True)]
+        wins["TOTAL" if is_complete else f"TOTAL of {len(wins)}"] = total  # type: ignore[assignment]
+        outcome.tables["table7"] = _tabulate_wins(wins, list(preferences.values()))
+        outcome.tables["figure3"] = _tabulate_divergent_topics(preferences)
+    names = {name: study.name for name, study in studies.items()}
+    _compare_wins(outcome, wins, {**names, "TOTAL": "all six collections"})
+    collection = PRINTED["figures"]["collection"]
+    _compare_figures(outcome, preferences.get(collection), names.get(collection, ""))
+
+
+def _compare_wins(outcome: Outcome, wins: Mapping[str, Sequence[tuple[int, int]]], names: Mapping[str, str]) -> None:
+    """Compare Table 7 with print; the gold of STC-3 is the paper's own, and both baselines are made from it."""
+    relation = "the paper's" if outcome.source == "stc3" else find_relation(outcome.source)
+    for name, printed in PRINTED["table7"].items():
+        row = wins.get(name)
+        data = "" if row is None else names[name]
         for m, measure in enumerate(STUDY["measures"]):
             for side, baseline in enumerate(("uni", "pop")):
-                printed, value = PRINTED["table7"][name][m][side], None if got is None else got[m][side]
+                value = None if row is None else row[m][side]
                 column = f"{measure} {baseline}"
-                outcome.cells.append(cell("Table 7", name, column, printed, value, data=data, relation=relation))
-    if wins:
-        columns = pd.MultiIndex.from_product([STUDY["measures"], ["uni", "pop"]])
-        rows = {name: [number for pair in got for number in pair] for name, got in wins.items()}
-        rows["TOTAL" if complete else f"TOTAL of {len(wins)}"] = [number for pair in total for number in pair]
-        frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns)
-        first, *others = [one.signature for one in preferences.values()]
-        signature = sign_alike(first, [one.data[0] for one in others])
-        caption = (
-            "Table 7. Topics on which each measure prefers the Uniform baseline (uni) and the Popularity baseline "
-            "(pop); the larger number of the two in bold, ties counted for neither."
-        )
-        outcome.tables["table7"] = metaeval.Table(frame, caption, signature, marks=bold_larger)
-        outcome.tables["figure3"] = _tabulate_divergent_topics(preferences)
-    figures = PRINTED["figures"]["collection"]
-    _compare_figures(outcome, preferences.get(figures), studies[figures].name if figures in studies else "")
+                outcome.cells.append(
+                    cell("Table 7", name, column, printed[m][side], value, data=data, relation=relation)
+                )
+
+
+def _tabulate_wins(
+    wins: Mapping[str, Sequence[tuple[int, int]]], preferences: Sequence[BaselinePreference]
+) -> metaeval.Table:
+    columns = pd.MultiIndex.from_product([STUDY["measures"], ["uni", "pop"]])
+    rows = [[number for pair in row for number in pair] for row in wins.values()]
+    frame = pd.DataFrame(rows, index=pd.Index(list(wins), name="collection"), columns=columns)
+    first, *others = [preference.signature for preference in preferences]
+    caption = (
+        "Table 7. Topics on which each measure prefers the Uniform baseline (uni) and the Popularity baseline "
+        "(pop); the larger number of the two in bold, ties counted for neither."
+    )
+    signature = sign_alike(first, [other.data[0] for other in others])
+    return metaeval.Table(frame, caption, signature, marks=bold_larger)
 
 
 def _tabulate_divergent_topics(preferences: Mapping[str, BaselinePreference]) -> metaeval.Table:
     """Return the two topics of every collection with the smallest d, and all deltas."""
     rows = [
         {"collection": name, **row}
-        for name, one in preferences.items()
-        for row in one.divergent_topics("NMD", "RNOD", SHOWN).drop(columns="topic").to_dict("records")
+        for name, entry in preferences.items()
+        for row in entry.divergent_topics("NMD", "RNOD", SHOWN).drop(columns="topic").to_dict("records")
     ]
-    first, *others = [one.signature for one in preferences.values()]
+    first, *others = [entry.signature for entry in preferences.values()]
     caption = (
         "Figure 3 in numbers. The topics, numbered in the collection's order, with the smallest d = ΔNMD − ΔRNOD, and Δ, "
         "Popularity's score less Uniform's, by every measure: below 0 Popularity is preferred."
     )
     frame = pd.DataFrame(rows).set_index("collection")
-    return metaeval.Table(frame, caption, sign_alike(first, [one.data[0] for one in others]))
+    return metaeval.Table(frame, caption, sign_alike(first, [entry.data[0] for entry in others]))
 
 
 def _compare_figures(outcome: Outcome, preference: BaselinePreference | None, data: str) -> None:
     """Compare what §5.3 says of Figures 1 and 3: both are of one collection."""
     figures = PRINTED["figures"]
-    said = {
+    in_print = {
         ("Figure 1", "NMD and RNOD, 2nd quadrant"): figures["second_NMD_RNOD"],
         ("Figure 1", "NMD and RNOD, 4th quadrant"): figures["fourth_NMD_RNOD"],
         ("Figure 1", "NMD and RNOD, disagreements"): figures["disagree_NMD_RNOD"],
@@ -110,7 +115,7 @@ def _compare_figures(outcome: Outcome, preference: BaselinePreference | None, da
         ("Figure 1", "fewest, percent"): figures["disagree_percent"][0],
         ("Figure 1", "most, percent"): figures["disagree_percent"][1],
     }
-    found: list[float | None] = [None] * len(said)
+    numbers: list[float | None] = [None] * len(in_print)
     topics: list[dict[str, float]] = [{} for _ in figures["topics"]]
     if preference is not None:
         rows = preference.quadrants()
@@ -118,21 +123,21 @@ def _compare_figures(outcome: Outcome, preference: BaselinePreference | None, da
         rows = rows.set_index("measure_2")
         second, fourth = int(rows["second"]["RNOD"]), int(rows["fourth"]["RNOD"])
         ends = [int(rows["second"].min()), int(rows["second"].max())]
-        found = [second, fourth, second + fourth, *ends, *(100 * end / len(preference.topics) for end in ends)]
+        numbers = [second, fourth, second + fourth, *ends, *(100 * end / len(preference.topics) for end in ends)]
         topics = preference.divergent_topics("NMD", "RNOD", SHOWN).to_dict("records")  # type: ignore[assignment]
     relation = find_relation(outcome.source)
-    for ((item, column), printed), value in zip(said.items(), found, strict=True):
+    for ((item, column), printed), value in zip(in_print.items(), numbers, strict=True):
         if value is not None and column.endswith("percent"):
             value = float(round(value))  # printed without digits
         outcome.cells.append(cell(item, figures["collection"], column, printed, value, data=data, relation=relation))
-    for place, (printed, row) in enumerate(zip(figures["topics"], topics, strict=True), start=1):
+    for number, (printed, row) in enumerate(zip(figures["topics"], topics, strict=True), start=1):
         for column, key, said_value, digits in (
             ("number", "number", printed[0], 0), ("ΔNMD", "NMD", printed[1], 3), ("ΔRNOD", "RNOD", printed[2], 3),
             ("d", "d", printed[3], 3),
         ):  # fmt: skip
             outcome.cells.append(
                 cell(
-                    "Figure 3", f"topic {place}", column, said_value, row.get(key), data=data, digits=digits,
+                    "Figure 3", f"topic {number}", column, said_value, row.get(key), data=data, digits=digits,
                     relation=relation,
                 )
             )  # fmt: skip

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.stats.significant_counts import significance_chances
 
 ALLOWED = 4 * 2**0.5
@@ -32,27 +32,17 @@ def bound_errors(power: DiscriminativePower) -> dict[tuple[str, str], PairErrors
 
     A pair of runs is significant with both measures with the smaller of both chances at most. Standard deviations of the
     pairs are added up, as if all moved together, so that these are upper bounds.
-
-    Parameters
-    ----------
-    power : DiscriminativePower
-        By a test with trials.
-
-    Returns
-    -------
-    dict of (str, str) to PairErrors
-        By pair of measures.
     """
     chances = _find_chances(power)
-    names = [str(one) for one in power.measures]
-    found = power.significant
+    names = [str(measure) for measure in power.measures]
+    significant = power.significant
     errors = {}
     for i, j in itertools.combinations(range(len(names)), 2):
         chance = np.minimum(chances[i], chances[j])
         deviation = np.sqrt(chance * (1 - chance))
         b = float(deviation.sum())
         a, c = float(power.mc_se[i]) + b, float(power.mc_se[j]) + b
-        union = max(1, int((found[i] | found[j]).sum()))
+        union = max(1, int((significant[i] | significant[j]).sum()))
         opposed = power.winners[i] * power.winners[j] == -1
         # SSO moves by 1 / (a + b + c) at most when one of the three moves by 1.
         errors[names[i], names[j]] = PairErrors((a + b + c) / union, a, b, c, float(deviation[opposed].sum()))

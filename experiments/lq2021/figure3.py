@@ -13,19 +13,7 @@ from metaeval.show.style import house_style
 
 
 def draw_divergent_topics(runs: metaeval.QuantificationRuns, popularity: str, uniform: str, *, n_topics: int) -> Figure:
-    """Draw the topics with the smallest d = ΔNMD − ΔRNOD, Δ being Popularity's score minus Uniform's.
-
-    Parameters
-    ----------
-    runs : QuantificationRuns
-    popularity, uniform : str
-        The two runs.
-    n_topics : int
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw the topics with the smallest d = ΔNMD − ΔRNOD, Δ being Popularity's score minus Uniform's."""
     named = {"Popularity": popularity, "Uniform": uniform}
     preference = metaeval.baseline_preference(metaeval.score(runs, ["NMD", "RNOD"]), popularity, uniform)
     rows = preference.divergent_topics("NMD", "RNOD", n_topics).to_dict("records")
@@ -48,24 +36,7 @@ def draw_topics(
     deltas: Sequence[dict[str, float]],
     signature: metaeval.Signature | str,
 ) -> Figure:
-    """Draw the gold and the estimated distributions of chosen topics, with score deltas (LQ21, Figure 3).
-
-    Parameters
-    ----------
-    gold : ndarray, shape (topic, class)
-    estimated : dict of str to ndarray, shape (topic, class)
-        By run.
-    classes : sequence of str
-    titles : sequence of str
-        One a topic.
-    deltas : sequence of dict
-        For each topic, the delta of every measure.
-    signature : Signature or str
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw the gold and the estimated distributions of chosen topics, with score deltas (LQ21, Figure 3)."""
     hatches = ("", "///", "...")
     colours = ("#333333", "#D55E00", "#56B4E9")
     with house_style():
@@ -74,9 +45,9 @@ def draw_topics(
         width = 0.8 / len(shown)
         for t, axes in enumerate(figure.subplots(1, len(titles), squeeze=False)[0]):
             for position, (name, shares) in enumerate(shown.items()):
-                place = np.arange(len(classes)) + (position - (len(shown) - 1) / 2) * width
+                offsets = np.arange(len(classes)) + (position - (len(shown) - 1) / 2) * width
                 look = {"color": colours[position % 3], "hatch": hatches[position % 3], "edgecolor": "white"}
-                axes.bar(place, shares[t], width, label=name, **look)
+                axes.bar(offsets, shares[t], width, label=name, **look)
             axes.set_xticks(range(len(classes)), classes)
             axes.set(ylim=(0, 1.02), ylabel="probability", xlabel="class")
             text = ", ".join(f"Δ{name} = {value:+.3f}" for name, value in deltas[t].items())

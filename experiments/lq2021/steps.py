@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import metaeval
+from experiments.audits import list_failures
+from experiments.claims import PRINT, bound, list_claims, tabulate_claims, try_claims
 from experiments.comparison import Cell, cell
-from experiments.lq2021 import audit, figure3, verdicts
+from experiments.lq2021 import audit, claims, figure3
 from experiments.lq2021.baselines import add_baselines, format_slug
 from experiments.lq2021.chance import ALLOWED, PairErrors, bound_errors
-from experiments.lq2021.reading import find_twins
+from experiments.lq2021.facts import Facts, Part, read_print, read_study
 from experiments.lq2021.tied_classes import describe_readings
 from experiments.outcome import Outcome, Settings
 from experiments.sources import (
+    ORIGINAL,
+    SOURCES_ARE,
     compare_collections,
     compute_sources,
     find_relation,
@@ -24,53 +29,46 @@ from experiments.sources import (
     load_runs_or_scores,
     tabulate_collections,
 )
-from experiments.verdicts import look_at_all
 from metaeval.analyses.study import Study, study_collection
 
 STUDY, PRINTED, MEASURES = audit.STUDY, audit.PRINTED, audit.MEASURES
 SOURCES = ["", *STUDY["sources"]]
-QUESTIONS = ("similarity", "consistency", "power", "robust_power", "overlap", "contradictions", "preference")
+PICTURES = {"stc3": ("figure1_stc-3-dq-a",)}
+COMPARED_ONLY = ("semeval", "stand-in")
+"""Sources too far from the paper's data for more than comparison.csv."""
+
+QUESTIONS = ("consistency", "power", "overlap", "contradictions", "preference")
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Reproduce Tables 2 to 7 and Figures 1 to 3 from every source that can be had, and audit the printed numbers.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    list of Outcome
-    """
-    audited = audit.compute_audit()
+    """Reproduce Tables 2 to 7 and Figures 1 to 3 from every source, try the claims, and audit the printed numbers."""
+    first = audit.compute_audit()
+    first.tables["table1"] = tabulate_measures()
     measures = dict.fromkeys(STUDY["collections"], MEASURES)
-    outcomes, notes = compute_sources("LQ 2021", STUDY, measures, compute_outcome, settings)
-    audited.notes += notes
-    audited.verdicts = list(verdicts.judge_print())
-    return [audited, *outcomes]
+    parts: dict[str, list[Part]] = {}
+    outcomes, first.notes = compute_sources("LQ 2021", STUDY, measures, partial(compute_tables, parts=parts), settings)
+    facts = {PRINT: read_print(), **{source: Facts(collected) for source, collected in parts.items()}}
+    findings = try_claims(list_claims(claims), facts)
+    first.tables["claims"] = tabulate_claims(findings, "Claims of LQ 2021.", f"metaeval {metaeval.__version__}")
+    computed = {ORIGINAL, *(outcome.source for outcome in outcomes)}
+    first.lacks = [source for source in STUDY["nearest"] if source not in computed]
+    return [first, *outcomes]
 
 
-def ask_paper(scores: metaeval.Scores, seed: int, settings: Settings, questions: Sequence[str] = QUESTIONS) -> Study:
-    """Ask one collection what the paper asks.
-
-    Parameters
-    ----------
-    scores : Scores
-    seed : int
-    settings : Settings
-    questions : sequence of str, optional
-        Some of `QUESTIONS`.
-
-    Returns
-    -------
-    Study
-    """
-    return study_collection(
-        scores, questions=questions, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
-        baselines=_find_baselines(scores),
-        seed=seed, n_jobs=settings.n_jobs,
-    )  # fmt: skip
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page says beside tables: slips in print, what print implies, what the sources are."""
+    names = [name for collections in STUDY["sources"].values() for data in collections.values() for name in data]
+    return {
+        "slips": list_failures(audit.find_checks()),
+        "implications": list(audit.find_implications()),
+        "sources": [f"**{source}**: {SOURCES_ARE[source]}" for source in STUDY["sources"]],
+        "names": names,
+        "remarks": [note for outcome in outcomes if outcome.source == "stc3" for note in outcome.notes[1:]],
+        "table7": [
+            cell.verdict for outcome in outcomes if outcome.source == "stc3" for cell in outcome.cells
+            if cell.item == "Table 7" and cell.reproduced is not None
+        ],
+    }  # fmt: skip
 
 
 def _find_baselines(scores: metaeval.Scores) -> tuple[str, str]:
@@ -79,81 +77,94 @@ def _find_baselines(scores: metaeval.Scores) -> tuple[str, str]:
 
 
 def compute_tables(
-    source: str, scores: dict[str, metaeval.Scores], settings: Settings, golds: Mapping[str, np.ndarray] | None = None
+    source: str, scores: dict[str, metaeval.Scores], settings: Settings, parts: dict[str, list[Part]]
 ) -> Outcome:
-    """Return the tables, figures, verdicts and comparison of one source.
-
-    Parameters
-    ----------
-    source : str
-    scores : dict of str to Scores
-        By the paper's name of the collection in whose place they stand.
-    settings : Settings
-    golds : mapping of str to (ndarray, shape (topic, class)), optional
-        Likewise: rules about the gold need it.
-
-    Returns
-    -------
-    Outcome
-    """
+    """Return the tables, figures and comparison of one source, by the paper's names of collections, and add its facts."""
     outcome = Outcome("lq2021", source)
-    views = look_at_all(scores, partial(ask_paper, settings=settings), QUESTIONS, settings)
-    studies = {name: one.study for name, one in views.items()}
-    outcome.tables["table1"] = tabulate_measures()
-    outcome.tables["table2"] = tabulate_collections(2, scores, PRINTED["table2"])
+    studies = {}
+    for name, collection in scores.items():
+        settings.say(collection.collection)
+        studies[name] = study_collection(
+            collection, questions=QUESTIONS, n_permutations=STUDY["n_permutations"], alpha=STUDY["alpha"],
+            baselines=_find_baselines(collection), seed=settings.seed, n_jobs=settings.n_jobs,
+        )  # fmt: skip
+    if source in STUDY["nearest"] and all(
+        len(collection.runs) >= bound("fewest runs") for collection in scores.values()
+    ):
+        parts[source] = [read_study(study) for study in studies.values()]
     outcome.cells += compare_collections(2, scores, PRINTED["table2"], find_relation(source))
     _add_power(outcome, studies)
     for name in STUDY["collections"]:
         _add_agreement(outcome, name, studies.get(name))
     add_baselines(outcome, studies)
-    outcome.verdicts = verdicts.judge_source(source, views, golds)
-    outcome.notes += [note for one in studies.values() if (note := describe_copies(one.scores))]
+    if source in COMPARED_ONLY:
+        outcome.tables, outcome.figures = {}, {}
+        return outcome
+    outcome.tables["table2"] = tabulate_collections(2, scores, PRINTED["table2"])
+    _add_distributions(outcome, scores, settings)
+    outcome.notes += [note for study in studies.values() if (note := describe_copies(study))]
     return outcome
 
 
-def describe_copies(scores: metaeval.Scores) -> str:
+def _add_distributions(outcome: Outcome, scores: dict[str, metaeval.Scores], settings: Settings) -> None:
+    """Add Figure 3, and what Table 7 becomes by other readings, where there are distributions: score matrices have none."""
+    runs = {
+        name: loaded
+        for name, each in scores.items()
+        if all(_find_baselines(each))
+        for loaded in [load_runs_or_scores(STUDY["sources"][outcome.source][name], settings)]
+        if isinstance(loaded, metaeval.QuantificationRuns)
+    }
+    if outcome.source == "stc3" and (note := describe_readings(runs)):  # gold elsewhere is not the paper's
+        outcome.notes.append(note)
+    for name, each in runs.items():
+        if name.endswith("DQ-A"):
+            popularity, uniform = _find_baselines(scores[name])
+            draw = partial(figure3.draw_divergent_topics, each, popularity, uniform, n_topics=2)
+            outcome.figures[f"figure3_{format_slug(name)}"] = draw
+
+
+def describe_copies(study: Study) -> str:
     """Say how many runs have the scores of another run on every topic; nothing where there are none."""
-    copies = sum(run != twin for run, twin in find_twins(scores).items())
+    copies = sum(len(group) - 1 for group in study.diagnostics.identical)
     if not copies:
         return ""
     return (
-        f"{scores.collection}: {copies} of {len(scores.runs)} runs have the same scores as another on every topic; no test "
-        "can tell such runs apart, and all weigh in shares of run pairs"
+        f"{study.name}: {copies} of {len(study.scores.runs)} runs have the same scores as another on every topic; no test "
+        "can tell such runs apart, and all weigh in shares of run pairs."
     )
 
 
 def tabulate_measures() -> metaeval.Table:
-    """Return Table 1: which measures know the order of classes, seen by trying rather than typed in.
-
-    Returns
-    -------
-    Table
-    """
-    found = metaeval.properties(MEASURES, only=["ordinal", "ordinal with mixed gold"])
+    """Return Table 1: which measures know the order of classes, seen by trying rather than typed in."""
+    properties = metaeval.properties(MEASURES, only=["ordinal", "ordinal with mixed gold"])
     rows = []
-    for one in found.measures:
-        checks = [found.get_check(one, name) for name in found.names]
+    for measure in properties.measures:
+        checks = [properties.get_check(measure, name) for name in properties.names]
         ordinal = checks[0] is not None and checks[0].holds
         marks = [check.mark for check in checks if check is not None]
-        rows.append(("ordinal" if ordinal else "nominal", *marks, one.description.partition(":")[0], one.source))
-    index = pd.Index([str(one) for one in found.measures], name="measure")
+        rows.append(
+            ("ordinal" if ordinal else "nominal", *marks, measure.description.partition(":")[0], measure.source)
+        )
+    index = pd.Index([str(measure) for measure in properties.measures], name="measure")
     columns = ["classes", "gold in one class", "gold in every class", "name", "defined in"]
     frame = pd.DataFrame(rows, index=index, columns=columns)
     caption = (
         "Table 1. The measures. Ordinal: when all gold is in one class, predicting a more distant class scores worse; the "
         "next two columns say in how many cases this was tried, and in how many it failed, also with gold in every class."
     )
-    return metaeval.Table(frame, caption, found.signature)
+    return metaeval.Table(frame, caption, properties.signature)
 
 
 def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
-    powers = {name: one.power for name, one in studies.items() if one.power is not None}
+    powers = {name: entry.power for name, entry in studies.items() if entry.power is not None}
     pooled = metaeval.pooled_discriminative_power(list(powers.values()), n_bootstrap=0)
     outcome.tables["table3"] = pooled.to_table()
     rows = {
-        name: (one.significant.sum(axis=1).tolist(), one.signature.data[0], one.mc_se) for name, one in powers.items()
+        name: (entry.significant.sum(axis=1).tolist(), entry.signature.data[0], entry.mc_se)
+        for name, entry in powers.items()
     }
-    of = {name: one.significant.shape[1] for name, one in powers.items()}
+    of = {name: entry.significant.shape[1] for name, entry in powers.items()}
     of["POOLED"] = sum(of.values())
     if set(rows) == set(STUDY["collections"]):
         errors = pooled.to_frame()["mc_se"].to_numpy()
@@ -165,12 +176,12 @@ def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
     for name, printed in PRINTED["table3"].items():
         got, data, errors = rows.get(name, (None, "", np.zeros(len(MEASURES))))
         for m, measure in enumerate(MEASURES):
-            value, error, said = None if got is None else got[m], float(errors[m]), printed["S_D"][m]
-            outcome.cells.append(_compare(outcome, "Table 3", name, f"{measure} S_D", said, value, data, error))
+            value, error, number = None if got is None else got[m], float(errors[m]), printed["S_D"][m]
+            outcome.cells.append(_compare(outcome, "Table 3", name, f"{measure} S_D", number, value, data, error))
             share = None if value is None else 100 * value / of[name]
-            error, said = 100 * error / of.get(name, 1), printed["percent"][m]
+            error, number = 100 * error / of.get(name, 1), printed["percent"][m]
             column = f"{measure} percent"
-            outcome.cells.append(_compare(outcome, "Table 3", name, column, said, share, data, error, digits=1))
+            outcome.cells.append(_compare(outcome, "Table 3", name, column, number, share, data, error, digits=1))
 
 
 def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
@@ -183,15 +194,15 @@ def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
     if study is not None and study.power and study.overlap and study.contradictions:
         data = study.power.signature.data[0]
         slug = format_slug(name)
-        outcome.tables[f"table4_{slug}"] = study.overlap.to_table()
-        outcome.tables[f"table5_{slug}"] = study.contradictions.to_table()
+        outcome.tables[f"table4/{slug}"] = study.overlap.to_table()
+        outcome.tables[f"table5/{slug}"] = study.contradictions.to_table()
         pairs = study.contradictions.run_pairs()
         if len(pairs):
             caption = (
                 f"Table 6, in place of {name}: the first measure says the first run is significantly better, the second the "
                 "reverse."
             )
-            outcome.tables[f"table6_{slug}"] = metaeval.Table(
+            outcome.tables[f"table6/{slug}"] = metaeval.Table(
                 pairs.set_index("measure_1"), caption, study.contradictions.signature
             )
         frame = study.overlap.to_frame()
@@ -207,43 +218,12 @@ def _add_agreement(outcome: Outcome, name: str, study: Study | None) -> None:
             _compare(outcome, "Table 4", name, column, printed[0], sso.get(pair), data, share, digits=1)
         )
         each = (error.a, error.b, error.c)
-        for letter, said, part, sure in zip("abc", printed[1:], parts.get(pair, (None,) * 3), each, strict=True):
-            outcome.cells.append(_compare(outcome, "Table 4", name, f"{column}, {letter}", said, part, data, sure))
+        for letter, number, part, sure in zip("abc", printed[1:], parts.get(pair, (None,) * 3), each, strict=True):
+            outcome.cells.append(_compare(outcome, "Table 4", name, f"{column}, {letter}", number, part, data, sure))
     for pair, number in audit.read_contradictions(name).items():
         sure = errors[pair].contradictions if pair in errors else 0.0
         column = f"{pair[0]} and {pair[1]}"
         outcome.cells.append(_compare(outcome, "Table 5", name, column, number, counts.get(pair), data, sure))
-
-
-def compute_outcome(source: str, scores: dict[str, metaeval.Scores], settings: Settings) -> Outcome:
-    """Return what `compute_tables` does, and Figure 3 where there are distributions: score matrices have none.
-
-    Parameters
-    ----------
-    source : str
-    scores : dict of str to Scores
-    settings : Settings
-
-    Returns
-    -------
-    Outcome
-    """
-    runs = {
-        name: found
-        for name, one in scores.items()
-        if all(_find_baselines(one))
-        for found in [load_runs_or_scores(STUDY["sources"][source][name], settings)]
-        if isinstance(found, metaeval.QuantificationRuns)
-    }
-    outcome = compute_tables(source, scores, settings, {name: one.gold for name, one in runs.items()})
-    if source == "stc3" and (note := describe_readings(runs)):  # gold elsewhere is not the paper's
-        outcome.notes.append(note)
-    for name, found in runs.items():
-        if name.endswith("DQ-A"):
-            popularity, uniform = _find_baselines(scores[name])
-            draw = partial(figure3.draw_divergent_topics, found, popularity, uniform, n_topics=2)
-            outcome.figures[f"figure3_{format_slug(name)}"] = draw
-    return outcome
 
 
 def _compare(

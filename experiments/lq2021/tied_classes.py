@@ -44,54 +44,36 @@ READINGS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def count_topics(runs: metaeval.QuantificationRuns, popularity: np.ndarray) -> list[list[int]]:
-    """Return a row of Table 7: on how many topics each measure prefers Uniform, and Popularity.
-
-    Parameters
-    ----------
-    runs : QuantificationRuns
-        Only its gold is used.
-    popularity : ndarray, shape (topic, class)
-
-    Returns
-    -------
-    list of [int, int]
-        In the order of the measures of Table 7.
-    """
+    """Return a row of Table 7: on how many topics each measure prefers Uniform, and Popularity."""
     both = metaeval.QuantificationRuns(
         np.stack([popularity, baselines.uniform(runs.gold)]), runs.gold, runs=[POPULARITY, UNIFORM], topics=runs.topics,
         classes=runs.classes,
     )  # fmt: skip
-    found = metaeval.baseline_preference(metaeval.score(both, STUDY["measures"]), POPULARITY, UNIFORM).to_frame()
-    return found.loc[STUDY["measures"], [UNIFORM, POPULARITY]].to_numpy().astype(int).tolist()
+    preferences = metaeval.baseline_preference(metaeval.score(both, STUDY["measures"]), POPULARITY, UNIFORM).to_frame()
+    return preferences.loc[STUDY["measures"], [UNIFORM, POPULARITY]].to_numpy().astype(int).tolist()
 
 
 def describe_readings(collections: Mapping[str, metaeval.QuantificationRuns]) -> str:
-    """Say how many cells of Table 7 come out by each reading; nothing where no collection is the paper's.
-
-    Parameters
-    ----------
-    collections : mapping of str to QuantificationRuns
-        By the paper's name of the collection, with its gold.
-
-    Returns
-    -------
-    str
-    """
-    there = {name: runs for name, runs in collections.items() if name in PRINTED["table7"]}
-    if not there:
+    """Say how many cells of Table 7 come out by each reading; nothing where no collection is the paper's."""
+    collected = {name: runs for name, runs in collections.items() if name in PRINTED["table7"]}
+    if not collected:
         return ""
     ties = [
         f"{int((find_tied(runs.gold).sum(axis=1) > 1).sum())} of {len(runs.topics)} topics of {name}"
-        for name, runs in there.items()
+        for name, runs in collected.items()
     ]
-    said = []
+    phrases = []
     for reading, make in READINGS.items():
-        met = [np.array(count_topics(runs, make(runs.gold))) == PRINTED["table7"][name] for name, runs in there.items()]
-        cells, whole = sum(int(one.sum()) for one in met), sum(bool(one.all()) for one in met)
-        said.append(f"with {reading} {cells} of its {sum(one.size for one in met)} cells, {whole} collections whole")
+        met = [
+            np.array(count_topics(runs, make(runs.gold))) == PRINTED["table7"][name] for name, runs in collected.items()
+        ]
+        cells, whole = sum(int(entry.sum()) for entry in met), sum(bool(entry.all()) for entry in met)
+        phrases.append(
+            f"with {reading} {cells} of its {sum(entry.size for entry in met)} cells, {whole} collections whole"
+        )
     return (
         "Popularity and Uniform are made from the gold here, as the runs of the paper's baselines are not among the data. "
         f"Several classes are the most frequent on {', '.join(ties)}, and §5.2 does not say what Popularity is there. "
-        f"Of Table 7 come out: {'; '.join(said)}. The first is used; it was chosen with Table 7 in view, so that "
+        f"Of Table 7 come out: {'; '.join(phrases)}. The first is used; it was chosen with Table 7 in view, so that "
         "Table 7 is fitted in this one respect."
     )

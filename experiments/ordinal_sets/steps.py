@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,25 +20,15 @@ from metaeval.show.table import band_marks
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 SOURCE = "skordinal"
 SOURCES = [SOURCE]
+PICTURES = {SOURCE: ("power-pooled",)}
 QUESTIONS = ("similarity", "consistency", "power")
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Ask ACL 2021's questions of every set, and of all of them together.
-
-    Parameters
-    ----------
-    settings : Settings
-        Unless ``full``, sets whose classifiers would have to be trained first are left out, but for the first one.
-
-    Returns
-    -------
-    list of Outcome
-    """
-    wanted = choose_sets(settings)
+    """Ask ACL 2021's questions of every set, and of all of them together."""
     outcome = Outcome("ordinal_sets", SOURCE, tolerance=STUDY["tolerance"])
     studies: dict[str, Study] = {}
-    for name in wanted:
+    for name in choose_sets(settings):
         settings.say(f"{name}: 22 classifiers, made on first use")
         studies[name] = study_scores(metaeval.score(settings.load(name), STUDY["measures"]), settings)
         add_tables(outcome, studies[name])
@@ -49,33 +40,14 @@ def run(settings: Settings) -> list[Outcome]:
 
 
 def choose_sets(settings: Settings) -> list[str]:
-    """Return the sets that are looked at: all of them, those that are kept already, or the quick ones.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the sets that are looked at: all of them, those that are kept already, or the quick ones."""
     if settings.full:
         return list(STUDY["sets"])
     return [name for name in STUDY["sets"] if name in STUDY["quick_sets"] or (not settings.quick and is_kept(name))]
 
 
 def study_scores(scores: metaeval.Scores, settings: Settings) -> Study:
-    """Ask one set what ACL 2021 asks.
-
-    Parameters
-    ----------
-    scores : Scores
-    settings : Settings
-
-    Returns
-    -------
-    Study
-    """
+    """Ask one set what ACL 2021 asks."""
     return study_collection(
         scores, questions=QUESTIONS, n_trials=STUDY["n_trials"], n_permutations=STUDY["n_permutations"],
         seed=settings.seed, n_jobs=settings.n_jobs,
@@ -83,13 +55,7 @@ def study_scores(scores: metaeval.Scores, settings: Settings) -> Study:
 
 
 def add_tables(outcome: Outcome, study: Study) -> None:
-    """Add Tables 2 and 3 and Figure 1 of ACL 2021 for one set.
-
-    Parameters
-    ----------
-    outcome : Outcome
-    study : Study
-    """
+    """Add Tables 2 and 3 and Figure 1 of ACL 2021 for one set."""
     sized = f"{study.name}, {len(study.scores.runs)} runs, {len(study.scores.topics)} topics."
     for question, result in study.results():
         table = result.to_table()
@@ -99,22 +65,17 @@ def add_tables(outcome: Outcome, study: Study) -> None:
 
 
 def add_pooled(outcome: Outcome, studies: Mapping[str, Study], settings: Settings) -> None:
-    """Add what holds of all sets together: pooled power, consistency set by set with its mean, mean similarity.
-
-    Parameters
-    ----------
-    outcome : Outcome
-    studies : mapping of str to Study
-    settings : Settings
-    """
+    """Add what holds of all sets together: pooled power, consistency set by set with its mean, mean similarity."""
     first, *others = studies.values()
-    names = [one.name for one in others]
-    pooled = metaeval.pooled_discriminative_power([one.power for one in studies.values()], seed=settings.seed)
+    names = [study.name for study in others]
+    pooled = metaeval.pooled_discriminative_power([study.power for study in studies.values()], seed=settings.seed)
     outcome.tables["power-pooled"] = pooled.to_table()
     outcome.figures["power-pooled"] = pooled.plot
     means = {
-        shorten(name): pd.Series(one.consistency.means, index=[measure.title for measure in one.consistency.measures])
-        for name, one in studies.items()
+        shorten(name): pd.Series(
+            study.consistency.means, index=[measure.title for measure in study.consistency.measures]
+        )
+        for name, study in studies.items()
     }
     frame = pd.DataFrame(means)
     frame["mean"] = frame.mean(axis=1)
@@ -122,7 +83,7 @@ def add_pooled(outcome: Outcome, studies: Mapping[str, Study], settings: Setting
     caption = "Split-half consistency: mean τ over splits, set by set, and the mean of the five."
     signature = sign_alike(first.consistency.signature, names)
     outcome.tables["consistency-all"] = metaeval.Table(frame.sort_values("mean", ascending=False), caption, signature)
-    squares = [one.similarity.to_frame() for one in studies.values()]
+    squares = [study.similarity.to_frame() for study in studies.values()]
     mean = sum(square.to_numpy() for square in squares) / len(squares)
     upper = pd.DataFrame(mean, squares[0].index, squares[0].columns).where(np.triu(np.ones(mean.shape, dtype=bool), 1))
     caption = f"Ranking similarity: mean of τ over the {len(squares)} sets, in bands from 0.8 and 0.6."
@@ -135,3 +96,8 @@ def add_pooled(outcome: Outcome, studies: Mapping[str, Study], settings: Setting
 def shorten(name: str) -> str:
     """Return the name of a set without "ordinal-"."""
     return name.removeprefix("ordinal-")
+
+
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page asks for by name."""
+    return {"tolerance": f"{STUDY['tolerance']:g}", "seen": STUDY["seen"]}

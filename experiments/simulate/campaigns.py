@@ -22,21 +22,7 @@ CLASSES = ("-2", "-1", "0", "1", "2")
 
 @dataclass(frozen=True)
 class Campaign:
-    """The shape of a campaign.
-
-    Parameters
-    ----------
-    kind : {"classification", "quantification"}
-    gold : str
-        Which model of `experiments.simulate.gold.FITTED` the gold is drawn from.
-    topics : int
-    languages : tuple of (str, int)
-        Names of the languages and how many runs that are not baselines each has; ("", n) where there is one.
-    constant : tuple of int
-        Classes that a baseline run always answers.
-    baselines : bool
-        Whether there is a Popularity and a Uniform run, once a language: the copies are the same.
-    """
+    """The shape of a campaign."""
 
     kind: str
     gold: str
@@ -66,30 +52,7 @@ are constant, of its quantification tasks only that a few are. DialEval-1's gold
 
 
 def campaign(name: str, seed: int = 0) -> ClassificationRuns | QuantificationRuns:
-    """Simulate gold and runs of a campaign of the papers.
-
-    Parameters
-    ----------
-    name : str
-        One of `CAMPAIGNS`.
-    seed : int, optional
-        The streams are those of the seed and the campaign.
-
-    Returns
-    -------
-    ClassificationRuns or QuantificationRuns
-        Its collection is called ``"simulated: NAME"``.
-
-    Raises
-    ------
-    MetaevalError
-        If there is no campaign of that name.
-
-    Examples
-    --------
-    >>> campaign("dialeval1-dq-a", seed=1)
-    QuantificationRuns: 22 runs × 300 topics, 5 classes, simulated: dialeval1-dq-a
-    """
+    """Simulate gold and runs of a campaign of the papers."""
     if name not in CAMPAIGNS:
         raise MetaevalError(f"there is no campaign {name!r} to simulate (there are {format_list([*CAMPAIGNS])})")
     shape = CAMPAIGNS[name]

@@ -20,20 +20,7 @@ from scipy.special import log_ndtr, logsumexp, ndtr, ndtri
 
 @dataclass(frozen=True)
 class GoldModel:
-    """The fitted numbers of one campaign's gold.
-
-    Parameters
-    ----------
-    thresholds : tuple of float
-        Where the latent scale is cut, K − 1 of them for K classes, ascending.
-    location_sd, width_sd : float
-        How much topics differ in where their votes lie, and in the logarithm of how wide they lie.
-    items : (float, float)
-        Mean and standard deviation of the logarithm of the number of votes of a topic; a standard deviation of 0
-        stands for the same number everywhere.
-    fewest : int
-        The smallest number of votes of a topic.
-    """
+    """The fitted numbers of one campaign's gold."""
 
     thresholds: tuple[float, ...]
     location_sd: float
@@ -42,21 +29,7 @@ class GoldModel:
     fewest: int
 
     def shares(self, location: Any, width: Any) -> np.ndarray:
-        """Return the class distribution of topics.
-
-        Parameters
-        ----------
-        location, width : array_like, shape (...)
-
-        Returns
-        -------
-        ndarray, shape (..., class)
-
-        Examples
-        --------
-        >>> GoldModel((-1.0, 1.0), 1, 0, (3, 0), 19).shares(0.0, 1.0).round(3).tolist()
-        [0.159, 0.683, 0.159]
-        """
+        """Return the class distribution of topics."""
         centre, spread = np.asarray(location, dtype=float)[..., None], np.asarray(width, dtype=float)[..., None]
         below = ndtr((np.array(self.thresholds) - centre) / spread)
         edge = np.zeros((*below.shape[:-1], 1))
@@ -64,22 +37,7 @@ class GoldModel:
         return shares
 
     def frequencies(self, points: int = 40) -> np.ndarray:
-        """Return how frequent every class is over all topics, by Gauss–Hermite quadrature.
-
-        Parameters
-        ----------
-        points : int, optional
-            Of the quadrature, in either direction.
-
-        Returns
-        -------
-        ndarray, shape (class,)
-
-        Examples
-        --------
-        >>> FITTED["stc3-dq-a"].frequencies().sum().round(9)
-        np.float64(1.0)
-        """
+        """Return how frequent every class is over all topics, by Gauss–Hermite quadrature."""
         location, width, weight = _nodes(points)
         shares = self.shares(self.location_sd * location, np.exp(self.width_sd * width))
         frequencies: np.ndarray = np.exp(weight) @ shares
@@ -87,32 +45,7 @@ class GoldModel:
 
 
 def fit_gold(votes: Any, *, points: int = 61) -> GoldModel:
-    """Which hierarchical model makes the votes of a campaign the most likely?
-
-    Maximum marginal likelihood: location and width of each topic are integrated out by Gauss–Hermite quadrature, and
-    the thresholds (the first, and the logarithms of the steps) and the logarithms of the two standard deviations are
-    found by BFGS.
-
-    Parameters
-    ----------
-    votes : array_like of int, shape (topic, class)
-        ``votes[t, k]`` is the number of votes for class k in topic t.
-    points : int, optional
-        Of the quadrature, in either direction: enough to tell apart locations as close as the votes of one topic do.
-
-    Returns
-    -------
-    GoldModel
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> truth = GoldModel((-1.0, 0.0, 1.0), 0.8, 0.3, (3.0, 0.0), 20)
-    >>> shares = truth.shares(0.8 * rng.standard_normal(400), np.exp(0.3 * rng.standard_normal(400)))
-    >>> votes = rng.multinomial(20, shares)
-    >>> bool(abs(fit_gold(votes, points=15).location_sd - 0.8) < 0.1)
-    True
-    """
+    """Which hierarchical model makes the votes of a campaign the most likely?"""
     counts = np.asarray(votes, dtype=float)
     share = np.cumsum(counts.sum(axis=0))[:-1] / counts.sum()
     cut = ndtri(np.clip(share, 1e-3, 1 - 1e-3)) * 1.3
@@ -126,14 +59,14 @@ def fit_gold(votes: Any, *, points: int = 61) -> GoldModel:
         nodes = counts @ _log_shares(ends).T + weight
         return float(-logsumexp(nodes, axis=1).sum() / len(counts))
 
-    found = minimize(loss, begin, method="BFGS", options={"gtol": 1e-5}).x
-    thresholds = np.concatenate([found[:1], found[0] + np.cumsum(np.exp(found[1:-2]))])
+    best = minimize(loss, begin, method="BFGS", options={"gtol": 1e-5}).x
+    thresholds = np.concatenate([best[:1], best[0] + np.cumsum(np.exp(best[1:-2]))])
     sizes = counts.sum(axis=1)
     logs = np.log(sizes)
     return GoldModel(
-        tuple(float(one) for one in thresholds),
-        float(np.exp(found[-2])),
-        float(np.exp(found[-1])),
+        tuple(float(threshold) for threshold in thresholds),
+        float(np.exp(best[-2])),
+        float(np.exp(best[-1])),
         (float(logs.mean()), float(logs.std()) if np.ptp(sizes) else 0.0),
         int(sizes.min()),
     )
@@ -155,7 +88,7 @@ def _nodes(points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a two-dimensional Gauss–Hermite grid for standard normals: both coordinates and log weights."""
     x, w = np.polynomial.hermite_e.hermegauss(points)
     weight = np.log(w / w.sum())
-    location, width = (one.ravel() for one in np.meshgrid(x, x))
+    location, width = (grid.ravel() for grid in np.meshgrid(x, x))
     return location, width, np.add.outer(weight, weight).ravel()
 
 

@@ -39,55 +39,7 @@ def synthetic_runs(
     last_items: str = "keep",
     position: str = "nearest",
 ) -> ClassificationRuns:
-    """Simulate gold labels and runs that make known kinds of mistakes at known rates.
-
-    Parameters
-    ----------
-    seed : int, optional
-        Gold, mistakes, random classes and random positions have a stream each, so that changing one choice below
-        leaves the draws of the others as they are.
-    n_topics, n_items, n_classes : int, optional
-        100 topics of 200 items each, in 11 classes.
-    centre : float, optional
-        Mean of the normal distribution that gold classes are rounded from (and clipped to the scale).
-    spread : (float, float), optional
-        Its standard deviation on the first and on the last topic; it grows evenly in between.
-    ratios : sequence of float, optional
-        Shares of mistakes; one run a ratio and kind.
-    kinds : sequence of {"maj", "rand", "tdisp", "odisp", "prox"}, optional
-        What a mistake is. maj: the majority class. rand: a random class. tdisp: the next class, the last one
-        staying. odisp: the class of the item some positions up in ascending order of gold. prox: the class of the
-        item half-way to a random position.
-    mistakes : {"independent", "exact"}, optional
-        Each item is a mistake with probability r, anew for each run and topic; or exactly r · n items are. The
-        text leaves it open; the default fits the printed numbers better.
-    majority : {"centre", "topic"}, optional
-        The majority class: the class at the centre, 4 in the paper, or each topic's most frequent one.
-    random_class : {"any", "wrong"}, optional
-        Whether the random class may be the gold class.
-    displacement : float, optional
-        Positions by which odisp moves an item, as a share of the items.
-    last_items : {"keep", "last"}, optional
-        What odisp does with items that have no item so far up: they keep their gold class, or take that of the
-        last item. The text leaves it open; the default was chosen with the printed numbers in view.
-    position : {"nearest", "down"}, optional
-        How prox rounds half-way positions.
-
-    Returns
-    -------
-    ClassificationRuns
-        Runs are called ``maj-0.1`` and so on.
-
-    Raises
-    ------
-    MetaevalError
-        If a choice is none of those named, or a size or ratio is out of range.
-
-    Examples
-    --------
-    >>> synthetic_runs(n_topics=3, ratios=[0.5, 1.0])
-    ClassificationRuns: 10 runs × 3 topics, 11 classes, synthetic-amigo2020
-    """
+    """Simulate gold labels and runs that make known kinds of mistakes at known rates."""
     for name, value, known in (
         ("mistakes", mistakes, ("independent", "exact")),
         ("majority", majority, ("centre", "topic")),
@@ -134,11 +86,7 @@ def synthetic_runs(
 def _gold(
     rng: np.random.Generator, n_topics: int, n_items: int, n_classes: int, centre: float, spread: tuple[float, float]
 ) -> np.ndarray:
-    """Return gold classes from 0, shape (topic, item), in ascending order.
-
-    Items of one class can be told apart by nothing, and mistakes are drawn for each item alike: the place of an item
-    in the sorted topic is its position with ties in random order.
-    """
+    """Return gold classes from 0, shape (topic, item), in ascending order."""
     deviation = np.linspace(*spread, n_topics)[:, None]
     values = np.rint(rng.normal(centre, deviation, size=(n_topics, n_items)))
     return np.sort(np.clip(values, 1, n_classes).astype(np.int64) - 1, axis=1)
@@ -148,8 +96,8 @@ def _mistaken(rng: np.random.Generator, shape: tuple[int, ...], ratios: np.ndarr
     """Return which items are mistakes, shape (ratio, topic, item)."""
     drawn = rng.random((len(ratios), *shape))
     if exact:
-        place = drawn.argsort(axis=-1).argsort(axis=-1)
-        return np.asarray(place < np.rint(ratios * shape[-1])[:, None, None])
+        rank = drawn.argsort(axis=-1).argsort(axis=-1)
+        return np.asarray(rank < np.rint(ratios * shape[-1])[:, None, None])
     return np.asarray(drawn < ratios[:, None, None])
 
 
@@ -168,14 +116,14 @@ def _random(rng: np.random.Generator, gold: np.ndarray, n_runs: int, n_classes: 
 
 def _displaced(gold: np.ndarray, by: int, *, keep: bool) -> np.ndarray:
     n_items = gold.shape[1]
-    there = np.arange(n_items) + by
-    reached = gold[:, np.minimum(there, n_items - 1)]
-    return np.where(there < n_items, reached, gold) if keep else reached
+    target = np.arange(n_items) + by
+    reached = gold[:, np.minimum(target, n_items - 1)]
+    return np.where(target < n_items, reached, gold) if keep else reached
 
 
 def _nearer(rng: np.random.Generator, gold: np.ndarray, n_runs: int, *, down: bool) -> np.ndarray:
     n_topics, n_items = gold.shape
-    own = np.arange(1, n_items + 1)
-    half_way = (own + rng.integers(1, n_items + 1, size=(n_runs, n_topics, n_items))) / 2
-    place = (np.floor(half_way) if down else np.rint(half_way)).astype(np.int64) - 1
-    return gold[np.arange(n_topics)[:, None], place]
+    position = np.arange(1, n_items + 1)
+    half_way = (position + rng.integers(1, n_items + 1, size=(n_runs, n_topics, n_items))) / 2
+    source = (np.floor(half_way) if down else np.rint(half_way)).astype(np.int64) - 1
+    return gold[np.arange(n_topics)[:, None], source]

@@ -2,90 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
+from experiments.claims import list_claims, tabulate_claims, try_claims
 from experiments.outcome import Outcome, Settings, load_groups, read_toml
-from experiments.page import format_list
-from experiments.trec.findings import describe_findings, find_best
+from experiments.trec import claims
 from metaeval.analyses.study import Study, study_collection
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
-SOURCES = ["", *(name for names in STUDY["groups"].values() for name in names)]
+SOURCES = [""]
+PICTURES = {"": tuple(f"pooled_{pool}" for pool in STUDY["pools"])}
 QUESTIONS = ("consistency", "power", "overlap", "contradictions")
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """How consistent and how discriminative are AP, nDCG, ERR, P@k and RR?
-
-    Parameters
-    ----------
-    settings : Settings
-        ``quick`` leaves out all but two collections, and what needs all of them.
-
-    Returns
-    -------
-    list of Outcome
-    """
+    """How consistent and how discriminative are AP, nDCG, ERR, P@k and RR? ``quick`` looks at two collections only."""
     studies: dict[str, Study] = {}
-    missing: list[str] = []
+    together = Outcome("trec", "")
     only = STUDY["quick"]["collections"] if settings.quick else None
-    for name, scores in load_groups(settings, STUDY["groups"], missing, only):
+    for name, scores in load_groups(settings, STUDY["groups"], together.lacks, only):
         settings.say(f"TREC: {name}")
         studies[name] = study_scores(scores, settings)
-    together = Outcome("trec", "")
-    if settings.quick:
+    if together.lacks:
+        together.notes.append(f"without {together.lacks[0]}, what needs all collections was left out")
+    elif settings.quick:
         together.lacks = ["all but two collections"]
-    elif missing:
-        together.lacks = missing
-        together.notes.append(f"without {missing[0]}, what needs all collections was left out")
     else:
-        _add_together(together, studies, settings)
-    return [together, *map(compute_tables, studies.values())]
+        _add_pools(together, studies, settings)
+    if studies:
+        together.tables |= {"power": tabulate_power(studies), "consistency": tabulate_consistency(studies)}
+        findings = try_claims(list_claims(claims), {name: claims.Facts(study) for name, study in studies.items()})
+        together.tables["claims"] = tabulate_claims(findings, "What came of the claims.", "trec")
+    return [together]
 
 
 def study_scores(scores: metaeval.Scores, settings: Settings) -> Study:
-    """Test and split one collection.
-
-    Parameters
-    ----------
-    scores : Scores
-    settings : Settings
-
-    Returns
-    -------
-    Study
-    """
+    """Test and split one collection."""
     return study_collection(
         scores, questions=QUESTIONS, n_trials=STUDY["splits"], n_permutations=STUDY["permutations"],
         alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
     )  # fmt: skip
 
 
-def compute_tables(study: Study) -> Outcome:
-    """Return the tables and the figure of one collection.
-
-    Parameters
-    ----------
-    study : Study
-
-    Returns
-    -------
-    Outcome
-    """
-    found = Outcome("trec", study.name)
-    found.tables = {question: result.to_table() for question, result in study.results()}
-    found.figures = {"power": study.power.plot}
-    return found
-
-
-def _add_together(together: Outcome, studies: dict[str, Study], settings: Settings) -> None:
-    """Add what needs all collections: pools, the tables over collections, and what they say."""
+def _add_pools(together: Outcome, studies: dict[str, Study], settings: Settings) -> None:
+    """Add the pools of the collections that share measures."""
     pools = {}
     for pool, chosen in STUDY["pools"].items():
         names = [name for group in chosen["groups"] for name in STUDY["groups"][group]]
@@ -101,8 +69,6 @@ def _add_together(together: Outcome, studies: dict[str, Study], settings: Settin
         pools[pool] = metaeval.pooled_discriminative_power(powers, seed=settings.seed)
         together.tables[f"pooled_{pool}"] = pools[pool].to_table()
         together.figures[f"pooled_{pool}"] = partial(_draw_pool, pools[pool])
-    together.tables |= {"power": tabulate_power(studies), "consistency": tabulate_consistency(studies)}
-    together.texts["findings"] = format_list(describe_findings(list(studies.values()), pools))
 
 
 def _draw_pool(pool: metaeval.PooledDiscriminativePower) -> Figure:
@@ -111,49 +77,40 @@ def _draw_pool(pool: metaeval.PooledDiscriminativePower) -> Figure:
     return figure
 
 
+def find_best(study: Study) -> str:
+    """Return the measure that is significantly more consistent than all others, or nothing."""
+    names = [str(measure) for measure in study.scores.measures]
+    alone = np.flatnonzero(study.consistency.outperforms == len(names) - 1)
+    return names[int(alone[0])] if len(alone) and len(names) > 1 else ""
+
+
 def tabulate_power(studies: dict[str, Study]) -> metaeval.Table:
-    """Show the percentage of significant run pairs of every measure on every collection.
-
-    Parameters
-    ----------
-    studies : dict of str to Study
-
-    Returns
-    -------
-    Table
-    """
-    numbers = {name: one.power.summary().set_index("measure")["power"] * 100 for name, one in studies.items()}
-    sizes = {name: {"runs": len(one.scores.runs), "topics": len(one.scores.topics)} for name, one in studies.items()}
+    """Show the percentage of significant run pairs of every measure on every collection."""
+    numbers = {name: study.power.summary().set_index("measure")["power"] * 100 for name, study in studies.items()}
+    sizes = {
+        name: {"runs": len(study.scores.runs), "topics": len(study.scores.topics)} for name, study in studies.items()
+    }
     caption = "Discriminative power: percentage of run pairs that are significant; the largest of a collection in bold."
-    signature = _signature([one.power.signature for one in studies.values()])
+    signature = _signature([study.power.signature for study in studies.values()])
     return _by_collection(numbers, sizes, {}, caption, signature, digits=1)
 
 
 def tabulate_consistency(studies: dict[str, Study]) -> metaeval.Table:
-    """Show the mean τ of every measure on every collection.
-
-    Parameters
-    ----------
-    studies : dict of str to Study
-
-    Returns
-    -------
-    Table
-    """
+    """Show the mean τ of every measure on every collection."""
     numbers = {
-        name: pd.Series(one.consistency.means, index=[str(m) for m in one.consistency.measures])
-        for name, one in studies.items()
+        name: pd.Series(study.consistency.means, index=[str(m) for m in study.consistency.measures])
+        for name, study in studies.items()
     }
     sizes = {
-        name: {"runs": len(one.scores.runs), "topics": " vs. ".join(map(str, one.consistency.sizes))}
-        for name, one in studies.items()
+        name: {"runs": len(study.scores.runs), "topics": " vs. ".join(map(str, study.consistency.sizes))}
+        for name, study in studies.items()
     }
-    alone = {name: {"significantly above all others": find_best(one) or "none"} for name, one in studies.items()}
+    alone = {name: {"significantly above all others": find_best(study) or "none"} for name, study in studies.items()}
     caption = (
         "Split-half consistency: mean τ between the rankings of runs on two halves of the topics; the largest of a "
         "collection in bold."
     )
-    signature = _signature([one.consistency.signature for one in studies.values()])
+    signature = _signature([study.consistency.signature for study in studies.values()])
     return _by_collection(numbers, sizes, alone, caption, signature, digits=3)
 
 
@@ -162,7 +119,7 @@ def _signature(signatures: list[metaeval.Signature]) -> metaeval.Signature:
     first = signatures[0]
     settings = tuple((name, value) for name, value in first.settings if name != "split")
     return metaeval.Signature(
-        first.analysis, tuple(part for one in signatures for part in one.data), settings, first.version
+        first.analysis, tuple(part for signature in signatures for part in signature.data), settings, first.version
     )
 
 
@@ -182,3 +139,13 @@ def _by_collection(
     largest = values.eq(values.max(axis=1), axis=0).replace({True: "bold", False: ""})
     words = largest.reindex(columns=frame.columns, fill_value="")
     return metaeval.Table(frame, caption, signature, digits=digits, marks=lambda _: words)
+
+
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page asks for by name."""
+    topics = outcomes[0].tables["power"].frame["topics"]
+    return {
+        "topics": f"{topics.min()} to {topics.max()}",
+        "pools": STUDY["pools"],
+        "names": [name for names in STUDY["groups"].values() for name in names],
+    }

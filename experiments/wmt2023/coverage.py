@@ -14,21 +14,7 @@ from metaeval.stats.streams import generator
 
 
 def measure_coverage(scores: metaeval.Scores, study: Mapping[str, Any], settings: Settings) -> metaeval.Table:
-    """Draw topics with replacement many times, and count how often an interval holds the mean of all draws.
-
-    Parameters
-    ----------
-    scores : Scores
-        The population.
-    study : mapping
-        Studies, topics, metrics, trials and reference.
-    settings : Settings
-
-    Returns
-    -------
-    Table
-        One row per statistic: mean, smallest and largest share over metrics of studies whose interval held.
-    """
+    """Draw topics with replacement many times, and count how often an interval holds the mean of all draws."""
     rng = generator(settings.seed, scores.collection, "coverage of agreement")
     chosen = scores.sel(measures=[study["reference"], *study["metrics"]])
     values, low, high = [], [], []
@@ -37,13 +23,13 @@ def measure_coverage(scores: metaeval.Scores, study: Mapping[str, Any], settings
         sample = metaeval.Scores(
             drawn, runs=chosen.runs, topics=range(study["topics"]), measures=chosen.measures, collection=str(number)
         )
-        held = metaeval.agreement(
+        agreement = metaeval.agreement(
             sample, reference=study["reference"], n_permutations=study["trials"], n_bootstrap=study["trials"],
             seed=settings.seed,
         )  # fmt: skip
-        values.append(held.values)
-        low.append(held.low)
-        high.append(held.high)
+        values.append(agreement.values)
+        low.append(agreement.low)
+        high.append(agreement.high)
     truth = np.mean(values, axis=0)
     held_in = ((np.array(low) <= truth + 1e-12) & (truth - 1e-12 <= np.array(high))).mean(axis=0)
     frame = pd.DataFrame(
@@ -52,12 +38,12 @@ def measure_coverage(scores: metaeval.Scores, study: Mapping[str, Any], settings
             "runs": len(chosen.runs),
             "topics": study["topics"],
             "studies": study["studies"],
-            "nominal": held.confidence,
+            "nominal": agreement.confidence,
             "coverage": held_in.mean(axis=1),
             "least": held_in.min(axis=1),
             "most": held_in.max(axis=1),
         },
-        index=pd.Index(held.statistics, name="statistic"),
+        index=pd.Index(agreement.statistics, name="statistic"),
     )
     caption = (
         f"Share of {study['studies']} studies of {study['topics']} topics, drawn from {scores.collection}, in which the "

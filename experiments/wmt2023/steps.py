@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,26 +13,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 import metaeval
+from experiments.claims import list_claims, tabulate_claims, try_claims
 from experiments.comparison import Cell, cell
 from experiments.outcome import Outcome, Settings, load_groups, read_toml
 from experiments.page import format_list
-from experiments.wmt2023.beside import (
-    Beside,
-    describe_beside,
-    draw_beside,
-    judge_beside,
-    look_without_reference,
-    tabulate_beside,
-)
+from experiments.tables import sign_alike
+from experiments.wmt2023 import claims
+from experiments.wmt2023.beside import Beside, describe_beside, draw_beside, look_without_people, tabulate_beside
 from experiments.wmt2023.coverage import measure_coverage
-from metaeval.analyses.agreement_statistics import name_statistic
-from metaeval.show.drawing import Interval, draw_intervals
+from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.drawing import draw_charts
+from metaeval.stats.agreement_statistics import parse_statistic
 from metaeval.stats.swapping import find_clusters, swap_p_values
 
 STUDY = read_toml(Path(__file__).parent / "study.toml")
 PRINTED = read_toml(Path(__file__).parent / "printed.toml")
 PAIRS = tuple(name for names in STUDY["groups"].values() for name in names)
-SOURCES = ["", *PAIRS]
+SOURCES = [""]
+PICTURES = {"": ("average", "beside")}
 FIRST, *OWN = STUDY["tasks"]
 
 SHARES = ("pairwise_accuracy", "acc_t")
@@ -39,105 +38,74 @@ SHARES = ("pairwise_accuracy", "acc_t")
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """How do 32 metrics agree with people, and what do the analyses without people say of them?
-
-    Parameters
-    ----------
-    settings : Settings
-        ``quick`` leaves out all but one collection, and what needs all of them.
-
-    Returns
-    -------
-    list of Outcome
-    """
+    """How do 32 metrics agree with people? ``quick`` leaves out all but one collection, and what needs all of them."""
     missing: list[str] = []
     only = STUDY["quick"]["collections"] if settings.quick else None
     topics: dict[str, metaeval.Scores] = {}
     runs: dict[str, metaeval.Scores] = {}
-    held: dict[str, metaeval.Agreement] = {}
+    agreements: dict[str, metaeval.Agreement] = {}
     beside: dict[str, Beside] = {}
-    outcomes = []
     for name, scores in load_groups(settings, STUDY["groups"], missing, only):
         settings.say(f"WMT 2023: {name}")
         topics[name], runs[name] = scores, settings.load(f"{name}-runs")
-        held[name] = hold([scores], [runs[name]], [one["statistic"] for one in STUDY["tasks"]], settings)
-        beside[name] = look_without_reference(scores, held[name], STUDY, settings)
-        outcomes.append(compute_tables(name, held[name], beside[name]))
-    together = Outcome("wmt2023", "")
-    if settings.quick:
-        together.lacks = ["all but one collection"]
-    elif missing:
-        together.lacks = missing
-    else:
-        first = hold(list(topics.values()), list(runs.values()), [FIRST["statistic"]], settings)
-        _add_together(together, first, held, beside)
+        statistics = [task["statistic"] for task in STUDY["tasks"]]
+        agreements[name] = compute_agreement([scores], [runs[name]], statistics, settings)
+        beside[name] = look_without_people(scores, agreements[name], STUDY, settings)
+    outcome = Outcome("wmt2023", "", lacks=["all but one collection"] if settings.quick else missing)
+    if not agreements:
+        return [outcome]
+    outcome.tables = tabulate_collections(agreements, beside)
+    if not outcome.lacks:
+        first = compute_agreement(list(topics.values()), list(runs.values()), [FIRST["statistic"]], settings)
+        _add_together(outcome, first, agreements, beside)
         settings.say("WMT 2023: coverage of intervals")
         population = topics[STUDY["coverage"]["collection"]]
-        together.tables["coverage"] = measure_coverage(population, STUDY["coverage"], settings)
-    return [together, *outcomes]
+        outcome.tables["coverage"] = measure_coverage(population, STUDY["coverage"], settings)
+    return [outcome]
 
 
-def hold(
+def describe(_: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page names: the data sets."""
+    return {"names": [part for name in PAIRS for part in (name, f"{name}-runs")]}
+
+
+def compute_agreement(
     scores: list[metaeval.Scores], runs: list[metaeval.Scores], statistics: list[str], settings: Settings
 ) -> metaeval.Agreement:
-    """Hold the metrics of some collections against the task's reference.
-
-    Parameters
-    ----------
-    scores, runs : list of Scores
-        Of segments, and of whole runs.
-    statistics : list of str
-    settings : Settings
-
-    Returns
-    -------
-    Agreement
-    """
+    """Hold the metrics of some collections against the task's reference, by scores of segments and of whole runs."""
     return metaeval.agreement(
         scores, reference=STUDY["reference"], run_scores=runs, statistics=statistics,
         n_permutations=STUDY["exchanges"], alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
     )  # fmt: skip
 
 
-def compute_tables(name: str, held: metaeval.Agreement, beside: Beside) -> Outcome:
-    """Return the tables of one collection.
-
-    Parameters
-    ----------
-    name : str
-    held : Agreement
-    beside : Beside
-
-    Returns
-    -------
-    Outcome
-    """
-    rows = held.to_frame().drop(columns="better_than")  # significance is that of the shared task: clusters
-    rows = rows.set_index(["statistic", "measure"]).rename_axis(["statistic", "metric"])
-    caption = f"Agreement of metrics with {held.reference}, with {100 * held.confidence:g} % intervals over segments."
-    found = Outcome("wmt2023", name)
-    found.tables = {
-        "agreement": metaeval.Table(rows, caption, held.signature),
-        "beside": tabulate_beside([beside]),
+def tabulate_collections(
+    agreements: dict[str, metaeval.Agreement], beside: dict[str, Beside]
+) -> dict[str, metaeval.Table]:
+    """Return what every collection says by itself: agreement of metrics, what is seen without people, and the claims."""
+    frames = {}
+    for name, agreement in agreements.items():  # significance is that of the shared task: clusters
+        frames[name] = agreement.to_frame().drop(columns="better_than").set_index(["statistic", "measure"])
+    first = next(iter(agreements.values()))
+    rows = pd.concat(frames, names=["collection", "statistic", "metric"])
+    caption = f"Agreement of metrics with {first.reference}, with {100 * first.confidence:g} % intervals over segments."
+    single = {name: tabulate_beside([look]) for name, look in beside.items()}
+    each = next(iter(single.values()))
+    looks = pd.concat({name: table.frame for name, table in single.items()}, names=["collection"])
+    facts = {name: claims.Facts(name, look.frame) for name, look in beside.items()}
+    findings = try_claims(list_claims(claims), facts)
+    return {
+        "agreement": metaeval.Table(rows, caption, sign_alike(first.signature, list(agreements)[1:])),
+        "beside_collections": metaeval.Table(looks, each.caption, sign_alike(each.signature, list(beside)[1:])),
+        "claims": tabulate_claims(
+            findings, "Claims, collection by collection.", sign_alike(first.signature, list(beside)[1:])
+        ),
     }
-    found.verdicts = judge_beside(beside)
-    return found
 
 
 @dataclass(frozen=True)
 class Average:
-    """The ten tasks in their order, and their weighted mean.
-
-    Parameters
-    ----------
-    metrics : tuple of str
-    tasks : ndarray, shape (task, metric)
-    clusters : ndarray of int, shape (task, metric)
-    average : ndarray, shape (metric,)
-    p_values : ndarray, shape (metric, metric)
-        Of exchange tests of the average, from the same exchanges as those of the tasks.
-    average_clusters : ndarray of int, shape (metric,)
-    """
+    """The ten tasks in their order, and their weighted mean."""
 
     metrics: tuple[str, ...]
     tasks: np.ndarray
@@ -147,130 +115,97 @@ class Average:
     average_clusters: np.ndarray
 
 
-def average_tasks(first: metaeval.Agreement, held: dict[str, metaeval.Agreement]) -> Average:
-    """Return the ten tasks and their average.
-
-    Parameters
-    ----------
-    first : Agreement
-        Task 1, of all collections.
-    held : dict of str to Agreement
-        Of each collection.
-
-    Returns
-    -------
-    Average
-    """
-    parts: list[tuple[Any, dict[str, Any]]] = [(first, FIRST), *((one, task) for one in held.values() for task in OWN)]
-    tasks, clusters, weighted, exchanged, total = [], [], 0.0, 0.0, 0.0
-    for one, task in parts:
-        place = one.statistics.index(task["statistic"])
-        tasks.append(one.values[place])
-        clusters.append(one.clusters[place])
+def average_tasks(first: metaeval.Agreement, agreements: dict[str, metaeval.Agreement]) -> Average:
+    """Return the ten tasks and their average."""
+    parts: list[tuple[Any, dict[str, Any]]] = [
+        (first, FIRST),
+        *((agreement, task) for agreement in agreements.values() for task in OWN),
+    ]
+    tasks, clusters, weighted, observed, exchanged, total = [], [], 0.0, 0.0, 0.0, 0.0
+    for agreement, task in parts:
+        row = agreement.statistics.index(task["statistic"])
+        tasks.append(agreement.values[row])
+        clusters.append(agreement.clusters[row])
         scale, shift = (1.0, 0.0) if task["statistic"] in SHARES else (0.5, 0.5)
-        weighted = weighted + task["weight"] * (scale * one.values[place] + shift)
-        exchanged = exchanged + task["weight"] * scale * one.exchanged[place]
+        weighted = weighted + task["weight"] * (scale * agreement.values[row] + shift)
+        observed = observed + task["weight"] * scale * agreement.results[row].observed
+        exchanged = exchanged + task["weight"] * scale * agreement.exchanged[row]
         total += task["weight"]
     average = np.asarray(weighted / total)
-    p_values = swap_p_values(average, np.asarray(exchanged / total))
+    p_values = swap_p_values(np.asarray(observed / total), np.asarray(exchanged / total))
     return Average(
-        tuple(str(one) for one in first.measures), np.array(tasks), np.array(clusters), average, p_values,
+        tuple(str(metric) for metric in first.measures), np.array(tasks), np.array(clusters), average, p_values,
         find_clusters(average, p_values, STUDY["alpha"]),
     )  # fmt: skip
 
 
-def describe_tasks(first: metaeval.Agreement, held: dict[str, metaeval.Agreement]) -> list[str]:
-    """Say what every task is, and how much it counts.
-
-    Parameters
-    ----------
-    first : Agreement
-        Task 1, of all collections.
-    held : dict of str to Agreement
-        Of each collection.
-
-    Returns
-    -------
-    list of str
-    """
-    parts = [(", ".join(first.collections), FIRST), *((name, task) for name in held for task in OWN)]
+def describe_tasks(first: metaeval.Agreement, agreements: dict[str, metaeval.Agreement]) -> list[str]:
+    """Say what every task is, and how much it counts."""
+    parts = [(", ".join(first.collections), FIRST), *((name, task) for name in agreements for task in OWN)]
     return [
-        f"task{number}: {name_statistic(task['statistic'])}, {where}; weight {task['weight']}"
+        f"task{number}: {parse_statistic(task['statistic']).title}, {where}; weight {task['weight']}"
         + ("" if task["statistic"] in SHARES else ", counted as (r + 1)/2")
         for number, (where, task) in enumerate(parts, start=1)
     ]
 
 
 def _add_together(
-    together: Outcome, first: metaeval.Agreement, held: dict[str, metaeval.Agreement], beside: dict[str, Beside]
+    outcome: Outcome, first: metaeval.Agreement, agreements: dict[str, metaeval.Agreement], beside: dict[str, Beside]
 ) -> None:
-    """Add the ten tasks, their average and its clusters, and what all collections say together."""
-    found = average_tasks(first, held)
-    order = np.argsort(-found.average, kind="stable")
-    index = pd.Index([found.metrics[m] for m in order], name="metric")
-    names = [f"task{number}" for number in range(1, len(found.tasks) + 1)]
-    signature = _sign([first, *held.values()])
-    values = np.column_stack([found.average, found.tasks.T])[order]
+    """Add the ten tasks, their average and its clusters, and what all collections say outcome."""
+    mean = average_tasks(first, agreements)
+    order = np.argsort(-mean.average, kind="stable")
+    index = pd.Index([mean.metrics[m] for m in order], name="metric")
+    names = [f"task{number}" for number in range(1, len(mean.tasks) + 1)]
+    signature = _sign([first, *agreements.values()])
+    values = np.column_stack([mean.average, mean.tasks.T])[order]
     main = pd.DataFrame(values, index=index, columns=["average", *names])
-    clusters = np.column_stack([found.average_clusters, found.clusters.T])[order]
-    places = pd.DataFrame(clusters, index=index, columns=main.columns)
-    one, two = np.triu_indices(len(order), 1)
+    clusters = np.column_stack([mean.average_clusters, mean.clusters.T])[order]
+    ranks = pd.DataFrame(clusters, index=index, columns=main.columns)
+    first_of, second_of = np.triu_indices(len(order), 1)
     pairs = pd.DataFrame(
         {
-            "metric_1": index[one],
-            "metric_2": index[two],
-            "difference": found.average[order[one]] - found.average[order[two]],
-            "p_first": found.p_values[order[one], order[two]],
-            "p_second": found.p_values[order[two], order[one]],
+            "metric_1": index[first_of],
+            "metric_2": index[second_of],
+            "difference": mean.average[order[first_of]] - mean.average[order[second_of]],
+            "p_first": mean.p_values[order[first_of], order[second_of]],
+            "p_second": mean.p_values[order[second_of], order[first_of]],
         }
     ).set_index(["metric_1", "metric_2"])
-    words = pd.DataFrame(np.where(clusters == 1, "bold", ""), index=index, columns=main.columns)
-    together.tables = {
+    marks = pd.DataFrame(np.where(clusters == 1, "bold", ""), index=index, columns=main.columns)
+    outcome.tables |= {
         "main": metaeval.Table(
             main, "Agreement of metrics with MQM on every task, and their average; the first significance cluster bold.",
-            signature, marks=lambda _: words,
+            signature, marks=lambda _: marks,
         ),
-        "clusters": metaeval.Table(places, "Significance clusters of the average and of every task.", signature),
+        "clusters": metaeval.Table(ranks, "Significance clusters of the average and of every task.", signature),
         "differences": metaeval.Table(pairs, "Differences of averages, with one-sided p-values.", signature),
         "beside": tabulate_beside(list(beside.values())),
     }  # fmt: skip
-    together.cells = compare_values(main)
-    together.texts["tasks"] = format_list(describe_tasks(first, held))
-    together.texts["beside"] = format_list(describe_beside(list(beside.values()), main["average"]))
-    rows = [
-        Interval(found.metrics[m], f"{found.metrics[m]} ({found.average_clusters[m]})", found.average[m])
-        for m in order[::-1]
-    ]
+    outcome.cells = compare_values(main)
+    outcome.texts["tasks"] = format_list(describe_tasks(first, agreements))
+    outcome.texts["beside"] = format_list(describe_beside(list(beside.values()), main["average"]))
+    rows = [Row(mean.metrics[m], f"{mean.metrics[m]} ({mean.average_clusters[m]})", mean.average[m]) for m in order]
     label = "weighted average of all tasks; in brackets the significance cluster"
-    together.figures = {
+    outcome.figures = {
         "average": partial(_draw_average, rows, label, signature),
         "beside": partial(draw_beside, list(beside.values())),
     }
 
 
-def _draw_average(rows: list[Interval], label: str, signature: metaeval.Signature) -> Figure:
-    return draw_intervals(rows, label, signature, row_height=0.24)
+def _draw_average(rows: list[Row], label: str, signature: metaeval.Signature) -> Figure:
+    return draw_charts(IntervalChart(rows, label, row_height=0.24), signature)
 
 
 def _sign(results: list[metaeval.Agreement]) -> metaeval.Signature:
     """Sign for tasks over all collections and on each: with the names of all statistics, and all scores of runs."""
     first, last = results[0].signature, results[-1].signature
-    kept = {**dict(last.settings), **{"run scores": dict(first.settings)["run scores"]}}
-    return metaeval.Signature(first.analysis, first.data, tuple(kept.items()), first.version)
+    settings = {**dict(last.settings), **{"run scores": dict(first.settings)["run scores"]}}
+    return metaeval.Signature(first.analysis, first.data, tuple(settings.items()), first.version)
 
 
 def compare_values(main: pd.DataFrame) -> list[Cell]:
-    """Return every value beside the one in print.
-
-    Parameters
-    ----------
-    main : DataFrame
-        One row per metric; columns average, task1, ….
-
-    Returns
-    -------
-    list of Cell
-    """
+    """Return every value beside the one in print."""
     return [
         cell(
             PRINTED["item"], metric, column, printed, float(main.loc[metric, column]),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,16 +20,7 @@ SOURCES = ["print"]
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Compute the examples; nothing of it is random and no data is needed.
-
-    Parameters
-    ----------
-    settings : Settings
-
-    Returns
-    -------
-    list of Outcome
-    """
+    """Compute the examples; nothing of it is random and no data is needed."""
     cells = [*_compare_confusions(), *_compare_divergences()]
     frame = pd.DataFrame(
         {
@@ -63,17 +55,22 @@ def _compare_confusions() -> list[Cell]:
 
 def _compare_divergences() -> Iterator[Cell]:
     """Yield DW of every class, OD, and whether two examples score the same by another measure."""
-    for one in PRINTED["divergence"]:
-        estimated, gold = np.array(one["estimated"]), np.array(one["gold"])
+    for example in PRINTED["divergence"]:
+        estimated, gold = np.array(example["estimated"]), np.array(example["gold"])
         weights = distance_weighted_squares(estimated, gold)
-        for number, (printed, value) in enumerate(zip(one["DW"], weights.tolist(), strict=True), start=1):
-            yield cell(one["item"], one["row"], f"DW_{number}", printed, value, data="print", digits=2)
+        for number, (printed, value) in enumerate(zip(example["DW"], weights.tolist(), strict=True), start=1):
+            yield cell(example["item"], example["row"], f"DW_{number}", printed, value, data="print", digits=2)
         value = float(order_aware_divergence(estimated, gold))
-        yield cell(one["item"], one["row"], "OD", one["OD"], value, data="print", digits=3)
-    examples = {one["row"]: one for one in PRINTED["divergence"]}
+        yield cell(example["item"], example["row"], "OD", example["OD"], value, data="print", digits=3)
+    examples = {example["row"]: example for example in PRINTED["divergence"]}
     for equal in PRINTED["equal"]:
         score = metaeval.measure(equal["measure"]).score
         first, second = (
             float(score(np.array(examples[row]["estimated"]), np.array(examples[row]["gold"]))) for row in equal["rows"]
         )
         yield cell(equal["item"], equal["row"], equal["measure"], 0.0, first - second, data="print")
+
+
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page asks for by name."""
+    return {"kinds": list(STUDY["kinds"].values())}

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from metaeval.analyses.agreement_estimates import pool_estimates, remark_coverage, remark_levels
 from metaeval.analyses.agreement_inputs import (
+    Share,
     check_weights,
-    find_run_scores,
     join_reference,
-    list_for_each,
     list_measures,
+    match_references,
+    replace_means,
 )
-from metaeval.analyses.agreement_judges import Share, choose_measure, join_judges, join_run_scores, take_shared
-from metaeval.analyses.agreement_levels import remark_levels
-from metaeval.analyses.agreement_pooling import find_difference_ends, find_ends, pool_statistics, remark_coverage
 from metaeval.analyses.agreement_result import Agreement
-from metaeval.analyses.agreement_statistics import BY_DEFAULT, TITLES, Held, find_statistics, split_statistic
 from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.disagreement import Disagreement, find_disagreement
@@ -26,15 +24,14 @@ from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.reference_counts import count_confirmed
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_list, format_option
+from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure, find_signs
-from metaeval.show.signature import sign
-from metaeval.stats.blocks import mean_over_topics
+from metaeval.show.signature import Signature, sign
+from metaeval.stats.agreement_statistics import BY_DEFAULT, STATISTICS, Estimate, Sides, Statistic, parse_statistic
+from metaeval.stats.blocks import Scaled, mean_over_topics
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.paired_tests import PairedTest
-from metaeval.stats.scale import Scaled
 from metaeval.stats.streams import stream_key
-from metaeval.stats.swapping import find_clusters, swap_p_values
 
 
 def agreement(
@@ -124,135 +121,143 @@ def agreement(
     >>> values = np.stack([people, people + rng.normal(size=(12, 40)), rng.normal(size=(12, 40))], axis=-1)
     >>> labels = {"runs": range(12), "topics": range(40), "measures": ["MQM", "good", "bad"]}
     >>> scores = Scores(values, **labels, higher_is_better=True)
-    >>> found = agreement(scores, reference="MQM", statistics=["tau_a", "acc_t"], n_permutations=200, n_bootstrap=0)
-    >>> found.to_frame()[["statistic", "measure", "value", "cluster"]].round(2)
+    >>> agreed = agreement(scores, reference="MQM", statistics=["tau_a", "acc_t"], n_permutations=200, n_bootstrap=0)
+    >>> agreed.to_frame()[["statistic", "measure", "value", "cluster"]].round(2)
       statistic measure  value  cluster
     0     tau_a    good   0.88        1
     1     tau_a     bad  -0.39        2
     2     acc_t    good   0.80        1
     3     acc_t     bad   0.48        2
     """
+    _check_options(missing, n_permutations, n_bootstrap, alpha, confidence, seed)
+    asked = _parse_statistics(statistics)
+    given, references, whole = match_references(
+        scores, reference, run_scores, reference_measure=reference_measure, runs=runs, topics=topics
+    )
+    share = check_weights(weights, len(given))
+    joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
+    standard = _find_reference([each for _, each in joined])
+    chosen = [choose_runs(each, distinct_runs, measures=2) for each, _ in joined]
+    collections = [each for each, _ in chosen]
+    measures = list_measures(collections, standard)
+    warn_of_same_data(_list_titles(collections), [each.values for each in collections])
+    gaps = [explain_no_interval(len(each.runs), len(each.topics)) if n_bootstrap else "" for each in collections]
+    no_interval = next(filter(None, gaps), "")
+    compared = [
+        _compare(each, run_level, [*measures, standard], asked, (n_permutations, 0 if gap else n_bootstrap), seed)
+        for each, run_level, gap in zip(collections, whole, gaps, strict=True)
+    ]
+    options = {"test": test, "n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
+    powers = [discriminative_power(each, n_bootstrap=0, **options) for each in collections]  # type: ignore[arg-type]
+    n_topics = min(len(each.topics) for each in collections)
+    settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
+    return Agreement(
+        tuple(each.collection for each in collections),
+        measures,
+        standard,
+        tuple(
+            pool_estimates(statistic, each, share, n_topics, alpha=alpha, confidence=confidence)
+            for statistic, *each in zip(asked, *(estimates for estimates, _ in compared), strict=True)
+        ),
+        np.sum([count_confirmed(power, standard, measures) for power in powers], axis=0),
+        sum(power.p_values.shape[1] for power in powers),
+        alpha,
+        confidence,
+        _sign(collections, whole, share, settings, chosen[0][1].settings),
+        tuple(disagreement for _, disagreement in compared),
+        no_interval,
+        diagnostics=tuple(diagnostics for _, diagnostics in chosen),
+        remarks=_remark(asked, n_topics, len(measures), with_intervals=bool(n_bootstrap and not no_interval)),
+    )
+
+
+def _check_options(
+    missing: MissingPolicy, n_permutations: int, n_bootstrap: int, alpha: float, confidence: float, seed: int
+) -> None:
+    """Refuse options that are out of range."""
     check_seed(seed)
     check_share("alpha", alpha)
     check_share("confidence", confidence)
     check_count("n_permutations", n_permutations, 1)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_policy(missing, MissingPolicy)
-    wanted = tuple(dict.fromkeys(BY_DEFAULT if statistics is None else statistics))
-    if not wanted:
-        raise MetaevalError(f"no statistic was asked for: use {', '.join(TITLES)}")
-    for statistic in wanted:
-        split_statistic(statistic)
-    given = [scores] if isinstance(scores, Scores) else list(scores)
-    if not given:
-        raise MetaevalError("there are no scores")
-    reference = choose_measure(reference, reference_measure)
-    if isinstance(reference, Scores):
-        *given, reference = take_shared([*given, reference], runs, topics)
-        if len(given) > 1:
-            run_scores = join_run_scores(run_scores, given) if isinstance(run_scores, list | tuple) else run_scores
-            given = [join_judges(given, reference)]
-    elif isinstance(reference, list | tuple) and all(isinstance(one, Scores) for one in reference):
-        pairs = zip(given, list_for_each(reference, given, "reference"), strict=True)
-        given, reference = map(list, zip(*(take_shared(pair, runs, topics) for pair in pairs), strict=True))
-    elif "shared" in (runs, topics):
-        option = format_option("runs" if runs == "shared" else "topics", "shared")
-        raise MetaevalError(f"{option} is for a reference of its own: a measure has the runs and topics of the others")
-    references = list_for_each(reference, given, "reference")
-    whole = list_for_each(run_scores, given, "run_scores")
-    share = check_weights(weights, len(given))
-    joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
-    held_against = joined[0][1]
-    if any(str(one) != str(held_against) for _, one in joined):
-        names = sorted({str(one) for _, one in joined})
-        raise MetaevalError(f"the collections are held against different measures: {format_list(names)}")
-    chosen = [choose_runs(one, distinct_runs, measures=2) for one, _ in joined]
-    collections = [one for one, _ in chosen]
-    measures = list_measures(collections, held_against)
-    titles = [one.collection or str(number) for number, one in enumerate(collections, start=1)]
-    warn_of_same_data(titles, [one.values for one in collections])
-    found, powers, disagreements, no_interval = [], [], [], ""
-    for one, own in zip(collections, whole, strict=True):
-        why = explain_no_interval(len(one.runs), len(one.topics)) if n_bootstrap else ""
-        no_interval = no_interval or why
-        trials = (n_permutations, 0 if why else n_bootstrap)
-        held = _hold(one, own, held_against, measures, trials, seed)
-        found.append(find_statistics(held, wanted))
-        disagreements.append(_disagree(one, own, held, [*measures, held_against]))
-        powers.append(
-            discriminative_power(
-                one, test=test, n_permutations=n_permutations, n_bootstrap=0, alpha=alpha, seed=seed, n_jobs=n_jobs
-            )
-        )
-    pooled = pool_statistics(found, share)
-    n_topics = min(len(one.topics) for one in collections)
-    ends, gap_ends = (
-        np.array([find(name, one, n_topics, confidence) for name, one in pooled.items()])
-        for find in (find_ends, find_difference_ends)
-    )
-    p_values = np.array([swap_p_values(one.observed, one.exchanged) for one in pooled.values()])
-    values = np.array([one.value for one in pooled.values()])
-    intervals = bool(n_bootstrap and not no_interval)
-    settings: dict[str, object] = {"reference": held_against, "statistics": ", ".join(wanted), "test": test}
-    settings |= {"B": n_permutations, "seed": seed, "alpha": alpha}
-    settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
-    settings |= {"weights": ", ".join(f"{one:g}" for one in share)} if len(share) > 1 else {}
-    own_scores = [f"{one.collection or 'scores'}@{one.sha256[:12]}" for one in whole if one is not None]
-    settings |= {"run scores": "; ".join(own_scores)} if own_scores else {}
-    return Agreement(
-        tuple(one.collection for one in collections),
-        measures,
-        held_against,
-        wanted,
-        values,
-        ends[:, 0],
-        ends[:, 1],
-        np.array([one.chance for one in pooled.values()]),
-        np.array([one.ceiling for one in pooled.values()]),
-        p_values,
-        np.array([find_clusters(*pair, alpha) for pair in zip(values, p_values, strict=True)]),
-        np.array([one.exchanged for one in pooled.values()]),
-        gap_ends,
-        np.array([[one.value for one in each.values()] for each in found]),
-        np.sum([count_confirmed(power, held_against, measures) for power in powers], axis=0),
-        sum(power.p_values.shape[1] for power in powers),
-        alpha,
-        confidence,
-        sign("agreement", collections, **settings, **chosen[0][1].settings),
-        tuple(disagreements),
-        no_interval,
-        diagnostics=tuple(diagnostics for _, diagnostics in chosen),
-        remarks=(remark_coverage(wanted, n_topics) if intervals else ())
-        + (remark_levels(wanted, intervals) if len(measures) > 1 else ()),
-    )
 
 
-def _disagree(scores: Scores, own: Scores | None, held: Held, measures: Sequence[Measure]) -> Disagreement:
-    """Compare run by run and topic by topic, with run scores as the measures give them; the last is the reference."""
-    runs, topics = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
-    names, signs = [str(one) for one in measures], find_signs(measures)
-    means = held.means
-    if means is None:
-        means = (scores.sel(runs=runs, topics=topics, measures=names).values * signs).mean(axis=1)
-    run_scores = find_run_scores(means, scores, own, names)
-    return find_disagreement(runs, topics, held.scores, run_scores, signs)
-
-
-def _hold(
-    scores: Scores, own: Scores | None, reference: Measure, measures: Sequence[Measure], trials: tuple[int, int],
+def _list_settings(
+    standard: Measure,
+    asked: Sequence[Statistic],
+    test: PairedTest,
+    n_permutations: int,
+    n_bootstrap: int,
+    alpha: float,
     seed: int,
-) -> Held:  # fmt: skip
-    """Return one collection in the order of labels, with the measures in the order given."""
+) -> dict[str, object]:
+    """Return what the signature says of the reference, the statistics and the tests."""
+    settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
+    settings |= {"test": test, "B": n_permutations, "seed": seed, "alpha": alpha}
+    settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
+    return settings
+
+
+def _remark(asked: Sequence[Statistic], n_topics: int, n_measures: int, *, with_intervals: bool) -> tuple[str, ...]:
+    remarks = remark_coverage(asked, n_topics) if with_intervals else ()
+    return remarks + (remark_levels(asked, with_intervals) if n_measures > 1 else ())
+
+
+def _list_titles(collections: Sequence[Scores]) -> list[str]:
+    return [each.collection or str(number) for number, each in enumerate(collections, start=1)]
+
+
+def _parse_statistics(names: Sequence[str] | None) -> list[Statistic]:
+    asked = [parse_statistic(name) for name in dict.fromkeys(BY_DEFAULT if names is None else names)]
+    if not asked:
+        raise MetaevalError(f"no statistic was asked for: use {', '.join(STATISTICS)}")
+    return asked
+
+
+def _find_reference(references: Sequence[Measure]) -> Measure:
+    """Return the measure that all collections are held against."""
+    names = sorted({str(reference) for reference in references})
+    if len(names) > 1:
+        raise MetaevalError(f"the collections are held against different measures: {format_list(names)}")
+    return references[0]
+
+
+def _compare(
+    scores: Scores, whole: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic], trials: tuple[int, int],
+    seed: int,
+) -> tuple[list[Estimate], Disagreement]:  # fmt: skip
+    """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
+
+    Measures stay in the order given: nothing is drawn for them, and the same pairs of them are pooled.
+    """
+    for statistic in asked:
+        if statistic.first is not None and statistic.first > len(scores.runs):
+            raise MetaevalError(f"{statistic.name} needs {statistic.first} runs, there are {len(scores.runs)}")
     order = sort_labels(scores, signs=find_signs(scores.measures))
-    names = [str(one) for one in scores.measures]
-    # Measures stay in their order: nothing is drawn for them, and the same pairs of them are pooled.
-    places = [order.measures[names.index(str(one))] for one in (*measures, reference)]
-    scaled = Scaled(order.values, places)
-    run_scores = find_run_scores(scaled.means(), scores, own, [str(one) for one in (*measures, reference)])
+    names, labels = [str(measure) for measure in scores.measures], [str(measure) for measure in measures]
+    columns = [order.measures[names.index(label)] for label in labels]
+    scaled = Scaled(order.values, columns)
 
     def key(purpose: str) -> int:
         return stream_key(seed, scores.collection, "agreement", purpose)
 
-    # Scores that are a file are not sorted once more for the means that the measures give.
-    means = mean_over_topics(order.values)[:, places] if scaled.large else None
-    return Held(scaled, run_scores, key, *trials, means)
+    sides = Sides(scaled, replace_means(scaled.means(), scores, whole, labels), key, *trials, tuple(asked))
+    # Run by run they are shown on the measures' own scales.
+    run_scores = replace_means(mean_over_topics(order.values)[:, columns], scores, whole, labels)
+    axes = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
+    estimates = [statistic.estimate(sides) for statistic in asked]
+    return estimates, find_disagreement(*axes, scaled, run_scores, find_signs(measures))
+
+
+def _sign(
+    collections: Sequence[Scores],
+    whole: Sequence[Scores | None],
+    share: np.ndarray,
+    settings: Mapping[str, object],
+    of_runs: Mapping[str, object],
+) -> Signature:
+    weights = {"weights": ", ".join(f"{weight:g}" for weight in share)} if len(share) > 1 else {}
+    labels = [f"{each.collection or 'scores'}@{each.sha256[:12]}" for each in whole if each is not None]
+    run_scores = {"run scores": "; ".join(labels)} if labels else {}
+    return sign("agreement", collections, **settings, **weights, **run_scores, **of_runs)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.agreement_figures import draw_measures, draw_p_values
-from metaeval.analyses.agreement_statistics import name_statistic
-from metaeval.analyses.disagreement import Disagreement
+from metaeval.analyses.agreement_estimates import StatisticAgreement, write_ends
+from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
 from metaeval.analyses.reference_counts import COUNTS
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
+from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 
@@ -26,12 +26,20 @@ if TYPE_CHECKING:
     from metaeval.show.canvas import Axis
     from metaeval.show.style import Size
 
-_MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
+_LARGEST_MAP = 16  # measures of which a heat map can show the numbers
+
+
+def _stack(name: str, axis: int = 0) -> Any:
+    """Return a property: what every statistic's result calls so, as one array with the statistics on an axis."""
+    return property(lambda agreement: np.stack([getattr(result, name) for result in agreement.results], axis=axis))
 
 
 @dataclass(frozen=True, eq=False)
 class Agreement(Result):
     """How measures agree with a reference.
+
+    What each of `results` holds is an array over statistics too, first axis first: ``values[s, m]``, ``low``, ``high``,
+    ``chance``, ``ceiling``, ``p_values``, ``clusters``, ``exchanged``, ``gap_ends``; ``by_collection[c, s, m]``.
 
     Parameters
     ----------
@@ -39,24 +47,8 @@ class Agreement(Result):
     measures : tuple of Measure
         All but the reference.
     reference : Measure
-    statistics : tuple of str
-    values : ndarray, shape (statistic, measure)
-        Pooled over collections.
-    low, high : ndarray, shape (statistic, measure)
-        Ends of the interval over topics, for the same runs; NaN where there is none.
-    chance : ndarray, shape (statistic,)
-        What a measure reaches that knows nothing.
-    ceiling : ndarray, shape (statistic,)
-        What the reference reaches on topics drawn anew, held against itself on all; NaN where that is not defined.
-    p_values : ndarray, shape (statistic, measure, measure)
-        ``p_values[s, i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead.
-    clusters : ndarray of int, shape (statistic, measure)
-        Significance clusters by the exchange tests, from 1, as the shared task on metrics forms them.
-    exchanged : ndarray, shape (statistic, trial, measure pair)
-        What the p-values rest on: differences of two measures after each exchange.
-    gap_ends : ndarray, shape (statistic, 2, measure pair)
-        Low and high end of the interval of the first less the second measure's value, paired; NaN where there is none.
-    by_collection : ndarray, shape (collection, statistic, measure)
+    results : tuple of StatisticAgreement
+        Of every statistic.
     pairs : ndarray of int, shape (measure, 4)
         Significant pairs of runs that the reference confirms, contradicts, or does not find significant, and those that
         only the reference finds.
@@ -73,17 +65,7 @@ class Agreement(Result):
     collections: tuple[str, ...]
     measures: tuple[Measure, ...]
     reference: Measure
-    statistics: tuple[str, ...]
-    values: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    chance: np.ndarray
-    ceiling: np.ndarray
-    p_values: np.ndarray
-    clusters: np.ndarray
-    exchanged: np.ndarray
-    gap_ends: np.ndarray
-    by_collection: np.ndarray
+    results: tuple[StatisticAgreement, ...]
     pairs: np.ndarray
     n_pairs: int
     alpha: float
@@ -93,8 +75,19 @@ class Agreement(Result):
     no_interval: str = ""
 
     def __repr__(self) -> str:
-        where = ", ".join(one for one in self.collections if one) or "scores"
+        where = ", ".join(filter(None, self.collections)) or "scores"
         return f"Agreement: {len(self.measures)} measures with {self.reference}, {where}"
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The statistics, as they were asked for."""
+        return tuple(result.name for result in self.results)
+
+    values = _stack("values")
+    low, high, gap_ends = _stack("low"), _stack("high"), _stack("gap_ends")
+    chance, ceiling = _stack("chance"), _stack("ceiling")
+    p_values, clusters, exchanged = _stack("p_values"), _stack("clusters"), _stack("exchanged")
+    by_collection = _stack("by_collection", axis=1)
 
     def to_frame(self) -> pd.DataFrame:
         """Return every statistic of every measure.
@@ -105,22 +98,21 @@ class Agreement(Result):
             Columns statistic, measure, value, low, high, chance, ceiling, cluster, better_than: how many of the other
             measures, by the intervals of `differences`.
         """
-        shape = self.values.shape
-        names = np.array([str(one) for one in self.measures], dtype=object)
-        of_statistic = {"chance": self.chance, "ceiling": self.ceiling}
-        repeated = {name: np.repeat(values, shape[1]) for name, values in of_statistic.items()}
-        return pd.DataFrame(
+        parts = [
             {
-                "statistic": np.repeat(np.array(self.statistics, dtype=object), shape[1]),
-                "measure": np.tile(names, shape[0]),
-                "value": self.values.ravel(),
-                "low": self.low.ravel(),
-                "high": self.high.ravel(),
-                **repeated,
-                "cluster": self.clusters.ravel(),
-                "better_than": self._count_better().ravel(),
+                "statistic": result.name,
+                "measure": [str(measure) for measure in self.measures],
+                "value": result.values,
+                "low": result.low,
+                "high": result.high,
+                "chance": result.chance,
+                "ceiling": result.ceiling,
+                "cluster": result.clusters,
+                "better_than": result.better.sum(axis=1),
             }
-        )
+            for result in self.results
+        ]
+        return pd.concat(map(pd.DataFrame, parts), ignore_index=True)
 
     def differences(self) -> pd.DataFrame:
         """Is one measure better than another? The difference of every two, with its interval and the exchange test's p.
@@ -136,12 +128,11 @@ class Agreement(Result):
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
-        for s, statistic in enumerate(self.statistics):
-            low, high = self.gap_ends[s]
-            gap, p = self.values[s, first] - self.values[s, second], self.p_values[s]
-            found = tabulate_differences(self.measures, gap, low, high, "better")
-            found.insert(0, "statistic", statistic)
-            parts.append(found.assign(p_first=p[first, second], p_second=p[second, first]))
+        for result in self.results:
+            gap, p = result.values[first] - result.values[second], result.p_values
+            frame = tabulate_differences(self.measures, gap, result.gap_ends[0], result.gap_ends[1], "better")
+            frame.insert(0, "statistic", result.name)
+            parts.append(frame.assign(p_first=p[first, second], p_second=p[second, first]))
         return pd.concat(parts, ignore_index=True)
 
     def significant_pairs(self) -> pd.DataFrame:
@@ -153,9 +144,8 @@ class Agreement(Result):
             Columns measure, confirmed, contradicted (the reference finds the opposite), only_here (the reference finds
             nothing), missed (only the reference finds it) and pairs (all of them).
         """
-        names = {"measure": [str(one) for one in self.measures]}
         counts = dict(zip(COUNTS, self.pairs.T, strict=True))
-        return pd.DataFrame({**names, **counts, "pairs": self.n_pairs})
+        return pd.DataFrame({"measure": [str(measure) for measure in self.measures], **counts, "pairs": self.n_pairs})
 
     def runs(self) -> pd.DataFrame:
         """Which runs do measures and reference rank differently?
@@ -166,8 +156,7 @@ class Agreement(Result):
             Columns collection, run, measure, score, reference_score, rank (from 1, the best), reference_rank and
             difference (above 0: the measure ranks the run worse), the largest differences of a collection first.
         """
-        names = [str(one) for one in self.measures]
-        return self._join([one.list_runs(names) for one in self.disagreements])
+        return self._join(Disagreement.list_runs)
 
     def topics(self) -> pd.DataFrame:
         """On which topics do measures rank the runs otherwise than the reference does?
@@ -178,42 +167,44 @@ class Agreement(Result):
             Columns collection, topic, measure and tau_b of the runs' scores on that topic, the lowest of a collection
             first; NaN, where the measure or the reference ties all runs, last.
         """
-        names = [str(one) for one in self.measures]
-        return self._join([one.list_topics(names) for one in self.disagreements])
+        return self._join(Disagreement.list_topics)
 
-    def _join(self, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        named = zip(self.collections, frames, strict=True)
-        return pd.concat([frame.assign(collection=name)[["collection", *frame]] for name, frame in named])
+    def _join(self, tabulate: Callable[[Disagreement, Sequence[str]], pd.DataFrame]) -> pd.DataFrame:
+        names = [str(measure) for measure in self.measures]
+        frames = [tabulate(disagreement, names) for disagreement in self.disagreements]
+        for frame, collection in zip(frames, self.collections, strict=True):
+            frame.insert(0, "collection", collection)
+        return pd.concat(frames)
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return differences between measures, significant pairs of runs, runs, topics, and each of several collections."""
-        found = {"differences": self.differences(), "significant_pairs": self.significant_pairs()}
-        found |= {"runs": self.runs(), "topics": self.topics()}
+        frames = {"differences": self.differences(), "significant_pairs": self.significant_pairs()}
+        frames |= {"runs": self.runs(), "topics": self.topics()}
         if len(self.collections) > 1:
-            shape = self.by_collection.shape
-            names = np.array([str(one) for one in self.measures], dtype=object)
-            labels = {
-                "collection": np.repeat(np.array(self.collections, dtype=object), shape[1] * shape[2]),
-                "statistic": np.tile(np.repeat(np.array(self.statistics, dtype=object), shape[2]), shape[0]),
-                "measure": np.tile(names, shape[0] * shape[1]),
-            }
-            found["collections"] = pd.DataFrame({**labels, "value": self.by_collection.ravel()})
-        return found
+            labels = [self.collections, self.statistics, [str(measure) for measure in self.measures]]
+            index = pd.MultiIndex.from_product(labels, names=["collection", "statistic", "measure"])
+            frames["collections"] = index.to_frame(index=False).assign(value=self.by_collection.ravel())
+        return frames
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data that JSON can hold, as every result does."""
+        plain = super().to_dict()
+        plain["settings"]["statistics"] = list(self.statistics)
+        return plain
 
     def to_table(self) -> Table:
         """Return all statistics of all measures, in bold those than which none is better, with chance and ceiling below.
 
         Better is judged by the intervals of `differences`; without intervals nothing is bold.
         """
-        rows = self._rank()
-        names = [str(self.measures[m]) for m in rows]
-        columns = [name_statistic(one) for one in self.statistics]
-        frame = pd.DataFrame(self.values.T[rows], index=pd.Index(names, name="measure"), columns=columns)
-        counts = pd.DataFrame(self.pairs[rows], index=frame.index, columns=[one.replace("_", " ") for one in COUNTS])
+        rows, columns = self.results[0].rank(), [result.title for result in self.results]
+        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
+        frame = pd.DataFrame(self.values.T[rows], index=index, columns=columns)
+        counts = pd.DataFrame(self.pairs[rows], index=index, columns=[name.replace("_", " ") for name in COUNTS])
         below = pd.DataFrame([self.chance, self.ceiling], index=["(chance)", "(ceiling)"], columns=columns)
         frame = pd.concat([pd.concat([frame, counts.astype(object)], axis=1), below]).rename_axis("measure")
-        words = frame.astype(str).map(lambda _: "")
-        words.iloc[: len(rows), : len(columns)] = np.where(self.count_beaten().T[rows] == 0, "bold", "")
+        marks = frame.astype(str).map(lambda _: "")
+        marks.iloc[: len(rows), : len(columns)] = np.where(self.count_beaten().T[rows] == 0, "bold", "")
         known = len(self.measures) == 1 or np.isfinite(self.gap_ends).any()
         level = f"{100 * self.confidence:g} % intervals"
         bold = (
@@ -226,36 +217,32 @@ class Agreement(Result):
             f"significant (α = {self.alpha:g}) and the reference confirms, contradicts, or does not find; missed: only the "
             f"reference finds them. {self.no_interval}"
         )
-        return Table(frame, caption.strip(), self.signature, marks=lambda _: words)
+        return Table(frame, caption.strip(), self.signature, marks=lambda _: marks)
 
     def detail_tables(self) -> list[Table]:
         """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
-        return [*self._tabulate_intervals(), *(self._tabulate_disagreement() if len(self.collections) == 1 else [])]
+        tables = self._tabulate_intervals()
+        if len(self.collections) == 1:
+            names = [str(self.measures[m]) for m in self.results[0].rank()]
+            tables += tabulate_disagreement(self.runs(), self.topics(), names, str(self.reference), self.signature)
+        return tables
 
-    def _tabulate_disagreement(self) -> list[Table]:
-        names = [str(self.measures[m]) for m in self._rank()[:_MOST_COLUMNS]]
-        best = f", the {_MOST_COLUMNS} best measures" if len(names) < len(self.measures) else ""
-        runs = self.runs().pivot(index="run", columns="measure", values="difference")[names]
-        far = np.argsort(-runs.abs().max(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
-        topics = self.topics().pivot(index="topic", columns="measure", values="tau_b")[names]
-        low = np.argsort(topics.mean(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+    def _tabulate_intervals(self) -> list[Table]:
+        if np.isnan(self.low).all():
+            return []
+        rows = self.results[0].rank()
+        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
+        ends = {each.title: [write_ends(each.low[m], each.high[m]) for m in rows] for each in self.results}
+        gaps = {each.title: each.write_gaps(rows) for each in self.results}
+        level = f"{100 * self.confidence:g} % intervals"
+        best = (
+            f"How far each measure is from the best one of a column, with {level}, both on the same topics. Better, on these "
+            "runs, is the measure whose interval leaves 0 out. That the best was chosen by these numbers favours it a little."
+        )
         return [
-            Table(
-                runs.iloc[far],
-                f"Runs that disagree most: rank by the measure less rank by {self.reference}{best}.",
-                self.signature,
-                digits=1,
-            ),
-            Table(
-                topics.iloc[low],
-                f"Topics that disagree most: τ_b of the runs' scores with those of {self.reference}{best}.",
-                self.signature,
-            ),
+            Table(pd.DataFrame(ends, index=index), f"{level} over topics, for the same runs.", self.signature),
+            Table(pd.DataFrame(gaps, index=index), best, self.signature),
         ]
-
-    def _count_better(self) -> np.ndarray:
-        """Return how many measures each is better than, by the interval of the difference, shape (statistic, measure)."""
-        return self._find_better().sum(axis=2)
 
     def count_beaten(self) -> np.ndarray:
         """Return how many measures are better than each, by the intervals of `differences`.
@@ -265,48 +252,7 @@ class Agreement(Result):
         ndarray of float, shape (statistic, measure)
             NaN where that is not known: the measure is not defined, or there are several and no interval.
         """
-        beaten = self._find_better().sum(axis=1).astype(float)
-        beaten[np.isnan(self.values)] = np.nan
-        if len(self.measures) > 1:
-            beaten[np.isnan(self.gap_ends).all(axis=(1, 2))] = np.nan
-        return beaten
-
-    def _find_better(self) -> np.ndarray:
-        """Return whether measure i is better than measure j, shape (statistic, i, j)."""
-        first, second = np.triu_indices(len(self.measures), 1)
-        better = np.zeros((*self.values.shape, len(self.measures)), dtype=bool)
-        better[:, first, second] = self.gap_ends[:, 0] > 0
-        better[:, second, first] = self.gap_ends[:, 1] < 0
-        return better
-
-    def _tabulate_intervals(self) -> list[Table]:
-        if np.isnan(self.low).all():
-            return []
-        rows = self._rank()
-        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
-        intervals, gaps = {}, {}
-        for s, one in enumerate(self.statistics):
-            intervals[name_statistic(one)] = [_write_ends(self.low[s, m], self.high[s, m]) for m in rows]
-            gaps[name_statistic(one)] = self._write_gaps(s, rows)
-        said = f"{100 * self.confidence:g} % intervals"
-        best = (
-            f"How far each measure is from the best one of a column, with {said}, both on the same topics. Better, on these "
-            "runs, is the measure whose interval leaves 0 out. That the best was chosen by these numbers favours it a little."
-        )
-        return [
-            Table(pd.DataFrame(intervals, index=index), f"{said} over topics, for the same runs.", self.signature),
-            Table(pd.DataFrame(gaps, index=index), best, self.signature),
-        ]
-
-    def _write_gaps(self, s: int, rows: Sequence[int]) -> list[str]:
-        """Return the difference of measures from the best by a statistic, with its interval."""
-        best = int(np.argmax(np.nan_to_num(self.values[s], nan=-2.0)))
-        ends = np.full((2, *(len(self.measures),) * 2), np.nan)
-        first, second = np.triu_indices(len(self.measures), 1)
-        ends[:, first, second] = self.gap_ends[s]
-        ends[:, second, first] = -self.gap_ends[s][::-1]
-        gaps = self.values[s] - self.values[s, best]
-        return ["best" if m == best else f"{gaps[m]:.3f} ({_write_ends(*ends[:, m, best])})" for m in rows]
+        return np.array([result.beaten for result in self.results])
 
     def plot(
         self, statistic: str | None = None, *, ax: Axis = None, size: Size = None, signature: bool = True
@@ -324,7 +270,23 @@ class Agreement(Result):
         -------
         matplotlib.figure.Figure
         """
-        return draw_measures(self, self._find(statistic), ax=ax, size=size, signature=signature)
+        from metaeval.show.drawing import draw_charts
+
+        result = self._find(statistic)
+        rows = []
+        for m in np.argsort(np.nan_to_num(result.values, nan=-2.0), kind="stable").tolist():
+            ends = None if np.isnan(result.low[m]) else (result.low[m], result.high[m])
+            beaten = f" ({result.beaten[m]:.0f})" if np.isfinite(result.beaten[m]) else ""
+            title = self.measures[m].title + beaten
+            rows.append(Row(str(self.measures[m]), title, result.values[m], line=ends))
+        label = f"{result.title} with {self.reference.title}"
+        label += "; in brackets how many measures are better" if np.isfinite(result.beaten).any() else ""
+        levels = ((result.chance, ":"), (result.ceiling, "--"))
+        chart = IntervalChart(
+            rows[::-1], label, levels=[(level, style) for level, style in levels if np.isfinite(level)],
+            row_height=0.26 if len(rows) > 12 else 0.42,
+        )  # fmt: skip
+        return draw_charts(chart, self.signature if signature else None, ax=ax, size=size)
 
     def plot_differences(
         self, statistic: str | None = None, *, ax: Axis = None, size: Size = None, signature: bool = True
@@ -342,21 +304,22 @@ class Agreement(Result):
         -------
         matplotlib.figure.Figure
         """
-        return draw_p_values(self, self._find(statistic), ax=ax, size=size, signature=signature)
+        from metaeval.show.drawing import draw_charts
+
+        result = self._find(statistic)
+        rows, few = result.rank(), len(self.measures) <= _LARGEST_MAP
+        names = [self.measures[m].title for m in rows]
+        chart = HeatMap(
+            result.p_values[np.ix_(rows, rows)], names, names, f"p of the exchange test, {result.title}",
+            lambda p: f"{p:.3f}" if few and not np.isnan(p) else "", falling=True, diagonal=False,
+        )  # fmt: skip
+        return draw_charts(chart, self.signature if signature else None, ax=ax, size=size)
 
     def more_figures(self) -> dict[str, Callable[[], Figure]]:
         """Return the heat map of p-values by the first statistic."""
         return {"differences": self.plot_differences} if len(self.measures) > 1 else {}
 
-    def _rank(self) -> list[int]:
-        """Return the measures, best first by the first statistic."""
-        return np.argsort(-np.nan_to_num(self.values[0], nan=-2.0), kind="stable").tolist()
-
-    def _find(self, statistic: str | None) -> int:
+    def _find(self, statistic: str | None) -> StatisticAgreement:
         if statistic is not None and statistic not in self.statistics:
             raise MetaevalError(f"{statistic!r} was not computed; there are {format_list(list(self.statistics))}")
-        return 0 if statistic is None else self.statistics.index(statistic)
-
-
-def _write_ends(low: float, high: float) -> str:
-    return "–" if np.isnan(low) else f"{low:.3f} – {high:.3f}"
+        return self.results[0 if statistic is None else self.statistics.index(statistic)]

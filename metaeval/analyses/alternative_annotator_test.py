@@ -12,8 +12,7 @@ import metaeval
 from metaeval.analyses.checks import check_count, check_seed, check_share
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
-from metaeval.data.annotations import Annotations, choose_class
-from metaeval.data.labels import rank_labels
+from metaeval.data.annotations import Annotations, choose_class, describe_annotations, remark_few_labels
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
@@ -166,8 +165,8 @@ class AlternativeAnnotatorTest(Result):
     def to_table(self) -> Table:
         """Return judges by ρ, with ω, whether they pass, and from which ε on."""
         frame = self.to_frame().set_index("judge")
-        place = {judge: j for j, judge in enumerate(self.judges)}
-        passing = [np.flatnonzero(self.by_epsilon[place[str(judge)]] >= PASS) for judge in frame.index]
+        position = {judge: j for j, judge in enumerate(self.judges)}
+        passing = [np.flatnonzero(self.by_epsilon[position[str(judge)]] >= PASS) for judge in frame.index]
         shown = pd.DataFrame(
             {
                 "ρ": frame["rho"],
@@ -178,7 +177,7 @@ class AlternativeAnnotatorTest(Result):
                 "ω high": frame["omega_high"],
                 "passes": np.where(frame["passes"], "yes", "no"),
                 "passes from ε": [
-                    f"{EPSILONS[one[0]]:g}" if len(one) else f"above {EPSILONS[-1]:g}" for one in passing
+                    f"{EPSILONS[each[0]]:g}" if len(each) else f"above {EPSILONS[-1]:g}" for each in passing
                 ],
             },
             index=frame.index,
@@ -194,40 +193,13 @@ class AlternativeAnnotatorTest(Result):
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw ρ of every judge with its interval, and ω by ε."""
-        from metaeval.show.canvas import open_canvas
-        from metaeval.show.labels import place_legend
-        from metaeval.show.style import GREY, choose_looks
+        from metaeval.analyses.annotator_figure import draw_judges
 
-        order = np.lexsort((np.array(self.judges), self.rho))
-        place = np.arange(len(order))
-        looks = choose_looks(self.judges)
-        said, height = self.signature if signature else None, max(2.6, 1.4 + 0.24 * len(order))
-        with open_canvas(ax, size, said, width=7.6, height=height, shape=(1, 2)) as canvas:
-            left = canvas.panels[0]
-            for row, j in enumerate(order):
-                colour = looks[self.judges[j]]["color"]
-                left.plot([ends[j] for ends in self.rho_ends], [row, row], color=colour)
-                left.plot(self.rho[j], row, looks[self.judges[j]]["marker"], color=colour, markersize=4)
-            left.set(xlabel="advantage probability ρ", title=self.collection)
-            left.set_yticks(place, [self.judges[j] for j in order])
-            left.grid(axis="y", visible=False)
-            if len(canvas.panels) == 1:
-                return canvas.figure
-            right = canvas.panels[1]
-            for j in order[::-1]:
-                right.plot(
-                    EPSILONS,
-                    self.by_epsilon[j],
-                    markersize=4,
-                    linewidth=1,
-                    label=self.judges[j],
-                    **looks[self.judges[j]],
-                )
-            right.axhline(PASS, color=GREY, linewidth=0.8, linestyle="--")
-            right.axvline(self.epsilon, color=GREY, linewidth=0.8, linestyle=":")
-            right.set(xlabel="ε", ylabel="winning rate ω", ylim=(-0.04, 1.04))
-            place_legend(canvas, right)
-        return canvas.figure
+        shown = self.signature if signature else None
+        curves = (EPSILONS, self.by_epsilon)
+        return draw_judges(
+            self.judges, self.rho, self.rho_ends, curves, (self.epsilon, PASS), self.collection, shown, ax=ax, size=size
+        )
 
 
 def alternative_annotator_test(
@@ -282,9 +254,7 @@ def alternative_annotator_test(
     """
     _check_options(annotations, agreement, epsilon, alpha, n_bootstrap, confidence, seed)
     judged = choose_class(annotations.answers)
-    names = tuple(dict.fromkeys(annotations.topics))
-    place = dict(zip(names, rank_labels(names).tolist(), strict=True))
-    topic = np.array([place[one] for one in annotations.topics])
+    names, topic = np.unique(np.array(annotations.topics, dtype=object), return_inverse=True)
     sums = sum_wins(annotations.labels, judged, tabulate_agreement(len(annotations.classes), agreement), topic)
     n_items = sums[:, 0, :, 0].sum(axis=0).astype(np.int64)
     testable = n_items >= FEWEST_ITEMS
@@ -309,7 +279,7 @@ def alternative_annotator_test(
             sums, resampled_topics(key, range(n_bootstrap), len(names)), epsilon, alpha
         )
     rho = advantage.mean(axis=-1)
-    one = 1 / testable.sum()
+    step = 1 / testable.sum()
     first, second = np.triu_indices(len(judged), 1)
     few = max(len(names), 2)
     rho_ends = centre_interval(rho, drawn_rho, few, confidence=confidence, scale="share")
@@ -317,7 +287,7 @@ def alternative_annotator_test(
         rho[first] - rho[second], drawn_rho[:, first] - drawn_rho[:, second], few, confidence=confidence
     )
     omega_ends = centre_interval(
-        omega, drawn_omega, few, confidence=confidence, scale="share", step=one, least=one, student=False
+        omega, drawn_omega, few, confidence=confidence, scale="share", step=step, least=step, student=False
     )
     settings = {
         "agreement": agreement, "epsilon": f"{epsilon:g}", "alpha": f"{alpha:g}", "correction": "benjamini-yekutieli",
@@ -363,27 +333,18 @@ def _spread(values: np.ndarray, testable: np.ndarray, empty: float | bool) -> np
 
 
 def _remark(annotations: Annotations, n_items: np.ndarray, testable: np.ndarray, few_topics: int) -> tuple[str, ...]:
-    said = []
+    remarks = []
     if not testable.all():
         left = [f"{annotations.annotators[a]} ({n_items[a]} items)" for a in np.flatnonzero(~testable)]
-        said.append(f"not testable, with fewer than {FEWEST_ITEMS} items that others labelled too: {format_list(left)}")
-    single = int(((annotations.labels >= 0).sum(axis=0) == 1).sum())
-    if single:
-        said.append(f"{format_count(single, 'item')} with the label of one person only: left out")
-    if len(annotations.annotators) == 2:
-        said.append("with two annotators each is held against the other alone: three or more are advised")
+        remarks.append(
+            f"not testable, with fewer than {FEWEST_ITEMS} items that others labelled too: {format_list(left)}"
+        )
+    remarks += remark_few_labels(annotations)
     if few_topics:
-        said.append(f"no interval: it needs {FEWEST_TOPICS} topics; there are {few_topics}")
-    return tuple(said)
+        remarks.append(f"no interval: it needs {FEWEST_TOPICS} topics; there are {few_topics}")
+    return tuple(remarks)
 
 
 def _sign(annotations: Annotations, settings: dict[str, object]) -> Signature:
-    size = (
-        f"{format_count(len(annotations.annotators), 'annotator')} and {format_count(len(annotations.judges), 'judge')} × "
-        f"{format_count(len(annotations.items), 'item')}"
-    )
-    n_topics = len(set(annotations.topics))
-    grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
-    data = f"{annotations.collection or 'annotations'}@{annotations.sha256[:12]} {size}{grouped}"
     shown = tuple((name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in settings.items())
-    return Signature("alternative_annotator_test", (data,), shown, metaeval.__version__)
+    return Signature("alternative_annotator_test", (describe_annotations(annotations),), shown, metaeval.__version__)

@@ -15,12 +15,12 @@ from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
+from metaeval.show.charts import ScatterChart
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.scale import scale_scores
+from metaeval.stats.blocks import scale_scores
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from metaeval.show.canvas import Axis
@@ -76,7 +76,7 @@ class BaselinePreference(Result):
             self.second: (gains < 0).sum(axis=0),
             "tied": (gains == 0).sum(axis=0),
         }
-        return pd.DataFrame(columns, index=pd.Index([str(one) for one in self.measures], name="measure"))
+        return pd.DataFrame(columns, index=pd.Index([str(measure) for measure in self.measures], name="measure"))
 
     def quadrants(self) -> pd.DataFrame:
         """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate.
@@ -121,7 +121,7 @@ class BaselinePreference(Result):
         MetaevalError
             If there is no such measure.
         """
-        names = [str(one) for one in self.measures]
+        names = [str(measure) for measure in self.measures]
         for name in (measure_1, measure_2):
             if name not in names:
                 raise MetaevalError(f"there is no measure {name!r} in this result (there are {', '.join(names)})")
@@ -133,7 +133,7 @@ class BaselinePreference(Result):
     def details(self) -> dict[str, pd.DataFrame]:
         """Return the delta of every topic and measure, and what the figure says of every two measures."""
         topics = pd.Index(self.topics, name="topic")
-        deltas = pd.DataFrame(self.deltas, index=topics, columns=[str(one) for one in self.measures])
+        deltas = pd.DataFrame(self.deltas, index=topics, columns=[str(measure) for measure in self.measures])
         return {"deltas": deltas, "quadrants": self.quadrants()}
 
     def to_table(self) -> Table:
@@ -162,40 +162,25 @@ class BaselinePreference(Result):
         -------
         matplotlib.figure.Figure
         """
-        from metaeval.show.canvas import open_canvas
+        from metaeval.show.drawing import draw_charts
 
-        names = [str(one) for one in self.measures]
         if pairs is None:
-            pairs = list(itertools.islice(itertools.combinations(names, 2), 12))
-        columns = min(2 if size == "column" else 4, len(pairs))
-        rows = -(-len(pairs) // columns)
-        across, down = 2.9 * columns + 0.3, 2.9 * rows
-        said = self.signature if signature else None
-        with open_canvas(ax, size, said, width=across, height=down, shape=(rows, columns)) as canvas:
-            for axes, (one, two) in zip(canvas.panels, pairs, strict=False):
-                self._draw_deltas(axes, names.index(one), names.index(two), 0 if size is None else 6)
-            for axes in canvas.panels[len(pairs) :]:
-                axes.set_visible(False)
-        return canvas.figure
+            pairs = list(itertools.islice(itertools.combinations(map(str, self.measures), 2), 12))
+        charts = [self.compare_deltas(first, second) for first, second in pairs]
+        columns = min(2 if size == "column" else 4, len(charts))
+        return draw_charts(charts, self.signature if signature else None, ax=ax, size=size, columns=columns)
 
-    def _draw_deltas(self, axes: Axes, one: int, two: int, small: int = 0) -> None:
-        from metaeval.show.canvas import typeset
-        from metaeval.show.style import GREY
-
-        x, y = self.deltas[:, one], self.deltas[:, two]
-        axes.axhline(0, color=GREY, linewidth=0.8)
-        axes.axvline(0, color=GREY, linewidth=0.8)
-        disagree = x * y < 0
-        axes.plot(x[~disagree], y[~disagree], ".", color="#0064B0", markersize=3, alpha=0.5)
-        axes.plot(x[disagree], y[disagree], "x", color="#BF4A00", markersize=3.5)
-        second, fourth = int(((x < 0) & (y > 0)).sum()), int(((x > 0) & (y < 0)).sum())
-        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#007A56", "alpha": 0.85}
-        axes.text(0.03, 0.97, str(second), transform=axes.transAxes, va="top", fontsize=8, bbox=box)
-        axes.text(0.97, 0.03, str(fourth), transform=axes.transAxes, ha="right", fontsize=8, bbox=box)
+    def compare_deltas(self, first: str, second: str) -> ScatterChart:
+        """Return the deltas of one measure against those of another, one point per topic."""
+        names = [str(measure) for measure in self.measures]
+        i, j = names.index(first), names.index(second)
+        x, y = self.deltas[:, i], self.deltas[:, j]
         r, low, high = _correlate(x, y)
-        axes.set_title(f"r = {r:.3f} [{low:.3f}, {high:.3f}]", fontsize=small or 8)
-        axes.set(xlabel=f"Δ {self.measures[one].title}", ylabel=f"Δ {self.measures[two].title}")
-        typeset(axes.xaxis.label, axes.yaxis.label)
+        titles = self.measures[i].title, self.measures[j].title
+        return ScatterChart(
+            x, y, f"Δ {titles[0]}", f"Δ {titles[1]}", f"r = {r:.3f} [{low:.3f}, {high:.3f}]",
+            f"Score deltas of {titles[1]} against those of {titles[0]}, one point per topic",
+        )  # fmt: skip
 
 
 def baseline_preference(scores: Scores, first: str, second: str, *, tie: float | None = None) -> BaselinePreference:

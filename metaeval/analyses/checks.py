@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any, get_args
 
 import numpy as np
 
@@ -17,31 +18,19 @@ from metaeval.stats.weighted_correlation import RankCorrelation
 
 
 def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: int = 1) -> None:
-    """Refuse scores of fewer runs, topics or measures than an analysis can compare.
-
-    Parameters
-    ----------
-    scores : Scores
-    runs, topics, measures : int, optional
-        The least of each.
-
-    Raises
-    ------
-    MetaevalError
-        If there are fewer.
-    """
+    """Refuse scores of fewer runs, topics or measures than an analysis can compare."""
     if not isinstance(scores, Scores):
         raise MetaevalError(
             f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and Scores.from_frame"
         )
-    for what, wanted, there in zip(
+    for what, asked, present in zip(
         ("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True
     ):
-        if there < wanted:
+        if present < asked:
             hint = f" (items without topics can be split at random: {format_option('parts', 10)})"
             raise MetaevalError(
-                f"{scores.collection or 'the collection'} holds {format_count(there, what)}; "
-                f"at least {wanted} are needed to compare anything{hint if what == 'topic' else ''}"
+                f"{scores.collection or 'the collection'} holds {format_count(present, what)}; "
+                f"at least {asked} are needed to compare anything{hint if what == 'topic' else ''}"
             )
 
 
@@ -57,6 +46,12 @@ def check_share(name: str, value: float) -> None:
         raise MetaevalError(f"{format_option(name)} is {value!r}; it is a number between 0 and 1")
     if not 0 < value < 1:
         raise MetaevalError(f"{format_option(name)} is {value:g}; it lies between 0 and 1, both excluded")
+
+
+def check_choice(what: str, value: object, choices: Any) -> None:
+    """Refuse what is none of the values of a `Literal`."""
+    if value not in get_args(choices):
+        raise MetaevalError(f"there is no {what} {value!r}: use {', '.join(get_args(choices))}")
 
 
 _MOST = 2**31 - 1
@@ -106,25 +101,7 @@ def check_depth(which: RankCorrelation, scores: Scores) -> None:
 
 
 def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:
-    """Refuse so few trials that no pair can be significant after a correction, and remark where they are scarce.
-
-    Parameters
-    ----------
-    test : str
-    correction : {"none", "holm", "bonferroni", "benjamini-hochberg"}
-    n_pairs, n_permutations : int
-    alpha : float
-
-    Returns
-    -------
-    tuple of str
-        A sentence where fewer than ten times the least possible number of trials are made.
-
-    Raises
-    ------
-    MetaevalError
-        If by Holm's or Bonferroni's correction even a pair that no trial reaches would not be significant.
-    """
+    """Refuse so few trials that no pair can be significant after a correction, and remark where they are scarce."""
     if test not in RESAMPLING or correction == "none":
         return ()
     least = trials_needed(n_pairs, alpha)
@@ -149,7 +126,7 @@ def warn_of_constant_measures(scores: Scores) -> np.ndarray:
         for runs in split_runs(scores.values)
     ]
     constant = np.min([low for low, _ in ends], axis=0) == np.max([high for _, high in ends], axis=0)
-    names: Sequence[str] = [str(one) for one, same in zip(scores.measures, constant, strict=True) if same]
+    names: Sequence[str] = [str(measure) for measure, same in zip(scores.measures, constant, strict=True) if same]
     if names:
         warnings.warn(
             f"{scores.collection or 'scores'}: {format_list(names)} gives all runs the same score on all topics: "
@@ -161,15 +138,7 @@ def warn_of_constant_measures(scores: Scores) -> np.ndarray:
 
 
 def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) -> None:
-    """Name the collections whose scores, or means of them, are all equal: the same data would count twice.
-
-    Parameters
-    ----------
-    collections : sequence of str
-        Their names.
-    scores : sequence of ndarray
-        For each the numbers that an analysis uses, of any shape.
-    """
+    """Name the collections whose scores, or means of them, are all equal: the same data would count twice."""
     for second, name in enumerate(collections):
         for first in range(second):
             if np.array_equal(scores[first], scores[second]):

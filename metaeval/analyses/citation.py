@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from metaeval.analyses.result import Result
 from metaeval.datasets.registry import datasets
 from metaeval.errors import MetaevalError, one_line
-from metaeval.measures.base import Measure
-from metaeval.measures.registry import find_registered
+from metaeval.measures.base import Measure, find_registered
 from metaeval.show.bibliography import find_labels, format_bibtex, list_labels
 
 _OWN = "metaeval"
@@ -56,22 +55,6 @@ METHODS: dict[str, str] = {
 def find_sources(name: str | Measure | Result) -> dict[str, str]:
     """Return where something is from: each thing named, and its source in words.
 
-    Parameters
-    ----------
-    name : str, Measure or Result
-        The name of a measure, an analysis, a test, a rank correlation or a data set, or the result of an analysis:
-        then also its measures, methods and data.
-
-    Returns
-    -------
-    dict of str to str
-        Sources as `find_labels` reads them; empty where none is known.
-
-    Raises
-    ------
-    MetaevalError
-        If nothing has that name.
-
     Examples
     --------
     >>> find_sources("NMD")
@@ -80,21 +63,21 @@ def find_sources(name: str | Measure | Result) -> dict[str, str]:
     {'llmjudge': 'Rahmani et al. 2024'}
     """
     if isinstance(name, Result):
-        found = {}
+        result = {}
         for part in _list_parts(name):
-            found.update(_look_up(part))
+            result.update(_look_up(part))
         for measure in _list_measures(name):
-            found.update(find_sources(measure))
-        return found
+            result.update(find_sources(measure))
+        return result
     if isinstance(name, Measure):
         return {str(name): name.source}
-    found = _look_up(name) or _look_up_measure(name)
-    if not found:
+    result = _look_up(name) or _look_up_measure(name)
+    if not result:
         raise MetaevalError(
             f"there is no measure, analysis or data set {one_line(name)!r}; `metaeval measures`, `metaeval --help` and "
             "`metaeval data list` list them"
         )
-    return found
+    return result
 
 
 def _look_up(name: str) -> dict[str, str]:
@@ -107,7 +90,7 @@ def _look_up(name: str) -> dict[str, str]:
     function = name.replace("-", "_")
     if function in ANALYSES:
         return {function: ANALYSES[function]}
-    return {one.name: "; ".join(list_labels(one.credits)) for one in datasets() if one.name == name}
+    return {each.name: "; ".join(list_labels(each.credits)) for each in datasets() if each.name == name}
 
 
 def _look_up_measure(name: str) -> dict[str, str]:
@@ -119,13 +102,13 @@ def _list_parts(result: Result) -> Iterator[str]:
     """Name the analysis, the methods and the data that a result's signature states."""
     yield from (_OWN, result.signature.analysis)
     yield from (value for _, value in result.signature.settings if value.partition("@")[0] in METHODS)
-    yield from (one.partition("@")[0] for one in result.signature.data)
+    yield from (each.partition("@")[0] for each in result.signature.data)
 
 
 def _list_measures(result: Result) -> list[Measure]:
-    held = [getattr(result, name, ()) for name in ("measures", "reference", "candidates")]
-    found = [one for some in held for one in (some if isinstance(some, tuple) else (some,))]
-    return [one for one in found if isinstance(one, Measure)]
+    numbers = [getattr(result, name, ()) for name in ("measures", "reference", "candidates")]
+    outcome = [each for some in numbers for each in (some if isinstance(some, tuple) else (some,))]
+    return [each for each in outcome if isinstance(each, Measure)]
 
 
 def cite(*names: str | Measure | Result) -> str:
@@ -156,6 +139,8 @@ def cite(*names: str | Measure | Result) -> str:
     ...
     """
     sources = {thing: source for name in names or (_OWN,) for thing, source in find_sources(name).items()}
-    said = [f"% {one_line(thing)}: {one_line(source) or 'no reference is known'}" for thing, source in sources.items()]
+    comments = [
+        f"% {one_line(thing)}: {one_line(source) or 'no reference is known'}" for thing, source in sources.items()
+    ]
     labels = [label for source in sources.values() for label in find_labels(source)]
-    return "\n".join(["\n".join(said), "", format_bibtex(labels)]).rstrip("\n") + "\n"
+    return "\n".join(["\n".join(comments), "", format_bibtex(labels)]).rstrip("\n") + "\n"

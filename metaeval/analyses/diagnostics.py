@@ -19,7 +19,7 @@ from metaeval.stats.irregular_runs import equal_rows, far_behind, residual_sprea
 
 HSD_ERRORS = {1.5: 8, 2: 14, 3: 25}
 """What unequal spread does to the family-wise error of the randomised Tukey HSD test at α = 0.05, in percent, by how many
-times the spread of the others two of 22 runs have: normal scores on 50 topics, 2,000 studies each (results/calibration)."""
+times the spread of the others two of 22 runs have: simulations of normal scores on 50 topics, 2,000 studies each."""
 
 HSD_ERROR = (
     "in simulations with 2 of 22 runs varying more than the others it found a false difference in "
@@ -89,20 +89,13 @@ class Diagnostics:
         return {"runs": "distinct"} if self.distinct else {}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return what was found for every measure.
-
-        Returns
-        -------
-        DataFrame
-            Columns measure, spread_ratio (of the run that varies most, to the median run), widest_run, doubtful, and
-            hopeless (the runs, with commas).
-        """
+        """Return what was found for every measure."""
         known = np.nan_to_num(self.spread_ratio, nan=-1.0)
         widest = known.argmax(axis=1)
         ratio = self.spread_ratio[np.arange(len(self.measures)), widest]
         return pd.DataFrame(
             {
-                "measure": [str(one) for one in self.measures],
+                "measure": [str(measure) for measure in self.measures],
                 "spread_ratio": ratio,
                 "widest_run": [None if np.isnan(r) else self.runs[w] for r, w in zip(ratio, widest, strict=True)],
                 "doubtful": self.doubtful,
@@ -111,20 +104,10 @@ class Diagnostics:
         )
 
     def describe(self, *, of_tests: bool = True) -> list[str]:
-        """Return one sentence for each irregularity; none where the runs are as tests assume.
-
-        Parameters
-        ----------
-        of_tests : bool, optional
-            Whether to say what matters to tests of all pairs of runs alone.
-
-        Returns
-        -------
-        list of str
-        """
-        said = [self._describe_spread(), self._describe_hopeless()] if of_tests else []
-        said.append(self._describe_identical())
-        return [f"{self.collection or 'scores'}: {sentence}" for sentence in said if sentence]
+        """Return one sentence for each irregularity; none where the runs are as tests assume."""
+        sentences = [self._describe_spread(), self._describe_hopeless()] if of_tests else []
+        sentences.append(self._describe_identical())
+        return [f"{self.collection or 'scores'}: {sentence}" for sentence in sentences if sentence]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data that JSON can hold."""
@@ -142,7 +125,7 @@ class Diagnostics:
         if not self.wide.any():
             return ""
         m, r = np.unravel_index(np.where(self.wide, self.spread_ratio, 0.0).argmax(), self.wide.shape)
-        names = [str(one) for one, some in zip(self.measures, self.doubtful, strict=True) if some]
+        names = [str(measure) for measure, some in zip(self.measures, self.doubtful, strict=True) if some]
         how_much = (
             f"{self.runs[r]} varies {self.spread_ratio[m, r]:.1f} times as much from topic to topic as the median run"
         )
@@ -156,7 +139,7 @@ class Diagnostics:
     def _describe_hopeless(self) -> str:
         if not self.hopeless.any():
             return ""
-        names = [str(one) for one, row in zip(self.measures, self.hopeless, strict=True) if row.any()]
+        names = [str(measure) for measure, row in zip(self.measures, self.hopeless, strict=True) if row.any()]
         runs = [run for run, column in zip(self.runs, self.hopeless.T, strict=True) if column.any()]
         return (
             f"{format_list(runs)} {'is' if len(runs) == 1 else 'are'} far behind the other runs with "
@@ -185,14 +168,6 @@ class Diagnostics:
 def diagnose(scores: Scores) -> Diagnostics:
     """Is there something about the runs that distorts results?
 
-    Parameters
-    ----------
-    scores : Scores
-
-    Returns
-    -------
-    Diagnostics
-
     Examples
     --------
     >>> noise = np.random.default_rng(0).normal(size=(5, 60, 1)) * [[[1]], [[1]], [[1]], [[1]], [[4]]]
@@ -202,12 +177,14 @@ def diagnose(scores: Scores) -> Diagnostics:
     0      AP          e      True
     """
     # Medians are of different runs: many equal ones would make any other run seem unusual.
-    one_of_each, place = np.unique(equal_rows(scores.values), return_inverse=True)
+    one_of_each, position = np.unique(equal_rows(scores.values), return_inverse=True)
     everyone = len(one_of_each) == len(scores.runs)
     values = scores.values if everyone and (np.diff(one_of_each) > 0).all() else scores.values[one_of_each]
     with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
-        hopeless = far_behind(mean_over_topics(values) * np.array([one.sign for one in scores.measures]))[:, place]
-    ratio, wide = (found[:, place] for found in residual_spread(values))
+        hopeless = far_behind(mean_over_topics(values) * np.array([measure.sign for measure in scores.measures]))[
+            :, position
+        ]
+    ratio, wide = (result[:, position] for result in residual_spread(values))
     identical = find_identical_runs(scores)
     return Diagnostics(scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical)
 
@@ -215,26 +192,7 @@ def diagnose(scores: Scores) -> Diagnostics:
 def choose_runs(
     scores: Scores, distinct_runs: bool, *, runs: int = 2, topics: int = 2, measures: int = 1
 ) -> tuple[Scores, Diagnostics]:
-    """Return the scores that an analysis is to use, checked for their size, and what is irregular about them.
-
-    Parameters
-    ----------
-    scores : Scores
-    distinct_runs : bool
-        Whether only one of several runs with the same scores stays (see `metaeval.data.distinct.distinct_runs`).
-    runs, topics, measures : int, optional
-        The least of each (see `check_scores`).
-
-    Returns
-    -------
-    Scores
-    Diagnostics
-
-    Raises
-    ------
-    MetaevalError
-        If there are fewer runs, topics or measures.
-    """
+    """Return the scores that an analysis is to use, checked for their size, and what is irregular about them."""
     check_scores(scores, runs=runs, topics=topics, measures=measures)
     (chosen,), (diagnostics,) = choose_common_runs([scores], distinct_runs)
     check_scores(chosen, runs=runs, topics=topics, measures=measures)
@@ -244,22 +202,9 @@ def choose_runs(
 def choose_common_runs(
     collections: Sequence[Scores], distinct_runs: bool
 ) -> tuple[list[Scores], tuple[Diagnostics, ...]]:
-    """Return several collections of the same runs as an analysis is to use them, and what is irregular about each.
-
-    Parameters
-    ----------
-    collections : sequence of Scores
-        Of the same runs in the same order.
-    distinct_runs : bool
-        Whether only one of several runs with the same scores in all collections stays.
-
-    Returns
-    -------
-    list of Scores
-    tuple of Diagnostics
-    """
+    """Return several collections of the same runs as an analysis is to use them, and what is irregular about each."""
     if not distinct_runs:
-        return list(collections), tuple(diagnose(one) for one in collections)
+        return list(collections), tuple(diagnose(collection) for collection in collections)
     identical = find_identical_runs(*collections)
-    chosen = [take_distinct_runs(one, identical=identical) for one in collections]
-    return chosen, tuple(replace(diagnose(one), identical=identical, distinct=True) for one in chosen)
+    chosen = [take_distinct_runs(collection, identical=identical) for collection in collections]
+    return chosen, tuple(replace(diagnose(each), identical=identical, distinct=True) for each in chosen)

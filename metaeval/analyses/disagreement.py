@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metaeval.stats.blocks import split_topics
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
+from metaeval.stats.blocks import Scaled, round_scaled
 from metaeval.stats.progress import tell
 from metaeval.stats.run_agreement import run_statistics, settle_ties
-from metaeval.stats.scale import Scaled, round_scaled
 
 _CELLS = 4_000_000  # signs of pairs of runs held at once: 16 MB
+_MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +43,8 @@ class Disagreement:
     def list_runs(self, measures: Sequence[str]) -> pd.DataFrame:
         """Return score and rank of every run by every measure, those that are ranked most differently first.
 
-        Parameters
-        ----------
-        measures : sequence of str
-
-        Returns
-        -------
-        DataFrame, shape (run · measure, 7)
-            Columns run, measure, score, reference_score, rank, reference_rank, difference (above 0: the measure ranks
-            the run worse than the reference does).
+        The columns are run, measure, score, reference_score, rank, reference_rank and difference, which is above 0 where
+        the measure ranks the run worse than the reference does.
         """
         n = len(measures)
         frame = pd.DataFrame(
@@ -66,17 +61,7 @@ class Disagreement:
         return frame.iloc[np.argsort(-frame["difference"].abs().to_numpy(), kind="stable")].reset_index(drop=True)
 
     def list_topics(self, measures: Sequence[str]) -> pd.DataFrame:
-        """Return how every measure agrees with the reference on every topic, the worst first.
-
-        Parameters
-        ----------
-        measures : sequence of str
-
-        Returns
-        -------
-        DataFrame, shape (topic · measure, 3)
-            Columns topic, measure, tau_b.
-        """
+        """Return τ_b of every measure with the reference on every topic, the lowest first: topic, measure and tau_b."""
         frame = pd.DataFrame(
             {
                 "topic": np.repeat(np.array(self.topics, dtype=object), len(measures)),
@@ -87,24 +72,28 @@ class Disagreement:
         return frame.iloc[np.argsort(frame["tau_b"].to_numpy(), kind="stable")].reset_index(drop=True)
 
 
+def tabulate_disagreement(
+    runs: pd.DataFrame, topics: pd.DataFrame, measures: Sequence[str], reference: str, signature: Signature
+) -> list[Table]:
+    """Return the runs and the topics of one collection that disagree most, by the first of the measures named."""
+    names = list(measures[:_MOST_COLUMNS])
+    best = f", the {_MOST_COLUMNS} best measures" if len(names) < len(measures) else ""
+    differences = runs.pivot(index="run", columns="measure", values="difference")[names]
+    far = np.argsort(-differences.abs().max(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+    tau = topics.pivot(index="topic", columns="measure", values="tau_b")[names]
+    low = np.argsort(tau.mean(axis=1).to_numpy(), kind="stable")[:_MOST_ROWS]
+    farthest = f"Runs that disagree most: rank by the measure less rank by {reference}{best}."
+    lowest = f"Topics that disagree most: τ_b of the runs' scores with those of {reference}{best}."
+    return [Table(differences.iloc[far], farthest, signature, digits=1), Table(tau.iloc[low], lowest, signature)]
+
+
 def find_disagreement(
     runs: tuple[str, ...], topics: tuple[str, ...], scores: Scaled, run_scores: np.ndarray, signs: npt.ArrayLike,
 ) -> Disagreement:  # fmt: skip
-    """Compare measures with their reference run by run and topic by topic.
+    """Compare measures with their reference, the last measure of `scores`, run by run and topic by topic.
 
-    Parameters
-    ----------
-    runs, topics : tuple of str
-    scores : Scaled
-        Of shape (run, topic, measure + 1), higher is better; the last measure is the reference.
-    run_scores : ndarray, shape (run, measure + 1)
-        Higher is better; the last column is the reference's.
-    signs : array_like, shape (measure + 1,)
-        By which the measures' own scores become those.
-
-    Returns
-    -------
-    Disagreement
+    Higher is better in `scores` and in `run_scores`, of shape (run, measure + 1); with `signs` the measures' own scores
+    become those.
     """
     settled = settle_ties(run_scores)
     ranks = pd.DataFrame(-settled).rank(method="average").to_numpy()
@@ -112,10 +101,10 @@ def find_disagreement(
     n_pairs = len(runs) * (len(runs) - 1) // 2
     size = max(1, _CELLS // (max(1, n_pairs) * n_measures))
     parts = []
-    for block in split_topics(scores.values):
-        by_topic = round_scaled(scores.read_topics(block)).transpose(2, 1, 0)
+    for span, block in scores.topic_blocks():
+        by_topic = round_scaled(block).transpose(2, 1, 0)
         for start in range(0, by_topic.shape[1], size):
             some = slice(start, start + size)
             parts.append(run_statistics(by_topic[:-1, some], by_topic[-1, some], ["tau_b"])["tau_b"])
-            tell("topics", min(block.start + some.stop, block.stop), len(topics))
+            tell("topics", min(span.start + some.stop, span.stop), len(topics))
     return Disagreement(runs, topics, run_scores * np.asarray(signs), ranks, np.concatenate(parts, axis=1).T)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
@@ -76,14 +76,6 @@ RULES = {
 def grade(net: float) -> str:
     """Return the word for a net share between −1 and 1: good, fair, poor, or a dash if it is not a number.
 
-    Parameters
-    ----------
-    net : float
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> [grade(net) for net in (0.5, 0.0, -1 / 3)]
@@ -97,15 +89,6 @@ def grade(net: float) -> str:
 def grade_interval(low: float, high: float) -> str:
     """Return the word that a whole interval of the net carries, and "cannot tell" if there is none.
 
-    Parameters
-    ----------
-    low, high : float
-        NaN where there is no interval.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> [grade_interval(0.4, 0.9), grade_interval(0.2, 0.9), grade_interval(np.nan, np.nan)]
@@ -115,18 +98,7 @@ def grade_interval(low: float, high: float) -> str:
 
 
 def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
-    """Return how many measures each one significantly outperforms, net, as a share of the others.
-
-    Parameters
-    ----------
-    outperforms : array_like of bool, shape (..., measure, measure)
-        ``[..., i, j]``: whether measure i significantly outperforms measure j. Leading axes, such as collections,
-        are averaged over.
-
-    Returns
-    -------
-    ndarray, shape (measure,)
-        From −1 to 1.
+    """Return how many measures each significantly outperforms, net, as a share of the others, shape (measure,).
 
     Examples
     --------
@@ -139,17 +111,7 @@ def rate_consistency(outperforms: npt.ArrayLike) -> np.ndarray:
 
 
 def rate_power(significant: npt.ArrayLike) -> np.ndarray:
-    """Return how many measures find clearly fewer significant pairs than each one, net, as a share of the others.
-
-    Parameters
-    ----------
-    significant : array_like, shape (..., measure)
-        Numbers of significant pairs. Leading axes, such as collections, are averaged over.
-
-    Returns
-    -------
-    ndarray, shape (measure,)
-        From −1 to 1.
+    """Return how many measures find clearly fewer significant pairs, net, as a share of the others, shape (measure,).
 
     Examples
     --------
@@ -160,27 +122,14 @@ def rate_power(significant: npt.ArrayLike) -> np.ndarray:
 
 
 def _count_clearly_fewer(significant: npt.ArrayLike) -> np.ndarray:
-    found = np.asarray(significant, dtype=float)
-    mine, others = found[..., :, np.newaxis], found[..., np.newaxis, :]
+    result = np.asarray(significant, dtype=float)
+    mine, others = result[..., :, np.newaxis], result[..., np.newaxis, :]
     fewer = (others <= (1 - MARGIN) * mine) & (mine > others)
-    return np.asarray((fewer.sum(axis=-1) - fewer.sum(axis=-2)) / max(1, found.shape[-1] - 1))
+    return np.asarray((fewer.sum(axis=-1) - fewer.sum(axis=-2)) / max(1, result.shape[-1] - 1))
 
 
 def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str]:
     """Return the group of every measure, by average linkage of τ.
-
-    Parameters
-    ----------
-    tau : array_like, shape (measure, measure)
-        The mean τ between the rankings of runs by every two measures; the diagonal plays no part. A τ that is not a
-        number joins nothing.
-    threshold : float, optional
-        The least mean τ between two groups that are joined.
-
-    Returns
-    -------
-    list of str
-        ``"A"``, ``"B"``, …: A is the largest group, and of equal ones the one with the first measure.
 
     Examples
     --------
@@ -204,51 +153,23 @@ def group_measures(tau: npt.ArrayLike, threshold: float = THRESHOLD) -> list[str
 
 
 def rate_consistency_results(results: Sequence[SplitHalfConsistency]) -> np.ndarray:
-    """Return the net of `rate_consistency` for results; one of them is ahead where its mean τ is higher.
-
-    Parameters
-    ----------
-    results : sequence of SplitHalfConsistency
-
-    Returns
-    -------
-    ndarray, shape (measure,)
-    """
-    return rate_consistency([one.significant & (one.means[:, None] > one.means) for one in results])
+    """Return the net of `rate_consistency` for results; one of them is ahead where its mean τ is higher, shape (measure,)."""
+    return rate_consistency([result.significant & (result.means[:, None] > result.means) for result in results])
 
 
 def rate_power_results(results: Sequence[DiscriminativePower]) -> np.ndarray:
-    """Return the net of `rate_power` for results.
-
-    Parameters
-    ----------
-    results : sequence of DiscriminativePower
-
-    Returns
-    -------
-    ndarray, shape (measure,)
-    """
-    return rate_power([one.significant.sum(axis=1) for one in results])
+    """Return the net of `rate_power` for results, shape (measure,)."""
+    return rate_power([result.significant.sum(axis=1) for result in results])
 
 
 def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
-    """Return the word for every measure's power that the interval of its net over topics carries.
-
-    Parameters
-    ----------
-    results : sequence of DiscriminativePower
-
-    Returns
-    -------
-    list of str
-        ``"good"``, ``"fair"``, ``"poor"`` or ``"cannot tell"``.
-    """
-    variations = [one.over_topics for one in results]
+    """Return the word for every measure's power that the interval of its net over topics carries."""
+    variations = [result.over_topics for result in results]
     # Topics of different collections vary independently of each other, so the trials can be put side by side.
-    trials = min((len(one.shares) for one in variations), default=0)
+    trials = min((len(each.shares) for each in variations), default=0)
     net = rate_power_results(results)
-    resampled = np.mean([_count_clearly_fewer(one.shares[:trials]) for one in variations], axis=0)
-    n_topics = min(one.n_topics for one in variations)
+    resampled = np.mean([_count_clearly_fewer(each.shares[:trials]) for each in variations], axis=0)
+    n_topics = min(each.n_topics for each in variations)
     step = 2 / (len(results) * max(1, len(net) - 1))
     low, high = centre_interval(net, resampled, n_topics, step=step, student=False)
     return [grade_interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
@@ -256,14 +177,6 @@ def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
 
 def grade_contradictions(low: float, high: float) -> str:
     """Return the word for the interval of the share of pairs that the reference contradicts.
-
-    Parameters
-    ----------
-    low, high : float
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -274,33 +187,16 @@ def grade_contradictions(low: float, high: float) -> str:
 
 
 def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
-    """Return the word for every measure held against the reference, with pairs added over collections.
-
-    Parameters
-    ----------
-    results : sequence of ReferencePairs
-
-    Returns
-    -------
-    list of str
-        "contradicts the reference", "better than chance" or "cannot tell".
-    """
-    contradicted, decided = (np.array([getattr(one, name) for one in results]) for name in ("contradicted", "decided"))
-    low, high = interval_of_pairs(contradicted, decided, [one.n_runs for one in results])
+    """Return the word for every measure held against the reference, with pairs added over collections."""
+    contradicted, decided = (
+        np.array([getattr(result, name) for result in results]) for name in ("contradicted", "decided")
+    )
+    low, high = interval_of_pairs(contradicted, decided, [result.n_runs for result in results])
     return [grade_contradictions(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def hold_power(power: str, reference: str) -> str:
     """Return the word for power that a reference leaves: what it contradicts is not praised, nor what it cannot tell.
-
-    Parameters
-    ----------
-    power, reference : str
-        Words of `grade_power_results` and of `grade_reference_results`.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -311,18 +207,8 @@ def hold_power(power: str, reference: str) -> str:
 
 
 def group_results(results: Sequence[RankingSimilarity], threshold: float = THRESHOLD) -> list[str]:
-    """Return the groups of `group_measures` for results.
-
-    Parameters
-    ----------
-    results : sequence of RankingSimilarity
-    threshold : float, optional
-
-    Returns
-    -------
-    list of str
-    """
-    return group_measures(np.mean([one.tau for one in results], axis=0), threshold)
+    """Return the groups of `group_measures` for results."""
+    return group_measures(np.mean([result.tau for result in results], axis=0), threshold)
 
 
 def _check_square(given: npt.ArrayLike) -> np.ndarray:

@@ -10,7 +10,6 @@ from metaeval.data.labels import rank_labels
 from metaeval.data.scores import Scores
 from metaeval.data.scratch import take_cells
 from metaeval.measures.base import find_signs
-from metaeval.stats.blocks import is_large
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +46,6 @@ class LabelOrder:
 def sort_labels(scores: Scores, *, signs: np.ndarray | None = None) -> LabelOrder:
     """Sort scores by the labels of runs, topics and measures, as every analysis does before it draws at random.
 
-    Parameters
-    ----------
-    scores : Scores
-    signs : ndarray, shape (measure,), optional
-        What the scores of each measure are multiplied by, from `metaeval.measures.base.find_signs`.
-
-    Returns
-    -------
-    LabelOrder
-
     Examples
     --------
     >>> scores = Scores([[[0.5]], [[0.1]], [[0.9]]], runs=["c", "a", "b"], topics=["t"], measures=["AP"])
@@ -64,31 +53,15 @@ def sort_labels(scores: Scores, *, signs: np.ndarray | None = None) -> LabelOrde
     >>> order.values[:, 0, 0].tolist(), order.values[order.runs, 0, 0].tolist()
     ([0.1, 0.9, 0.5], [0.5, 0.1, 0.9])
     """
-    places = [rank_labels(labels) for labels in (scores.runs, scores.topics, [str(one) for one in scores.measures])]
-    # Contiguous, because the order of the axes in memory decides in which order NumPy adds.
-    order = [np.argsort(one) for one in places]
-    if is_large(scores.values):
-        return LabelOrder(take_cells(scores.values, *order, signs=signs), *places)
-    given = scores.values if signs is None else scores.values * signs
-    values = np.ascontiguousarray(given[np.ix_(*order)])
-    return LabelOrder(values, *places)
+    places = [
+        rank_labels(labels) for labels in (scores.runs, scores.topics, [str(measure) for measure in scores.measures])
+    ]
+    return LabelOrder(take_cells(scores.values, *map(np.argsort, places), signs=signs), *places)
 
 
 def orient_scores(scores: Scores) -> np.ndarray:
-    """Return scores, in the order given, of which higher is better: a file where memory does not hold them.
-
-    Parameters
-    ----------
-    scores : Scores
-
-    Returns
-    -------
-    ndarray, shape (run, topic, measure)
-    """
-    signs = find_signs(scores.measures)
-    if not is_large(scores.values):
-        return np.asarray(scores.values * signs)
-    return take_cells(scores.values, *map(np.arange, scores.values.shape), signs=signs)
+    """Return scores in the order given, of which higher is better, shape (run, topic, measure)."""
+    return take_cells(scores.values, *map(np.arange, scores.values.shape), signs=find_signs(scores.measures))
 
 
 def _restore_pairs(places: np.ndarray) -> np.ndarray:

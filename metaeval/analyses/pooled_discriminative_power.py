@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
-from metaeval.analyses.discriminative_power import DiscriminativePower, summary_table
+from metaeval.analyses.power_result import DiscriminativePower, summary_table
 from metaeval.analyses.result import Result
 from metaeval.data.labels import rank_labels
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.streams import generator
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +69,7 @@ class PooledDiscriminativePower(Result):
         """
         return pd.DataFrame(
             {
-                "measure": [str(one) for one in self.measures],
+                "measure": [str(measure) for measure in self.measures],
                 "significant": self.significant.sum(axis=0),
                 "pairs": int(self.pairs.sum()),
                 "power": self.power,
@@ -96,16 +90,16 @@ class PooledDiscriminativePower(Result):
         DataFrame
             Columns collection, measure, significant, pairs, power, mc_se; the last collection is ``POOLED``.
         """
-        found = np.vstack([self.significant, self.significant.sum(axis=0)])
+        result = np.vstack([self.significant, self.significant.sum(axis=0)])
         pairs = np.append(self.pairs, self.pairs.sum())
-        names = [str(one) for one in self.measures]
+        names = [str(measure) for measure in self.measures]
         return pd.DataFrame(
             {
                 "collection": np.repeat(np.array([*self.collections, "POOLED"], dtype=object), len(names)),
                 "measure": names * len(pairs),
-                "significant": found.ravel(),
+                "significant": result.ravel(),
                 "pairs": np.repeat(pairs, len(names)),
-                "power": (found / pairs[:, None]).ravel(),
+                "power": (result / pairs[:, None]).ravel(),
                 "mc_se": np.vstack([self.mc_se, self._add_errors()]).ravel(),
             }
         )
@@ -121,16 +115,14 @@ class PooledDiscriminativePower(Result):
         caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
         return summary_table(frame, caption, self.signature)
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw the pooled discriminative power of every measure with its interval."""
-        from metaeval.show.drawing import Interval, draw_intervals
-
+    def charts(self) -> Sequence[Chart]:
+        """Return the pooled discriminative power of every measure with its interval."""
         rows = [
-            Interval(str(one), one.title, self.power[m], line=(self.low[m], self.high[m]))
-            for m, one in sorted(enumerate(self.measures), key=lambda row: self.power[row[0]])
+            Row(str(measure), measure.title, self.power[m], line=(self.low[m], self.high[m]))
+            for m, measure in sorted(enumerate(self.measures), key=lambda row: self.power[row[0]])
         ]
         label = f"share of significant run pairs in {len(self.collections)} collections, with interval over runs"
-        return draw_intervals(rows, label, self.signature if signature else None, ax=ax, size=size)
+        return [IntervalChart(rows[::-1], label)]
 
 
 def pooled_discriminative_power(
@@ -181,15 +173,31 @@ def pooled_discriminative_power(
     powers = list(powers)
     if not powers:
         raise MetaevalError("pooling needs the discriminative power of at least one collection")
+    _check_poolable(powers)
+    labels = tuple(power.collection or f"collection {number}" for number, power in enumerate(powers, start=1))
+    warn_of_same_data(labels, [power.means for power in powers])
+    significant = np.array([power.significant.sum(axis=1) for power in powers])
+    mc_se = np.array([power.mc_se for power in powers])
+    pairs = np.array([power.p_values.shape[1] for power in powers])
+    low, high = _find_interval(labels, powers, n_bootstrap, confidence, seed)
+    return PooledDiscriminativePower(
+        labels, powers[0].measures, significant, mc_se, pairs, low, high, confidence, _sign(powers, n_bootstrap, seed),
+        diagnostics=tuple(part for power in powers for part in power.diagnostics),
+        remarks=tuple(dict.fromkeys(remark for power in powers for remark in power.remarks)),
+    )  # fmt: skip
+
+
+def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
+    """Refuse a collection that is there twice, and powers of different measures, or by different tests or levels."""
     first = powers[0]
     for number, other in enumerate(powers):
-        if other.signature.data in [one.signature.data for one in powers[:number]]:
+        if other.signature.data in [power.signature.data for power in powers[:number]]:
             raise MetaevalError(
                 f"the collection {other.collection or number + 1} is there twice: it would count double"
             )
-    names = [str(one) for one in first.measures]
+    names = [str(measure) for measure in first.measures]
     for other in powers[1:]:
-        if [str(one) for one in other.measures] != names:
+        if [str(measure) for measure in other.measures] != names:
             raise MetaevalError(
                 f"{other.collection or 'a collection'} has measures {', '.join(map(str, other.measures))}, "
                 f"{first.collection or 'the first'} has {', '.join(names)}: they can only be pooled for the same ones"
@@ -200,32 +208,35 @@ def pooled_discriminative_power(
             raise MetaevalError(
                 f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}"
             )
-    labels = tuple(one.collection or f"collection {number}" for number, one in enumerate(powers, start=1))
-    warn_of_same_data(labels, [one.means for one in powers])
-    significant = np.array([one.significant.sum(axis=1) for one in powers])
-    mc_se = np.array([one.mc_se for one in powers])
-    pairs = np.array([one.p_values.shape[1] for one in powers])
-    low = high = np.full(len(names), np.nan)
-    if n_bootstrap:
-        # Runs are drawn in the order of the labels of collections and runs.
-        rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
-        by_label = [power for _, power in sorted(zip(labels, powers, strict=True), key=lambda one: one[0])]
-        drawn = np.sum([_resampled(one, n_bootstrap, rng) for one in by_label], axis=0)
-        shares = drawn[0] / np.maximum(drawn[1], 1)
-        tail = (1 - confidence) / 2
-        low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
+
+
+def _find_interval(
+    labels: Sequence[str], powers: Sequence[DiscriminativePower], n_bootstrap: int, confidence: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the bootstrap interval of every measure's pooled power; NaN without resamples."""
+    if not n_bootstrap:
+        none = np.full(len(powers[0].measures), np.nan)
+        return none, none
+    # Runs are drawn in the order of the labels of collections and runs.
+    rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
+    by_label = [power for _, power in sorted(zip(labels, powers, strict=True), key=lambda item: item[0])]
+    drawn = np.sum([_resampled(each, n_bootstrap, rng) for each in by_label], axis=0)
+    shares = drawn[0] / np.maximum(drawn[1], 1)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def _sign(powers: Sequence[DiscriminativePower], n_bootstrap: int, seed: int) -> Signature:
+    """Return the settings of the first test, which is that of all, with those of the resampling in place of its own."""
+    first = powers[0].signature
     resampling = (("bootstrap", f"{n_bootstrap:,}"), ("seed", str(seed))) if n_bootstrap else ()
-    signature = Signature(
+    return Signature(
         "pooled_discriminative_power",
-        tuple(part for one in powers for part in one.signature.data),
-        (*(s for s in first.signature.settings if s[0] not in ("seed", "bootstrap")), *resampling),
-        first.signature.version,
+        tuple(part for power in powers for part in power.signature.data),
+        (*(s for s in first.settings if s[0] not in ("seed", "bootstrap")), *resampling),
+        first.version,
     )
-    return PooledDiscriminativePower(
-        labels, first.measures, significant, mc_se, pairs, low, high, confidence, signature,
-        diagnostics=tuple(part for one in powers for part in one.diagnostics),
-        remarks=tuple(dict.fromkeys(remark for one in powers for remark in one.remarks)),
-    )  # fmt: skip
 
 
 def _resampled(power: DiscriminativePower, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
@@ -234,5 +245,5 @@ def _resampled(power: DiscriminativePower, n_bootstrap: int, rng: np.random.Gene
     drawn = rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_bootstrap)[:, rank_labels(power.runs)]
     first, second = power.pairs
     weights = drawn[:, first] * drawn[:, second]
-    found = weights @ power.significant.T.astype(np.int64)
-    return np.stack([found, np.broadcast_to(weights.sum(axis=1, keepdims=True), found.shape)])
+    result = weights @ power.significant.T.astype(np.int64)
+    return np.stack([result, np.broadcast_to(weights.sum(axis=1, keepdims=True), result.shape)])

@@ -24,7 +24,7 @@ from metaeval.measures.properties import (
     find_properties,
     format_arrays,
 )
-from metaeval.measures.resolve import Wanted, resolve_measures
+from metaeval.measures.resolve import MeasureLike, resolve_measures
 from metaeval.show.signature import Signature, describe_measures
 from metaeval.show.table import Table
 
@@ -57,14 +57,14 @@ class Properties(Result):
     signature: Signature
 
     def __repr__(self) -> str:
-        return f"Properties: {len(self.measures)} measures, {sum(one.cases for one in self.checks):,} cases"
+        return f"Properties: {len(self.measures)} measures, {sum(each.cases for each in self.checks):,} cases"
 
     @property
     def names(self) -> tuple[str, ...]:
         """The properties that were tried, as columns are named; some may be of one kind of measures only."""
-        known = dict.fromkeys(one.name for one in find_properties())
-        there = {one.property.name for one in self.checks}
-        return tuple(name for name in known if name in there)
+        known = dict.fromkeys(each.name for each in find_properties())
+        present = {check.property.name for check in self.checks}
+        return tuple(name for name in known if name in present)
 
     def get_check(self, measure: str | Measure, name: str) -> PropertyCheck | None:
         """Return what was found for one measure and property; None if the property is of the other kind.
@@ -85,8 +85,8 @@ class Properties(Result):
         """
         if str(measure) not in map(str, self.measures) or name not in self.names:
             raise MetaevalError(f"{name} of {measure} was not tried")
-        found = (one for one in self.checks if str(one.measure) == str(measure) and one.property.name == name)
-        return next(found, None)
+        result = (check for check in self.checks if str(check.measure) == str(measure) and check.property.name == name)
+        return next(result, None)
 
     def holds(self) -> np.ndarray:
         """Return whether each measure has each property, shape (measure, property).
@@ -96,8 +96,8 @@ class Properties(Result):
         ndarray of bool
             Columns as in `names`; False also where a property is of the other kind or only scores are known.
         """
-        found = {(str(one.measure), one.property.name): bool(one.holds) for one in self.checks}
-        return np.array([[found.get((str(one), name), False) for name in self.names] for one in self.measures])
+        result = {(str(check.measure), check.property.name): bool(check.holds) for check in self.checks}
+        return np.array([[result.get((str(measure), name), False) for name in self.names] for measure in self.measures])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for every measure and property of its kind.
@@ -111,24 +111,24 @@ class Properties(Result):
         """
         rows = [
             {
-                "measure": str(one.measure),
-                "property": one.property.name,
-                "holds": one.holds,
-                "cases": one.cases,
-                "failed": one.failed,
-                "first": "" if one.counterexample is None else format_arrays(one.counterexample[0]),
-                "second": "" if one.counterexample is None else format_arrays(one.counterexample[1]),
-                "score_1": one.scores[0],
-                "score_2": one.scores[1],
+                "measure": str(check.measure),
+                "property": check.property.name,
+                "holds": check.holds,
+                "cases": check.cases,
+                "failed": check.failed,
+                "first": "" if check.counterexample is None else format_arrays(check.counterexample[0]),
+                "second": "" if check.counterexample is None else format_arrays(check.counterexample[1]),
+                "score_1": check.scores[0],
+                "score_2": check.scores[1],
             }
-            for one in self.checks
+            for check in self.checks
         ]
         return pd.DataFrame(rows)
 
     def to_table(self) -> Table:
         """Return one row per measure and one column per property, with the cases tried (Amigó et al. 2020, Table 2)."""
-        marks = {(str(one.measure), one.property.name): one.mark for one in self.checks}
-        names = [str(one) for one in self.measures]
+        marks = {(str(check.measure), check.property.name): check.mark for check in self.checks}
+        names = [str(measure) for measure in self.measures]
         rows = [[marks.get((measure, name), "–") for name in self.names] for measure in names]
         frame = pd.DataFrame(rows, index=pd.Index(names, name="measure"), columns=list(self.names))
         caption = (
@@ -141,21 +141,21 @@ class Properties(Result):
 
     def detail_tables(self) -> list[Table]:
         """Return the smallest counterexample of every property that fails, one row each."""
-        failed = [one for one in self.checks if one.counterexample is not None]
+        failed = [check for check in self.checks if check.counterexample is not None]
         if not failed:
             return []
         rows = [
             (
-                one.property.name,
-                format_arrays(one.counterexample[0]),
-                f"should {one.wanted}",
-                format_arrays(one.counterexample[1]),
-                f"{one.scores[0]:.4g} and {one.scores[1]:.4g}",
+                each.property.name,
+                format_arrays(each.counterexample[0]),
+                f"should {each.expected}",
+                format_arrays(each.counterexample[1]),
+                f"{each.scores[0]:.4g} and {each.scores[1]:.4g}",
             )
-            for one in failed
-            if one.counterexample is not None
+            for each in failed
+            if each.counterexample is not None
         ]
-        index = pd.Index([str(one.measure) for one in failed], name="measure")
+        index = pd.Index([str(each.measure) for each in failed], name="measure")
         frame = pd.DataFrame(rows, index=index, columns=["property", "first run", "", "second run", "scores"])
         caption = (
             "Counterexamples, the smallest that were found. Confusion counts have one row per gold class and one "
@@ -167,20 +167,20 @@ class Properties(Result):
         """Draw which measure has which property: a dot where no counterexample was found, else the share of failures."""
         from metaeval.show.canvas import open_canvas, typeset_ticks
 
-        rows = {str(one): row for row, one in enumerate(self.measures)}
+        rows = {str(measure): row for row, measure in enumerate(self.measures)}
         columns = {name: column for column, name in enumerate(self.names)}
         across, down = max(5.6, 1.1 * len(columns) + 2.3), 0.27 * len(rows) + (2.8 if size == "column" else 1.5)
         with open_canvas(ax, size, self.signature if signature else None, width=across, height=down) as canvas:
             axes = canvas.panels[0]
-            for one in self.checks:
-                if one.holds is not None:
-                    marker, colour = ("o", "#0064B0") if one.holds else ("x", "#BF4A00")
-                    place = columns[one.property.name], rows[str(one.measure)]
-                    axes.plot(*place, marker=marker, color=colour, markersize=6 if size is None else 4, linestyle="")
+            for each in self.checks:
+                if each.holds is not None:
+                    marker, colour = ("o", "#0064B0") if each.holds else ("x", "#BF4A00")
+                    position = columns[each.property.name], rows[str(each.measure)]
+                    axes.plot(*position, marker=marker, color=colour, markersize=6 if size is None else 4, linestyle="")
             upright = canvas.is_narrow and len(columns) > 3
             labels = list(columns) if upright else [name.replace(" ", "\n", 1) for name in columns]
             axes.set_xticks(range(len(columns)), labels, rotation=90 if upright else 0)
-            typeset_ticks(axes, "y", [one.title for one in self.measures])
+            typeset_ticks(axes, "y", [measure.title for measure in self.measures])
             axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
             axes.set_xlabel("● no counterexample found   × counterexample", fontsize=8)
             axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
@@ -189,7 +189,7 @@ class Properties(Result):
 
 
 def properties(
-    measures: Iterable[Wanted] | Wanted,
+    measures: Iterable[MeasureLike] | MeasureLike,
     *,
     only: Iterable[str] | None = None,
     empty_classes: bool = False,
@@ -242,41 +242,24 @@ def properties(
     chosen = resolve_measures(measures)
     check_count("n_random", n_random, 0)
     check_seed(seed)
-    wanted = choose_properties(chosen, only)
-    checks = check_properties(chosen, wanted, Search(empty_classes, n_random, seed))
-    return Properties(chosen, checks, _sign(chosen, wanted, empty_classes, n_random, seed))
+    asked = choose_properties(chosen, only)
+    checks = check_properties(chosen, asked, Search(empty_classes, n_random, seed))
+    return Properties(chosen, checks, _sign(chosen, asked, empty_classes, n_random, seed))
 
 
 def choose_properties(measures: Iterable[Measure], only: Iterable[str] | None = None) -> tuple[Property, ...]:
-    """Return the properties of the kinds of these measures.
-
-    Parameters
-    ----------
-    measures : iterable of Measure
-        If all are known by their scores only, those of quantification.
-    only : iterable of str, optional
-        Names; all by default.
-
-    Returns
-    -------
-    tuple of Property
-
-    Raises
-    ------
-    MetaevalError
-        If there is no property of a name, or none of them is of these kinds.
-    """
-    kinds = {one.kind for one in measures if one.formula is not None} or {"quantification"}
-    found = tuple(one for one in find_properties(names=only) if one.kind in kinds)
-    if not found:
+    """Return the properties of the kinds of these measures."""
+    kinds = {measure.kind for measure in measures if measure.formula is not None} or {"quantification"}
+    result = tuple(each for each in find_properties(names=only) if each.kind in kinds)
+    if not result:
         raise MetaevalError(f"none of these properties is one of {' and '.join(sorted(map(str, kinds)))} measures")
-    return found
+    return result
 
 
 def _sign(
-    measures: tuple[Measure, ...], wanted: tuple[Property, ...], empty_classes: bool, n_random: int, seed: int
+    measures: tuple[Measure, ...], asked: tuple[Property, ...], empty_classes: bool, n_random: int, seed: int
 ) -> Signature:
-    kinds = {one.kind for one in wanted}
+    kinds = {each.kind for each in asked}
     data, exhaustive, random = [], [], []
     if "classification" in kinds:
         data.append("confusion matrices")

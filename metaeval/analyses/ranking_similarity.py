@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,22 +15,20 @@ from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
+from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, take_upper_triangle
+from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
-from metaeval.stats.progress import describe_shape, tell
+from metaeval.stats.progress import tell
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.resampled_sums import TopicSums, trials_a_pass
-from metaeval.stats.scale import Scaled
 from metaeval.stats.streams import generator
 from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    pass
 
 _CELLS = 4_000_000  # run scores held at once while resampling: 32 MB
 
@@ -73,7 +72,7 @@ class RankingSimilarity(Result):
         -------
         DataFrame, shape (measure, measure)
         """
-        names = pd.Index([str(one) for one in self.measures], name="measure")
+        names = pd.Index([str(measure) for measure in self.measures], name="measure")
         return pd.DataFrame(self.tau, index=names, columns=names.rename(None))
 
     def intervals(self) -> pd.DataFrame:
@@ -86,7 +85,7 @@ class RankingSimilarity(Result):
             every pair has two rows.
         """
         first, second = _pair_measures(len(self.measures), parse_rank_correlation(self.variant))
-        names = np.array([str(one) for one in self.measures], dtype=object)
+        names = np.array([str(measure) for measure in self.measures], dtype=object)
         numbers = {name: getattr(self, name)[first, second] for name in ("tau", "low", "high")}
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
 
@@ -118,14 +117,21 @@ class RankingSimilarity(Result):
         ).strip()
         return Table(frame, caption, self.signature, marks=shade_marks())
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw τ between all pairs of measures as a heat map with its numbers."""
-        from metaeval.show.heatmap import draw_heatmap
-
-        return draw_heatmap(
-            self.tau, [one.title for one in self.measures], self._label, self.signature if signature else None,
-            write=lambda tau: "–" if np.isnan(tau) else f"{tau:.2f}", diagonal=False, clustered=True, ax=ax, size=size,
-        )  # fmt: skip
+    def charts(self) -> Sequence[HeatMap]:
+        """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""
+        names = [measure.title for measure in self.measures]
+        tips = {
+            (i, j): f"{names[i]} and {names[j]}\nτ = {self.tau[i, j]:.3f}\n"
+            f"{self.confidence:.0%} interval over topics: {self.low[i, j]:.3f} to {self.high[i, j]:.3f}"
+            for i, j in np.ndindex(self.tau.shape)
+            if i != j
+        }
+        return [
+            HeatMap(
+                self.tau, names, names, self._label, lambda tau: "–" if np.isnan(tau) else f"{tau:.2f}",
+                diagonal=False, clustered=True, tips=tips,
+            )
+        ]  # fmt: skip
 
 
 def ranking_similarity(
@@ -235,13 +241,11 @@ def _resample(
     first, second = _pair_measures(n_measures, which)
     block = max(1, _CELLS // max(1, len(first) * n_runs))
     block = min(block, trials_a_pass(n_topics, n_bootstrap))
-    if oriented.large:
-        held = 8 * block * n_topics
-        tell(
-            f"{describe_shape(oriented.shape)}, {n_bootstrap:,} resamples: weights of "
-            f"{held / 2**20:,.0f} MB are held in memory, and the scores are read {-(-n_bootstrap // block) * (1 + mixed)} "
-            "times in blocks of runs"
-        )
+    weights_held, reads = 8 * block * n_topics, -(-n_bootstrap // block) * (1 + mixed)
+    oriented.announce(
+        f", {n_bootstrap:,} resamples: weights of {weights_held / 2**20:,.0f} MB are held in memory, and the scores are "
+        f"read {reads} times in blocks of runs"
+    )
     drawn, sums = [], TopicSums(oriented)
     for start in range(0, n_bootstrap, block):
         size = min(block, n_bootstrap - start)

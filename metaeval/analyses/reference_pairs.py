@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.reference_counts import COUNTS, count_conclusions
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.intervals import interval_of_pairs
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,24 +67,15 @@ class ReferencePairs(Result):
         return self.counts[:, :2].sum(axis=1)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return what becomes of every measure's significant pairs of runs.
-
-        Returns
-        -------
-        DataFrame, shape (measure, 10)
-            Columns measure, significant, pairs (all of them), confirmed, contradicted (the reference finds the
-            opposite), only_here (the reference finds nothing), missed (only the reference finds it), share
-            (contradicted of the pairs that both find significant) with the ends low and high of its interval. The
-            share is NaN where there are no such pairs.
-        """
+        """Return what becomes of every measure's significant pairs of runs, shape (measure, 10)."""
         low, high = interval_of_pairs(
             self.contradicted[np.newaxis], self.decided[np.newaxis], [self.n_runs], confidence=self.confidence
         )
         share = np.divide(self.contradicted, self.decided, out=np.full(len(low), np.nan), where=self.decided > 0)
         counted = dict(zip(COUNTS, self.counts.T, strict=True))
-        names = {"measure": [str(one) for one in self.measures]}
-        found = {"significant": self.counts[:, :3].sum(axis=1), "pairs": self.n_pairs}
-        return pd.DataFrame({**names, **found, **counted, "share": share, "low": low, "high": high})
+        names = {"measure": [str(measure) for measure in self.measures]}
+        result = {"significant": self.counts[:, :3].sum(axis=1), "pairs": self.n_pairs}
+        return pd.DataFrame({**names, **result, **counted, "share": share, "low": low, "high": high})
 
     def to_table(self) -> Table:
         """Return the counts beside the number of significant pairs."""
@@ -100,50 +90,26 @@ class ReferencePairs(Result):
         )
         return Table(frame.rename(columns=headings), caption, self.signature, digits=1)
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw which share of its significant pairs the reference contradicts, by measure; the line shows chance."""
-        from metaeval.show.drawing import Interval, draw_intervals
-
+    def charts(self) -> Sequence[Chart]:
+        """Return which share of its significant pairs the reference contradicts, by measure; the line shows chance."""
         frame = self.to_frame()
-        order = np.argsort(-frame["share"].fillna(2.0).to_numpy(), kind="stable")
+        order = np.argsort(-frame["share"].fillna(2.0).to_numpy(), kind="stable")[::-1]
         rows = [
-            Interval(
-                str(self.measures[m]),
-                self.measures[m].title,
-                frame["share"][m],
+            Row(
+                str(self.measures[m]), self.measures[m].title, frame["share"][m],
                 line=(frame["low"][m], frame["high"][m]),
             )
             for m in order.tolist()
-        ]
+        ]  # fmt: skip
         label = f"share contradicted by {self.reference.title}, of the pairs that both find significant"
-        said, height = self.signature if signature else None, 0.26 if len(rows) > 12 else 0.42
-        return draw_intervals(
-            rows, label, said, row_height=height, levels=[(0.5, ":")], limits=(-0.02, 1.02), ax=ax, size=size
-        )
+        height = 0.26 if len(rows) > 12 else 0.42
+        return [IntervalChart(rows, label, levels=[(0.5, ":")], limits=(-0.02, 1.02), row_height=height)]
 
 
 def reference_pairs(
     power: DiscriminativePower, reference: DiscriminativePower, *, confidence: float = 0.95
 ) -> ReferencePairs:
     """Are the differences between runs that a measure finds significant right, by a reference?
-
-    Parameters
-    ----------
-    power : DiscriminativePower
-        Of the measures; nothing is tested again.
-    reference : DiscriminativePower
-        Of the reference alone, by the same test, of the same runs.
-    confidence : float, optional
-        Level of the intervals.
-
-    Returns
-    -------
-    ReferencePairs
-
-    Raises
-    ------
-    MetaevalError
-        If the reference is not one measure, or is of other runs or by another test.
 
     Examples
     --------
@@ -161,10 +127,10 @@ def reference_pairs(
     """
     if len(reference.measures) != 1:
         raise MetaevalError(f"a reference is one measure; there are {len(reference.measures)}")
-    mine, theirs = ((one.runs, one.test, one.alpha) for one in (power, reference))
+    mine, theirs = ((each.runs, each.test, each.alpha) for each in (power, reference))
     if mine != theirs:
         raise MetaevalError(f"{reference.measures[0]} was not tested as the measures were: other runs, test or alpha")
-    conclusions = [np.where(one.significant, one.winners, 0) for one in (power, reference)]
+    conclusions = [np.where(each.significant, each.winners, 0) for each in (power, reference)]
     return ReferencePairs(
         power.collection, power.measures, reference.measures[0], count_conclusions(conclusions[0], conclusions[1][0]),
         power.p_values.shape[1], len(power.runs), power.alpha, confidence, power.test,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from metaeval.show.canvas import Axis
+    from metaeval.show.charts import Chart
     from metaeval.show.style import Size
 
 
@@ -60,7 +61,10 @@ class Result(ABC):
     def to_table(self) -> Table:
         """Return the result as the table a paper would print, with caption and signature."""
 
-    @abstractmethod
+    def charts(self) -> Sequence[Chart]:
+        """Return what the figure shows, panel by panel: `plot` draws it on paper, reports on the screen."""
+        return ()
+
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Return the figure that shows the result.
 
@@ -80,6 +84,9 @@ class Result(ABC):
             Not known to pyplot: show it in a notebook by its name, or save it with
             `metaeval.show.drawing.save_figure`.
         """
+        from metaeval.show.drawing import draw_charts
+
+        return draw_charts(self.charts(), self.signature if signature else None, ax=ax, size=size)
 
     def more_figures(self) -> dict[str, Callable[[], Figure]]:
         """Return how to draw further figures, by name: ``--out`` writes them as NAME-FIGURE.png and .svg."""
@@ -117,7 +124,7 @@ class Result(ABC):
 
     def notes(self) -> list[str]:
         """Return what a reader has to know about the runs and the method, a sentence each."""
-        return [*(sentence for one in self.diagnostics for sentence in one.describe()), *self.remarks]
+        return [*(sentence for diagnostic in self.diagnostics for sentence in diagnostic.describe()), *self.remarks]
 
     def to_text(self) -> str:
         """Return the table for a terminal."""
@@ -155,26 +162,26 @@ class Result(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data that JSON can hold: kind, signature, directions, settings, rows, details, notes."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
         settings = {name: _to_plain(value) for name, value in values.items() if name not in COMMON and _is_plain(value)}
-        held = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
-        measures = [one for some in held for one in (some if isinstance(some, tuple) else (some,))]
+        numbers = [getattr(self, name, ()) for name in ("measures", "reference", "candidates")]
+        measures = [each for some in numbers for each in (some if isinstance(some, tuple) else (some,))]
         details = {name: to_records(frame) for name, frame in self.details().items()}
         return {
             "result": type(self).__name__,
             "signature": str(self.signature),
-            "directions": {str(one): one.direction for one in measures},
+            "directions": {str(measure): measure.direction for measure in measures},
             "settings": settings,
             "rows": to_records(self.rows()),
             **({"details": details} if details else {}),
             "notes": self.notes(),
-            "diagnostics": [one.to_dict() for one in self.diagnostics],
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
 
 
 def _is_plain(value: object) -> bool:
     return isinstance(value, str | int | float) or (
-        isinstance(value, tuple) and all(isinstance(one, str | int | float) for one in value)
+        isinstance(value, tuple) and all(isinstance(each, str | int | float) for each in value)
     )
 
 

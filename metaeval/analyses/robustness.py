@@ -16,15 +16,13 @@ from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, PolicyWarning, format_list
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
-from metaeval.stats.scale import round_scaled, scale_scores
+from metaeval.stats.blocks import round_scaled, scale_scores
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +78,9 @@ class Robustness(Result):
             and units (how many topics or collections).
         """
         known = [values[~np.isnan(values)] for values in self.correlations]
-        quartiles = [np.quantile(one, [0.25, 0.5, 0.75]) if len(one) else [np.nan] * 3 for one in known]
+        quartiles = [np.quantile(each, [0.25, 0.5, 0.75]) if len(each) else [np.nan] * 3 for each in known]
         frame = pd.DataFrame(np.array(quartiles).reshape(-1, 3), columns=["low", "median", "high"])
-        frame.insert(0, "measure", [str(one) for one in self.measures])
+        frame.insert(0, "measure", [str(measure) for measure in self.measures])
         return frame.assign(runs=len(self.runs), units=len(self.units))
 
     def unit_pairs(self) -> pd.DataFrame:
@@ -95,7 +93,7 @@ class Robustness(Result):
         """
         first, second = np.triu_indices(len(self.units), 1)
         names = np.array(self.units, dtype=object)
-        columns = {str(one): values for one, values in zip(self.measures, self.correlations, strict=True)}
+        columns = {str(measure): values for measure, values in zip(self.measures, self.correlations, strict=True)}
         labels = pd.DataFrame({"unit_1": names[first], "unit_2": names[second]})
         return pd.concat([labels, pd.DataFrame(columns)], axis=1)
 
@@ -110,18 +108,15 @@ class Robustness(Result):
         caption = f"Robustness: Spearman's ρ between the rankings of runs on every two of {units}."
         return Table(self.to_frame().set_index("measure"), caption, self.signature)
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw the distribution of Spearman's ρ between topics, or collections, for every measure."""
-        from metaeval.show.drawing import Interval, draw_intervals
-
+    def charts(self) -> Sequence[Chart]:
+        """Return the distribution of Spearman's ρ between topics, or collections, for every measure."""
         rows = []
         means = self.to_frame()["mean"].to_numpy()
         ends = self.middle()[["low", "high"]].to_numpy()
-        for m in np.argsort(np.nan_to_num(means, nan=-2.0), kind="stable"):
+        for m in np.argsort(np.nan_to_num(means, nan=-2.0), kind="stable")[::-1]:
             bar = None if np.isnan(means[m]) else (ends[m, 0], ends[m, 1])
-            rows.append(Interval(str(self.measures[m]), self.measures[m].title, means[m], bar=bar, hollow=True))
-        label = f"Spearman's ρ between the rankings of two {self.over}: mean and middle half"
-        return draw_intervals(rows, label, self.signature if signature else None, ax=ax, size=size)
+            rows.append(Row(str(self.measures[m]), self.measures[m].title, means[m], bar=bar, hollow=True))
+        return [IntervalChart(rows, f"Spearman's ρ between the rankings of two {self.over}: mean and middle half")]
 
 
 def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False) -> Robustness:
@@ -160,8 +155,8 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     0     NMD   1.0  0.0      1          0
     """
     if isinstance(scores, Scores):
-        scores, found = choose_runs(scores, distinct_runs, runs=3)
-        diagnostics: tuple[Diagnostics, ...] = (found,)
+        scores, result = choose_runs(scores, distinct_runs, runs=3)
+        diagnostics: tuple[Diagnostics, ...] = (result,)
         over, units, values, measures = "topics", scores.topics, scores.values, scores.measures
         collections, runs = [scores], scores.runs
     else:
@@ -170,9 +165,11 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
         parts, diagnostics = choose_common_runs(_take_shared(collections), distinct_runs)
         if len(parts[0].runs) < 3:
             raise MetaevalError(f"the collections share {len(parts[0].runs)} distinct runs; at least three are needed")
-        units = tuple(one.collection or f"collection {number}" for number, one in enumerate(collections, start=1))
-        warn_of_same_data(units, [one.values for one in parts])
-        values, measures = np.stack([one.values.mean(axis=1) for one in parts], axis=1), parts[0].measures
+        units = tuple(
+            collection.collection or f"collection {number}" for number, collection in enumerate(collections, start=1)
+        )
+        warn_of_same_data(units, [part.values for part in parts])
+        values, measures = np.stack([part.values.mean(axis=1) for part in parts], axis=1), parts[0].measures
         runs = parts[0].runs
     scaled = scale_scores(values)
     correlations = tuple(_spearman(scaled[..., m]) for m in range(len(measures)))
@@ -184,21 +181,25 @@ def _take_shared(collections: Sequence[Scores]) -> list[Scores]:
     """Return the scores of the runs and measures that all collections have."""
     if len(collections) < 2:
         raise MetaevalError("robustness over collections needs at least two of them")
-    runs = [run for run in collections[0].runs if all(run in one.runs for one in collections)]
-    names = [str(m) for m in collections[0].measures if all(str(m) in map(str, one.measures) for one in collections)]
+    runs = [run for run in collections[0].runs if all(run in collection.runs for collection in collections)]
+    names = [
+        str(m)
+        for m in collections[0].measures
+        if all(str(m) in map(str, collection.measures) for collection in collections)
+    ]
     if len(runs) < 3 or not names:
         raise MetaevalError(
             f"the collections share {len(runs)} runs ({format_list(runs)}) and {len(names)} measures; "
             "at least three runs and one measure are needed"
         )
-    left_out = sorted({run for one in collections for run in one.runs} - set(runs))
+    left_out = sorted({run for collection in collections for run in collection.runs} - set(runs))
     if left_out:
         warnings.warn(
             f"{len(runs)} runs that all collections have are compared; left out: {format_list(left_out)}",
             PolicyWarning,
             stacklevel=3,
         )
-    return [one.sel(runs=runs, measures=names) for one in collections]
+    return [collection.sel(runs=runs, measures=names) for collection in collections]
 
 
 def _spearman(values: np.ndarray) -> np.ndarray:

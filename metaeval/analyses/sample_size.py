@@ -24,6 +24,7 @@ from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.expected_tau import expected_tau
@@ -34,7 +35,6 @@ from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import generator, stream_key
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from metaeval.show.canvas import Axis
@@ -96,7 +96,7 @@ class SampleSize(Result):
             Columns topics, measure, mean_tau, power, power_sd; expected_tau with its interval expected_low, expected_high;
             true_tau with its interval true_low, true_high.
         """
-        names = [str(one) for one in self.measures]
+        names = [str(measure) for measure in self.measures]
         return pd.DataFrame(
             {
                 "topics": np.repeat(self.sizes, len(names)),
@@ -113,7 +113,7 @@ class SampleSize(Result):
         """Return mean τ, expected τ and power for every number of topics."""
         kinds = {"mean_tau": "τ", "expected_tau": "expected τ", "power": "power"}
         frame = self.to_frame().pivot(index="topics", columns="measure", values=list(kinds))
-        names = [str(one) for one in self.measures]
+        names = [str(measure) for measure in self.measures]
         columns = pd.MultiIndex.from_product([list(kinds), names])
         shown = frame[columns].rename(columns=kinds, level=0)
         shown.index.name = "topics"
@@ -123,44 +123,36 @@ class SampleSize(Result):
         ).strip()
         return Table(shown, caption, self.signature)
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
-        from metaeval.show.canvas import open_canvas
-        from metaeval.show.labels import End, label_right, place_legend
-        from metaeval.show.style import choose_looks
+    def charts(self) -> Sequence[LineChart]:
+        """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
+        by_power = np.argsort(-np.nan_to_num(_find_last(self.power), nan=-1.0), kind="stable").tolist()
+        sizes = np.array(self.sizes)
+        known = np.flatnonzero(~np.isnan(self.power).all(axis=1))
+        consistency, power = [], []
+        for m in by_power:
+            name, title = str(self.measures[m]), self.measures[m].title
+            middle, low, high = self.expected[:, m].T
+            band = (low, high) if len(self.measures) <= _SHADED else None
+            consistency.append(Line(name, title, sizes, self.tau[:, m], middle=middle, band=band))
+            power.append(Line(name, title, sizes, self.power[:, m]))
+        return [
+            LineChart(
+                consistency, "topics in either set", "mean τ between two sets", log=True, ticks=_choose_ticks(list(self.sizes)),
+            ),
+            LineChart(
+                power, "topics", "share of significant run pairs", log=True, limits=(0.0, None), names="right",
+                ticks=_choose_ticks(sizes[known].tolist()),
+            ),
+        ]  # fmt: skip
 
-        names = [str(one) for one in self.measures]
-        shown = choose_looks(names)
-        said, shape = self.signature if signature else None, (2, 1) if size == "column" else (1, 2)
-        by_value = np.argsort(-np.nan_to_num(_find_last(self.power), nan=-1.0), kind="stable").tolist()
-        with open_canvas(ax, size, said, width=9.2, height=6.4 if size == "column" else 3.8, shape=shape) as canvas:
-            left = canvas.panels[0]
-            right = canvas.panels[1] if len(canvas.panels) > 1 else None
-            for m in by_value:
-                name = names[m]
-                left.plot(self.sizes, self.tau[:, m], markersize=4, **shown[name])
-                middle, low, high = self.expected[:, m].T
-                left.plot(self.sizes, middle, color=shown[name]["color"], linewidth=0.8)
-                if len(names) <= _SHADED:
-                    left.fill_between(self.sizes, low, high, color=shown[name]["color"], alpha=0.08, linewidth=0)
-                left.lines[-2].set_label(self.measures[m].title)
-                if right is not None:
-                    right.plot(self.sizes, self.power[:, m], markersize=4, label=self.measures[m].title, **shown[name])
-            known = [number for number, row in zip(self.sizes, self.power, strict=True) if not np.isnan(row).all()]
-            left.set(xlabel="topics in either set", ylabel="mean τ between two sets", xscale="log")
-            _set_ticks(left, list(self.sizes))
-            if right is None:
-                place_legend(canvas, left)
-                return canvas.figure
-            right.set(xlabel="topics", ylabel="share of significant run pairs", xscale="log", ylim=(0, None))
-            _set_ticks(right, known)
-            ends = [
-                End(known[-1], self.power[self.sizes.index(known[-1]), m], self.measures[m].title, shown[names[m]]["color"])
-                for m in by_value
-            ] if known else []  # fmt: skip
-            if canvas.is_narrow or not ends or not label_right(right, ends, canvas.font_size - 1):
-                place_legend(canvas, right)
-        return canvas.figure
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+        """Draw consistency and power against the number of topics, side by side, or below each other in a column."""
+        from metaeval.show.drawing import draw_charts
+
+        height = 6.4 if size == "column" else 3.8
+        return draw_charts(
+            self.charts(), self.signature if signature else None, ax=ax, size=size, width=9.2, height=height
+        )
 
 
 def sample_size(
@@ -231,14 +223,7 @@ def sample_size(
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
         check_count(name, value, 1)
     n_topics = len(scores.topics)
-    try:
-        wanted = [*(s for s in _SIZES if s < n_topics), n_topics] if sizes is None else [index(size) for size in sizes]
-    except TypeError:
-        raise MetaevalError(f"{format_option('sizes')} is {sizes!r}; it is a list of whole numbers") from None
-    ladder = sorted(set(wanted))
-    if not ladder or ladder[0] < 2 or ladder[-1] > _MOST:
-        given = format_option("sizes", ",".join(map(str, ladder)))
-        raise MetaevalError(f"{given}: each size is a number of topics, from 2 to {_MOST:,}")
+    ladder = _choose_sizes(sizes, n_topics)
     warn_of_constant_measures(scores)
     order = sort_labels(scores)
     taus = np.full((len(ladder), len(scores.measures)), np.nan)
@@ -249,21 +234,14 @@ def sample_size(
             key = stream_key(seed, *names, "splits")
             splits = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
             taus[position] = splits.mean(axis=0)
-        if size > n_topics:
-            continue
-        rng = generator(seed, *names, "samples")
-        found = []
-        for sample in range(n_samples if size < n_topics else 1):
-            some = np.sort(rng.choice(n_topics, size=size, replace=False))
-            key = stream_key(seed, *names, "permutations", str(sample))
-            counts = randomised_tukey_hsd(order.values[:, some], n_permutations=n_permutations, key=key, n_jobs=n_jobs)
-            found.append((p_values(counts, n_permutations) <= alpha).mean(axis=1))
-        power[position], spread[position] = np.mean(found, axis=0), np.std(found, axis=0)
+        if size <= n_topics:
+            result = _sample_power(order.values, size, names, n_samples, n_permutations, alpha, seed, n_jobs)
+            power[position], spread[position] = np.mean(result, axis=0), np.std(result, axis=0)
     no_interval = explain_no_interval(len(scores.runs), n_topics)
-    place = (scores.collection, "sample_size")
+    stream = (scores.collection, "sample_size")
     curves = expected_tau(
-        order.values, ladder, key=stream_key(seed, *place, "halves"), n_trials=n_trials, variant=tau,
-        group_order=generator(seed, *place, "groups").permutation(n_topics), confidence=confidence,
+        order.values, ladder, key=stream_key(seed, *stream, "halves"), n_trials=n_trials, variant=tau,
+        group_order=generator(seed, *stream, "groups").permutation(n_topics), confidence=confidence,
         intervals=not no_interval,
     )  # fmt: skip
     expected = np.stack([curves.between, curves.between_low, curves.between_high], axis=-1)
@@ -281,6 +259,41 @@ def sample_size(
     )  # fmt: skip
 
 
+def _choose_sizes(sizes: Sequence[int] | None, n_topics: int) -> list[int]:
+    """Return the numbers of topics in increasing order: those given, or by default a ladder up to all topics."""
+    try:
+        asked = [*(s for s in _SIZES if s < n_topics), n_topics] if sizes is None else [index(size) for size in sizes]
+    except TypeError:
+        raise MetaevalError(f"{format_option('sizes')} is {sizes!r}; it is a list of whole numbers") from None
+    ladder = sorted(set(asked))
+    if not ladder or ladder[0] < 2 or ladder[-1] > _MOST:
+        given = format_option("sizes", ",".join(map(str, ladder)))
+        raise MetaevalError(f"{given}: each size is a number of topics, from 2 to {_MOST:,}")
+    return ladder
+
+
+def _sample_power(
+    values: np.ndarray,
+    size: int,
+    names: tuple[str, ...],
+    n_samples: int,
+    n_permutations: int,
+    alpha: float,
+    seed: int,
+    n_jobs: int,
+) -> list[np.ndarray]:
+    """Return the discriminative power with so many topics, shape (measure,), on random samples of them; once with all."""
+    n_topics = values.shape[1]
+    rng = generator(seed, *names, "samples")
+    shares = []
+    for sample in range(n_samples if size < n_topics else 1):
+        some = np.sort(rng.choice(n_topics, size=size, replace=False))
+        key = stream_key(seed, *names, "permutations", str(sample))
+        counts = randomised_tukey_hsd(values[:, some], n_permutations=n_permutations, key=key, n_jobs=n_jobs)
+        shares.append((p_values(counts, n_permutations) <= alpha).mean(axis=1))
+    return shares
+
+
 def _remark_on_sizes(sizes: Sequence[int], n_topics: int) -> tuple[str, ...]:
     if sizes[-1] <= _FURTHEST * n_topics:
         return ()
@@ -291,23 +304,18 @@ def _remark_on_sizes(sizes: Sequence[int], n_topics: int) -> tuple[str, ...]:
 
 
 def _name_columns(names: tuple[str, str, str], curves: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: curves[..., place].ravel() for place, name in enumerate(names)}
+    return {name: curves[..., position].ravel() for position, name in enumerate(names)}
 
 
 def _choose_ticks(ticks: list[int]) -> list[int]:
     """Choose some ticks, first and last among them, that do not collide on a logarithmic axis."""
-    kept: list[int] = []
+    retained: list[int] = []
     for tick in ticks:
-        if not kept or tick >= 1.45 * kept[-1]:
-            kept.append(tick)
-    if ticks and kept[-1] != ticks[-1]:
-        kept[-1] = ticks[-1]
-    return kept
-
-
-def _set_ticks(axes: Axes, ticks: list[int]) -> None:
-    axes.set_xticks(_choose_ticks(ticks), [str(tick) for tick in _choose_ticks(ticks)])
-    axes.minorticks_off()
+        if not retained or tick >= 1.45 * retained[-1]:
+            retained.append(tick)
+    if ticks and retained[-1] != ticks[-1]:
+        retained[-1] = ticks[-1]
+    return retained
 
 
 def _find_last(power: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,20 +11,18 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_measures
-from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.errors import format_option
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Chart, HeatMap
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, arrange_pairs, write_frames
 from metaeval.stats.significant_counts import count_common
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    pass
 
 MOST_LISTED = 1_000
 """Contradictions that a table and files list unasked."""
@@ -64,7 +62,7 @@ class SignificanceContradictions(Result):
             Columns measure_1, measure_2, contradictions.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(one) for one in self.measures], dtype=object)
+        names = np.array([str(measure) for measure in self.measures], dtype=object)
         ahead_and_behind = count_common(self.verdicts > 0, self.verdicts < 0)
         counts = (ahead_and_behind + ahead_and_behind.T)[first, second]
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "contradictions": counts})
@@ -88,8 +86,8 @@ class SignificanceContradictions(Result):
             listed.append(frame)
             if most is not None and sum(map(len, listed)) >= most:
                 break
-        found = pd.concat(listed, ignore_index=True)
-        return found if most is None else found.head(most)
+        result = pd.concat(listed, ignore_index=True)
+        return result if most is None else result.head(most)
 
     def frames(self) -> Iterator[pd.DataFrame]:
         """Yield the rows of `run_pairs` in parts: a frame for every two measures that contradict each other."""
@@ -143,7 +141,7 @@ class SignificanceContradictions(Result):
 
     def to_table(self) -> Table:
         """Return on how many run pairs every two measures contradict each other (LQ 2021, Table 5)."""
-        names = [str(one) for one in self.measures]
+        names = [str(measure) for measure in self.measures]
         counts = self.to_frame()["contradictions"].tolist()
         caption = "Contradictions: run pairs for which two measures reach opposite significant conclusions."
         return Table(arrange_pairs(names, counts, "–"), caption, self.signature)
@@ -169,22 +167,19 @@ class SignificanceContradictions(Result):
         """Return what every result has to say, and whether not all contradictions are listed."""
         return [*super().notes(), *filter(None, [self._list_first()[1]])]
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw on how many run pairs every two measures contradict each other."""
-        from matplotlib.ticker import MaxNLocator
-
-        from metaeval.show.heatmap import draw_heatmap
-
+    def charts(self) -> Sequence[Chart]:
+        """Return on how many run pairs every two measures contradict each other, as a heat map."""
         n = len(self.measures)
         counts = np.zeros((n, n), dtype=int)
         counts[np.triu_indices(n, 1)] = self.to_frame()["contradictions"].to_numpy()
         counts += counts.T
-        most = max(1, counts.max())
-        return draw_heatmap(
-            counts, [one.title for one in self.measures], "contradicted run pairs", self.signature if signature else None,
-            write=lambda count: f"{count:.0f}", highest=most, diagonal=False, ticks=MaxNLocator(integer=True),
-            ax=ax, size=size,
-        )  # fmt: skip
+        names = [measure.title for measure in self.measures]
+        return [
+            HeatMap(
+                counts, names, names, "contradicted run pairs", lambda count: f"{count:.0f}",
+                highest=float(max(1, counts.max())), diagonal=False, whole=True,
+            )
+        ]  # fmt: skip
 
 
 def significance_contradictions(power: DiscriminativePower) -> SignificanceContradictions:

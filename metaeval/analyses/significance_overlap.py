@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,16 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_measures
-from metaeval.analyses.discriminative_power import DiscriminativePower
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Chart, HeatMap
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, arrange_pairs
 from metaeval.stats.significant_counts import count_common
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +53,10 @@ class SignificanceOverlap(Result):
             2 only), sso; sso is NaN where neither measure finds anything.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(one) for one in self.measures], dtype=object)
-        found = np.diagonal(self.both)
+        names = np.array([str(measure) for measure in self.measures], dtype=object)
+        result = np.diagonal(self.both)
         b = self.both[first, second]
-        a, c = found[first] - b, found[second] - b
+        a, c = result[first] - b, result[second] - b
         union = a + b + c
         sso = np.divide(b, union, out=np.full(len(b), np.nan), where=union > 0)
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "a": a, "b": b, "c": c, "sso": sso})
@@ -70,7 +69,7 @@ class SignificanceOverlap(Result):
             f"{'–' if np.isnan(p) else f'{p:.1f}'} ({a}/{b}/{c})"
             for p, a, b, c in zip(percent, frame["a"], frame["b"], frame["c"], strict=True)
         ]
-        names = [str(one) for one in self.measures]
+        names = [str(measure) for measure in self.measures]
         words = np.select([percent >= 90, percent < 70], ["bold", "underline"], "")
         caption = (
             "Significance overlap: SSO = b / (a + b + c) in percent; a, c: run pairs significant with the row's or the "
@@ -79,18 +78,18 @@ class SignificanceOverlap(Result):
         marks = arrange_pairs(names, list(words), "")
         return Table(arrange_pairs(names, cells, "–"), caption, self.signature, marks=lambda _: marks)
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw the significance overlap of all pairs of measures as a heat map."""
-        from metaeval.show.heatmap import draw_heatmap
-
-        found = np.diagonal(self.both)
-        union = found[:, None] + found - self.both
+    def charts(self) -> Sequence[Chart]:
+        """Return the significance overlap of all pairs of measures as a heat map."""
+        counts = np.diagonal(self.both)
+        union = counts[:, None] + counts - self.both
         sso = np.divide(self.both, union, out=np.full(union.shape, np.nan), where=union > 0)
-        return draw_heatmap(
-            sso, [one.title for one in self.measures], "significance overlap (numbers: in %)",
-            self.signature if signature else None, diagonal=False, clustered=True, ax=ax, size=size,
-            write=lambda share: "–" if np.isnan(share) else f"{100 * share:.0f}",
-        )  # fmt: skip
+        names = [measure.title for measure in self.measures]
+        return [
+            HeatMap(
+                sso, names, names, "significance overlap (numbers: in %)",
+                lambda share: "–" if np.isnan(share) else f"{100 * share:.0f}", diagonal=False, clustered=True,
+            )
+        ]  # fmt: skip
 
 
 def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:

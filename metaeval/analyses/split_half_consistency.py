@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.anova import effect_size, residual_variance
@@ -25,10 +27,7 @@ from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import stream_key
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    pass
 
 MARKS = ("", "†", "‡", "◇", "♡", "♣", "♠", "♯", "★")
 """What stands behind a mean τ that significantly outperforms the worst 0, 1, 2, … measures, as in ACL21 Table 3."""
@@ -131,7 +130,7 @@ class SplitHalfConsistency(Result):
             significant.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(one) for one in self.measures], dtype=object)
+        names = np.array([str(measure) for measure in self.measures], dtype=object)
         return pd.DataFrame(
             {
                 "measure_1": names[first],
@@ -146,7 +145,7 @@ class SplitHalfConsistency(Result):
     def details(self) -> dict[str, pd.DataFrame]:
         """Return the comparisons of measures, and τ of every split and measure, which the figure sums up."""
         trials = pd.RangeIndex(1, len(self.tau) + 1, name="trial")
-        splits = pd.DataFrame(self.tau, index=trials, columns=[str(one) for one in self.measures])
+        splits = pd.DataFrame(self.tau, index=trials, columns=[str(measure) for measure in self.measures])
         return {"comparisons": self.comparisons(), "trials": splits}
 
     def to_table(self) -> Table:
@@ -169,21 +168,18 @@ class SplitHalfConsistency(Result):
         caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits).{marks}{variance}"
         return Table(shown, caption, self.signature)
 
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw the distribution of τ over splits for every measure, the most consistent one on top."""
-        from metaeval.show.drawing import Interval, draw_intervals
-
+    def charts(self) -> Sequence[Chart]:
+        """Return the distribution of τ over splits for every measure, the most consistent one on top."""
         ends = np.quantile(self.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
         rows = [
-            Interval(
-                str(self.measures[m]), self.measures[m].title, self.means[m],
-                line=(ends[0, m], ends[3, m]), bar=(ends[1, m], ends[2, m]), hollow=True,
+            Row(
+                str(self.measures[m]), self.measures[m].title, float(self.means[m]),
+                line=(float(ends[0, m]), float(ends[3, m])), bar=(float(ends[1, m]), float(ends[2, m])), hollow=True,
             )
-            for m in np.argsort(self.means, kind="stable")
+            for m in np.argsort(self.means, kind="stable")[::-1]
         ]  # fmt: skip
         a, b = self.sizes
-        label = f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %"
-        return draw_intervals(rows, label, self.signature if signature else None, ax=ax, size=size)
+        return [IntervalChart(rows, f"τ between rankings on {a} and {b} other topics: mean, middle half, middle 95 %")]
 
 
 def split_half_consistency(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from metaeval.analyses.baseline_preference import BaselinePreference, baseline_preference
 from metaeval.analyses.coverage import Coverage, coverage
 from metaeval.analyses.diagnostics import Diagnostics, choose_runs
-from metaeval.analyses.discriminative_power import DiscriminativePower, discriminative_power
+from metaeval.analyses.discriminative_power import discriminative_power
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity, ranking_similarity
 from metaeval.analyses.reference_pairs import ReferencePairs, reference_pairs
 from metaeval.analyses.result import Result
@@ -131,27 +132,12 @@ class Study:
         )
 
     def require(self, question: str) -> Result:
-        """Return the result of a question, or say why there is none.
-
-        Parameters
-        ----------
-        question : str
-            One of `QUESTIONS`.
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        MetaevalError
-            If it was not asked, or does not apply.
-        """
+        """Return the result of a question, or say why there is none."""
         result = getattr(self, question)
         if result is None:
             raise MetaevalError(f"{self.name}: {(self.skipped or {}).get(question, f'{question} was not asked')}")
-        found: Result = result
-        return found
+        outcome: Result = result
+        return outcome
 
 
 def study_collection(
@@ -173,47 +159,6 @@ def study_collection(
     say: Callable[[str], None] | None = None,
 ) -> Study:
     """Ask one collection every question that applies.
-
-    Parameters
-    ----------
-    scores : Scores
-    runs : ClassificationRuns or QuantificationRuns, optional
-        What was scored: coverage scores it with reference measures that `scores` lacks.
-    reference : Scores, optional
-        Of one measure, the reference, of the same runs and topics.
-    questions : collection of str, optional
-        Some of `QUESTIONS`; all by default. Overlap and contradictions follow from power, and so does what is held
-        against the reference: power is then computed.
-    n_trials : int, optional
-        Splits of the topics.
-    n_permutations : int, optional
-        B, of both tests.
-    n_bootstrap : int, optional
-        Resamples of the topics for the intervals of similarity, power and coverage; 0 for none.
-    alpha : float, optional
-    small : int, optional
-        Topics in each of two sets, for `small_consistency`.
-    baselines : (str, str), optional
-        Two runs, for `preference`.
-    robust_test : str, optional
-        The test of `robust_power`.
-    distinct_runs : bool, optional
-        Keep one of several runs with the same scores on every topic: the first in the order of labels. Baselines are
-        compared in any case.
-    seed : int, optional
-    n_jobs : int, optional
-        Threads.
-    say : callable, optional
-        Called with a line of progress.
-
-    Returns
-    -------
-    Study
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such question, or the scores have fewer than two runs or topics.
 
     Examples
     --------
@@ -238,42 +183,20 @@ def study_collection(
     common |= {"distinct_runs": distinct_runs}
     if reference is None:
         asked -= {"reference", "robust_reference"}
-    split, tested = common | {"n_trials": n_trials}, common | {"n_bootstrap": n_bootstrap}
     if "similarity" in asked:
         tell(f"{name}: ranking similarity")
         similarity = ranking_similarity(scores, n_bootstrap=n_bootstrap, distinct_runs=distinct_runs, seed=seed)
         study = replace(study, similarity=similarity)
-    if "consistency" in asked:
-        tell(f"{name}: split-half consistency")
-        study = replace(study, consistency=split_half_consistency(scores, **split))  # type: ignore[arg-type]
-    if "small_consistency" in asked:
-        tell(f"{name}: split-half consistency, {small} topics")
-        found = split_half_consistency(scores, size=small, **split)  # type: ignore[arg-type]
-        study = replace(study, small_consistency=found)
-    if asked & {"power", "overlap", "contradictions", "reference"}:
-        tell(f"{name}: discriminative power")
-        power = discriminative_power(scores, **tested)  # type: ignore[arg-type]
-        study = replace(study, power=power)
-        if "overlap" in asked:
-            study = replace(study, overlap=significance_overlap(power))
-        if "contradictions" in asked:
-            study = replace(study, contradictions=significance_contradictions(power))
-        if reference is not None and "reference" in asked:
-            held, known = _hold(power, reference, common)
-            study = replace(study, reference=held, reference_power=known)
-    if asked & {"robust_power", "robust_reference"}:
-        tell(f"{name}: discriminative power by {robust_test}")
-        robust = discriminative_power(scores, test=robust_test, **tested)  # type: ignore[arg-type]
-        study = replace(study, robust_power=robust)
-        if reference is not None and "robust_reference" in asked:
-            study = replace(study, robust_reference=_hold(robust, reference, common)[0])
+    if asked & {"consistency", "small_consistency"}:
+        study = _split_topics(study, asked, small, common | {"n_trials": n_trials}, tell)
+    study = _test_runs(study, asked, reference, common | {"n_bootstrap": n_bootstrap}, robust_test, tell)
     if "coverage" in asked:
         tell(f"{name}: coverage")
-        found_coverage = coverage(
+        shares = coverage(
             _with_reference(scores, runs), reference=REFERENCE, n_bootstrap=n_bootstrap, distinct_runs=distinct_runs,
             seed=seed,
         )  # fmt: skip
-        study = replace(study, coverage=found_coverage)
+        study = replace(study, coverage=shares)
     if "sample_size" in asked:
         tell(f"{name}: number of topics")
         # Each size is sampled anew, so that a fifth of the trials says as much.
@@ -287,14 +210,56 @@ def study_collection(
     return study
 
 
-def _hold(
-    power: DiscriminativePower, reference: Scores, common: dict[str, Any]
+def _split_topics(
+    study: Study, asked: Collection[str], small: int, options: Mapping[str, Any], tell: Callable[[str], None]
+) -> Study:
+    """Answer what rests on splits of the topics: how consistent measures are over halves, and over small sets."""
+    if "consistency" in asked:
+        tell(f"{study.name}: split-half consistency")
+        study = replace(study, consistency=split_half_consistency(study.scores, **options))
+    if "small_consistency" in asked:
+        tell(f"{study.name}: split-half consistency, {small} topics")
+        study = replace(study, small_consistency=split_half_consistency(study.scores, size=small, **options))
+    return study
+
+
+def _test_runs(
+    study: Study,
+    asked: Collection[str],
+    reference: Scores | None,
+    options: Mapping[str, Any],
+    robust_test: PairedTest,
+    tell: Callable[[str], None],
+) -> Study:
+    """Answer what rests on tests of all pairs of runs: by the papers' test, then by the robust one."""
+    asked = set(asked)
+    if asked & {"power", "overlap", "contradictions", "reference"}:
+        tell(f"{study.name}: discriminative power")
+        power = discriminative_power(study.scores, **options)
+        study = replace(study, power=power)
+        if "overlap" in asked:
+            study = replace(study, overlap=significance_overlap(power))
+        if "contradictions" in asked:
+            study = replace(study, contradictions=significance_contradictions(power))
+        if reference is not None and "reference" in asked:
+            pairs, reference_power = _test_reference(power, reference, options)
+            study = replace(study, reference=pairs, reference_power=reference_power)
+    if asked & {"robust_power", "robust_reference"}:
+        tell(f"{study.name}: discriminative power by {robust_test}")
+        robust = discriminative_power(study.scores, test=robust_test, **options)
+        study = replace(study, robust_power=robust)
+        if reference is not None and "robust_reference" in asked:
+            study = replace(study, robust_reference=_test_reference(robust, reference, options)[0])
+    return study
+
+
+def _test_reference(
+    power: DiscriminativePower, reference: Scores, options: Mapping[str, Any]
 ) -> tuple[ReferencePairs, DiscriminativePower]:
     """Test the reference as the measures were, by the same trials, and hold them against it."""
     # Which runs are the same was decided by the measures.
     known = reference.sel(runs=power.runs)
-    options = common | {"distinct_runs": False, "n_bootstrap": 0, "test": power.test}
-    tested = discriminative_power(known, **options)
+    tested = discriminative_power(known, **{**options, "distinct_runs": False, "n_bootstrap": 0, "test": power.test})
     return reference_pairs(power, tested), tested
 
 
@@ -305,11 +270,11 @@ def _find_inapplicable(
     n_topics, n_measures = len(scores.topics), len(scores.measures)
     why: dict[str, str] = {}
     if n_measures < 2:
-        one = f"There is one measure only, {scores.measures[0]}"
+        only = f"There is one measure only, {scores.measures[0]}"
         why |= {
-            "similarity": f"{one}: ranking similarity compares two or more.",
-            "overlap": f"{one}: significance overlap compares two or more.",
-            "contradictions": f"{one}: contradictions are between two or more.",
+            "similarity": f"{only}: ranking similarity compares two or more.",
+            "overlap": f"{only}: significance overlap compares two or more.",
+            "contradictions": f"{only}: contradictions are between two or more.",
         }
     if n_topics < 2 * small:
         why["small_consistency"] = (
@@ -321,7 +286,7 @@ def _find_inapplicable(
         why["reference"] = "No reference was given: power says nothing about which measures are right."
     if not set(baselines) <= set(scores.runs):
         why["preference"] = f"Baseline preference needs the runs {' and '.join(baselines)}."
-    lacking = set(REFERENCE) - {str(one) for one in scores.measures}
+    lacking = set(REFERENCE) - {str(measure) for measure in scores.measures}
     if lacking and not isinstance(runs, ClassificationRuns):
         why["coverage"] = "Coverage was skipped: it needs classification runs."
     elif len(scores.runs) < 3:
@@ -331,6 +296,6 @@ def _find_inapplicable(
 
 def _with_reference(scores: Scores, runs: Runs | None) -> Scores:
     """Return the scores with the reference measures that they lack, scored from the runs."""
-    there = {str(one) for one in scores.measures}
-    lacking = [name for name in REFERENCE if name not in there]
+    present = {str(measure) for measure in scores.measures}
+    lacking = [name for name in REFERENCE if name not in present]
     return scores.add_measures(score(runs, lacking)) if lacking and runs is not None else scores

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure
+from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.intervals import explain_no_interval
@@ -31,10 +33,7 @@ from metaeval.stats.topic_set_size import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from metaeval.show.canvas import Axis
-    from metaeval.show.style import Size
+    pass
 
 DESIGNS = ("t-test", "ANOVA", "interval", "generalisability")
 """For what topics are counted."""
@@ -95,7 +94,7 @@ class TopicSetSize(Result):
         DataFrame
             Columns measure, design, topics, low, high.
         """
-        names = [str(one) for one in self.measures]
+        names = [str(measure) for measure in self.measures]
         number, low, high = self.topics.transpose(2, 1, 0).reshape(3, -1)
         return pd.DataFrame(
             {
@@ -115,7 +114,7 @@ class TopicSetSize(Result):
         DataFrame
             Columns measure, and V_E2, V_E1 and coefficient, each with its interval, and detectable.
         """
-        columns: dict[str, object] = {"measure": [str(one) for one in self.measures]}
+        columns: dict[str, object] = {"measure": [str(measure) for measure in self.measures]}
         for name, values in (("V_E2", self.residual), ("V_E1", self.within), ("coefficient", self.coefficient)):
             columns |= {name: values[:, 0], f"{name}_low": values[:, 1], f"{name}_high": values[:, 2]}
         return pd.DataFrame({**columns, "detectable": self.detectable})
@@ -127,7 +126,7 @@ class TopicSetSize(Result):
     def to_table(self) -> Table:
         """Return the numbers of topics with their intervals, one row a measure."""
         cells = [[_write_number(self.topics[d, m]) for d in range(len(DESIGNS))] for m in range(len(self.measures))]
-        shown = pd.DataFrame(cells, columns=list(DESIGNS), index=pd.Index([str(one) for one in self.measures]))
+        shown = pd.DataFrame(cells, columns=list(DESIGNS), index=pd.Index([str(measure) for measure in self.measures]))
         shown.index.name = "measure"
         here = f"with {self.n_topics}"
         shown[f"detectable {here}"], shown[f"coefficient {here}"] = self.detectable, self.coefficient[:, 0]
@@ -141,18 +140,18 @@ class TopicSetSize(Result):
 
     def notes(self) -> list[str]:
         """Return what a reader has to know about the runs; no test of all their pairs was made."""
-        return [*(said for one in self.diagnostics for said in one.describe(of_tests=False)), *self.remarks]
-
-    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
-        """Draw how many topics a paired t-test needs by every measure, with intervals."""
-        from metaeval.show.drawing import Interval, draw_intervals
-
-        rows = [
-            Interval(str(one), one.title, number, line=None if np.isnan(low) else (low, high))
-            for one, (number, low, high) in zip(self.measures, self.topics[0], strict=True)
+        return [
+            *(sentence for diagnostic in self.diagnostics for sentence in diagnostic.describe(of_tests=False)),
+            *self.remarks,
         ]
-        label = f"topics for a paired t-test to find a difference of {self.difference:g}"
-        return draw_intervals(rows[::-1], label, self.signature if signature else None, ax=ax, size=size)
+
+    def charts(self) -> Sequence[Chart]:
+        """Return how many topics a paired t-test needs by every measure, with intervals."""
+        rows = [
+            Row(str(measure), measure.title, number, line=None if np.isnan(low) else (low, high))
+            for measure, (number, low, high) in zip(self.measures, self.topics[0], strict=True)
+        ]
+        return [IntervalChart(rows, f"topics for a paired t-test to find a difference of {self.difference:g}")]
 
 
 def topic_set_size(
@@ -228,11 +227,11 @@ def topic_set_size(
     order = sort_labels(scores)
     n_topics = len(scores.topics)
     no_interval = explain_no_interval(len(scores.runs), n_topics) if n_bootstrap else ""
-    found, drawn = find_variances(order.values), None
+    result, drawn = find_variances(order.values), None
     if n_bootstrap and not no_interval:
         key = stream_key(seed, scores.collection, "topic_set_size")
         drawn = find_variances(order.values, resampled_topics(key, range(n_bootstrap), n_topics))
-    residual, within, ratio = (ends[order.measures] for ends in _find_ends(found, drawn, n_topics, confidence))
+    residual, within, ratio = (ends[order.measures] for ends in _find_ends(result, drawn, n_topics, confidence))
     deviation = np.sqrt(2 * residual)  # of the difference of two runs
     with np.errstate(divide="ignore"):
         topics = np.stack(
@@ -256,7 +255,7 @@ def topic_set_size(
 
 
 def _find_ends(
-    found: Variances, drawn: Variances | None, n_topics: int, confidence: float
+    variances: Variances, drawn: Variances | None, n_topics: int, confidence: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return residual, within and ratio, each with its interval, shape (measure, 3); the ratio's ends go down.
 
@@ -267,17 +266,17 @@ def _find_ends(
 
     quantile = t.ppf((1 + confidence) / 2, n_topics - 1)
 
-    def widen(one: np.ndarray, resampled: np.ndarray | None) -> np.ndarray:
+    def widen(each: np.ndarray, resampled: np.ndarray | None) -> np.ndarray:
         if resampled is None:
-            return np.stack([one, np.full_like(one, np.nan), np.full_like(one, np.nan)], axis=-1)
-        spread = np.divide(resampled.std(axis=0, ddof=1), one, out=np.zeros_like(one), where=one > 0)
+            return np.stack([each, np.full_like(each, np.nan), np.full_like(each, np.nan)], axis=-1)
+        spread = np.divide(resampled.std(axis=0, ddof=1), each, out=np.zeros_like(each), where=each > 0)
         reach = np.exp(quantile * np.sqrt(n_topics / (n_topics - 1)) * spread)
-        return np.stack([one, one / reach, one * reach], axis=-1)
+        return np.stack([each, each / reach, each * reach], axis=-1)
 
-    residual = widen(found.residual, None if drawn is None else drawn.residual)
-    within = widen(found.within, None if drawn is None else drawn.within)
+    residual = widen(variances.residual, None if drawn is None else drawn.residual)
+    within = widen(variances.within, None if drawn is None else drawn.within)
     with np.errstate(invalid="ignore"):
-        rates = widen(1 + n_topics * found.ratio, None if drawn is None else 1 + n_topics * drawn.ratio)
+        rates = widen(1 + n_topics * variances.ratio, None if drawn is None else 1 + n_topics * drawn.ratio)
     ratio = (rates - 1) / n_topics
     return residual, within, ratio[:, [0, 2, 1]]
 

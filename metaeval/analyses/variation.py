@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,12 +14,8 @@ from metaeval.measures.base import Measure
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.paired_tests import MAX_T, PairedTest, PairedTestResult
-from metaeval.stats.progress import tell
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import resampled_topics
-
-MOST_WEIGHTS, WEIGHTS_A_BLOCK = 2**23, 2**21
-"""Weights of topics in resamples up to which all are held at once, 64 MB, and how many of more are, 16 MB."""
 
 NUMBERS_A_BLOCK = 2**21
 """Differences of two runs by topic that are held at once."""
@@ -80,27 +74,17 @@ class TopicVariation:
         return take_measure(self.order.values, int(self.order.measures[measure]))[self.order.runs]
 
     def describe_effects(self, scores: np.ndarray, run: int, differences: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the differences of one run from those after it, standardised ones, and both with intervals, by column.
+        """Return differences of one run from those after it, plain and standardised, with intervals: columns of shape (pair,).
 
-        Parameters
-        ----------
-        scores : ndarray, shape (run, topic)
-            Of one measure, from `take_scores`.
-        run : int
-        differences : ndarray, shape (pair,)
-            Of the means of this run and each after it.
-
-        Returns
-        -------
-        dict of str to ndarray, shape (pair,)
-            Intervals are NaN with fewer than 25 topics, and d where the differences do not vary.
+        `scores`, of shape (run, topic), are of one measure, and `differences` are of the means. Intervals are NaN with fewer
+        than 25 topics, and d where the differences do not vary.
         """
         names = ("low", "high", "d", "d_low", "d_high")
         rows = max(1, NUMBERS_A_BLOCK // self.n_topics)
         starts = range(run + 1, len(scores), rows)
         deviations = np.concatenate([_deviate(scores[start : start + rows] - scores[run]) for start in starts])
-        found = interval_of_differences(differences, deviations, self.n_topics, confidence=self.confidence)
-        columns = dict(zip(names, found, strict=True))
+        result = interval_of_differences(differences, deviations, self.n_topics, confidence=self.confidence)
+        columns = dict(zip(names, result, strict=True))
         if self.n_topics < FEWEST_TOPICS:
             columns |= {name: np.full(differences.shape, np.nan) for name in names if name != "d"}
         return {"difference": differences, **columns}
@@ -117,37 +101,14 @@ def measure_variation(
     confidence: float,
     key: int,
 ) -> TopicVariation:
-    """Resample topics after a test of all pairs of runs.
-
-    Parameters
-    ----------
-    order : LabelOrder
-        What was tested.
-    result : PairedTestResult
-        Of the sorted runs and measures.
-    test, alpha, variance_offset
-        As for the test.
-    n_bootstrap : int
-        Resamples; 0 for no interval.
-    confidence : float
-    key : int
-        Of the random stream.
-
-    Returns
-    -------
-    TopicVariation
-        Measures and pairs of runs are as in the scores, not sorted.
-    """
+    """Resample topics after a test of all pairs of runs."""
     values = order.values
     n_runs, n_topics, n_measures = values.shape
     no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
-        weights: Any = partial(_draw_weights, key, n_bootstrap, n_topics, n_measures, count())
-        if n_bootstrap * n_topics <= MOST_WEIGHTS:
-            weights = resampled_topics(key, range(n_bootstrap), n_topics)
         shares, steps = resample_power(
-            values, result.p, weights, alpha=alpha,
+            values, result.p, partial(resampled_topics, key, n_topics=n_topics), n_bootstrap, alpha=alpha,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
             variance_offset=variance_offset if test == "bootstrap-t" else 0.0,
         )  # fmt: skip
@@ -158,36 +119,12 @@ def measure_variation(
     return TopicVariation(n_topics, order, shares, steps, confidence, no_interval)
 
 
-def _draw_weights(
-    key: int, n_bootstrap: int, n_topics: int, n_measures: int, turns: Iterator[int]
-) -> Iterator[np.ndarray]:
-    """Yield how often each topic occurs in each resample, some resamples at a time, in a turn for every measure."""
-    size, done = max(1, WEIGHTS_A_BLOCK // n_topics), next(turns) * n_bootstrap
-    for start in range(0, n_bootstrap, size):
-        yield resampled_topics(key, range(start, min(start + size, n_bootstrap)), n_topics)
-        tell("resampling topics", done + min(start + size, n_bootstrap), n_measures * n_bootstrap)
-
-
 def tabulate_differences(
     measures: Sequence[Measure | str], difference: np.ndarray, low: np.ndarray, high: np.ndarray, more: str
 ) -> pd.DataFrame:
-    """Return the difference of every two measures, and which has more if the interval leaves 0 out.
-
-    Parameters
-    ----------
-    measures : sequence of Measure or str
-    difference, low, high : ndarray, shape (pair of measures,)
-        The first measure's number less the second's, and the ends of its interval; NaN where there is none.
-    more : str
-        What the last column is called.
-
-    Returns
-    -------
-    DataFrame, shape (pair of measures, 6)
-        Columns measure_1, measure_2, difference, low, high, and `more`: a measure's name or "cannot tell".
-    """
+    """Return the difference of every two measures, and in the column `more` which has more if the interval leaves 0 out."""
     first, second = np.triu_indices(len(measures), 1)
-    names = np.array([str(one) for one in measures], dtype=object)
+    names = np.array([str(measure) for measure in measures], dtype=object)
     larger = np.where(low > 0, names[first], np.where(high < 0, names[second], "cannot tell"))
     columns = {"difference": difference, "low": low, "high": high, more: larger}
     return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **columns})

@@ -7,15 +7,18 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from metaeval.app.charts import draw_intervals, draw_lines, draw_matrix, show_chart
+from metaeval.app.charts import show_chart
 from metaeval.app.jobs import Job
 from metaeval.app.parts import format_score, plain, show_table
+from metaeval.show.charts import HeatMap, IntervalChart, Line, LineChart, Row, thin_chart
 
 QUESTIONS = {
     "similarity": "Do two measures rank the runs alike?",
@@ -33,15 +36,7 @@ MOST_ROWS, MOST_COLUMNS, MOST_POINTS = 200, 60, 300
 
 
 def show_answer(job: Job, folder: Path, question: str) -> None:
-    """Show the answer to a question, as the command has left it in a folder.
-
-    Parameters
-    ----------
-    job : Job
-    folder : Path
-    question : str
-        A key of `QUESTIONS`.
-    """
+    """Show the answer to a question, as the command has left it in a folder."""
     st.header(QUESTIONS[question])
     for note in job.notes():
         st.warning(plain(note))
@@ -77,26 +72,17 @@ def show_answer(job: Job, folder: Path, question: str) -> None:
 
 
 def read_json(folder: Path) -> dict[str, Any] | None:
-    """Return what a command has written as JSON; None if it has written none.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Returns
-    -------
-    dict or None
-    """
-    found = sorted(folder.glob("*.json"))
-    if not found:
+    """Return what a command has written as JSON; None if it has written none."""
+    files = sorted(folder.glob("*.json"))
+    if not files:
         return None
-    content: dict[str, Any] = json.loads(found[0].read_text(encoding="utf-8"))
+    content: dict[str, Any] = json.loads(files[0].read_text(encoding="utf-8"))
     return content
 
 
 def _group_files(folder: Path) -> dict[str, list[Path]]:
     kinds = {"LaTeX": ".tex", "CSV": ".csv", "Figure": ".svg", "HTML": ".html"}
-    return {kind: found for kind, suffix in kinds.items() if (found := sorted(folder.glob(f"*{suffix}")))}
+    return {kind: matching for kind, suffix in kinds.items() if (matching := sorted(folder.glob(f"*{suffix}")))}
 
 
 def _offer_report(folder: Path) -> None:
@@ -135,108 +121,108 @@ def _count_words(rows: Sequence[Sequence[str]]) -> int:
     return next((column for column in range(width) if all(is_number(row[column]) for row in rows)), width)
 
 
+PAIRED = {"overlap": ("sso", "SSO"), "contradictions": ("contradictions", "contradictions")}
+"""Questions that are answered for every two measures: the column of the number, and what it is called."""
+
+
 def _draw(question: str, content: dict[str, Any]) -> None:
     """Draw an answer so that it can be pointed at."""
     rows = content["rows"]
     if question == "similarity":
         names = [str(row["measure"]) for row in rows]
-        values = np.array([[_number(row.get(name)) for name in names] for row in rows])
-        _draw_square(values, names, "τ")
-    elif question in ("overlap", "contradictions"):
-        key = "sso" if question == "overlap" else "contradictions"
+        _draw_square(np.array([[_number(row.get(name)) for name in names] for row in rows]), names, "τ")
+    elif question in PAIRED:
+        key, title = PAIRED[question]
         names = list(dict.fromkeys(str(row[side]) for row in rows for side in ("measure_1", "measure_2")))
         values = np.full((len(names), len(names)), np.nan)
         for row in rows:
             i, j = names.index(str(row["measure_1"])), names.index(str(row["measure_2"]))
             values[i, j] = values[j, i] = _number(row[key])
-        _draw_square(values, names, "SSO" if question == "overlap" else "contradictions")
-    elif question == "consistency":
-        dots = [{"name": f"{row['measure']} ({row['letters']})", "value": row["mean_tau"]} for row in rows]
-        _draw_dots(dots, "mean τ between two sets of topics; measures that share a letter are not told apart")
-    elif question == "power":
-        dots = [
-            {"name": row["measure"], "value": row["power"], "low": row.get("low"), "high": row.get("high")}
-            for row in sorted(rows, key=lambda row: -_number(row["power"]))
-        ]
-        _draw_dots(dots, "share of pairs of runs that differ significantly, with its interval over topics")
-    elif question == "ranks":
-        dots = [
-            {"name": f"{row['run']} ({row['letters']})", "value": row["rank"], "low": row["low"], "high": row["high"]}
-            for row in rows[:60]
-        ]
-        _draw_dots(
-            dots, "rank, and the ranks that the test leaves possible; runs that share a letter are not told apart"
-        )
-    elif question == "agreement":
-        statistics = list(dict.fromkeys(row["statistic"] for row in rows))
-        chosen = st.selectbox("Statistic", statistics, key="statistic")
-        dots = [
-            {"name": row["measure"], "value": row["value"], "low": row["low"], "high": row["high"]}
-            for row in sorted(rows, key=lambda row: -_number(row["value"]))
-            if row["statistic"] == chosen
-        ]
-        _draw_dots(dots, f"{chosen} with the reference, with its interval")
+        _draw_square(values, names, title)
+    else:
+        _draw_dots(*_list_dots(question, rows))
+
+
+def _list_dots(question: str, rows: list[dict[str, Any]]) -> tuple[list[Row], str]:
+    """Return the rows of a chart of intervals, and what they are."""
+    if question == "consistency":
+        dots = [Row(row["measure"], f"{row['measure']} ({row['letters']})", _number(row["mean_tau"])) for row in rows]
+        return dots, "mean τ between two sets of topics; measures that share a letter are not told apart"
+    if question == "power":
+        dots = [_make_row(row, "power", "measure") for row in sorted(rows, key=lambda row: -_number(row["power"]))]
+        return dots, "share of pairs of runs that differ significantly, with its interval over topics"
+    if question == "ranks":
+        dots = [replace(_make_row(row, "rank"), title=f"{row['run']} ({row['letters']})") for row in rows[:60]]
+        return dots, "rank, and the ranks that the test leaves possible; runs that share a letter are not told apart"
+    statistic = st.selectbox("Statistic", list(dict.fromkeys(row["statistic"] for row in rows)), key="statistic")
+    ordered = sorted(rows, key=lambda row: -_number(row["value"]))
+    dots = [_make_row(row, "value", "measure") for row in ordered if row["statistic"] == statistic]
+    return dots, f"{statistic} with the reference, with its interval"
 
 
 def _number(value: Any) -> float:
     return float("nan") if value is None else float(value)
 
 
+def _make_row(row: dict[str, Any], key: str, label: str = "") -> Row:
+    """Return a row of a chart with its interval, if it has one; what has no label of a measure looks like all others."""
+    ends = _number(row.get("low")), _number(row.get("high"))
+    name = str(row[label]) if label else ""
+    return Row(name, name, _number(row[key]), line=ends if np.isfinite(ends).all() else None)
+
+
 def _draw_square(values: np.ndarray, names: list[str], what: str) -> None:
+    counted = what == "contradictions"
     if len(names) <= 30 and np.isfinite(values).any():
         show_chart(
-            draw_matrix(values, names, names, ("measure", "other measure", what), digits=0 if what == "contradictions" else 2),
-            f"Heat map of {what} between every two measures; the table below has the numbers.", height=60 + 28 * len(names),
+            HeatMap(
+                values, names, names, f"{what} of every two measures", partial(format_score, digits=0 if counted else 2),
+                highest=max(1.0, float(np.nanmax(values))) if counted else 1.0, diagonal=False,
+            ),
+            f"Heat map of {what} between every two measures; the table below has the numbers.",
         )  # fmt: skip
 
 
-def _draw_dots(dots: list[dict[str, Any]], title: str) -> None:
+def _draw_dots(dots: list[Row], title: str) -> None:
     if dots:
         # Above the chart, where it is broken into lines as the window needs it; a title of an axis would be cut off.
         st.caption(f"{title[0].upper()}{title[1:]}.")
-        show_chart(draw_intervals(dots, ""), f"Dots with intervals: {title}.", height=50 + 24 * len(dots))
+        show_chart(IntervalChart(dots, ""), f"Dots with intervals: {title}.")
 
 
 def read_curves(path: Path) -> dict[str, np.ndarray]:
-    """Return the p-values of every measure in descending order, from the file that the command writes.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    dict of str to ndarray, shape (pair,)
-    """
-    found: dict[str, list[float]] = {}
+    """Return the p-values of every measure in descending order, from the file that the command writes."""
+    curves: dict[str, list[float]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            found.setdefault(row["measure"], []).append(float(row["p_value"]))
-    return {name: -np.sort(-np.array(values)) for name, values in found.items()}
+            curves.setdefault(row["measure"], []).append(float(row["p_value"]))
+    return {name: -np.sort(-np.array(values)) for name, values in curves.items()}
+
+
+def make_power_chart(curves: dict[str, np.ndarray], alpha: float) -> LineChart:
+    """Return the curves where pairs come near to being significant, as `DiscriminativePower.charts` has them."""
+    lines = [
+        Line(name, name, np.arange(1, len(values) + 1), values, count=int((values <= alpha).sum()))
+        for name, values in curves.items()
+    ]
+    lines.sort(key=lambda line: -(line.count or 0))
+    chart = LineChart(
+        lines, "run pairs, by p-value from large to small", "p-value", limits=(0.0, min(1.0, max(0.2, 4 * alpha))),
+        level=(alpha, f"α = {alpha:g}"), marks=5, counted="significant pairs",
+    )  # fmt: skip
+    return thin_chart(chart, MOST_POINTS)[0]
 
 
 def _draw_power(folder: Path, content: dict[str, Any]) -> None:
-    """Draw the discriminative power curves, where pairs come near to being significant (ACL 2021, Figures 1 to 3)."""
-    alpha = float(content["settings"]["alpha"])
-    ceiling = min(1.0, max(0.2, 4 * alpha))
-    curves, labels = {}, {}
-    for name, values in read_curves(folder / P_VALUES).items():
-        pairs = np.flatnonzero(values <= ceiling)
-        pairs = pairs[np.unique(np.linspace(0, len(pairs) - 1, MOST_POINTS).astype(int))] if len(pairs) else pairs
-        curves[name] = (pairs + 1.0, values[pairs])
-        labels[name] = f"{name} ({(values <= alpha).sum()})"
-    titles = ("pairs of runs, by p-value from large to small", "p-value")
-    ordered = dict(sorted(curves.items(), key=lambda one: -len(one[1][0])))
-    spec = draw_lines(ordered, titles, level=alpha, labels=labels, marks=6)
-    for layer in spec["layer"][:2]:
-        layer["encoding"]["x"] = {**layer["encoding"]["x"], "axis": {"tickMinStep": 1}}  # pairs are counted
+    """Draw the discriminative power curves (ACL 2021, Figures 1 to 3)."""
+    chart = make_power_chart(read_curves(folder / P_VALUES), float(content["settings"]["alpha"]))
     show_chart(
-        spec,
-        f"Curves of every measure: p-values of all pairs of runs in descending order, with a line at {alpha:g}. A curve that "
+        chart,
+        "Curves of every measure: p-values of all pairs of runs in descending order, with a line at α. A curve that "
         "is lower finds more pairs significant; their number is in brackets.",
-        height=340,
+        width=640,
     )
-    st.caption(f"p-values up to {ceiling:g}, and α = {alpha:g}. In brackets: how many pairs are significant.")
+    st.caption(f"p-values up to {chart.limits[1]:g}. In brackets: how many pairs are significant.")
 
 
 def _show_differences(content: dict[str, Any]) -> None:

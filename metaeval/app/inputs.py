@@ -26,80 +26,30 @@ _NUMBER = re.compile(r"[^\s,;|\[\]]+")
 def parse_numbers(text: str, what: str = "the line") -> list[float]:
     """Return the numbers of a text, separated by spaces, commas or semicolons.
 
-    Parameters
-    ----------
-    text : str
-    what : str, optional
-        How a message calls the text.
-
-    Returns
-    -------
-    list of float
-
-    Raises
-    ------
-    MetaevalError
-        If a word is no finite number, 0 or more.
-
     Examples
     --------
     >>> parse_numbers("7, 90 193;105")
     [7.0, 90.0, 193.0, 105.0]
     """
     numbers = []
-    for word in _NUMBER.findall(text):
+    for number_text in _NUMBER.findall(text):
         try:
-            number = float(word)
+            number = float(number_text)
         except ValueError:
-            raise MetaevalError(f"{what}: {shorten(word)!r} is no number") from None
+            raise MetaevalError(f"{what}: {shorten(number_text)!r} is no number") from None
         if not math.isfinite(number) or number < 0:
-            raise MetaevalError(f"{what}: {shorten(word)} is not a number of 0 or more")
+            raise MetaevalError(f"{what}: {shorten(number_text)} is not a number of 0 or more")
         numbers.append(number)
     return numbers
 
 
 def parse_items(text: str, what: str = "items of each class") -> npt.NDArray[np.int64]:
-    """Return how many items each class has.
-
-    Parameters
-    ----------
-    text : str
-    what : str, optional
-
-    Returns
-    -------
-    ndarray of int64, shape (K,)
-
-    Raises
-    ------
-    MetaevalError
-        If these are not 2 to 12 whole numbers, one of them above 0.
-
-    Examples
-    --------
-    >>> parse_items("7 90 193 105 7").tolist()
-    [7, 90, 193, 105, 7]
-    """
+    """Return how many items each class has."""
     return _check_whole(_check_classes(parse_numbers(text, what), what), what)
 
 
 def parse_matrix(text: str, what: str = "the matrix") -> npt.NDArray[np.int64]:
     """Return a confusion matrix: a line for each gold class, in it the items of each predicted class.
-
-    Parameters
-    ----------
-    text : str
-        Lines, or parts between slashes.
-    what : str, optional
-
-    Returns
-    -------
-    ndarray of int64, shape (K, K)
-
-    Raises
-    ------
-    MetaevalError
-        If it is not square, or has what is no whole number of items.
 
     Examples
     --------
@@ -119,27 +69,7 @@ def parse_matrix(text: str, what: str = "the matrix") -> npt.NDArray[np.int64]:
 
 
 def parse_shares(text: str, what: str = "the distribution") -> npt.NDArray[np.float64]:
-    """Return a distribution over the classes; what does not sum to 1 is divided by its sum.
-
-    Parameters
-    ----------
-    text : str
-    what : str, optional
-
-    Returns
-    -------
-    ndarray, shape (K,)
-
-    Raises
-    ------
-    MetaevalError
-        If these are not 2 to 12 numbers, all are 0, or one is 10^12 or more.
-
-    Examples
-    --------
-    >>> parse_shares("1 1 2").tolist()
-    [0.25, 0.25, 0.5]
-    """
+    """Return a distribution over the classes; what does not sum to 1 is divided by its sum."""
     numbers = np.array(_check_classes(parse_numbers(text, what), what))
     total = float(math.fsum(numbers)) if numbers.max() < MOST_SHARE else math.inf
     if not 0 < total < math.inf:
@@ -151,22 +81,6 @@ def parse_shares(text: str, what: str = "the distribution") -> npt.NDArray[np.fl
 def parse_labels(text: str) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     r"""Return two confusion matrices from pasted labels: on each line the gold class, and what either run predicts.
 
-    Parameters
-    ----------
-    text : str
-        A first line that names all classes in order, as ``classes: neg, neu, pos``; without it classes are taken in the
-        order of their numbers, or of the alphabet.
-
-    Returns
-    -------
-    classes : list of str
-    first, second : ndarray of int64, shape (K, K)
-
-    Raises
-    ------
-    MetaevalError
-        If a line has not three labels, or one outside the classes.
-
     Examples
     --------
     >>> classes, first, second = parse_labels("1 1 2\n2 2 2")
@@ -176,45 +90,37 @@ def parse_labels(text: str) -> tuple[list[str], npt.NDArray[np.int64], npt.NDArr
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     stated: list[str] = []
     if lines and lines[0].lower().startswith("classes:"):
-        stated = [one.strip() for one in lines.pop(0).partition(":")[2].split(",") if one.strip()]
+        stated = [name.strip() for name in lines.pop(0).partition(":")[2].split(",") if name.strip()]
         if len(set(stated)) < len(stated):
             raise MetaevalError("a class is named twice")
     if len(lines) > MOST_ROWS:
         raise MetaevalError(f"there are {len(lines):,} lines; up to {MOST_ROWS:,} can be pasted")
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        # Labels may hold spaces where something else separates them.
-        labels = [one.strip() for one in (re.split(r"[,;\t]", line) if re.search(r"[,;\t]", line) else line.split())]
-        if len(labels) != 3:
-            raise MetaevalError(f"line {number} has {len(labels)} labels; write gold, first run, second run")
-        rows.append(labels)
+    rows = [_split_labels(line, number) for number, line in enumerate(lines, start=1)]
     if not rows:
         raise MetaevalError("there are no labels yet: on each line write gold, first run, second run")
     classes = stated or _sort_labels({label for row in rows for label in row})
     _check_classes(classes, "classes")
-    place = {label: position for position, label in enumerate(classes)}
+    positions = {label: position for position, label in enumerate(classes)}
     matrices = np.zeros((2, len(classes), len(classes)), dtype=np.int64)
-    for number, (gold, *predicted) in enumerate(rows, start=1):
-        for label in (gold, *predicted):
-            if label not in place:
-                raise MetaevalError(f"line {number}: {shorten(label)!r} is none of the classes {', '.join(classes)}")
-        for run, label in enumerate(predicted):
-            matrices[run, place[gold], place[label]] += 1
+    for number, row in enumerate(rows, start=1):
+        unknown = [label for label in row if label not in positions]
+        if unknown:
+            raise MetaevalError(f"line {number}: {shorten(unknown[0])!r} is none of the classes {', '.join(classes)}")
+        gold, *predicted = (positions[label] for label in row)
+        matrices[[0, 1], gold, predicted] += 1
     return classes, matrices[0], matrices[1]
+
+
+def _split_labels(line: str, number: int) -> list[str]:
+    """Return the three labels of a line; labels may hold spaces where something else separates them."""
+    labels = [label.strip() for label in re.split(r"[,;\t]", line)] if re.search(r"[,;\t]", line) else line.split()
+    if len(labels) != 3:
+        raise MetaevalError(f"line {number} has {len(labels)} labels; write gold, first run, second run")
+    return labels
 
 
 def parse_classes(text: str, n_classes: int) -> list[str]:
     """Return the names of the classes: those that are given, numbers for those that are not.
-
-    Parameters
-    ----------
-    text : str
-        Names with commas.
-    n_classes : int
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------
@@ -238,11 +144,11 @@ def format_matrix(counts: npt.ArrayLike) -> str:
 
 
 def _sort_labels(labels: Iterable[str]) -> list[str]:
-    found = list(labels)
+    listed = list(labels)
     try:
-        return sorted(found, key=lambda label: (float(label), label))
+        return sorted(listed, key=lambda label: (float(label), label))
     except ValueError:
-        return sorted(found)
+        return sorted(listed)
 
 
 def _check_classes(rows: list[T], what: str) -> list[T]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import shutil
 import subprocess
 import sys
@@ -13,15 +14,19 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import IO, Any
 
 from metaeval.errors import MetaevalError, shorten
+from metaeval.measures.user_file import LABELS_ONLY
 
 MOST_FILES = 500
 SEVERAL = "folder"
 """What commands call several files that were sent together."""
-_SENT = re.compile(r"\bsent-\d+/")
+_SENT = re.compile(r"\bsent-[0-9a-f]+/")
+_CODE = (*all_suffixes(), ".pyw")
+"""Ends of the names of files that Python can run or import from."""
 _NOTE = "metaeval: note: "
 _PATIENCE = 3.0  # seconds that a stopped command has to clear up
 
@@ -39,7 +44,7 @@ class Workspace:
         self.opened: tuple[object, Any] = (None, None)
         """The scores that were read last, and what they were read from: they too go with the visit."""
         self._folders = 0
-        self._kept: tuple[object, str] = (None, "")
+        self._last_sent: tuple[object, str] = (None, "")
         self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
     def close(self) -> None:
@@ -50,27 +55,9 @@ class Workspace:
         self._remove()
 
     def keep(self, files: Sequence[tuple[str, Callable[[], bytes]]], sending: object = None) -> str:
-        """Write files that were sent, and return what commands call them: a file, or the folder of several.
-
-        Parameters
-        ----------
-        files : sequence of (str, callable)
-            Name, and what returns the content.
-        sending : object, optional
-            What was written last is not written again under the same value, other than None.
-
-        Returns
-        -------
-        str
-            A path inside the folder.
-
-        Raises
-        ------
-        MetaevalError
-            If there are too many files, or two of the same name.
-        """
-        if sending is not None and sending == self._kept[0]:
-            return self._kept[1]
+        """Write files that were sent, and return what commands call them: a file, or the folder of several."""
+        if sending is not None and sending == self._last_sent[0]:
+            return self._last_sent[1]
         if len(files) > MOST_FILES:
             raise MetaevalError(f"there are {len(files)} files; up to {MOST_FILES} can be read at once")
         names = [clean_name(name) for name, _ in files]
@@ -80,14 +67,15 @@ class Workspace:
         if self.job is None or not self.job.running:
             for earlier in self.path.glob("sent-*"):
                 shutil.rmtree(earlier, ignore_errors=True)
-        folder = self._add_folder("sent")
+        folder = self.path / f"sent-{secrets.token_hex(8)}"  # which no name in a file that was sent can foresee
+        folder.mkdir()
         if len(files) > 1:  # always of the same name, because draws depend on what the scores are called
             folder = folder / SEVERAL
             folder.mkdir()
         for name, (_, read) in zip(names, files, strict=True):
             (folder / name).write_bytes(read())
         source = (folder if len(files) > 1 else folder / names[0]).relative_to(self.path).as_posix()
-        self._kept = (sending, source)
+        self._last_sent = (sending, source)
         return source
 
     def name_files(self, text: str) -> str:
@@ -96,25 +84,14 @@ class Workspace:
 
     def new_folder(self) -> Path:
         """Return an empty folder for the results of a command."""
-        return self._add_folder("results")
-
-    def _add_folder(self, kind: str) -> Path:
         self._folders += 1
-        folder = self.path / f"{kind}-{self._folders}"
+        folder = self.path / f"results-{self._folders}"
         folder.mkdir()
         return folder
 
 
 class Visits:
-    """The folders of all visitors, so that each goes, with what is running in it, when its visit is over.
-
-    Parameters
-    ----------
-    is_here : callable
-        Says of a visit, by its name, whether its page is open.
-    patience : float
-        Seconds that a visitor may be away, as when a connection breaks.
-    """
+    """The folders of all visitors, so that each goes, with what is running in it, when its visit is over."""
 
     def __init__(self, is_here: Callable[[str], bool], patience: float) -> None:
         self._is_here, self._patience = is_here, patience
@@ -150,24 +127,21 @@ class Visits:
 
 
 def clean_name(name: str) -> str:
-    """Return a file's name that is safe to write and no option of a command: its last part, the same where that will do.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
+    """Return a file's name that is safe to write, no option and no program: its last part, the same where that will do.
 
     Examples
     --------
     >>> clean_name("../../etc/scores (1).csv"), clean_name("--out"), clean_name(".."), clean_name("a<b>.csv")
     ('scores (1).csv', 'out', 'scores', 'a_b_.csv')
+    >>> clean_name("scores.py"), clean_name("scores.cpython-312-x86_64-linux-gnu.so"), clean_name("@scores.PY")
+    ('scores.txt', 'scores.cpython-312-x86_64-linux-gnu.txt', 'scores.txt')
     """
     last = name.replace("\\", "/").rpartition("/")[2]
-    kept = re.sub(r'[<>:"|?*]+', "_", "".join(letter if letter.isprintable() else "_" for letter in last))
-    stem, dot, suffix = kept.strip().lstrip("-. ").rstrip(". ").rpartition(".")
+    cleaned = re.sub(r'[<>:"|?*]+', "_", "".join(letter if letter.isprintable() else "_" for letter in last))
+    cleaned = cleaned.strip().lstrip("-.@ ").rstrip(". ")
+    if cleaned.lower().endswith(_CODE):
+        cleaned = f"{cleaned.rpartition('.')[0]}.txt"
+    stem, dot, suffix = cleaned.rpartition(".")
     if not dot or len(suffix) > 20:
         stem, dot, suffix = f"{stem}{dot}{suffix}", "", ""
     # File systems count bytes.
@@ -178,30 +152,29 @@ _LONGEST_NAME = 150
 
 
 class Job:
-    """A command of metaeval that runs in the background.
-
-    Parameters
-    ----------
-    words : sequence of str
-        What stands after ``metaeval``.
-    folder : Path
-        Where it runs.
-    """
+    """A command of metaeval that runs in the background; names in it may be labels of data and never lead to code."""
 
     def __init__(self, words: Sequence[str], folder: Path) -> None:
         self.words = list(words)
         self.began = time.monotonic()
         self._stopped = False
-        self._out, self._said = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115  (open as long as the job is asked about)
-        self._process = subprocess.Popen(  # noqa: S603  (a list of words, no shell)
+        self._out, self._messages = (tempfile.TemporaryFile() for _ in range(2))  # noqa: SIM115  (open as long as the job is asked about)
+        try:
+            self._process = self._start(folder)
+        except (OSError, ValueError) as error:  # a name from data is too long for a command, or holds a NUL
+            raise MetaevalError(f"the command cannot be started ({error}): rename what has an odd name") from None
+        weakref.finalize(self, _clear, self._process, self._out, self._messages)
+
+    def _start(self, folder: Path) -> subprocess.Popen[bytes]:
+        paths = os.pathsep.join(path for path in sys.path if path)
+        return subprocess.Popen(  # noqa: S603  (a list of words, no shell)
             [sys.executable, "-P", "-m", "metaeval", *self.words],  # -P: no module is taken from the folder it runs in
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=self._out,
-            stderr=self._said,
-            env={**os.environ, "COLUMNS": "120", "PYTHONPATH": os.pathsep.join(one for one in sys.path if one)},
+            stderr=self._messages,
+            env={**os.environ, LABELS_ONLY: "1", "COLUMNS": "120", "PYTHONPATH": paths},
         )
-        weakref.finalize(self, _clear, self._process, self._out, self._said)
 
     @property
     def running(self) -> bool:
@@ -234,16 +207,16 @@ class Job:
 
     def lines(self) -> list[str]:
         """Return what it has said on the way: progress, warnings, errors."""
-        return [line.removeprefix("metaeval: ") for line in self._read(self._said).splitlines() if line.strip()]
+        return [line.removeprefix("metaeval: ") for line in self._read(self._messages).splitlines() if line.strip()]
 
     def notes(self) -> list[str]:
         """Return what a reader of the results has to know."""
-        return [line.removeprefix(_NOTE) for line in self._read(self._said).splitlines() if line.startswith(_NOTE)]
+        return [line.removeprefix(_NOTE) for line in self._read(self._messages).splitlines() if line.startswith(_NOTE)]
 
     def problem(self) -> str:
         """Return in a sentence why it failed."""
-        said = self.lines()
-        return shorten(_SENT.sub("", said[-1])) if said else "the computation ended without a word"
+        messages = self.lines()
+        return shorten(_SENT.sub("", messages[-1])) if messages else "the computation ended without a word"
 
     @staticmethod
     def _read(file: IO[bytes]) -> str:

@@ -34,24 +34,7 @@ EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (only what 
 def launch(
     port: int | None = None, *, browser: bool = True, host: str = LOOPBACK, measures: Sequence[str] = ()
 ) -> None:
-    """Start the server and stay until it is stopped.
-
-    Parameters
-    ----------
-    port : int, optional
-        By default the first free one from 8501 on.
-    browser : bool, optional
-        Open the page in a browser.
-    host : str, optional
-        Address to listen on; the loopback address keeps it on this machine.
-    measures : sequence of str, optional
-        ``FILE.py:FUNCTION`` of measures to offer beside the registered ones.
-
-    Raises
-    ------
-    MetaevalError
-        If Streamlit is not installed, the port is taken, or a measure cannot be had.
-    """
+    """Start the server and stay until it is stopped."""
     if find_spec("streamlit") is None:
         raise MetaevalError('the playground needs Streamlit: pip install "metaeval[app]"')
     numeric = find_address(host)
@@ -60,14 +43,14 @@ def launch(
         from metaeval.app.measures import hand_over
         from metaeval.measures import measure
 
-        for one in measures:
-            measure(one)  # says now what is wrong with it
-        hand_over(_make_absolute(one) for one in measures)
+        for reference in measures:
+            measure(reference)  # says now what is wrong with it
+        hand_over(_make_absolute(reference) for reference in measures)
     os.environ.setdefault(LARGEST_FILE_OPTION, str(MOST_UNPACKED))
-    place = EVERY_ADDRESS.get(numeric, host)
-    address = f"http://{f'[{place}]' if ':' in place else place}:{port}"
+    visited = EVERY_ADDRESS.get(numeric, host)
+    address = f"http://{f'[{visited}]' if ':' in visited else visited}:{port}"
     print(f"metaeval: the playground is at {address} (Ctrl-C stops it)", flush=True)
-    ready = threading.Thread(target=_prepare, args=(place, port, address if browser else None), daemon=True)
+    ready = threading.Thread(target=_prepare, args=(visited, port, address if browser else None), daemon=True)
     ready.start()
     with open(os.devnull, "w", encoding="utf-8") as nowhere, contextlib.redirect_stdout(nowhere):
         _serve(numeric, host, port)  # Streamlit announces itself, which would be said twice
@@ -75,20 +58,6 @@ def launch(
 
 def find_address(host: str) -> str:
     """Return the number of an address to listen on.
-
-    Parameters
-    ----------
-    host : str
-        A name or a number, of IP version 4 or 6.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such address.
 
     Examples
     --------
@@ -99,45 +68,29 @@ def find_address(host: str) -> str:
     if not host.strip():
         raise MetaevalError("an address to listen on has letters or digits: name one with --host, such as 127.0.0.1")
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise MetaevalError(f"there is no address {host!r} to listen on: name another with --host") from None
     # Most names that have several, such as localhost, mean the one of version 4.
-    return str(min(found, key=lambda one: one[0] != socket.AF_INET)[4][0])
+    return str(min(addresses, key=lambda address: address[0] != socket.AF_INET)[4][0])
 
 
 def find_port(host: str, port: int | None) -> int:
-    """Return the port if it is free, or the first free one from 8501 on.
-
-    Parameters
-    ----------
-    host : str
-        As `find_address` returns it.
-    port : int or None
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    MetaevalError
-        If it is taken, none is free, or the address is none of this machine.
-    """
-    wanted = range(FIRST_PORT, FIRST_PORT + 100) if port is None else range(port, port + 1)
+    """Return the port if it is free, or the first free one from 8501 on."""
+    ports = range(FIRST_PORT, FIRST_PORT + 100) if port is None else range(port, port + 1)
     problem = ""
-    for one in wanted:
+    for candidate in ports:
         try:
             with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind((host, one))
+                probe.bind((host, candidate))
         except OSError as error:
             if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
                 raise MetaevalError(f"{host} is no address of this machine: name another with --host") from None
             problem = str(error.strerror)
             continue
-        return one
-    taken = f"port {port}" if port is not None else f"every port from {FIRST_PORT} to {wanted[-1]}"
+        return candidate
+    taken = f"port {port}" if port is not None else f"every port from {FIRST_PORT} to {ports[-1]}"
     raise MetaevalError(f"{taken} of {host} cannot be used ({problem}): name another with --port")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from metaeval.errors import MeasureError, format_option
 from metaeval.measures import Measure, measure, measures
 from metaeval.measures.base import Kind
-from metaeval.measures.isolation import StoppedError, use_time_limit
+from metaeval.measures.worker import StoppedError, use_time_limit
 
 VARIABLE = "METAEVAL_APP_MEASURES"
 """Environment variable by which the command hands over ``FILE.py:FUNCTION``, as a list: no page runs other code."""
@@ -26,62 +26,30 @@ _stopped: dict[str, str] = {}
 
 
 def hand_over(references: Iterable[str]) -> None:
-    """State which measures of the user's the pages are to offer.
-
-    Parameters
-    ----------
-    references : iterable of str
-        ``FILE.py:FUNCTION``, each with its full path.
-    """
+    """State which measures of the user's the pages are to offer."""
     os.environ[VARIABLE] = json.dumps(list(references))
 
 
 @cache
-def _own(named: str) -> tuple[Measure, ...]:
-    return tuple(measure(one) for one in json.loads(named or "[]"))
+def _load_users(named: str) -> tuple[Measure, ...]:
+    return tuple(measure(reference) for reference in json.loads(named or "[]"))
 
 
 def find_measures(kind: Kind) -> list[Measure]:
-    """Return the measures of a kind, the user's own first.
-
-    Parameters
-    ----------
-    kind : {"classification", "quantification"}
-
-    Returns
-    -------
-    list of Measure
-    """
-    own = [one for one in _own(os.environ.get(VARIABLE, "")) if one.kind == kind]
-    names = {str(one) for one in own}
-    return own + [one for one in measures() if one.kind == kind and str(one) not in names]
+    """Return the measures of a kind, the user's own first."""
+    users = [measure for measure in _load_users(os.environ.get(VARIABLE, "")) if measure.kind == kind]
+    names = {str(measure) for measure in users}
+    return users + [measure for measure in measures() if measure.kind == kind and str(measure) not in names]
 
 
-def evaluate(one: Measure, *arrays: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Score as `Measure.evaluate` does; a measure that takes too long, or ends its process, is not asked again.
-
-    Parameters
-    ----------
-    one : Measure
-    *arrays : array_like
-        As `Measure.evaluate` takes them.
-
-    Returns
-    -------
-    scores : ndarray of float64, shape (...)
-    undefined : ndarray of bool, shape (...)
-
-    Raises
-    ------
-    MeasureError
-        If the measure cannot be computed, or could not in time.
-    """
-    name = str(one)
+def evaluate(measure: Measure, *arrays: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Score as `Measure.evaluate` does; a measure that takes too long, or ends its process, is not asked again."""
+    name = str(measure)
     if name in _stopped:
         raise MeasureError(_stopped[name])
     try:
         with use_time_limit(TIME_LIMIT):
-            return one.evaluate(*arrays)
+            return measure.evaluate(*arrays)
     except StoppedError as error:
         why = str(error).replace(f" ({format_option('time_limit')})", "")  # which pages have no field for
         _stopped[name] = f"{why}. {name} is left out until the playground is started again"

@@ -15,35 +15,21 @@ from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
 
 
-def score_pair(one: Measure, *arrays: Any) -> dict[str, Any]:
-    """Score two candidates by a measure.
-
-    Parameters
-    ----------
-    one : Measure
-    *arrays : ndarray
-        As the measure takes them; the leading axis holds the two.
-
-    Returns
-    -------
-    dict
-        Keys measure, first, second, difference (by how much the first is better; NaN where there is no score), share (of the
-        range of the measure that this is; NaN where it has no bounds), undefined (for either), and error, where the measure
-        cannot be computed.
-    """
+def score_pair(measure: Measure, *arrays: Any) -> dict[str, Any]:
+    """Score two candidates by a measure."""
     nothing = dict.fromkeys(("first", "second", "difference", "share"), np.nan)
-    row = {"measure": one, **nothing, "undefined": False, "error": ""}
+    row = {"measure": measure, **nothing, "undefined": False, "error": ""}
     try:
-        scores, undefined = evaluate(one, *arrays)
+        scores, undefined = evaluate(measure, *arrays)
     except MetaevalError as error:
         return {**row, "error": str(error)}
     first, second = (float(score) for score in scores)
     with np.errstate(invalid="ignore"):
-        difference = float(one.sign * (np.float64(first) - second))
+        difference = float(measure.sign * (np.float64(first) - second))
     difference = 0.0 if abs(difference) <= TIE else difference
-    share = difference / (one.range[1] - one.range[0]) if np.isfinite(one.range).all() else np.nan
-    found = {"first": first, "second": second, "difference": difference, "share": share}
-    return {**row, **found, "undefined": bool(undefined.any())}
+    share = difference / (measure.range[1] - measure.range[0]) if np.isfinite(measure.range).all() else np.nan
+    values = {"first": first, "second": second, "difference": difference, "share": share}
+    return {**row, **values, "undefined": bool(undefined.any())}
 
 
 def sort_pairs(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -53,12 +39,12 @@ def sort_pairs(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     are last.
     """
 
-    def place(row: dict[str, Any]) -> float:
+    def rank(row: dict[str, Any]) -> float:
         if row["difference"] != row["difference"]:
             return np.inf
         return -float(np.sign(row["difference"])) * 1e-12 if row["share"] != row["share"] else -float(row["share"])
 
-    return sorted(rows, key=place)
+    return sorted(rows, key=rank)
 
 
 def format_share(share: float) -> str:
@@ -68,15 +54,6 @@ def format_share(share: float) -> str:
 
 def name_winner(difference: float, names: tuple[str, str]) -> str:
     """Return who is better: the first where the difference is above 0, a dash where there is none.
-
-    Parameters
-    ----------
-    difference : float
-    names : tuple of str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

@@ -52,20 +52,7 @@ def show_table(
     bold: Callable[[int], bool] | None = None,
     spare: Collection[int] = (),
 ) -> None:
-    """Show a table; whatever stands in it is text and never markup.
-
-    Parameters
-    ----------
-    head : sequence of str
-    rows : sequence of sequence of str
-    caption : str
-    text : int, optional
-        How many of the first columns hold words; the others are set flush right.
-    bold : callable, optional
-        Says of a row, by its position, whether it is to stand out.
-    spare : collection of int, optional
-        Columns that are left out in a narrow window, so that the others need not be moved to be seen.
-    """
+    """Show a table; whatever stands in it is text and never markup."""
     kinds = [("" if column < text else "n") + " s" * (column in spare) for column in range(len(head))]
     top = "".join(f'<th scope="col" class="{kind}">{escape(cell)}</th>' for kind, cell in zip(kinds, head, strict=True))
     body = "".join(
@@ -94,14 +81,6 @@ def escape(text: str) -> str:
 def plain(text: str) -> str:
     r"""Return text as Markdown that shows it: names from data make no link, picture or heading.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> print(plain("![a](http://b)"))
@@ -115,18 +94,7 @@ _MARKS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 @contextmanager
 def say_errors(name: Callable[[str], str] = str) -> Iterator[None]:
-    """Show what is wrong in a sentence, and leave out what depends on it.
-
-    Parameters
-    ----------
-    name : callable, optional
-        Replaces the places of files in a message by what the visitor calls them.
-
-    Raises
-    ------
-    Exception
-        What is a bug, under METAEVAL_DEBUG; otherwise that is said in a sentence too.
-    """
+    """Show what is wrong in a sentence, and leave out what depends on it."""
     try:
         yield
     except MetaevalError as error:
@@ -136,21 +104,12 @@ def say_errors(name: Callable[[str], str] = str) -> Iterator[None]:
     except Exception as error:
         if os.environ.get("METAEVAL_DEBUG"):
             raise
-        said = shorten(f"This is a bug of metaeval: {type(error).__name__}: {error}")
-        st.error(plain(f"{name(said)} (metaeval app under METAEVAL_DEBUG=1 shows where)"))
+        message = shorten(f"This is a bug of metaeval: {type(error).__name__}: {error}")
+        st.error(plain(f"{name(message)} (metaeval app under METAEVAL_DEBUG=1 shows where)"))
 
 
 def choose_preset(page: Page, key: str, fill: Callable[[dict[str, Any]], dict[str, str]]) -> None:
-    """Offer the examples of a page; choosing one fills the inputs. Without an address that says more, the first is there.
-
-    Parameters
-    ----------
-    page : {"closeness", "runs", "distributions"}
-    key : str
-        Of the choice.
-    fill : callable
-        Returns, for an example, what to write into which input.
-    """
+    """Offer the examples of a page; choosing one fills the inputs. Without an address that says more, the first is there."""
     presets = find_presets(page)
 
     def take() -> None:
@@ -165,18 +124,7 @@ def choose_preset(page: Page, key: str, fill: Callable[[dict[str, Any]], dict[st
 
 
 def find_preset(page: Page, fill: Callable[[dict[str, Any]], dict[str, str]]) -> dict[str, Any]:
-    """Return the example that the inputs show; nothing if they show none.
-
-    Parameters
-    ----------
-    page : {"closeness", "runs", "distributions"}
-    fill : callable
-        As `choose_preset` takes it.
-
-    Returns
-    -------
-    dict
-    """
+    """Return the example that the inputs show; nothing if they show none."""
     for preset in find_presets(page).values():
         if all(_squeeze(st.session_state.get(name)) == _squeeze(text) for name, text in fill(preset).items()):
             return preset
@@ -188,21 +136,7 @@ def _squeeze(text: Any) -> str:
 
 
 def link_numbers(key: str, numbers: Sequence[float], labels: Sequence[str], what: str, *, slider: bool) -> None:
-    """Show one field for each number of a line of text; changing either changes the other.
-
-    Parameters
-    ----------
-    key : str
-        Of the line of text.
-    numbers : sequence of float
-        What stands in the line.
-    labels : sequence of str
-        Of the fields.
-    what : str
-        What the numbers are, for those who hear the page.
-    slider : bool
-        Percent on a slider, or whole numbers in a field.
-    """
+    """Show one field for each number of a line of text; changing either changes the other."""
 
     def write() -> None:
         st.session_state[key] = format_numbers(

@@ -12,20 +12,6 @@ Page = Literal["closeness", "runs", "distributions"]
 
 @cache
 def find_presets(page: Page) -> dict[str, dict[str, Any]]:
-    """Return the examples of a page by name.
-
-    Parameters
-    ----------
-    page : {"closeness", "runs", "distributions"}
-
-    Returns
-    -------
-    dict of str to dict
-
-    Examples
-    --------
-    >>> len(find_presets("closeness")) > 3
-    True
-    """
+    """Return the examples of a page by name."""
     with (Path(__file__).parent / "presets.toml").open("rb") as file:
-        return {one["name"]: one for one in tomllib.load(file)[page]}
+        return {example["name"]: example for example in tomllib.load(file)[page]}

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import cite, compare, data, judges, measures, playground, scores
+from metaeval.cli import cite, compare, data, measures, playground, scores
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_note, print_problem
 from metaeval.cli.quick import COMPLETION, QUICK, import_later
@@ -46,7 +46,6 @@ measures.register(app)
 cite.register(app)
 scores.register(app)
 compare.register(app)
-judges.register(app)
 playground.register(app)
 app.add_typer(data.app, name="data")
 
@@ -90,20 +89,19 @@ def _obey_sigterm() -> Iterator[list[int]]:
 
 
 def _run() -> int:
-    from metaeval.errors import MetaevalError, MetaevalWarning, visible
+    from metaeval.errors import MetaevalError, MetaevalWarning
 
     if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv) or QUICK.intersection(sys.argv[1:2]):
         import_later("pandas")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
-    said: set[str] = set()
+    notes: set[str] = set()
 
     def note_once(message: object, *_: object, **__: object) -> None:
-        sentence = visible(str(message))
-        if sentence not in said:  # each of several steps may find the same
-            said.add(sentence)
-            print_note(sentence)
+        if str(message) not in notes:  # each of several steps may find the same
+            notes.add(str(message))
+            print_note(str(message))
 
     warnings.showwarning = note_once
     warnings.simplefilter("ignore")

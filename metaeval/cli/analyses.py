@@ -10,20 +10,12 @@ from dataclasses import dataclass, field
 class Analysis:
     """An analysis that is a command: its options and help come from the function's signature and docstring.
 
-    Parameters
-    ----------
-    function : str
-        ``"module:function"`` below metaeval. What its first parameter is annotated with says what the command takes:
-        scores, several of them, the discriminative power of scores, or measures.
-    examples : tuple of str
-        Command lines, without the program's name.
-    pool : str
-        The function of the results of several sources, if there is one.
-    switches : mapping of str to str
-        Flags with each of which another function is called in place of the first.
-    pairs : str
-        The option that names a file for what grows with the number of pairs of runs; the result's method
-        ``write_`` with its name writes it.
+    The function is ``"module:function"`` below metaeval; what its first parameter is annotated with says what the
+    command takes: scores, several of them, the discriminative power of scores, annotations, or measures. Examples are
+    command lines without the program's name. `pool` is the function of the results of several sources. With each of
+    the flags `switches`, another function is called in place of the first. `pairs` is the option that names a file for
+    what grows with the number of pairs of runs; the result's method ``write_`` with its name writes it. `remarks` are
+    a paragraph of the help that the docstring does not have.
     """
 
     function: str
@@ -31,6 +23,7 @@ class Analysis:
     pool: str = ""
     switches: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
+    remarks: str = ""
 
 
 ANALYSES = {
@@ -90,7 +83,17 @@ ANALYSES = {
             "coverage llmjudge -r Accuracy -r tau_a -r MI",
             "coverage llmjudge -r Accuracy -r tau_a -r MI -r kappa --sweep --out results/",
         ),
-        switches={"sweep": "analyses.coverage:coverage_sweep"},
+        switches={"sweep": "analyses.coverage_sweep:coverage_sweep"},
+    ),
+    "judges": Analysis(
+        "analyses.alternative_annotator_test:alternative_annotator_test",
+        (
+            "judges alttest-mtbench --agreement accuracy --epsilon 0.2",
+            "judges people.csv judges.csv --classes 1,2,3,4,5 --out results/",
+        ),
+        remarks="Tables have one column per annotator or judge besides a column item, or one row per label: item, "
+        'annotator, label. JSON is {"annotator": {"item": label}}. Data sets of this kind: alttest-summeval, '
+        "alttest-cebab-stars, …",
     ),
     "properties": Analysis(
         "analyses.properties:properties",

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from metaeval.cli.options import Command
+from metaeval.cli.command import Values, add_command
+from metaeval.cli.options import argument
+from metaeval.cli.output import print_text
+
+CITE = {"names": argument(list[str] | None, "Measures, analyses, tests, data sets; none: metaeval", default=None)}
 
 
 def register(app: typer.Typer) -> None:
     """Add this command to the command line."""
-    app.command("cite", cls=Command)(cite_names)
+    add_command(app, "cite", print_citations, CITE)
 
 
-def cite_names(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Measures, analyses, tests, data sets; none: metaeval")
-    ] = None,
-) -> None:
+def print_citations(values: Values) -> None:
     """Print what to cite for measures, analyses, tests and data sets, as BibTeX.
 
     \b
@@ -29,6 +27,5 @@ def cite_names(
     from metaeval.analyses.citation import cite
     from metaeval.cli.analyses import ANALYSES
 
-    functions = {command: one.function.rpartition(":")[2] for command, one in ANALYSES.items()}
-    functions["judges"] = "alternative_annotator_test"
-    print(cite(*(functions.get(name, name) for name in names or [])), end="")
+    functions = {command: analysis.function.rpartition(":")[2] for command, analysis in ANALYSES.items()}
+    print_text(cite(*(functions.get(name, name) for name in values.names or [])), end="", data=True)

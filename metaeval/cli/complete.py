@@ -12,17 +12,6 @@ Completer = Callable[[str], list[str]]
 def complete_choice(choices: Sequence[str]) -> Completer:
     """Return what completes one of several words.
 
-    Parameters
-    ----------
-    choices : sequence of str
-
-    Returns
-    -------
-    callable
-        Takes what was typed so far.
-
-    Examples
-    --------
     >>> complete_choice(["text", "csv", "json"])("c")
     ['csv']
     """
@@ -37,7 +26,7 @@ def complete_data_set(incomplete: str) -> list[str]:
     """Return the data sets whose names begin so."""
     from metaeval.datasets import datasets
 
-    return [one.name for one in datasets() if one.name.startswith(incomplete)]
+    return [dataset.name for dataset in datasets() if dataset.name.startswith(incomplete)]
 
 
 def complete_source(incomplete: str) -> list[str]:
@@ -49,10 +38,10 @@ def complete_measure(incomplete: str) -> list[str]:
     """Return the registered measures whose names begin so, whatever their case, and Python files."""
     from metaeval.measures import measures
 
-    names = [one.name for one in measures()]
-    found = [name for name in names if name.startswith(incomplete)]
-    found = found or [name for name in names if name.lower().startswith(incomplete.lower())]
-    return [*found, *(file for file in _list_files(incomplete) if file.endswith((".py", "/")))]
+    names = [measure.name for measure in measures()]
+    begun = [name for name in names if name.startswith(incomplete)]
+    begun = begun or [name for name in names if name.lower().startswith(incomplete.lower())]
+    return [*begun, *(file for file in _list_files(incomplete) if file.endswith((".py", "/")))]
 
 
 def _list_files(incomplete: str) -> list[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from metaeval.cli.command import Values, add_command
 from metaeval.cli.complete import complete_data_set
-from metaeval.cli.options import Command, Style
-from metaeval.cli.output import check_output, fit_table, print_problem, show, terminal_width, version_line
-from metaeval.show.terminal import Cells
+from metaeval.cli.options import argument, take
+from metaeval.cli.output import check_output, print_cells, print_problem, print_status, show, version_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,7 @@ def require_command(ctx: typer.Context) -> None:
         raise typer.Exit(2)
 
 
-@app.command("list", cls=Command)
-def list_data(style: Style = "text") -> None:
+def list_data(values: Values) -> None:
     """List the data sets: what each is, and whether its files have been downloaded.
 
     \b
@@ -39,13 +38,14 @@ def list_data(style: Style = "text") -> None:
     """
     from metaeval.datasets import cache_folder, datasets
 
+    style = values.style
     check_output(style, None)
     folder = cache_folder()
     caption = f"Data sets; files are looked for in {folder}."
     columns = ("data set", "files here", "kind", "what")
-    rows = [(one.name, _state(one, folder), one.kind, one.title) for one in datasets()]
+    rows = [(dataset.name, _state(dataset, folder), dataset.kind, dataset.title) for dataset in datasets()]
     if style == "text":
-        print(fit_table(Cells(columns, (True,) * 4, rows), caption, version_line(), terminal_width(sys.stdout)), end="")
+        print_cells(columns, rows, caption)
         return
     import pandas as pd
 
@@ -54,10 +54,7 @@ def list_data(style: Style = "text") -> None:
     show(Table(pd.DataFrame(rows, columns=[*columns]).set_index("data set"), caption, version_line()), style)
 
 
-@app.command("info", cls=Command)
-def info(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The data set", autocompletion=complete_data_set)],
-) -> None:
+def describe_data(values: Values) -> None:
     """Describe a data set: what it is, its licence and citation, and its files.
 
     \b
@@ -66,13 +63,10 @@ def info(
     """
     from metaeval.datasets import cache_folder, dataset
 
-    print("\n".join(_description(dataset(name), cache_folder())))
+    print("\n".join(_describe(dataset(values.name), cache_folder())))
 
 
-@app.command("fetch", cls=Command)
-def fetch_data(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Data sets", autocompletion=complete_data_set)],
-) -> None:
+def fetch_data(values: Values) -> None:
     """Download data sets into METAEVAL_DATA, or the cache folder; every file is checked by sha256.
 
     \b
@@ -84,21 +78,18 @@ def fetch_data(
 
     failed = 0
     with remember_unreachable_hosts():
-        for name in names:
+        for name in values.names:
             try:
                 files = fetch(name)
             except DatasetError as error:  # the other data sets may be somewhere else
                 failed = print_problem(str(error))
             else:
-                print(f"{name}: {format_count(len(files), 'file')} downloaded and checked", file=sys.stderr)
+                print_status(f"{name}: {format_count(len(files), 'file')} downloaded and checked")
     if failed:
         raise typer.Exit(failed)
 
 
-@app.command("path", cls=Command)
-def path(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The data set", autocompletion=complete_data_set)],
-) -> None:
+def print_paths(values: Values) -> None:
     """Print where the files of a data set are, one per line; missing ones are downloaded first.
 
     \b
@@ -107,7 +98,7 @@ def path(
     """
     from metaeval.datasets import fetch
 
-    for file in fetch(name).values():
+    for file in fetch(values.name).values():
         print(file)
 
 
@@ -117,11 +108,11 @@ def _state(data_set: Dataset, folder: Path) -> str:
         return "all" if (folder / data_set.runs).is_file() else "made here"
     if not data_set.files:
         return "by hand"
-    there = sum((folder / file.name).is_file() for file in data_set.files)
-    return "all" if there == len(data_set.files) else f"{there} of {len(data_set.files)}"
+    present = sum((folder / file.name).is_file() for file in data_set.files)
+    return "all" if present == len(data_set.files) else f"{present} of {len(data_set.files)}"
 
 
-def _description(data_set: Dataset, folder: Path) -> Iterator[str]:
+def _describe(data_set: Dataset, folder: Path) -> Iterator[str]:
     yield f"{data_set.name}: {data_set.title}"
     labelled = {
         "rows": data_set.rows,
@@ -141,3 +132,12 @@ def _description(data_set: Dataset, folder: Path) -> Iterator[str]:
     for file in data_set.files:
         mark = "here" if (folder / file.name).is_file() else "not here"
         yield f"    {file.name} ({mark})\n      {file.url}\n      sha256 {file.sha256}"
+
+
+_DATA_SET = argument(str, "The data set", metavar="NAME", complete=complete_data_set)
+_DATA_SETS = argument(list[str], "Data sets", metavar="NAME", complete=complete_data_set)
+
+add_command(app, "list", list_data, take("style"))
+add_command(app, "info", describe_data, {"name": _DATA_SET})
+add_command(app, "fetch", fetch_data, {"names": _DATA_SETS})
+add_command(app, "path", print_paths, {"name": _DATA_SET})

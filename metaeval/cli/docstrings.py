@@ -16,17 +16,7 @@ _PACKAGE = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Docstring:
-    """What a docstring says.
-
-    Parameters
-    ----------
-    question : str
-        The first line.
-    details : str
-        The paragraphs between it and the first section, separated by empty lines.
-    parameters : dict of str to str
-        What each parameter is, in one phrase without a full stop at the end.
-    """
+    """What a docstring says: its first line, the paragraphs before the first section, and a phrase on every parameter."""
 
     question: str
     details: str
@@ -36,16 +26,6 @@ class Docstring:
 def parse_docstring(function: Callable[..., Any]) -> Docstring:
     """Return what the docstring of a function says.
 
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    Docstring
-
-    Examples
-    --------
     >>> parse_docstring(parse_docstring).question
     'Return what the docstring of a function says.'
     """
@@ -53,7 +33,7 @@ def parse_docstring(function: Callable[..., Any]) -> Docstring:
     head, *sections = re.split(r"\n\n(?=[A-Z]\w+\n-{3,}\n)", text)
     question, _, details = head.partition("\n\n")
     parameters: dict[str, list[str]] = {}
-    body = next((one for one in sections if one.startswith("Parameters\n")), "")
+    body = next((section for section in sections if section.startswith("Parameters\n")), "")
     names: list[str] = []
     for line in body.splitlines()[2:]:
         if line[:1].strip():  # "first, second : str" at the margin begins a parameter; what is indented describes it
@@ -68,26 +48,15 @@ def parse_docstring(function: Callable[..., Any]) -> Docstring:
 
 
 def find_question(reference: str) -> str:
-    """Return the first line of a function's docstring from its source, without the seconds that importing it takes.
+    """Return the first line of a docstring from the source of "module:function", without the time of an import.
 
-    Parameters
-    ----------
-    reference : str
-        ``"module:function"`` below the package.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> find_question("cli.docstrings:parse_docstring")
     'Return what the docstring of a function says.'
     """
     module, _, name = reference.partition(":")
     source = (_PACKAGE / f"{module.replace('.', '/')}.py").read_text("utf-8")
-    found = re.search(rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', source, re.MULTILINE | re.DOTALL)
-    return "" if found is None else " ".join(_plain(found[1]).split())
+    match = re.search(rf'^def {name}\(.*?"""(.*?)(?:\n\n|""")', source, re.MULTILINE | re.DOTALL)
+    return "" if match is None else " ".join(_plain(match[1]).split())
 
 
 def _plain(text: str) -> str:

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import inspect
-import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from typer.core import TyperCommand, TyperGroup
 
 from metaeval.cli.analyses import ANALYSES, Analysis
+from metaeval.cli.command import Values, make_command
+from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
+from metaeval.cli.opening import open_annotations, open_references, open_sources
 from metaeval.cli.options import (
     DIRECTIONS,
     OPENING,
-    PAIRS,
-    Cluster,
-    Command,
-    MeasureArguments,
-    MeasureNames,
-    Out,
-    Resume,
-    Source,
-    Sources,
-    Style,
+    Options,
+    argument,
     format_name,
+    option,
     parse_columns,
-    parse_directions,
     spell,
+    switch,
+    take,
 )
-from metaeval.cli.output import check_output, show_results, working
+from metaeval.cli.output import check_output, print_status, show_results, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
 
 if TYPE_CHECKING:
@@ -55,6 +48,30 @@ GROUPS = {
 
 _POWER = "analyses.discriminative_power:discriminative_power"
 
+_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95}
+"""Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
+
+_LABELS = {
+    "people": argument(
+        str,
+        "The labels of people; or, without judges, the name of a data set",
+        metavar="PEOPLE",
+        complete=complete_source,
+    ),
+    "answers": argument(str | None, "The labels of judges", metavar="[JUDGES]", default=None),
+    **take("classes"),
+}
+_READING_LABELS = {
+    "missing": option(
+        str,
+        "What to do where a judge has no answer; drop-topic leaves out the item",
+        choices=("raise", "drop-topic", "drop-run"),
+        default="raise",
+    ),
+    **take("columns"),
+    "separator": option(str | None, "An item's topic is its name up to here: __ makes doc7 of doc7__fluency"),
+}
+
 
 class LazyGroup(TyperGroup):
     """The commands written by hand, and those made of analyses, which are imported when their command is used."""
@@ -66,13 +83,12 @@ class LazyGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by subject, with the whole question that each answers, which may need two lines."""
-        left = dict(self.commands)
-        groups = {title: [name for name in names if name in left] for title, names in GROUPS.items()}
-        grouped = {name for names in groups.values() for name in names}
-        groups["More"] = [name for name in left if name not in grouped]
-        width = max(map(len, left))
-        for title, names in groups.items():
-            rows = [(name.ljust(width), left[name].get_short_help_str(limit=1000)) for name in names]
+        grouped = {name for names in GROUPS.values() for name in names}
+        others = tuple(name for name in self.commands if name not in grouped)
+        width = max(map(len, self.commands))
+        for title, names in {**GROUPS, "More": others}.items():
+            commands = [self.commands[name] for name in names if name in self.commands]
+            rows = [((command.name or "").ljust(width), command.get_short_help_str(limit=1000)) for command in commands]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
@@ -86,52 +102,18 @@ class _LazyCommand(TyperCommand):
         self.analysis = analysis
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-        command = make_command(self.name or "", self.analysis)
+        command = generate_command(self.name or "", self.analysis)
         return command.make_context(info_name, args, parent, **extra)
 
 
-def make_command(name: str, analysis: Analysis) -> Any:
-    """Make the command of an analysis.
-
-    Parameters
-    ----------
-    name : str
-    analysis : Analysis
-
-    Returns
-    -------
-    click.Command
-    """
-    plan = _plan(name, analysis)
-
-    def run(context: typer.Context, **values: Any) -> None:
-        _run(plan, values, {name for name in values if _is_stated(context, name)})
-
-    declared = plan.declare()
-    run.__doc__ = _write_help(plan.main, analysis.examples)
-    run.__annotations__ = {"context": typer.Context, **{key: annotation for key, (annotation, _) in declared.items()}}
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
-            *(
-                inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
-                for key, (annotation, default) in declared.items()
-            ),
-        ]
-    )
-    app = typer.Typer(
-        add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
-    )
-    app.command(name, cls=Command)(run)
-    return typer.main.get_command(app)
-
-
-_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95}
-"""Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
+def generate_command(name: str, analysis: Analysis) -> Any:
+    """Make the command of an analysis."""
+    plan = Plan.of(name, analysis)
+    return make_command(plan.run, plan.declare(), _write_help(plan.main, analysis))
 
 
 @dataclass(frozen=True)
-class _Plan:
+class Plan:
     """What a command calls. `before` makes what `main` takes of scores; a switch calls another function in its place."""
 
     name: str
@@ -142,197 +124,153 @@ class _Plan:
     pool: Function | None
     pairs: str
 
+    @classmethod
+    def of(cls, name: str, analysis: Analysis) -> Plan:
+        """Import the functions of an analysis."""
+        main = _load(analysis.function)
+        takes = find_input(main)
+        before = _load(_POWER) if takes == "power" else None
+        switches = {flag: _load(function) for flag, function in analysis.switches.items()}
+        return cls(name, main, takes, before, switches, _load(analysis.pool) if analysis.pool else None, analysis.pairs)
+
     @property
     def several(self) -> bool:
+        """Whether the command takes several sources."""
         return self.takes == "several" or self.pool is not None
 
     def parameters(self) -> dict[tuple[str, ...], Parameter]:
         """Return the parameters of all functions; those that are spelled alike are one."""
-        found: dict[tuple[str, ...], Parameter] = {}
+        parameters: dict[tuple[str, ...], Parameter] = {}
         for function in (self.before, self.main, *self.switches.values(), self.pool):
-            for one in self._read(function) if function else ():
-                found.setdefault(one.spelling, one)
-        return found
+            for parameter in self._read(function) if function else ():
+                parameters.setdefault(parameter.spelling, parameter)
+        return parameters
 
     def _read(self, function: Function) -> list[Parameter]:
         """Return the parameters of a function, without those that only matter for the result that is not shown."""
-        return [one for one in read_parameters(function) if function is not self.before or one.name not in _UNSEEN]
+        return [
+            parameter
+            for parameter in read_parameters(function)
+            if function is not self.before or parameter.name not in _UNSEEN
+        ]
 
-    def declare(self) -> dict[str, tuple[Any, Any]]:
-        """Return annotation and default of everything that the command takes, in the order of its help."""
-        nothing = inspect.Parameter.empty
+    def declare(self) -> Options:
+        """Return the options of the command, in the order of its help."""
+        of_scores = self.takes in ("scores", "several", "power")
         parameters = self.parameters().values()
         if self.takes == "measures":
-            declared: dict[str, tuple[Any, Any]] = {"measures": (MeasureArguments, nothing)}
+            declared = take("measures")
+        elif self.takes == "annotations":
+            declared = dict(_LABELS)
         else:
-            declared = {"source": (Sources if self.several else Source, nothing)}
-        declared |= {one.name: one.declare() for one in parameters if not one.flags}
-        if self.takes != "measures":
-            declared["measure"] = (MeasureNames, None)
-        for one in parameters:
-            if one.flags:
-                declared[one.name] = one.declare()
-            if one.name == "n_jobs":
-                declared |= {"cluster": (Cluster, None), "resume": (Resume, None)}
-        for switch, function in self.switches.items():
-            question = parse_docstring(function).question
-            declared[switch] = (Annotated[bool, typer.Option(*spell(switch), help=question)], False)
-        if self.takes != "measures":
+            declared = {"source": take("sources")["sources"] if self.several else take("source")["source"]}
+        declared |= {parameter.name: parameter.declare() for parameter in parameters if not parameter.flags}
+        if of_scores:
+            declared |= take("measure")
+        for parameter in parameters:
+            if parameter.flags:
+                declared[parameter.name] = parameter.declare()
+            if parameter.name == "n_jobs":
+                declared |= take("cluster", "resume")
+        for name, function in self.switches.items():
+            declared[name] = switch(parse_docstring(function).question, spell(name)[0])
+        if of_scores:
             declared |= OPENING | DIRECTIONS
+        if self.takes == "annotations":
+            declared |= _READING_LABELS
         if self.pairs:
-            declared[self.pairs] = (PAIRS[self.pairs], None)
-        return declared | {"style": (Style, "text"), "out": (Out, None)}
+            declared |= take(self.pairs)
+        return declared | take("style", "out", "defuse_formulas")
 
-    def refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
-        """Refuse an option that stands on the command line although no function that is called takes it."""
-        from metaeval.errors import MetaevalError
-
-        used = {one.spelling for function in (self.before, *called) if function for one in self._read(function)}
-        for spelling, one in self.parameters().items():
-            if one.name in stated and spelling not in used:
-                raise MetaevalError(f"{spelling[0]} does nothing {when}")
-
-    def call(self, function: Function, subject: object, values: dict[str, Any]) -> Any:
+    def call(self, function: Function, subject: object, values: Values) -> Any:
         """Call a function with what the command line says of its parameters."""
         known = self.parameters()
-        arguments = {one.name: values[known[one.spelling].name] for one in self._read(function)}
+        arguments = {
+            parameter.name: getattr(values, known[parameter.spelling].name) for parameter in self._read(function)
+        }
         if function is self.before:
             arguments |= _UNSEEN
         # What is refused before work begins is refused before progress is shown, however long connecting takes.
         with (
-            _keep(values.get("resume")),
-            _spread(arguments, values.get("cluster")) as arguments,
+            _keep(getattr(values, "resume", None)),
+            _spread(arguments, getattr(values, "cluster", None)) as arguments,
             working(function.__name__.replace("_", " ")),
         ):
             return function(subject, **arguments)
 
+    def run(self, values: Values) -> None:
+        """Open what the command is about, call its functions, and show their results."""
+        check_output(values.style, values.out, getattr(values, self.pairs, None) if self.pairs else None)
+        self._convert(values)
+        flag = next((name for name in self.switches if getattr(values, name)), "")
+        function, name = (self.switches[flag], f"{self.name}-{flag}") if flag else (self.main, self.name)
+        if self.takes in ("measures", "annotations"):
+            subject = values.measures if self.takes == "measures" else _read_labels(values)
+            results = {name: self.call(function, subject, values)}
+        else:
+            sources = values.source if self.several else [values.source]
+            pool = self.pool if len(sources) > 1 else None
+            when = f"with {spell(flag)[0]}" if flag else "with a single source"
+            self._refuse_unused(values.stated, [function, pool], when)
+            reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
+            scores = open_sources(sources, values, reference_opens=reference_opens)
+            results = self._analyse(function, name, scores, values)
+        show_results(results, values.style, values.out)
 
-def _plan(name: str, analysis: Analysis) -> _Plan:
-    main = _load(analysis.function)
-    takes = find_input(main)
-    return _Plan(
-        name,
-        main,
-        takes,
-        _load(_POWER) if takes == "power" else None,
-        {switch: _load(function) for switch, function in analysis.switches.items()},
-        _load(analysis.pool) if analysis.pool else None,
-        analysis.pairs,
-    )
+    def _convert(self, values: Values) -> None:
+        """Make the arguments of functions of what was typed."""
+        for parameter in self.parameters().values():
+            value = getattr(values, parameter.name)
+            if parameter.convert is not None:
+                value = parameter.convert(value)
+            if parameter.opens == "files":
+                columns = parse_columns(values.columns)
+                value = open_references(value, values.missing, values.format, columns=columns, names=False)
+            setattr(values, parameter.name, value)
 
+    def _refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
+        """Refuse an option that stands on the command line although no function that is called takes it."""
+        from metaeval.errors import MetaevalError
 
-def _is_stated(context: typer.Context, name: str) -> bool:
-    """Say whether an option stands on the command line, and not only its default."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+        used = {
+            parameter.spelling for function in (self.before, *called) if function for parameter in self._read(function)
+        }
+        for spelling, parameter in self.parameters().items():
+            if parameter.name in stated and spelling not in used:
+                raise MetaevalError(f"{spelling[0]} does nothing {when}")
 
+    def _analyse(self, function: Function, name: str, scores: list[Scores], values: Values) -> dict[str, Any]:
+        """Return the results by the names of their files."""
+        from metaeval.errors import MetaevalError
 
-def _run(plan: _Plan, values: dict[str, Any], stated: set[str]) -> None:
-    """Open what the command is about, call its functions, and show their results."""
-    from metaeval.errors import MetaevalError
-
-    style, out = values["style"], values["out"]
-    pairs = values.get(plan.pairs)
-    check_output(style, out, pairs)
-    for one in plan.parameters().values():
-        if one.convert is not None:
-            values[one.name] = one.convert(values[one.name])
-        if one.opens:
-            names = one.opens == "files or names"
-            values[one.name] = open_named(values[one.name], values["missing"], values["format"], names=names)
-    switch = next((one for one in plan.switches if values[one]), "")
-    function, name = (plan.switches[switch], f"{plan.name}-{switch}") if switch else (plan.main, plan.name)
-    if plan.takes == "measures":
-        show_results({name: plan.call(function, values["measures"], values)}, style, out)
-        return
-    sources = values["source"] if plan.several else [values["source"]]
-    pool = plan.pool if len(sources) > 1 else None
-    plan.refuse_unused(stated, [function, pool], f"with {spell(switch)[0]}" if switch else "with a single source")
-    scores = _open(sources, values)
-    if plan.takes == "several":
-        show_results({name: plan.call(function, scores if len(scores) > 1 else scores[0], values)}, style, out)
-        return
-    if pairs is not None and len(sources) > 1:
-        raise MetaevalError(f"{spell(plan.pairs)[0]} is for a single source: a file for each needs a call for each")
-    # Whatever may go wrong comes before anything is shown.
-    results = [_analyse(plan, function, one, values) for one in scores]
-    if pairs is not None:
-        with working(f"writing {pairs}"):
-            getattr(results[0], f"write_{plan.pairs}")(pairs)
-        print(f"wrote {pairs}", file=sys.stderr)
-    named = {name: results[0]} if len(results) == 1 else {}
-    for number, (source, result) in enumerate(zip(sources, results, strict=True) if not named else (), start=1):
-        own = f"{name}-{format_name(getattr(result, 'collection', '') or source) or number}"
-        named[f"{own}-{number}" if own in named else own] = result
-    if pool is not None:
-        named[f"pooled-{name}"] = plan.call(pool, results, values)
-    show_results(named, style, out)
-
-
-def _analyse(plan: _Plan, function: Function, scores: Scores, values: dict[str, Any]) -> Any:
-    subject: Any = scores
-    if plan.before is not None:
-        subject = plan.call(plan.before, subject, values)
-    return plan.call(function, subject, values)
-
-
-def _open(sources: list[str], values: dict[str, Any]) -> list[Scores]:
-    """Open sources with the measures that were asked for, those that they are held against, and stated directions."""
-    from metaeval.data.scores import Scores, state_directions
-    from metaeval.datasets.open import open_scores
-    from metaeval.io.strict_json import parse_once
-    from metaeval.measures.resolve import resolve_measures
-
-    wanted = None
-    if values["measure"]:
-        held = values.get("reference", ())
-        held = held if isinstance(held, list | tuple) else [held]
-        named = [*values["measure"], *(one for one in held if isinstance(one, str))]
-        wanted = resolve_measures(dict.fromkeys(named), labels=())
-    opening = {name: values[name] for name in OPENING}
-    opening["columns"] = parse_columns(opening["columns"])
-    stated = parse_directions(*(values[name] for name in DIRECTIONS))
-    opened = []
-    with parse_once():
-        for source in sources:
-            with working(f"reading {source}"):
-                opened.append(open_scores(source, wanted, **opening))
-    # References of their own have a direction too, which the same options state.
-    said = values.get("reference")
-    references = [one for one in (said if isinstance(said, list) else [said]) if isinstance(one, Scores)]
-    turned = state_directions([*opened, *references], **stated, missing=opening["missing"])
-    if references:
-        held = turned[len(opened) :]
-        values["reference"] = held if isinstance(said, list) else held[0]
-    return turned[: len(opened)]
+        if self.takes == "several":
+            return {name: self.call(function, scores if len(scores) > 1 else scores[0], values)}
+        pairs = getattr(values, self.pairs) if self.pairs else None
+        if pairs is not None and len(scores) > 1:
+            raise MetaevalError(f"{spell(self.pairs)[0]} is for a single source: a file for each needs a call for each")
+        # Whatever may go wrong comes before anything is shown.
+        results = []
+        for subject in scores:
+            before = subject if self.before is None else self.call(self.before, subject, values)
+            results.append(self.call(function, before, values))
+        if pairs is not None:
+            with working(f"writing {pairs}"):
+                getattr(results[0], f"write_{self.pairs}")(pairs)
+            print_status(f"wrote {pairs}")
+        if len(results) == 1:
+            return {name: results[0]}
+        named: dict[str, Any] = {}
+        for number, (source, result) in enumerate(zip(values.source, results, strict=True), start=1):
+            file = f"{name}-{format_name(getattr(result, 'collection', '') or source) or number}"
+            named[f"{file}-{number}" if file in named else file] = result
+        if self.pool is not None:
+            named[f"pooled-{name}"] = self.call(self.pool, results, values)
+        return named
 
 
-def open_named(said: str | list[str] | None, missing: Any, format: str | None = None, *, names: bool = True) -> Any:
-    """Return the scores that an option names; a text that is no file may be the name of a measure."""
-    from metaeval.datasets.open import open_scores
-    from metaeval.errors import DataError
-    from metaeval.files import is_standard_input
-    from metaeval.io.detect import FormatError
-
-    def open_one(name: str) -> Scores:
-        try:
-            return open_scores(name, missing=missing)
-        except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
-            if format is None:
-                raise
-            return open_scores(name, missing=missing, format=format)
-
-    if not said:
-        return None
-    texts = [said] if isinstance(said, str) else said
-    there = [not names or is_standard_input(one) or os.path.exists(os.path.expanduser(one)) for one in texts]
-    if any(there) and not all(there):
-        lacking = texts[there.index(False)]
-        raise DataError(
-            f"there is no file {lacking}: several references are a file for each collection, in their order"
-        )
-    found = [open_one(one) for one in texts] if all(there) else texts
-    return found[0] if isinstance(said, str) else found
+def _read_labels(values: Values) -> Any:
+    with working("reading labels"):
+        return open_annotations(values)
 
 
 @contextmanager
@@ -356,11 +294,12 @@ def _keep(folder: Path | None) -> AbstractContextManager[None]:
     return resumable(folder)
 
 
-def _write_help(function: Function, examples: Iterable[str]) -> str:
-    said = parse_docstring(function)
-    shown = "\n".join(f"  metaeval {example}" for example in examples)
+def _write_help(function: Function, analysis: Analysis) -> str:
+    docstring = parse_docstring(function)
+    examples = "\n".join(f"  metaeval {example}" for example in analysis.examples)
     # \b keeps the lines of the next paragraph as they are.
-    return "\n\n".join(part for part in (said.question, said.details, f"\b\nExamples:\n{shown}") if part)
+    parts = (docstring.question, docstring.details, analysis.remarks, f"\b\nExamples:\n{examples}")
+    return "\n\n".join(part for part in parts if part)
 
 
 def _load(reference: str) -> Function:

@@ -7,18 +7,25 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from metaeval.cli.options import STYLES
-from metaeval.show.terminal import Cells, fit_cells, wrap_text
+from metaeval.show.cells import Cells
+from metaeval.show.terminal import fit_cells, wrap_text
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.data.scores import Scores
     from metaeval.show.table import Table
+
+SCORES = "scores"
+"""The folder inside a report's that holds the established measures' scores."""
+
+_PATIENCE = 2.0  # seconds after which a user wants to see that something happens
+_FIGURES = (".png", ".svg", ".pdf")
 
 
 def check_output(style: str, out: Path | None, rows: Path | None = None) -> None:
@@ -43,15 +50,12 @@ def check_report(out: Path, overwrite: bool) -> None:
     from metaeval.files import check_folder
 
     check_folder(out)
-    # Scores that an earlier call kept are what this one goes on with.
-    there = (
-        sorted(one.name for one in out.iterdir() if one.name != SCORES and not one.name.startswith("."))
-        if out.exists()
-        else []
-    )
-    if there and not overwrite:
+    # Scores that an earlier call stored are what this one goes on with.
+    names = sorted(path.name for path in out.iterdir()) if out.exists() else []
+    names = [name for name in names if name != SCORES and not name.startswith(".")]
+    if names and not overwrite:
         raise MetaevalError(
-            f"{out}: there is something already ({format_list(there, 3)}): name another folder, or --overwrite the "
+            f"{out}: there is something already ({format_list(names, 3)}): name another folder, or --overwrite the "
             f"report there; {out / SCORES} is kept, and so is what is no part of a report"
         )
 
@@ -70,10 +74,40 @@ def check_target(target: Path) -> None:
         raise MetaevalError(f"{target}: there is no folder {target.parent}")
 
 
-SCORES = "scores"
-"""The folder inside a report's that keeps the established measures' scores."""
+def print_text(text: str, *, end: str = "\n", data: bool = False) -> None:
+    """Print on stdout with control characters spelled out; data for another program are changed at a terminal only."""
+    from metaeval.errors import visible
 
-_PATIENCE = 2.0  # seconds after which a user wants to see that something happens
+    print(text if data and not sys.stdout.isatty() else visible(text), end=end)
+
+
+def print_status(sentence: str) -> None:
+    """Print on stderr with control characters spelled out: names come from files, and could steer a terminal."""
+    from metaeval.errors import visible
+
+    print(visible(sentence), file=sys.stderr)
+
+
+def print_problem(sentence: str, status: int = 2) -> int:
+    """Say on stderr what went wrong, and return the status with which to end."""
+    print_status(f"metaeval: {sentence}")
+    return status
+
+
+def print_note(sentence: str) -> None:
+    """Print a note on stderr, in lines that a terminal can hold."""
+    from metaeval.errors import visible
+
+    width = terminal_width(sys.stderr) or sys.maxsize
+    print("\n".join(wrap_text(f"metaeval: note: {visible(sentence)}", width)), file=sys.stderr)
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Print on stderr what a reader of results has to know, a line each, and each once."""
+    from metaeval.errors import shorten
+
+    for note in dict.fromkeys(notes):
+        print_note(shorten(note))
 
 
 def show(table: Table, style: str) -> None:
@@ -81,9 +115,9 @@ def show(table: Table, style: str) -> None:
     if style == "json":
         _print_json(table.to_dict())
         return
-    print(_render(table, style), end="")
+    print_text(_render(table, style), end="", data=style != "text")
     if style == "csv":
-        print(table.signature, file=sys.stderr)
+        print_status(str(table.signature))
 
 
 def _render(table: Table, style: str) -> str:
@@ -91,29 +125,24 @@ def _render(table: Table, style: str) -> str:
     width = terminal_width(sys.stdout)
     if style != "text" or width is None:
         return table.render(style)
-    head, left, rows = table.to_cells()
-    return fit_table(Cells(head, left, rows, table.frame.index.nlevels), table.caption, str(table.signature), width)
+    from metaeval.errors import one_line
+
+    return fit_table(table.list_cells().convert(one_line), table.caption, str(table.signature), width)
 
 
 def fit_table(cells: Cells, caption: str, signature: str, width: int | None) -> str:
-    """Return a table with its caption above and its signature below, no line of it longer than a terminal is wide.
-
-    Parameters
-    ----------
-    cells : Cells
-    caption, signature : str
-    width : int or None
-        None for a file, which is as wide as the table.
-
-    Returns
-    -------
-    str
-    """
+    """Return a table with caption and signature, no line longer than a terminal is wide; a file has no width."""
     from metaeval.errors import one_line
 
     width = width or sys.maxsize
     above, below = (wrap_text(one_line(text), width) for text in (caption, signature))
     return "\n".join([*above, "", fit_cells(cells, width), "", *below]) + "\n"
+
+
+def print_cells(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str) -> None:
+    """Print a table of texts, of which nothing was computed, as wide as the terminal."""
+    cells = Cells([(column,) for column in columns], (True,) * len(columns), [*rows])
+    print_text(fit_table(cells, caption, version_line(), terminal_width(sys.stdout)), end="")
 
 
 def terminal_width(stream: TextIO) -> int | None:
@@ -136,39 +165,20 @@ def _show_result(result: Result, style: str, out: Path | None) -> None:
         _print_json(result.to_dict())
     elif style == "csv":
         show(result.to_table(), style)
-        more = [one.replace("_", " ") for one in result.details()]
+        more = [detail.replace("_", " ") for detail in result.details()]
         if len(result.rows()) > len(result.to_table().frame):
             more.insert(0, "every row")
         if more and out is None:
             print_note(f"--out and --format json have more: {', '.join(more)}")
     else:
-        print(_render(result.to_table(), style), end="")
-        for table in result.detail_tables():
-            print(f"\n{_render(table, style)}", end="")
-
-
-def print_notes(notes: Iterable[str]) -> None:
-    """Print on stderr what a reader of results has to know, a line each, and each once."""
-    from metaeval.errors import shorten, visible
-
-    for note in dict.fromkeys(notes):
-        print_note(visible(shorten(note)))
-
-
-def print_note(sentence: str) -> None:
-    """Print a note on stderr, in lines that a terminal can hold."""
-    print(
-        "\n".join(wrap_text(f"metaeval: note: {sentence}", terminal_width(sys.stderr) or sys.maxsize)), file=sys.stderr
-    )
+        text = "\n".join(_render(table, style) for table in [result.to_table(), *result.detail_tables()])
+        print_text(text, end="", data=style != "text")
 
 
 def _print_json(content: dict[str, Any]) -> None:
     # Where stdout cannot hold every letter, JSON has escapes of its own; those of the stream would damage it.
     plain = not (sys.stdout.encoding or "").lower().startswith("utf")
-    print(json.dumps(content, ensure_ascii=plain, indent=1))
-
-
-_FIGURES = (".png", ".svg", ".pdf")
+    print_text(json.dumps(content, ensure_ascii=plain, indent=1), data=True)
 
 
 def write_results(results: dict[str, Result], out: Path) -> None:
@@ -176,7 +186,7 @@ def write_results(results: dict[str, Result], out: Path) -> None:
     from metaeval.files import write_atomically, write_together
     from metaeval.show.drawing import save_figure
 
-    with write_together(out, instead_of=[file for name in results for file in _find_former(out, name)]) as where:
+    with write_together(out, instead_of=[file for name in results for file in _list_former(out, name)]) as where:
         aside = Path(where)
         for name, result in results.items():
             result.write_tables(aside, name)
@@ -186,19 +196,21 @@ def write_results(results: dict[str, Result], out: Path) -> None:
                 save_figure(draw(), aside, f"{name}-{figure}", suffixes=_FIGURES)
         pages = {name for name in results if (aside / f"{name}.html").exists()}
     for name, result in results.items():
-        tables = ", ".join(
-            f"{name}{detail}.csv" for detail in ["", *(f"-{one.replace('_', '-')}" for one in result.details())]
-        )
+        tables = ", ".join(f"{name}.csv" for name in [name, *(_name_detail(name, key) for key in result.details())])
         page = ".html, " if name in pages else ""
-        more = "".join(f", {name}-{one}.png, .svg and .pdf" for one in result.more_figures())
-        print(f"wrote {tables}, {name}.md, .tex, {page}.json, .png, .svg and .pdf{more} into {out}", file=sys.stderr)
+        more = "".join(f", {name}-{figure}.png, .svg and .pdf" for figure in result.more_figures())
+        print_status(f"wrote {tables}, {name}.md, .tex, {page}.json, .png, .svg and .pdf{more} into {out}")
 
 
-def _find_former(out: Path, name: str) -> list[str]:
+def _name_detail(name: str, detail: str) -> str:
+    return f"{name}-{detail.replace('_', '-')}"
+
+
+def _list_former(out: Path, name: str) -> list[str]:
     """Return the files of details that a former result of this name has beside it."""
     try:
         details = json.loads((out / f"{name}.json").read_text(encoding="utf-8"))["details"]
-        return [f"{name}-{one.replace('_', '-')}.csv" for one in details if one.isidentifier()]
+        return [f"{_name_detail(name, detail)}.csv" for detail in details if detail.isidentifier()]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
 
@@ -216,7 +228,7 @@ def write_scores(scores: Scores, target: Path, to_format: str | None = None, *, 
         ScoreStore(target).add(scores)
     else:
         write(scores, target, format=to_format, defuse_formulas=defuse_formulas)
-    print(f"wrote {scores!r} to {target}", file=sys.stderr)
+    print_status(f"wrote {scores!r} to {target}")
 
 
 @contextmanager
@@ -236,7 +248,7 @@ def working(what: str) -> Iterator[None]:
         if done.wait(_PATIENCE):
             return
         if not sys.stderr.isatty():
-            print(f"metaeval: {what} …", file=sys.stderr)
+            print_status(f"metaeval: {what} …")
             return
         from rich.console import Console
         from rich.status import Status
@@ -267,7 +279,7 @@ class _Progress:
             print_note(what)
             return
         if what != self.what or done < self.done:
-            # The rate counts from here: what came before the first word may have been other work.
+            # The rate counts from here: what came before the first call may have been other work.
             self.began, self.first = time.monotonic(), done
         self.what, self.done, self.total = what, done, total
 
@@ -275,19 +287,11 @@ class _Progress:
         """Return how far the work has come, and an estimate of the time that is left; empty if nothing was heard."""
         if not self.total:
             return ""
-        said = f"{self.what}, {self.done:,} of {self.total:,}"
-        if self.done > self.first:
-            left = (time.monotonic() - self.began) / (self.done - self.first) * (self.total - self.done)
-            said += f", about {left:.0f} s left"
-        return said
-
-
-def print_problem(sentence: str, status: int = 2) -> int:
-    """Say on stderr what went wrong, and return the status with which to end."""
-    from metaeval.errors import visible
-
-    print(f"metaeval: {visible(sentence)}", file=sys.stderr)
-    return status
+        state = f"{self.what}, {self.done:,} of {self.total:,}"
+        if self.done == self.first:
+            return state
+        left = (time.monotonic() - self.began) / (self.done - self.first) * (self.total - self.done)
+        return f"{state}, about {left:.0f} s left"
 
 
 def version_line() -> str:

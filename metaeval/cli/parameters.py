@@ -24,23 +24,8 @@ _WIDE = 50  # characters of choices above which the text of the help lists them
 class Parameter:
     """One parameter of a function, and how its value comes from the command line.
 
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    flags : tuple of str
-        Empty for what is given by position.
-    annotation : object
-        The type that is read from the command line.
-    default : object
-        `inspect.Parameter.empty` where it must be given.
-    help : str
-    convert : callable, optional
-        Makes the argument of what was read.
-    opens : {"", "files", "files or names"}, optional
-        Whether what is read names scores, which are then opened, or may name a measure instead.
-    choices : tuple of str, optional
-        What it may be, if that is one of a few words.
+    It has no flags where it is given by position. `annotation` is the type that is read, of which `convert` makes the
+    argument; `opens` says that what is read names scores, which are then opened, or may name a measure instead.
     """
 
     name: str
@@ -64,22 +49,15 @@ class Parameter:
             shown["metavar"] = self.flags[0].lstrip("-").upper()
         if self.opens:
             shown["autocompletion"] = complete_source
-        said = typer.Option(*self.flags, help=self.help, **shown) if self.flags else typer.Argument(help=self.help)
-        return Annotated[self.annotation, said], self.default
+        if self.flags:
+            return Annotated[self.annotation, typer.Option(*self.flags, help=self.help, **shown)], self.default
+        return Annotated[self.annotation, typer.Argument(help=self.help)], self.default
 
 
 def find_input(function: Function) -> str:
-    """Return what the first parameter of an analysis is: "scores", "several" of them, their "power", or "measures".
-
-    Parameters
-    ----------
-    function : callable
-
-    Returns
-    -------
-    str
-    """
-    from metaeval.analyses.discriminative_power import DiscriminativePower
+    """Return what an analysis takes: "scores", "several" of them, their "power", "annotations", or "measures"."""
+    from metaeval.analyses.power_result import DiscriminativePower
+    from metaeval.data.annotations import Annotations
     from metaeval.data.scores import Scores
 
     name = next(iter(inspect.signature(function).parameters))
@@ -88,6 +66,8 @@ def find_input(function: Function) -> str:
         return "scores"
     if hint is DiscriminativePower:
         return "power"
+    if hint is Annotations:
+        return "annotations"
     if Scores in get_args(hint):
         return "several"
     if name == "measures":
@@ -96,33 +76,19 @@ def find_input(function: Function) -> str:
 
 
 def read_parameters(function: Function) -> Iterator[Parameter]:
-    """Yield the parameters of an analysis after its first one, as the command line takes them.
-
-    Parameters
-    ----------
-    function : callable
-
-    Yields
-    ------
-    Parameter
-
-    Raises
-    ------
-    TypeError
-        If one has a type that cannot be read from the command line.
-    """
-    hints, said = get_type_hints(function), parse_docstring(function).parameters
-    for one in list(inspect.signature(function).parameters.values())[1:]:
-        flags = spell(one.name) if one.kind is one.KEYWORD_ONLY else ()
-        annotation, convert, choices = _read_type(hints[one.name], flags)
-        text = said.get(one.name) or HELP.get(one.name, "")
+    """Yield the parameters of an analysis after its first one, as the command line takes them."""
+    hints, texts = get_type_hints(function), parse_docstring(function).parameters
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        flags = spell(parameter.name) if parameter.kind is parameter.KEYWORD_ONLY else ()
+        annotation, convert, choices = _read_type(hints[parameter.name], flags)
+        text = texts.get(parameter.name) or HELP.get(parameter.name, "")
         opens: Opens = ""
-        if _names_scores(hints[one.name]):
-            opens = "files or names" if str in get_args(hints[one.name]) else "files"
-        made = Parameter(one.name, flags, annotation, one.default, text, convert, opens, choices)
+        if _names_scores(hints[parameter.name]):
+            opens = "files or names" if str in get_args(hints[parameter.name]) else "files"
+        result = Parameter(parameter.name, flags, annotation, parameter.default, text, convert, opens, choices)
         if len(f"[{'|'.join(choices)}]") > _WIDE and not all(choice in text for choice in choices):
-            made = replace(made, help=". ".join(part for part in (_either(choices), text) if part))
-        yield made
+            result = replace(result, help=". ".join(part for part in (_either(choices), text) if part))
+        yield result
 
 
 def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None, tuple[str, ...]]:
@@ -133,7 +99,7 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
         # A text may also be the name of a measure; a single one stands for itself.
         several = list[str] if str in get_args(hint) else list[str] | None
         return several, _take_single if str in get_args(hint) else None, ()
-    inner = [one for one in get_args(hint) if one is not NoneType]
+    inner = [kind for kind in get_args(hint) if kind is not NoneType]
     if hint in (bool, int, float, str):
         return hint, None, ()
     if get_origin(hint) is Literal:
@@ -168,8 +134,10 @@ def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int)
     try:
         return None if text is None else [kind(number) for number in text.split(",")]
     except ValueError:
-        wanted = "whole numbers with commas, such as 10,25,50" if kind is int else "numbers with commas, such as 1,0.5"
-        raise MetaevalError(f"{flag} {text}: {wanted}") from None
+        expected = (
+            "whole numbers with commas, such as 10,25,50" if kind is int else "numbers with commas, such as 1,0.5"
+        )
+        raise MetaevalError(f"{flag} {text}: {expected}") from None
 
 
 def _either(choices: Sequence[str]) -> str:

@@ -16,13 +16,7 @@ QUICK = frozenset({"cite", "data", "measures"})
 
 
 def import_later(name: str) -> None:
-    """Put off the import of a package until something of it is used, which quick answers seldom do.
-
-    Parameters
-    ----------
-    name : str
-        A package of which other modules say no more than ``import name`` before something of it is used.
-    """
+    """Put off the import of a package of which other modules say no more than ``import name`` before they use it."""
     if name not in sys.modules:
         later = _Later(name)
         later.__spec__ = importlib.util.find_spec(name)

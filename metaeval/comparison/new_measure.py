@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement_inputs import list_for_each
-from metaeval.analyses.grades import (
-    LIMIT,
-    RULES,
-    THRESHOLD,
-    grade,
-    grade_power_results,
-    grade_reference_results,
-    group_results,
-    hold_power,
-    rate_consistency_results,
-)
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import QUESTIONS, Study, study_collection
-from metaeval.comparison.looks import LOOKS, MANY_RUNS, NOT_TRIED, QUICK_TEST, Looks, look_again, study_all
-from metaeval.comparison.report import Figures
-from metaeval.comparison.scoring import (
-    Say,
-    check_measure,
-    name_reference,
-    refuse_reference,
-    score_collection,
-    split_reference,
-    take_from_matrices,
+from metaeval.comparison.answer_figure import draw_answer
+from metaeval.comparison.marks import describe_rules, mark_measures
+from metaeval.comparison.repeats import (
+    CHANGES,
+    MANY_RUNS,
+    NOT_TRIED,
+    QUICK_TEST,
+    Repeats,
+    repeat_studies,
+    study_collections,
 )
+from metaeval.comparison.report import Figures, write_report
+from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.scoring import Say, ScoredSources, add_references, name_reference, open_sources, score_sources
+from metaeval.comparison.summary import summarise
+from metaeval.comparison.verdicts import find_verdicts, write_verdict
 from metaeval.data.policies import MissingPolicy, check_policy
-from metaeval.data.runs import ClassificationRuns, QuantificationRuns
-from metaeval.data.scores import Scores, state_directions
-from metaeval.datasets.open import open_data
+from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
+from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
-from metaeval.io.strict_json import parse_once
 from metaeval.measures.base import Measure
-from metaeval.measures.directions import Names, turn
-from metaeval.measures.established import established_measures
-from metaeval.measures.isolation import TIME_LIMIT, use_time_limit
+from metaeval.measures.directions import Names
 from metaeval.measures.properties import PropertyCheck
-from metaeval.measures.resolve import Wanted, resolve_measures
-from metaeval.show.signature import Signature, sign
+from metaeval.measures.resolve import MeasureLike
+from metaeval.measures.worker import TIME_LIMIT, use_time_limit
+from metaeval.show.signature import sign
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from metaeval.show.style import Size
 
-_ROBUST_RULE = f"As power, with pairs of runs tested by {QUICK_TEST}, which lets runs differ in spread."
-
-ROBUST = f"power by {QUICK_TEST}"
-"""The column of the summary that rests on the second test."""
-
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(ComparisonResults):
     """A newly proposed measure beside the established ones.
 
     Parameters
@@ -83,38 +68,9 @@ class Comparison:
     signature : Signature
     """
 
-    new: tuple[str, ...]
-    collections: tuple[Study, ...]
-    pooled: PooledDiscriminativePower | None
-    traits: dict[str, dict[str, PropertyCheck]]
-    notes: tuple[str, ...]
-    looks: Looks
-    signature: Signature
-
     def __repr__(self) -> str:
-        names = ", ".join(one.name for one in self.collections)
+        names = ", ".join(study.name for study in self.collections)
         return f"Comparison: {', '.join(self.new)} with {len(self.measures) - len(self.new)} measures on {names}"
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """All measures, the new ones first."""
-        return self.collections[0].scores.measures
-
-    @property
-    def reference(self) -> Measure | None:
-        """What the others are held against; None if nothing was named."""
-        held = self.collections[0].reference
-        return None if held is None else held.reference
-
-    @property
-    def thorough(self) -> bool:
-        """Whether other tests, other seeds and other choices of runs were tried."""
-        return NOT_TRIED not in self.looks.values()
-
-    @property
-    def threshold(self) -> float:
-        """From which mean τ on measures are put in one group: 0.8 for every kind."""
-        return THRESHOLD
 
     def verdict(self, measure: str | None = None) -> str:
         """Return in a paragraph what came out for a new measure, by the rules of `metaeval.comparison.verdicts`.
@@ -128,17 +84,8 @@ class Comparison:
         -------
         str
         """
-        from metaeval.comparison.verdicts import find_title, find_verdicts, write_verdict
-
         name = self.find_new(measure)
         return write_verdict(find_title(self.measures, name), find_verdicts(self, name))
-
-    def find_new(self, measure: str | None = None) -> str:
-        """Return the name of a new measure, the first by default; refuse any other."""
-        name = self.new[0] if measure is None else measure
-        if name not in self.new:
-            raise MetaevalError(f"{name!r} is no new measure of this comparison (there are {', '.join(self.new)})")
-        return name
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:
         """Return the numbers of every measure beside a new one, with intervals.
@@ -153,8 +100,6 @@ class Comparison:
         DataFrame, shape (measure, …)
             See `metaeval.comparison.summary.summarise`.
         """
-        from metaeval.comparison.summary import summarise
-
         return summarise(self, measure)
 
     def plot(self, measure: str | None = None, *, size: Size = None, signature: bool = True) -> Figure:
@@ -171,8 +116,6 @@ class Comparison:
         -------
         matplotlib.figure.Figure
         """
-        from metaeval.comparison.picture import draw_answer
-
         return draw_answer(self, measure, size=size, signature=signature)
 
     def to_frame(self) -> pd.DataFrame:
@@ -185,55 +128,11 @@ class Comparison:
             for power "cannot tell" where its interval does not carry the word). Held against a reference, power can
             be "contradicts the reference", and there is a column ``reference``.
         """
-        names = [str(one) for one in self.measures]
-        columns: dict[str, list[str]] = {
-            trait: [self.traits[name][trait].mark if trait in self.traits[name] else "–" for name in names]
-            for trait in self._trait_names()
-        }
-        splits = [one for study in self.collections for one in (study.consistency, study.small_consistency) if one]
-        similarities = [study.similarity for study in self.collections if study.similarity]
-        powers = [study.power for study in self.collections if study.power]
-        robust_powers = [study.robust_power for study in self.collections if study.robust_power]
-        columns["similarity"] = group_results(similarities, self.threshold)
-        columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
-        columns["power"] = grade_power_results(powers)
-        if robust_powers:
-            columns[ROBUST] = grade_power_results(robust_powers)
-        references = [study.reference for study in self.collections if study.reference]
-        robust_references = [study.robust_reference for study in self.collections if study.robust_reference]
-        for column, held in (("power", references), (ROBUST, robust_references)):
-            if held:
-                columns[column] = [*map(hold_power, columns[column], grade_reference_results(held))]
-        if references:
-            contradicted, decided = (
-                np.sum([getattr(one, name) for one in references], axis=0) for name in ("contradicted", "decided")
-            )
-            words = zip(grade_reference_results(references), contradicted, decided, strict=True)
-            columns["reference"] = [f"{word} ({k:,} of {n:,})" for word, k, n in words]
-        return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
+        return mark_measures(self)
 
     def rules(self) -> dict[str, str]:
         """Return, for every column of the summary, how its marks are reached."""
-        described = {name: check.property for found in self.traits.values() for name, check in found.items()}
-        shown = {
-            name: f"✓: {described[name].description}{f' ({described[name].source}.)' * bool(described[name].source)} In "
-            "brackets: how many cases were tried; ✗: in how many of them it is not so."
-            for name in self._trait_names()
-        }
-        numbers = {"threshold": self.threshold, "limit": 100 * LIMIT, "reference": self.reference}
-        rules = {name: rule.format(**numbers) for name, rule in RULES.items()}
-        held = "no reference" if self.reference is None else "power held against a reference"
-        return {
-            **shown,
-            "similarity": rules["similarity"],
-            "consistency": rules["consistency"],
-            "power": f"{rules['power']} {rules[held]}",
-            **({ROBUST: _ROBUST_RULE} if any(one.robust_power for one in self.collections) else {}),
-            **({} if self.reference is None else {"reference": rules["reference"]}),
-        }
-
-    def _trait_names(self) -> list[str]:
-        return list(dict.fromkeys(name for found in self.traits.values() for name in found))
+        return describe_rules(self)
 
     def write(self, folder: str | Path, *, figures: Figures = "page", p_values: bool = False) -> Path:
         """Write the report: ``index.html``, its tables and figures beside it, and ``report.json``.
@@ -253,17 +152,15 @@ class Comparison:
         Path
             Of ``index.html``.
         """
-        from metaeval.comparison.report import write_report
-
         return write_report(self, Path(folder), figures=figures, p_values=p_values)
 
 
 def compare(
-    measures: Wanted | Iterable[Wanted],
+    measures: MeasureLike | Iterable[MeasureLike],
     data: str | Scores | ClassificationRuns | QuantificationRuns | Iterable[object],
     *,
-    against: Iterable[Wanted] | None = None,
-    reference: Wanted | Scores | Sequence[Scores] | None = None,
+    against: Iterable[MeasureLike] | None = None,
+    reference: MeasureLike | Scores | Sequence[Scores] | None = None,
     missing: MissingPolicy = "raise",
     n_trials: int = 1000,
     n_permutations: int = 5000,
@@ -345,112 +242,94 @@ def compare(
     ['✗ (32 of 140)', '✓ (904)']
     """
     tell = say or (lambda _: None)
-    wanted = _listed(measures)
-    against = None if against is None else _listed(against)
-    sources = _listed(data)
-    if not wanted or not sources:
+    requested, sources = _list_given(measures), _list_given(data)
+    rivals = None if against is None else _list_given(against)
+    if not requested or not sources:
         raise MetaevalError("name at least one measure and at least one collection")
     check_policy(missing, MissingPolicy)
-    held = None if reference is None else list_for_each(reference, sources, "reference")
-    held_against = name_reference(held)
-    opened: list[Any] = []
-    with parse_once():
-        for one in sources:
-            tell(f"reading {one}")
-            opened.append(open_data(one))
-    kinds = {"scores" if isinstance(one, Scores) else one.kind for one in opened}
-    if len(kinds) > 1:
-        raise MetaevalError(f"the collections are of different kinds ({', '.join(sorted(kinds))}): compare them apart")
-    notes: list[str] = []
-    if kinds == {"scores"}:
-        given = [*wanted, *(against or ())]
-        new, scored = take_from_matrices(wanted, against, opened, held_against)
-        scored = [_take_own_directions(one, given) for one in scored]
-    else:
-        with use_time_limit(time_limit):
-            checked = []
-            for one in resolve_measures(wanted):
-                tell(f"checking {one}")
-                checked.append(check_measure(one, opened, time_limit))
-            new = [one.measure for one in checked]
-            notes = [note for one in checked for note in one.notes]
-            established = established_measures(opened[0].kind) if against is None else resolve_measures(against)
-            new_names = {str(one) for one in new}
-            refuse_reference([*new_names, *(() if against is None else map(str, established))], held_against)
-            rest = [one for one in established if str(one) not in {*new_names, held_against}]
-            scored = [score_collection(one, new, rest, store, tell) for one in opened]
-    references: list[Scores] = []
-    if held is not None:
-        pairs = [split_reference(*one, missing) for one in zip(scored, opened, held, strict=True)]
-        scored, references = [scores for scores, _ in pairs], [_take_own_directions(one, held) for _, one in pairs]
-    turned = state_directions([*scored, *references], higher_is_better, lower_is_better)
-    scored, references = turned[: len(scored)], turned[len(scored) :]
-    names = [str(one) for one in new]
-    many = not thorough and max(len(one.runs) for one in scored) > MANY_RUNS
+    given = None if reference is None else list_for_each(reference, sources, "reference")
+    opened = open_sources(sources, tell)
+    reference_name = name_reference(given, opened)
+    scored = score_sources(opened, requested, rivals, reference_name, store=store, time_limit=time_limit, say=tell)
+    scored = add_references(scored, opened, given, missing)
+    scored = scored.state_directions(higher_is_better, lower_is_better)
+    many = not thorough and max(len(scores.runs) for scores in scored.scores) > MANY_RUNS
     left_out = ("robust_power", "robust_reference", "sample_size") if many else ()
-    asks = [
-        partial(
-            study_collection,
-            one,
-            # A reference may lack some of the runs and topics.
-            runs=None if isinstance(data_set, Scores) else data_set.sel(runs=one.runs, topics=one.topics),
-            reference=references[number] if references else None,
-            n_trials=n_trials,
-            n_permutations=n_permutations,
-            alpha=alpha,
-            questions=[question for question in QUESTIONS if question not in left_out],
-            robust_test=QUICK_TEST,
-            distinct_runs=distinct_runs,
-            seed=seed,
-            n_jobs=1 if len(scored) > 1 else n_jobs,
-            say=tell,
-        )
-        for number, (data_set, one) in enumerate(zip(opened, scored, strict=True))
-    ]
-    studies = [_say_what_was_left_out(one, left_out) for one in study_all(asks, n_jobs)]
-    pooled = None
-    if len(studies) > 1:
-        tell("pooling")
-        pooled = pooled_discriminative_power([one.power for one in studies if one.power], seed=seed)
-    looks: Looks = dict.fromkeys(LOOKS, NOT_TRIED)
-    if thorough:
-        looks = look_again(studies, asks, seed, n_jobs)
+    options = {
+        "n_trials": n_trials,
+        "n_permutations": n_permutations,
+        "alpha": alpha,
+        "questions": [question for question in QUESTIONS if question not in left_out],
+        "distinct_runs": distinct_runs,
+        "seed": seed,
+        "n_jobs": 1 if len(sources) > 1 else n_jobs,
+        "say": tell,
+    }
+    asks = _prepare_studies(opened, scored, options)
+    first = [partial(ask, scores) for ask, scores in zip(asks, scored.scores, strict=True)]
+    studies = [_explain_gaps(study, left_out) for study in study_collections(first, n_jobs)]
+    pooled = _pool_power(studies, seed, tell)
+    repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
     tell("trying properties")
     with use_time_limit(time_limit):
-        tried = properties(scored[0].measures, n_random=100)
-    found: dict[str, dict[str, PropertyCheck]] = {str(one): {} for one in tried.measures}
-    for check in tried.checks:
-        found[str(check.measure)][check.property.name] = check
+        traits = _try_properties(scored.scores[0].measures)
     signature = sign(
-        "compare", scored, trials=n_trials, tests="randomised-tukey-hsd" + (not many) * f", {QUICK_TEST}", B=n_permutations,
-        alpha=alpha, seed=seed, **studies[0].diagnostics.settings, **_describe_references(held_against, references),
+        "compare", scored.scores, trials=n_trials, tests="randomised-tukey-hsd" + (not many) * f", {QUICK_TEST}",
+        B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings,
+        **_describe_references(reference_name, scored.references),
     )  # fmt: skip
-    return Comparison(tuple(names), tuple(studies), pooled, found, tuple(notes), looks, signature)
+    return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature)
 
 
-def _say_what_was_left_out(study: Study, questions: Sequence[str]) -> Study:
+def _prepare_studies(
+    sources: Sequence[Scores | Runs], scored: ScoredSources, options: Mapping[str, Any]
+) -> list[Callable[..., Study]]:
+    """Return for every collection what asks all questions of its scores."""
+    return [
+        partial(
+            study_collection,
+            # A reference may lack some of the runs and topics.
+            runs=None if isinstance(source, Scores) else source.sel(runs=scores.runs, topics=scores.topics),
+            reference=scored.references[number] if scored.references else None,
+            robust_test=QUICK_TEST,
+            **options,
+        )
+        for number, (source, scores) in enumerate(zip(sources, scored.scores, strict=True))
+    ]
+
+
+def _pool_power(studies: Sequence[Study], seed: int, tell: Say) -> PooledDiscriminativePower | None:
+    """Return discriminative power over all collections; None for a single one."""
+    if len(studies) < 2:
+        return None
+    tell("pooling")
+    return pooled_discriminative_power([study.power for study in studies if study.power], seed=seed)
+
+
+def _try_properties(measures: Sequence[Measure]) -> dict[str, dict[str, PropertyCheck]]:
+    """Return the formal properties of every measure by name."""
+    tried = properties(measures, n_random=100)
+    traits: dict[str, dict[str, PropertyCheck]] = {str(measure): {} for measure in tried.measures}
+    for check in tried.checks:
+        traits[str(check.measure)][check.property.name] = check
+    return traits
+
+
+def _explain_gaps(study: Study, questions: Sequence[str]) -> Study:
+    """Return a study that says why questions were left out."""
     why = f"not tried with more than {MANY_RUNS} runs; a thorough comparison tries it."
-    said = {"robust_power": f"Power by {QUICK_TEST}: {why}", "sample_size": f"Number of topics: {why}"}
-    return replace(study, skipped={**(study.skipped or {}), **{one: said[one] for one in questions if one in said}})
+    reasons = {"robust_power": f"Power by {QUICK_TEST}: {why}", "sample_size": f"Number of topics: {why}"}
+    skipped = {question: reasons[question] for question in questions if question in reasons}
+    return replace(study, skipped={**(study.skipped or {}), **skipped})
 
 
 def _describe_references(name: str | None, references: Sequence[Scores]) -> dict[str, str]:
     """Return what the signature says of the reference: its name, and checksums of its scores."""
-    sums = "; ".join(f"{one.collection or 'scores'}@{one.sha256[:12]}" for one in references)
+    sums = "; ".join(f"{scores.collection or 'scores'}@{scores.sha256[:12]}" for scores in references)
     return {} if name is None else {"reference": f"{name} of {sums}"}
 
 
-def _take_own_directions(scores: Scores, given: Iterable[Any]) -> Scores:
-    """Return scores whose measures have the directions of those that were handed over as measures without a formula."""
-    own = {
-        str(one): one.higher_is_better
-        for one in given
-        if isinstance(one, Measure) and one.formula is None and one.higher_is_better is not None
-    }
-    measures = tuple(turn(one, own[str(one)]) if str(one) in own else one for one in scores.measures)
-    return replace(scores, measures=measures)
-
-
-def _listed(given: Any) -> list[Any]:
+def _list_given(given: Any) -> list[Any]:
+    """Return what was given as a list, in which something single is alone."""
     single = isinstance(given, str | Path | Measure | Scores | ClassificationRuns | QuantificationRuns)
     return [given] if single or callable(given) else list(given)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from metaeval.analyses.result import Result
+from metaeval.comparison.answer_figure import draw_answer
+from metaeval.comparison.marks import mark_measures
+from metaeval.comparison.report_files import ReportFiles, name_results
+from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.sections import give_title, lay_out, list_measures
-from metaeval.comparison.shelf import Shelf, name_results
 from metaeval.comparison.summary import summarise
-from metaeval.comparison.verdicts import find_verdicts
+from metaeval.comparison.verdicts import find_verdicts, write_verdict
 from metaeval.errors import MetaevalError
 from metaeval.files import write_together
 from metaeval.show.table import to_records
 from metaeval.stats.parallel import run_tasks
-
-if TYPE_CHECKING:
-    from metaeval.comparison.new_measure import Comparison
 
 Figures = Literal["page", "all"]
 """Figures drawn in the page and as SVG, or as PDF and PNG for print too."""
@@ -26,42 +26,28 @@ _TASKS_A_PROCESS = 6
 """Fewer figures than this are drawn sooner than another process starts."""
 
 
-def write_report(comparison: Comparison, folder: Path, *, figures: Figures = "page", p_values: bool = False) -> Path:
-    """Write the report into a folder: whole, in the place of a former one, or not at all.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    folder : Path
-        Made if need be. What is in it and not of a former report stays.
-    figures : {"page", "all"}, optional
-        Draw figures in the page and as SVG, or every result as PDF and PNG too, which takes several times as long.
-    p_values : bool, optional
-        Write every p-value and every contradicting pair of runs too: files that grow with the number of pairs.
-
-    Returns
-    -------
-    Path
-        Of ``index.html``.
-    """
+def write_report(
+    comparison: ComparisonResults, folder: Path, *, figures: Figures = "page", p_values: bool = False
+) -> Path:
+    """Write the report into a folder: whole, in the place of a former one, or not at all."""
     if figures not in get_args(Figures):
         raise MetaevalError(f"there is no choice of figures {figures!r}: use {', '.join(get_args(Figures))}")
     with write_together(folder, instead_of=_find_former(folder)) as where:
         aside = Path(where)
-        shelf = Shelf(aside)
-        page = lay_out(comparison, shelf, p_values)
+        files = ReportFiles(aside)
+        page = lay_out(comparison, files, p_values)
         if figures == "all":
             _draw_all(comparison, aside)
             _draw_answers(comparison, aside)
-        files = sorted(str(path.relative_to(aside)) for path in aside.rglob("*/*") if path.is_file())
-        described = _describe(comparison, shelf, files)
+        names = sorted(str(path.relative_to(aside)) for path in aside.rglob("*/*") if path.is_file())
+        described = _describe(comparison, files, names)
         text = json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False)
         (aside / "report.json").write_bytes(text.encode())
         (aside / "index.html").write_bytes(page.render().encode())
     return folder / "index.html"
 
 
-def _draw_all(comparison: Comparison, aside: Path) -> None:
+def _draw_all(comparison: ComparisonResults, aside: Path) -> None:
     """Draw every result as PDF and PNG, on all processors: drawing takes longer than computing what is drawn."""
     import joblib
 
@@ -69,13 +55,13 @@ def _draw_all(comparison: Comparison, aside: Path) -> None:
     run_tasks(tasks, n_jobs=min(joblib.cpu_count(), len(tasks) // _TASKS_A_PROCESS) or 1)
 
 
-def _draw_answers(comparison: Comparison, aside: Path) -> None:
+def _draw_answers(comparison: ComparisonResults, aside: Path) -> None:
     """Draw what came out for each new measure."""
     from metaeval.show.drawing import save_figure
 
     for number, name in enumerate(comparison.new, start=1):
         file = "answer" if number == 1 else f"answer-{number}"
-        save_figure(comparison.plot(name), aside / "figures", file, (".png", ".svg", ".pdf"))
+        save_figure(draw_answer(comparison, name), aside / "figures", file, (".png", ".svg", ".pdf"))
 
 
 def _draw(result: Result, folder: Path, name: str) -> None:
@@ -95,7 +81,7 @@ def _find_former(folder: Path) -> set[str]:
     return {str(path.relative_to(inside)) for path in paths if inside in path.parents and path.is_file()}
 
 
-def _describe(comparison: Comparison, shelf: Shelf, files: list[str]) -> dict[str, Any]:
+def _describe(comparison: ComparisonResults, files: ReportFiles, names: list[str]) -> dict[str, Any]:
     """Return the whole comparison as plain data."""
     return {
         "title": give_title(comparison),
@@ -103,23 +89,26 @@ def _describe(comparison: Comparison, shelf: Shelf, files: list[str]) -> dict[st
         "signature": str(comparison.signature),
         "thorough": comparison.thorough,
         "reference": None if comparison.reference is None else str(comparison.reference),
-        "directions": {str(one): one.direction for one in list_measures(comparison)},
+        "directions": {str(measure): measure.direction for measure in list_measures(comparison)},
         "notes": list(comparison.notes),
         "diagnostics": [
-            {"notes": one.diagnostics.describe(), **one.diagnostics.to_dict()} for one in comparison.collections
+            {"notes": study.diagnostics.describe(), **study.diagnostics.to_dict()} for study in comparison.collections
         ],
         "verdicts": {
-            name: {"text": comparison.verdict(name), "findings": [one.verdict.to_dict() for one in findings]}
+            name: {
+                "text": write_verdict(find_title(comparison.measures, name), findings),
+                "findings": [finding.verdict.to_dict() for finding in findings],
+            }
             for name, findings in ((name, find_verdicts(comparison, name)) for name in comparison.new)
         },
         "summary": to_records(summarise(comparison)),
         "summaries": {name: to_records(summarise(comparison, name)) for name in comparison.new},
-        "marks": to_records(comparison.to_frame()),
+        "marks": to_records(mark_measures(comparison)),
         "traits": {
-            measure: {name: {"mark": trait.mark, "evidence": trait.evidence} for name, trait in found.items()}
-            for measure, found in comparison.traits.items()
+            measure: {name: {"mark": trait.mark, "evidence": trait.evidence} for name, trait in traits.items()}
+            for measure, traits in comparison.traits.items()
         },
-        "results": shelf.results,
-        "skipped": {one.name: one.skipped or {} for one in comparison.collections},
-        "files": files,
+        "results": files.results,
+        "skipped": {study.name: study.skipped or {} for study in comparison.collections},
+        "files": names,
     }

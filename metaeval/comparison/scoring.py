@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +15,33 @@ from metaeval.analyses.agreement_inputs import join_reference
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, state_directions
 from metaeval.data.store import ScoreStore
+from metaeval.datasets.open import open_source
 from metaeval.errors import MeasureError, MetaevalError, StoreError, format_list, format_option
+from metaeval.io.strict_json import parse_once
 from metaeval.measures.base import Measure
 from metaeval.measures.conformance import Conformance, conformance
+from metaeval.measures.directions import Names, turn
 from metaeval.measures.registry import is_shipped
-from metaeval.measures.resolve import Wanted, resolve_measures
+from metaeval.measures.resolve import MeasureLike, established_measures, resolve_measures
+from metaeval.measures.worker import use_time_limit
 
 Say = Callable[[str], None]
 
 
 def take_from_matrices(
-    wanted: Sequence[Wanted], against: Iterable[Wanted] | None, opened: Sequence[Scores], reference: str | None
+    requested: Sequence[MeasureLike],
+    against: Iterable[MeasureLike] | None,
+    opened: Sequence[Scores],
+    reference: str | None,
 ) -> tuple[list[Measure], list[Scores]]:
     """Take the new measures' scores, and those of what they are compared with, from score matrices."""
-    shared = [m for m in opened[0].measures if all(str(m) in map(str, one.measures) for one in opened)]
+    shared = [m for m in opened[0].measures if all(str(m) in map(str, data.measures) for data in opened)]
     shared = [m for m in shared if str(m) != reference]
-    known = {str(one): one for one in shared}
-    names = [str(one) for one in resolve_measures(wanted, labels=known)]
-    others = [str(one) for one in resolve_measures(known if against is None else against, labels=known)]
+    known = {str(measure): measure for measure in shared}
+    names = [str(measure) for measure in resolve_measures(requested, labels=known)]
+    others = [str(measure) for measure in resolve_measures(known if against is None else against, labels=known)]
     others = [name for name in others if name not in names]
     refuse_reference([*names, *others], reference)
     for name in (*names, *others):
@@ -44,24 +51,28 @@ def take_from_matrices(
             )
     if not others:
         raise MetaevalError(f"there is no measure to compare {', '.join(names)} with")
-    return [known[name] for name in names], [one.sel(measures=[*names, *others]) for one in opened]
+    return [known[name] for name in names], [data.sel(measures=[*names, *others]) for data in opened]
 
 
-def name_reference(reference: Sequence[Any] | None) -> str | None:
-    """Return the name of the reference, which is one measure, and the same for every collection."""
+def name_reference(reference: Sequence[Any] | None, opened: Sequence[Scores | Runs]) -> str | None:
+    """Return the name of the reference, which is one measure, and the same for every collection.
+
+    In score matrices it is one of their labels; only where runs are scored may a text name a function of a file.
+    """
     if reference is None:
         return None
     names = set()
-    for one in reference:
-        if not isinstance(one, Scores):
-            names |= {str(known) for known in resolve_measures([one], labels=())}
-        elif len(one.measures) != 1:
+    for measure, data in zip(reference, opened, strict=True):
+        if not isinstance(measure, Scores):
+            labels = [str(label) for label in data.measures] if isinstance(data, Scores) else None
+            names |= {str(known) for known in resolve_measures([measure], labels=labels)}
+        elif len(measure.measures) != 1:
             raise MetaevalError(
-                f"{format_option('reference')} holds {len(one.measures)} measures "
-                f"({format_list([str(m) for m in one.measures])}); it is one: choose it with .sel(measures=…)"
+                f"{format_option('reference')} holds {len(measure.measures)} measures "
+                f"({format_list([str(label) for label in measure.measures])}); it is one: choose it with .sel(measures=…)"
             )
         else:
-            names.add(str(one.measures[0]))
+            names.add(str(measure.measures[0]))
     if len(names) > 1:
         raise MetaevalError(f"the collections are held against different measures: {format_list(sorted(names))}")
     return names.pop()
@@ -76,22 +87,11 @@ def refuse_reference(names: Iterable[str], reference: str | None) -> None:
 def split_reference(
     scores: Scores, data: Scores | Runs, reference: Any, missing: MissingPolicy
 ) -> tuple[Scores, Scores]:
-    """Return scores of the measures, and of the reference they are held against, of the same runs and topics.
-
-    Parameters
-    ----------
-    scores : Scores
-        Of the measures that are compared.
-    data : Scores or runs
-        Where they are from: a reference that is named is a measure of the same matrix, or is scored on the same runs.
-    reference : name, Measure, or Scores of one measure
-    missing : str
-        As for `join_reference`.
-    """
+    """Return scores of the measures, and of the reference they are held against, of the same runs and topics."""
     if not isinstance(reference, Scores):
         return scores, data.sel(measures=reference) if isinstance(data, Scores) else score(data, [reference])
     joined, known = join_reference(scores, reference, missing)
-    return joined.sel(measures=[str(one) for one in scores.measures]), joined.sel(measures=str(known))
+    return joined.sel(measures=[str(measure) for measure in scores.measures]), joined.sel(measures=str(known))
 
 
 def check_measure(measure: Measure, opened: Sequence[Runs], time_limit: float) -> Conformance:
@@ -99,7 +99,7 @@ def check_measure(measure: Measure, opened: Sequence[Runs], time_limit: float) -
     if measure.kind != opened[0].kind:
         raise MeasureError(f"{measure} is a {measure.kind} measure, the data are {opened[0].kind} runs")
     checked = conformance(measure, n_classes=len(opened[0].classes))
-    cells = sum(len(one.runs) * len(one.topics) for one in opened)
+    cells = sum(len(data.runs) * len(data.topics) for data in opened)
     expected = checked.seconds * cells
     if expected > time_limit:
         raise MeasureError(
@@ -114,19 +114,19 @@ def score_collection(
     new: Sequence[Measure],
     rest: Sequence[Measure],
     store: str | Path | None,
-    tell: Say,
+    say: Say,
 ) -> Scores:
     """Score the new measures, and the established ones unless the store has them for these very data."""
-    names = ", ".join(str(one) for one in new)
-    tell(f"{runs.collection}: scoring {names}")
-    shipped = [one for one in rest if is_shipped(one)] if store is not None else []
-    fresh = score(runs, [*new, *(one for one in rest if one not in shipped)])
+    names = ", ".join(str(measure) for measure in new)
+    say(f"{runs.collection}: scoring {names}")
+    shipped = [measure for measure in rest if is_shipped(measure)] if store is not None else []
+    fresh = score(runs, [*new, *(measure for measure in rest if measure not in shipped)])
     if not shipped or store is None:
         return fresh
-    return fresh.add_measures(_kept(runs, shipped, ScoreStore(store), tell))
+    return fresh.add_measures(_load_established(runs, shipped, ScoreStore(store), say))
 
 
-def _kept(runs: Runs, rest: Sequence[Measure], store: ScoreStore, tell: Say) -> Scores:
+def _load_established(runs: Runs, rest: Sequence[Measure], store: ScoreStore, say: Say) -> Scores:
     """Return the established measures' scores; the store's name for them holds a checksum of the data."""
     arrays = (runs.counts,) if isinstance(runs, ClassificationRuns) else (runs.estimated, runs.gold)
     digest = hashlib.sha256(metaeval.__version__.encode())
@@ -135,13 +135,95 @@ def _kept(runs: Runs, rest: Sequence[Measure], store: ScoreStore, tell: Say) -> 
     for labels in (runs.runs, runs.topics, runs.classes):
         digest.update("\0".join((*labels, "")).encode())
     name = f"{runs.collection or 'runs'}@{digest.hexdigest()[:16]}"
-    there = [entry["name"] for entry in store.info(name)["measures"]] if name in store.collections() else []
-    lacking = [one for one in rest if str(one) not in there]
+    stored = [entry["name"] for entry in store.info(name)["measures"]] if name in store.collections() else []
+    lacking = [measure for measure in rest if str(measure) not in stored]
     if lacking:
-        tell(f"{runs.collection}: scoring {len(lacking)} established measures")
+        say(f"{runs.collection}: scoring {len(lacking)} established measures")
         try:
             store.add(score(runs, lacking), collection=name)
         except StoreError:
             store.add(score(runs, rest), collection=name, replace=True)
-    kept = store.load(name, [str(one) for one in rest])
-    return replace(kept, collection=runs.collection, provenance=runs.provenance)
+    loaded = store.load(name, [str(measure) for measure in rest])
+    return replace(loaded, collection=runs.collection, provenance=runs.provenance)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredSources:
+    """Scores of the new measures and the others by collection, those of a reference, and what authors may want to know."""
+
+    new: tuple[str, ...]
+    scores: list[Scores]
+    notes: tuple[str, ...] = ()
+    references: tuple[Scores, ...] = ()
+
+    def state_directions(self, higher_is_better: Names | bool, lower_is_better: Names) -> ScoredSources:
+        """Return the same with directions of measures that the user states."""
+        turned = state_directions([*self.scores, *self.references], higher_is_better, lower_is_better)
+        n = len(self.scores)
+        return replace(self, scores=turned[:n], references=tuple(turned[n:]))
+
+
+def open_sources(sources: Sequence[Any], say: Say) -> list[Any]:
+    """Open the data of a comparison, which are all of one kind: score matrices, or runs of one task."""
+    opened: list[Any] = []
+    with parse_once():
+        for source in sources:
+            say(f"reading {source}")
+            opened.append(open_source(source))
+    kinds = {"scores" if isinstance(data, Scores) else data.kind for data in opened}
+    if len(kinds) > 1:
+        raise MetaevalError(f"the collections are of different kinds ({', '.join(sorted(kinds))}): compare them apart")
+    return opened
+
+
+def score_sources(
+    opened: Sequence[Any],
+    requested: Sequence[MeasureLike],
+    rivals: Sequence[MeasureLike] | None,
+    reference: str | None,
+    *,
+    store: str | Path | None,
+    time_limit: float,
+    say: Say,
+) -> ScoredSources:
+    """Take scores from matrices, or compute them on runs, once the new measures have passed their checks."""
+    if isinstance(opened[0], Scores):
+        new, scored = take_from_matrices(requested, rivals, opened, reference)
+        given = [*requested, *(rivals or ())]
+        return ScoredSources(tuple(map(str, new)), [take_stated_directions(scores, given) for scores in scored])
+    with use_time_limit(time_limit):
+        checked = []
+        for measure in resolve_measures(requested):
+            say(f"checking {measure}")
+            checked.append(check_measure(measure, opened, time_limit))
+        new = [check.measure for check in checked]
+        names = [str(measure) for measure in new]
+        established = established_measures(opened[0].kind) if rivals is None else resolve_measures(rivals)
+        refuse_reference([*names, *(() if rivals is None else map(str, established))], reference)
+        rest = [measure for measure in established if str(measure) not in {*names, reference}]
+        scored = [score_collection(runs, new, rest, store, say) for runs in opened]
+    return ScoredSources(tuple(names), scored, tuple(note for check in checked for note in check.notes))
+
+
+def add_references(
+    scored: ScoredSources, opened: Sequence[Any], given: Sequence[Any] | None, missing: MissingPolicy
+) -> ScoredSources:
+    """Return scores of the runs and topics that the reference of each collection has too, with those of the reference."""
+    if given is None:
+        return scored
+    pairs = [split_reference(*parts, missing) for parts in zip(scored.scores, opened, given, strict=True)]
+    references = tuple(take_stated_directions(reference, given) for _, reference in pairs)
+    return replace(scored, scores=[scores for scores, _ in pairs], references=references)
+
+
+def take_stated_directions(scores: Scores, given: Iterable[Any]) -> Scores:
+    """Return scores whose measures have the directions of those that were handed over as measures without a formula."""
+    stated = {
+        str(measure): measure.higher_is_better
+        for measure in given
+        if isinstance(measure, Measure) and measure.formula is None and measure.higher_is_better is not None
+    }
+    measures = tuple(
+        turn(measure, stated[str(measure)]) if str(measure) in stated else measure for measure in scores.measures
+    )
+    return replace(scores, measures=measures)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from metaeval.analyses.baseline_preference import BaselinePreference
-from metaeval.analyses.discriminative_power import DiscriminativePower
 from metaeval.analyses.grades import CONTRADICTED
+from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.ranking_similarity import RankingSimilarity
 from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.result import Result
@@ -19,8 +17,7 @@ from metaeval.analyses.sample_size import SampleSize
 from metaeval.analyses.significance_contradictions import SignificanceContradictions
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.analyses.study import Study
-from metaeval.comparison.charts import Curve, Row, draw_curves, draw_rows, draw_scatter
-from metaeval.comparison.looks import NOT_TRIED
+from metaeval.comparison.marks import describe_rules, mark_measures
 from metaeval.comparison.page import (
     Block,
     Page,
@@ -31,15 +28,17 @@ from metaeval.comparison.page import (
     rules_block,
     table_block,
 )
-from metaeval.comparison.shelf import Shelf, name_file
+from metaeval.comparison.repeats import NOT_TRIED
+from metaeval.comparison.report_files import ReportFiles, name_file
+from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.summary import list_warnings, show_summary, summarise
-from metaeval.comparison.verdicts import RULES, Finding, find_title, find_verdicts, write_verdict
+from metaeval.comparison.verdicts import RULES, Finding, find_verdicts, write_verdict
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
-from metaeval.show.table import NOTHING, Table
-
-if TYPE_CHECKING:
-    from metaeval.comparison.new_measure import Comparison
+from metaeval.show.cells import NOTHING
+from metaeval.show.charts import highlight_lines
+from metaeval.show.screen import draw_chart, draw_legend
+from metaeval.show.table import Table
 
 LISTED = 200
 """Contradicting run pairs in the report, unless all of them are asked for."""
@@ -116,60 +115,48 @@ QUESTIONS = {
 """By key: the title of a section, its question, and when not to trust it."""
 
 
-def lay_out(comparison: Comparison, shelf: Shelf, p_values: bool = False) -> Page:
-    """Return the page of a comparison, and write the tables and charts that it links to.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    shelf : Shelf
-    p_values : bool, optional
-        Write every p-value and every contradicting pair of runs too.
-
-    Returns
-    -------
-    Page
-    """
+def lay_out(comparison: ComparisonResults, files: ReportFiles, p_values: bool = False) -> Page:
+    """Return the page of a comparison, and write the tables and charts that it links to."""
     lead = " and ".join(
-        f"{format_count(len(one.scores.runs), 'run')} × {format_count(len(one.scores.topics), 'topic')} ({one.name})"
-        for one in comparison.collections
+        f"{format_count(len(study.scores.runs), 'run')} × {format_count(len(study.scores.topics), 'topic')} ({study.name})"
+        for study in comparison.collections
     )
-    sections = [_give_verdict(comparison, shelf), _list_traits(comparison, shelf)]
-    sections += [_answer(comparison, key, shelf, p_values) for key in QUESTIONS]
+    sections = [_show_verdict(comparison, files), _list_traits(comparison, files)]
+    sections += [_show_question(comparison, key, files, p_values) for key in QUESTIONS]
     sections.append(_list_skipped(comparison))
-    shown = [one for one in sections if one.blocks or one.parts or one.text]
-    names = tuple(one.name for one in comparison.collections)
+    shown = [section for section in sections if section.blocks or section.parts or section.text]
+    names = tuple(study.name for study in comparison.collections)
     return Page(give_title(comparison), f"{lead}.", tuple(shown), names, str(comparison.signature))
 
 
-def give_title(comparison: Comparison) -> str:
+def give_title(comparison: ComparisonResults) -> str:
     """Return the title of a comparison's report."""
     titles = [find_title(comparison.measures, name) for name in comparison.new]
     return f"{', '.join(titles)} beside the established measures"
 
 
-def list_measures(comparison: Comparison) -> list[Measure]:
+def list_measures(comparison: ComparisonResults) -> list[Measure]:
     """Return all measures, and what they are held against."""
     return [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
 
 
-def _give_verdict(comparison: Comparison, shelf: Shelf) -> Section:
+def _show_verdict(comparison: ComparisonResults, files: ReportFiles) -> Section:
     """Return the answer: a paragraph for every new measure, what to mind, and the summary beside each in numbers."""
-    found = {name: find_verdicts(comparison, name) for name in comparison.new}
-    titles = {name: find_title(comparison.measures, name) for name in found}
-    text = tuple(write_verdict(titles[name], findings) for name, findings in found.items())
+    findings_by_measure = {name: find_verdicts(comparison, name) for name in comparison.new}
+    titles = {name: find_title(comparison.measures, name) for name in findings_by_measure}
+    text = tuple(write_verdict(titles[name], findings) for name, findings in findings_by_measure.items())
     blocks = (
         Block("notes", {"notes": list_warnings(comparison), "title": "To mind"}),
-        *(_summarise(comparison, name, shelf) for name in comparison.new),
-        _tell_what_was_tried(comparison, found, shelf),
-        _mark(comparison, shelf),
+        *(_show_summary(comparison, name, files) for name in comparison.new),
+        _list_repeats(comparison, findings_by_measure, files),
+        _show_marks(comparison, files),
         rules_block({_HEADINGS[key]: rule for key, rule in RULES.items()}, "By which rules the verdict is reached"),
         Block("notes", {"notes": _list_notes(comparison)}, folded="More about runs, directions and the measure"),
     )
     return Section("verdict", "Verdict", text, blocks)
 
 
-def _summarise(comparison: Comparison, name: str, shelf: Shelf) -> Block:
+def _show_summary(comparison: ComparisonResults, name: str, files: ReportFiles) -> Block:
     """Return every measure beside a new one, each column with a link to the section that it follows from."""
     links = dict.fromkeys((name for traits in comparison.traits.values() for name in traits), "traits")
     summary = show_summary(comparison, name)
@@ -178,7 +165,7 @@ def _summarise(comparison: Comparison, name: str, shelf: Shelf) -> Block:
         links |= {column: about} if about else {}
     number = comparison.new.index(name) + 1
     file = "summary" if number == 1 else f"summary-{number}"
-    return shelf.put_table(summary, file, frame=summarise(comparison, name), links=links, highlight=(name,))
+    return files.put_table(summary, file, frame=summarise(comparison, name), links=links, highlight=(name,))
 
 
 _EVIDENCE = {
@@ -204,47 +191,56 @@ _HEADINGS = {
 }
 
 
-def _tell_what_was_tried(comparison: Comparison, found: Mapping[str, Sequence[Finding]], shelf: Shelf) -> Block:
+def _list_repeats(
+    comparison: ComparisonResults, findings_by_measure: Mapping[str, Sequence[Finding]], files: ReportFiles
+) -> Block:
     """Return what became of each claim with another test, another seed, or other runs."""
     rows = [
-        {"claim": one.verdict.claim, "as it is": one.verdict.outcome, **dict(one.verdict.conditions)}
-        for findings in found.values()
-        for one in findings
-        if one.key != "formula"
+        {"claim": finding.verdict.claim, "as it is": finding.verdict.outcome, **dict(finding.verdict.conditions)}
+        for findings in findings_by_measure.values()
+        for finding in findings
+        if finding.key != "formula"
     ]
     frame = pd.DataFrame(rows).set_index("claim")
-    said = "Whether each claim stands with another test, another seed or other runs; what came out where it does not."
+    caption = (
+        "Whether each claim stands with another test, another seed or other runs; what came out where it does not."
+    )
     not_tried = [str(look) for look in frame.columns if (frame[look] == NOT_TRIED).all()]
     title = "Does it stand with another test, seed or choice of runs?"
     if not_tried:
-        said += f" Not tried: {', '.join(not_tried)} (metaeval compare --thorough tries them)."
+        caption += f" Not tried: {', '.join(not_tried)} (metaeval compare --thorough tries them)."
         tried = ", ".join(look for look in frame.columns[1:] if look not in not_tried)
         title += f" Tried: {tried}; the rest was not tried" if tried else " Not tried"
-    return shelf.put_table(Table(frame, said, comparison.signature), "looks", folded=title)
+    return files.put_table(Table(frame, caption, comparison.signature), "looks", folded=title)
 
 
-def _mark(comparison: Comparison, shelf: Shelf) -> Block:
+def _show_marks(comparison: ComparisonResults, files: ReportFiles) -> Block:
     def marks(frame: pd.DataFrame) -> pd.DataFrame:
         bands = {"good": "band high", "fair": "band middle", "poor": "band low", CONTRADICTED: "band low"}
         return frame.map(lambda mark: bands.get(mark.partition(" (")[0], ""))
 
-    said = " ".join(f"{name}: {rule}" for name, rule in comparison.rules().items() if name not in _formal(comparison))
-    table = Table(
-        comparison.to_frame(), f"Like Tables 4 and 7 of Sakai (ACL 2021). {said}", comparison.signature, marks=marks
+    rules = " ".join(
+        f"{name}: {rule}" for name, rule in describe_rules(comparison).items() if name not in _name_traits(comparison)
     )
-    return shelf.put_table(table, "marks", highlight=comparison.new, folded="The same as marks: good, fair, poor")
+    table = Table(
+        mark_measures(comparison),
+        f"Like Tables 4 and 7 of Sakai (ACL 2021). {rules}",
+        comparison.signature,
+        marks=marks,
+    )
+    return files.put_table(table, "marks", highlight=comparison.new, folded="The same as marks: good, fair, poor")
 
 
-def _formal(comparison: Comparison) -> set[str]:
-    return {name for found in comparison.traits.values() for name in found}
+def _name_traits(comparison: ComparisonResults) -> set[str]:
+    return {name for checks in comparison.traits.values() for name in checks}
 
 
-def _list_notes(comparison: Comparison) -> list[str]:
-    notes = [note for one in comparison.collections for note in one.diagnostics.describe()]
-    return [*comparison.notes, _tell_directions(comparison), *notes]
+def _list_notes(comparison: ComparisonResults) -> list[str]:
+    notes = [note for study in comparison.collections for note in study.diagnostics.describe()]
+    return [*comparison.notes, _describe_directions(comparison), *notes]
 
 
-def _tell_directions(comparison: Comparison) -> str:
+def _describe_directions(comparison: ComparisonResults) -> str:
     """Return in sentences of which measures higher or lower scores are better, and of which that is assumed."""
     words = {
         "higher": "Higher is better",
@@ -252,15 +248,15 @@ def _tell_directions(comparison: Comparison) -> str:
         "assumed: higher": "Assumed, because nobody stated it, that higher is better",
     }
     measures = list_measures(comparison)
-    named = {way: [str(one) for one in measures if one.direction == way] for way in words}
+    named = {way: [str(measure) for measure in measures if measure.direction == way] for way in words}
     return " ".join(f"{words[way]}: {', '.join(names)}." for way, names in named.items() if names)
 
 
-def _list_traits(comparison: Comparison, shelf: Shelf) -> Section:
+def _list_traits(comparison: ComparisonResults, files: ReportFiles) -> Section:
     rows = [
         (measure, name, trait.mark, trait.evidence)
-        for measure, found in comparison.traits.items()
-        for name, trait in found.items()
+        for measure, checks in comparison.traits.items()
+        for name, trait in checks.items()
         if trait.mark != NOTHING
     ]
     if not rows:
@@ -268,25 +264,25 @@ def _list_traits(comparison: Comparison, shelf: Shelf) -> Section:
     frame = pd.DataFrame(rows, columns=["measure", "property", "mark", "tried, or found"]).set_index("measure")
     caption = "Each property is tried on made-up data: how many cases, or the case that speaks against it."
     table = Table(frame, caption, comparison.signature)
-    block = shelf.put_table(table, "traits", highlight=comparison.new, folded="What was tried, and what was found")
-    rules = {name: rule for name, rule in comparison.rules().items() if name in _formal(comparison)}
+    block = files.put_table(table, "traits", highlight=comparison.new, folded="What was tried, and what was found")
+    rules = {name: rule for name, rule in describe_rules(comparison).items() if name in _name_traits(comparison)}
     return Section(
         "traits", "What kind of measure", (caption,), (block, rules_block(rules, "What the properties mean"))
     )
 
 
-def _answer(comparison: Comparison, key: str, shelf: Shelf, p_values: bool) -> Section:
+def _show_question(comparison: ComparisonResults, key: str, files: ReportFiles, p_values: bool) -> Section:
     title, question, doubts = QUESTIONS[key]
     parts = []
     for number, study in enumerate(comparison.collections, start=1):
-        blocks = tuple(_list_blocks(comparison, number, key, shelf, p_values))
+        blocks = tuple(_list_blocks(comparison, number, key, files, p_values))
         if blocks:
             parts.append(Section(f"{key}-{number}", study.name, (), blocks, collection=number))
     pooled: tuple[Block, ...] = ()
     if key == "power" and comparison.pooled is not None:
         table, by = comparison.pooled.to_table(), comparison.pooled.by_collection()
         frame, details = comparison.pooled.to_frame(), {"by_collection": by}
-        pooled = (shelf.put_table(table, "pooled-power", frame=frame, details=details, highlight=comparison.new),)
+        pooled = (files.put_table(table, "pooled-power", frame=frame, details=details, highlight=comparison.new),)
     if not parts:
         return Section(key, title)
     return Section(key, title, (question,), pooled, tuple(parts), doubts)
@@ -299,7 +295,9 @@ _TOGETHER = {
 }
 
 
-def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_values: bool) -> list[Block]:
+def _list_blocks(
+    comparison: ComparisonResults, number: int, key: str, files: ReportFiles, p_values: bool
+) -> list[Block]:
     """Return what a section shows of one collection, and write it."""
     study = comparison.collections[number - 1]
     blocks: list[Block] = []
@@ -310,29 +308,29 @@ def _list_blocks(comparison: Comparison, number: int, key: str, shelf: Shelf, p_
             continue
         name = name_file(comparison, number, question)
         if isinstance(result, RankingSimilarity):
-            blocks.append(_show_similarity(result, study.name, name, shelf))
+            blocks.append(_show_similarity(result, study.name, name, files))
             continue
         if isinstance(result, DiscriminativePower) and question == "power":
-            charts.append(_show_curves(result, comparison.new, name, shelf))
+            charts.append(_show_curves(result, comparison.new, name, files))
         details = _choose_details(result, p_values)
         frame = _choose_rows(result)
         if isinstance(result, SampleSize):
-            blocks += _show_sizes(result, study.name, name, shelf, comparison.new)
-            links = shelf.write_table(result.to_table(), name, frame=frame, details=details)
+            blocks += _show_sizes(result, study.name, name, files, comparison.new)
+            links = files.write_table(result.to_table(), name, frame=frame, details=details)
             blocks[-1] = blocks[-1].link(*links) if blocks else Block("notes", {"notes": ()})
             continue
-        block = shelf.put_table(result.to_table(), name, frame=frame, details=details, highlight=comparison.new)
+        block = files.put_table(result.to_table(), name, frame=frame, details=details, highlight=comparison.new)
         if p_values and isinstance(result, DiscriminativePower):
-            block = block.link(("CSV: p values", shelf.write_parts(result.frames(), f"{name}-p-values")))
+            block = block.link(("CSV: p values", files.write_parts(result.frames(), f"{name}-p-values")))
         blocks.append(block)
         if isinstance(result, SplitHalfConsistency) and question == "consistency":
-            charts.append(_show_splits(result, study.name, name, shelf))
+            charts.append(_show_splits(result, study.name, name, files))
         elif isinstance(result, SignificanceContradictions):
-            blocks += _show_run_pairs(result, f"{name}-run-pairs", shelf, p_values, comparison.new)
+            blocks += _show_run_pairs(result, f"{name}-run-pairs", files, p_values, comparison.new)
         elif isinstance(result, ReferencePairs) and question == "reference":
-            blocks += _show_letters(study, name, shelf, comparison.new)
+            blocks += _show_letters(study, name, files, comparison.new)
         elif isinstance(result, BaselinePreference):
-            blocks += _show_deltas(result, study.name, name, shelf, comparison.new)
+            blocks += _show_deltas(result, study.name, name, files, comparison.new)
     return blocks + charts
 
 
@@ -348,136 +346,110 @@ def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
     if isinstance(result, DiscriminativePower):
         return {"differences": result.compare_power()}
     if isinstance(result, SplitHalfConsistency):
-        found = result.details() if p_values else {"comparisons": result.comparisons()}
-        return found if len(result.measures) > 1 else {}
+        details = result.details() if p_values else {"comparisons": result.comparisons()}
+        return details if len(result.measures) > 1 else {}
     if isinstance(result, BaselinePreference):
         return result.details() if p_values else {"quadrants": result.quadrants()}
     return {}
 
 
-def _show_similarity(found: RankingSimilarity, collection: str, name: str, shelf: Shelf) -> Block:
-    names = [one.title for one in found.measures]
-    square = pd.DataFrame(found.tau, index=names, columns=names)
-    tips = {
-        (i, j): f"{names[i]} and {names[j]}\nτ = {found.tau[i, j]:.3f}\n"
-        f"{found.confidence:.0%} interval over topics: {found.low[i, j]:.3f} to {found.high[i, j]:.3f}"
-        for i, j in np.ndindex(found.tau.shape)
-        if i != j
-    }
-    caption = f"{found.symbol} between the rankings by every two measures, {collection}. {found.no_interval}".strip()
-    block = heatmap_block(square, caption, str(found.signature), tips)
-    return block.link(*shelf.write_table(found.to_table(), name, frame=found.to_frame(), details=found.details()))
+def _show_similarity(result: RankingSimilarity, collection: str, name: str, files: ReportFiles) -> Block:
+    (chart,) = result.charts()
+    caption = f"{result.symbol} between the rankings by every two measures, {collection}. {result.no_interval}".strip()
+    block = heatmap_block(replace(chart, label=caption), str(result.signature))
+    return block.link(*files.write_table(result.to_table(), name, frame=result.to_frame(), details=result.details()))
 
 
-def _show_curves(power: DiscriminativePower, new: Sequence[str], name: str, shelf: Shelf) -> Block:
+def _show_curves(power: DiscriminativePower, new: Sequence[str], name: str, files: ReportFiles) -> Block:
     block = curves_block(power, new)
-    return shelf.put_charts(block, {name: block.content["svg"]}, power.signature)
+    return files.put_charts(block, {name: block.content["svg"]}, power.signature)
 
 
-def _show_splits(found: SplitHalfConsistency, collection: str, name: str, shelf: Shelf) -> Block:
-    ends = np.quantile(found.tau, [0.025, 0.25, 0.75, 0.975], axis=0)
-    rows = [
-        Row(
-            str(found.measures[m]), found.measures[m].title, float(found.means[m]),
-            (float(ends[0, m]), float(ends[3, m])), (float(ends[1, m]), float(ends[2, m])),
-        )
-        for m in np.argsort(-found.means, kind="stable")
-    ]  # fmt: skip
-    a, b = found.sizes
-    said = ", ".join(f"{row.title} {row.centre:.3f}" for row in rows)
-    svg = draw_rows(rows, f"τ between rankings on {a} and {b} other topics", title=f"Mean τ over splits: {said}.")
+def _show_splits(result: SplitHalfConsistency, collection: str, name: str, files: ReportFiles) -> Block:
+    (chart,) = result.charts()
+    svg = draw_chart(chart, 560)
     caption = f"τ over splits of {collection}: the mean, the middle half and the middle 95 % of splits."
-    return shelf.put_charts(figure_block([svg], caption, str(found.signature)), {name: svg}, found.signature)
+    return files.put_charts(figure_block([svg], caption, str(result.signature)), {name: svg}, result.signature)
 
 
-def _show_sizes(found: SampleSize, collection: str, name: str, shelf: Shelf, new: Sequence[str]) -> list[Block]:
-    sizes = np.array(found.sizes, dtype=float)
-    charts: dict[str, str] = {}
-    for kind, values, x_label, y_label in (
-        ("consistency", found.tau, "topics in either set", "mean τ between two sets"),
-        ("power", found.power, "topics", "share of significant run pairs"),
-    ):
-        curves = [
-            Curve(str(one), one.title, sizes, values[:, m], str(one) in new) for m, one in enumerate(found.measures)
-        ]
-        known = [size for size, row in zip(found.sizes, values, strict=True) if not np.isnan(row).all()]
-        title = f"{y_label} against the number of topics, by measure; the numbers are in tables/{name}.csv"
-        svg = draw_curves(curves, x_label, y_label, log=True, ticks=known, title=title)
-        charts |= {f"{name}-{kind}": svg} if svg else {}
-    if not charts:
+def _show_sizes(result: SampleSize, collection: str, name: str, files: ReportFiles, new: Sequence[str]) -> list[Block]:
+    charts = [highlight_lines(chart, new) for chart in result.charts()]
+    svgs = {
+        f"{name}-{kind}": draw_chart(
+            replace(chart, description=f"{chart.y_label} against the number of topics, by measure")
+        )
+        for kind, chart in zip(("consistency", "power"), charts, strict=True)
+    }
+    svgs = {file: svg for file, svg in svgs.items() if svg}
+    if not svgs:
         return []
     caption = f"Consistency and discriminative power against the number of topics of {collection}."
-    names = [str(one) for one in found.measures]
-    block = figure_block(list(charts.values()), caption, str(found.signature), names)
-    return [shelf.put_charts(block, charts, found.signature)]
+    block = figure_block(list(svgs.values()), caption, str(result.signature), draw_legend(charts[0]))
+    return [files.put_charts(block, svgs, result.signature)]
 
 
 def _show_run_pairs(
-    found: SignificanceContradictions, name: str, shelf: Shelf, p_values: bool, new: Sequence[str]
+    result: SignificanceContradictions, name: str, files: ReportFiles, p_values: bool, new: Sequence[str]
 ) -> list[Block]:
     """Show the first contradicting run pairs; a file beside the page has more of them, all of them only if asked for."""
-    rows = found.run_pairs(None if p_values else LISTED)
+    rows = result.run_pairs(None if p_values else LISTED)
     if not len(rows):
         return []
-    total = int(found.to_frame()["contradictions"].sum())
+    total = int(result.to_frame()["contradictions"].sum())
     caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
     some = "" if len(rows) == total else f" The first {len(rows):,} of {total:,}."
-    table = Table(rows.set_index("measure_1"), caption + some, found.signature)
-    links = shelf.write_table(table, name)
+    table = Table(rows.set_index("measure_1"), caption + some, result.signature)
+    links = files.write_table(table, name)
     if len(rows) > _SHOWN:
         caption = f"{caption} The first {_SHOWN} of {total:,}."
         table = replace(table, frame=table.frame.head(_SHOWN), caption=caption)
     return [table_block(table, highlight=new, folded=f"Which run pairs ({total:,})").link(*links)]
 
 
-def _show_letters(study: Study, name: str, shelf: Shelf, new: Sequence[str]) -> list[Block]:
+def _show_letters(study: Study, name: str, files: ReportFiles, new: Sequence[str]) -> list[Block]:
     """Show which runs the reference, and each new measure, separate: those without a common letter."""
-    held = []
+    leaderboards = []
     if study.reference_power is not None:
-        held.append((study.reference_power.ranks(), study.reference_power.measures[0]))
+        leaderboards.append((study.reference_power.ranks(), study.reference_power.measures[0]))
     if study.power is not None:
         ranks = study.power.ranks()
-        held += [(ranks, one) for one in study.power.measures if str(one) in new]
+        leaderboards += [(ranks, measure) for measure in study.power.measures if str(measure) in new]
     blocks = []
-    for number, (ranks, measure) in enumerate(held, start=1):
+    for number, (ranks, measure) in enumerate(leaderboards, start=1):
         table = ranks.leaderboard(measure)
         if len(table.frame) > _RUNS:
             caption = f"{table.caption} The first {_RUNS} of {len(table.frame):,} runs."
             table = replace(table, frame=table.frame.head(_RUNS), caption=caption)
-        blocks.append(shelf.put_table(table, f"{name}-letters-{number}", folded=f"Letters of runs by {measure.title}"))
+        blocks.append(files.put_table(table, f"{name}-letters-{number}", folded=f"Letters of runs by {measure.title}"))
     return blocks
 
 
 def _show_deltas(
-    found: BaselinePreference, collection: str, name: str, shelf: Shelf, new: Sequence[str]
+    result: BaselinePreference, collection: str, name: str, files: ReportFiles, new: Sequence[str]
 ) -> list[Block]:
     """Draw the deltas of new measures against those of others."""
-    names = [str(one) for one in found.measures]
-    pairs = [
-        (names.index(other), names.index(one)) for one in names if one in new for other in names if other not in new
-    ]
-    charts: dict[str, str] = {}
-    for i, j in pairs[:_PANELS]:
-        first, second = found.measures[i].title, found.measures[j].title
-        x, y = found.deltas[:, i], found.deltas[:, j]
-        title = f"Score deltas of {second} against those of {first}, one point per topic"
-        charts[f"{name}-{len(charts) + 1}"] = draw_scatter(x, y, f"Δ {first}", f"Δ {second}", title=title)
+    names = [str(measure) for measure in result.measures]
+    pairs = [(other, name) for name in names if name in new for other in names if other not in new]
+    charts = {
+        f"{name}-{number}": draw_chart(result.compare_deltas(first, second), 242)
+        for number, (first, second) in enumerate(pairs[:_PANELS], start=1)
+    }
     if not charts:
         return []
     some = f" The first {_PANELS} of {len(pairs)} pairs of measures." if len(pairs) > _PANELS else ""
     caption = (
-        f"Scores of {found.first} less those of {found.second} on every topic of {collection}, by two measures each. In "
+        f"Scores of {result.first} less those of {result.second} on every topic of {collection}, by two measures each. In "
         f"the numbered corners the two measures prefer different runs.{some}"
     )
     return [
-        shelf.put_charts(figure_block(list(charts.values()), caption, str(found.signature)), charts, found.signature)
+        files.put_charts(figure_block(list(charts.values()), caption, str(result.signature)), charts, result.signature)
     ]
 
 
-def _list_skipped(comparison: Comparison) -> Section:
-    found: dict[str, list[str]] = {}
-    for one in comparison.collections:
-        for sentence in (one.skipped or {}).values():
-            found.setdefault(sentence, []).append(one.name)
-    lines = tuple(f"{', '.join(names)}: {sentence}" for sentence, names in found.items())
+def _list_skipped(comparison: ComparisonResults) -> Section:
+    collections: dict[str, list[str]] = {}
+    for study in comparison.collections:
+        for sentence in (study.skipped or {}).values():
+            collections.setdefault(sentence, []).append(study.name)
+    lines = tuple(f"{', '.join(names)}: {sentence}" for sentence, names in collections.items())
     return Section("skipped", "What does not apply, or was not tried", lines)

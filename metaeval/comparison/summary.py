@@ -2,129 +2,103 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.grades import group_results
-from metaeval.comparison.verdicts import add_intervals, compare_pooled, count_contradictions, find_title
+from metaeval.analyses.study import Study
+from metaeval.comparison.marks import mark_measures
+from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.verdicts import add_intervals, compare_pooled, count_contradictions
 from metaeval.errors import format_count, format_list
-from metaeval.show.table import NOTHING, Table, format_cell
-
-if TYPE_CHECKING:
-    from metaeval.comparison.new_measure import Comparison
+from metaeval.show.cells import NOTHING, format_cell
+from metaeval.show.table import Table
 
 
-def summarise(comparison: Comparison, measure: str | None = None) -> pd.DataFrame:
-    """Return what the analyses say of every measure beside a new one, in numbers with intervals.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    measure : str, optional
-        One of the new ones; the first by default.
-
-    Returns
-    -------
-    DataFrame, shape (measure, …)
-        Columns: group; tau, tau_low, tau_high (with the new measure, averaged over collections); consistency (mean τ over
-        all splits), more_consistent and less_consistent (tests in which a measure significantly is, than the new one);
-        significant, pairs, and difference with difference_low, difference_high (of the shares of significant pairs, the
-        measure's less the new one's); significant_TEST by the second test; contradictions (with the new measure);
-        contradicted and decided (pairs that a reference finds significant too). Columns are missing where nothing was asked.
-
-    Raises
-    ------
-    MetaevalError
-        If it is none of the new measures.
-    """
-    studies, names = comparison.collections, [str(one) for one in comparison.measures]
+def summarise(comparison: ComparisonResults, measure: str | None = None) -> pd.DataFrame:
+    """Return what the analyses say of every measure beside a new one, in numbers with intervals."""
+    names = [str(measure) for measure in comparison.measures]
     new = names.index(comparison.find_new(measure))
-    columns: dict[str, object] = {}
-    similarities = [one.similarity for one in studies if one.similarity is not None]
-    if similarities:
-        columns["group"] = group_results(similarities)
-        squares = [[getattr(one, what)[new] for one in similarities] for what in ("tau", "low", "high")]
-        ends = [add_intervals(*([one[m] for one in found] for found in squares)) for m in range(len(names))]
-        tau = np.mean(squares[0], axis=0)
-        own = np.arange(len(names)) == new
-        for name, values in (
-            ("tau", tau),
-            ("tau_low", [low for low, _ in ends]),
-            ("tau_high", [high for _, high in ends]),
-        ):
-            columns[name] = np.where(own, np.nan, values)
-    splits = [split for one in studies for split in (one.consistency, one.small_consistency) if split is not None]
-    if splits:
-        columns["consistency"] = np.mean([one.means for one in splits], axis=0)
-        clear = [one.significant[new] * np.sign(one.means - one.means[new]) for one in splits]
-        columns["more_consistent"] = np.sum([one > 0 for one in clear], axis=0)
-        columns["less_consistent"] = np.sum([one < 0 for one in clear], axis=0)
-    powers = [one.power for one in studies if one.power is not None]
-    if powers:
-        columns["significant"] = np.sum([one.significant.sum(axis=1) for one in powers], axis=0)
-        columns["pairs"] = sum(one.p_values.shape[1] for one in powers)
-        difference, low, high = compare_pooled(powers, new)
-        columns |= {"difference": -difference, "difference_low": -high, "difference_high": -low}
-    robust = [one.robust_power for one in studies if one.robust_power is not None]
-    if robust:
-        columns[f"significant_{robust[0].test}"] = np.sum([one.significant.sum(axis=1) for one in robust], axis=0)
-    if any(one.contradictions is not None for one in studies):
-        counts = count_contradictions(studies, names[new])
-        columns["contradictions"] = [counts.get(name, 0) for name in names]
-    references = [one.reference for one in studies if one.reference is not None]
-    if references:
-        for what in ("contradicted", "decided"):
-            columns[what] = np.sum([getattr(one, what) for one in references], axis=0)
+    columns = {
+        **_summarise_similarity(comparison, new),
+        **_summarise_consistency(comparison, new),
+        **_summarise_power(comparison, new),
+        **_summarise_contradictions(comparison, new),
+    }
     return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
 
 
-def show_summary(comparison: Comparison, measure: str | None = None) -> Table:
-    """Return the summary as it is read: a number and its interval in one cell, and the properties of formulas.
+def _summarise_similarity(comparison: ComparisonResults, new: int) -> dict[str, object]:
+    """Return the group of every measure, and its mean τ with the new one, in an interval."""
+    similarities = comparison.list_results("similarity")
+    if not similarities:
+        return {}
+    squares = [[getattr(similarity, what)[new] for similarity in similarities] for what in ("tau", "low", "high")]
+    n_measures = len(comparison.measures)
+    ends = [add_intervals(*([split[m] for split in square] for square in squares)) for m in range(n_measures)]
+    tau = np.mean(squares[0], axis=0)
+    values = {"tau": tau, "tau_low": [low for low, _ in ends], "tau_high": [high for _, high in ends]}
+    is_new = np.arange(n_measures) == new
+    return {
+        "group": group_results(similarities),
+        **{name: np.where(is_new, np.nan, numbers) for name, numbers in values.items()},
+    }
 
-    Parameters
-    ----------
-    comparison : Comparison
-    measure : str, optional
-        The new measure beside which the others stand; the first by default.
 
-    Returns
-    -------
-    Table
-    """
+def _summarise_consistency(comparison: ComparisonResults, new: int) -> dict[str, object]:
+    """Return mean τ over splits, and in how many tests every measure is more, or less, consistent than the new one."""
+    splits = comparison.list_results("consistency", "small_consistency")
+    if not splits:
+        return {}
+    clear = [split.significant[new] * np.sign(split.means - split.means[new]) for split in splits]
+    return {
+        "consistency": np.mean([split.means for split in splits], axis=0),
+        "more_consistent": np.sum([split > 0 for split in clear], axis=0),
+        "less_consistent": np.sum([split < 0 for split in clear], axis=0),
+    }
+
+
+def _summarise_power(comparison: ComparisonResults, new: int) -> dict[str, object]:
+    """Return significant pairs by either test, and how much larger their share is than that of the new measure."""
+    columns: dict[str, object] = {}
+    powers = comparison.list_results("power")
+    if powers:
+        columns["significant"] = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
+        columns["pairs"] = sum(power.p_values.shape[1] for power in powers)
+        difference, low, high = compare_pooled(powers, new)
+        columns |= {"difference": -difference, "difference_low": -high, "difference_high": -low}
+    robust = comparison.list_results("robust_power")
+    if robust:
+        columns[f"significant_{robust[0].test}"] = np.sum([power.significant.sum(axis=1) for power in robust], axis=0)
+    return columns
+
+
+def _summarise_contradictions(comparison: ComparisonResults, new: int) -> dict[str, object]:
+    """Return on how many pairs of runs every measure contradicts the new one, and is contradicted by the reference."""
+    columns: dict[str, object] = {}
+    if comparison.list_results("contradictions"):
+        names = [str(measure) for measure in comparison.measures]
+        counts = count_contradictions(comparison.collections, names[new])
+        columns["contradictions"] = [counts.get(name, 0) for name in names]
+    references = comparison.list_results("reference")
+    if references:
+        for what in ("contradicted", "decided"):
+            columns[what] = np.sum([getattr(pairs, what) for pairs in references], axis=0)
+    return columns
+
+
+def show_summary(comparison: ComparisonResults, measure: str | None = None) -> Table:
+    """Return the summary as it is read: a number and its interval in one cell, and the properties of formulas."""
     name = comparison.find_new(measure)
     frame, new = summarise(comparison, name), find_title(comparison.measures, name)
-    tests = len(
-        [s for one in comparison.collections for s in (one.consistency, one.small_consistency) if s is not None]
-    )
-    shown: dict[str, list[str]] = {}
-    if "tau" in frame:
-        shown["group"] = frame["group"].tolist()
-        shown[f"τ with {new}"] = _with_ends(frame, "tau", 2, 1)
-    if "consistency" in frame:
-        shown["mean τ of splits"] = [format_cell(float(one), 3) for one in frame["consistency"]]
-        pairs = zip(frame["more_consistent"], frame["less_consistent"], frame.index, strict=True)
-        shown[f"consistent against {new}, {format_count(tests, 'test')}"] = [
-            "–" if one == name else f"more in {a}, less in {b}" for a, b, one in pairs
-        ]
-    if "significant" in frame:
-        cells = zip(frame["significant"], frame["pairs"], strict=True)
-        shown["significant pairs"] = [f"{found:,} of {pairs:,}" for found, pairs in cells]
-        shown[f"more than {new}, % of pairs"] = _with_ends(frame, "difference", 1, 100)
-    for column in frame.columns:
-        if str(column).startswith("significant_"):
-            shown[f"by {str(column).partition('_')[2]}"] = [f"{found:,}" for found in frame[column]]
-    if "contradictions" in frame:
-        cells = zip(frame["contradictions"], frame.index, strict=True)
-        shown[f"contradicts {new}"] = ["–" if one == name else f"{count:,}" for count, one in cells]
-    if "decided" in frame:
-        cells = zip(frame["contradicted"], frame["decided"], strict=True)
-        shown["contradicted by the reference"] = [f"{k:,} of {n:,}" for k, n in cells]
-    marks = comparison.to_frame()
-    for trait in dict.fromkeys(one for found in comparison.traits.values() for one in found):
-        found = [str(mark) for mark in marks[trait]]
-        shown |= {trait: found} if set(found) != {NOTHING} else {}
+    n_tests = len(comparison.list_results("consistency", "small_consistency"))
+    shown = {
+        **_show_splits(frame, name, new, n_tests),
+        **_show_tests(frame, name, new),
+        **_show_traits(comparison),
+    }
     caption = (
         f"Every measure beside {new}. In square brackets: 95 % intervals over topics, paired where two measures are "
         "compared; collections are averaged (τ) or added (pairs)."
@@ -132,56 +106,98 @@ def show_summary(comparison: Comparison, measure: str | None = None) -> Table:
     return Table(pd.DataFrame(shown, index=frame.index), caption, comparison.signature)
 
 
+def _show_splits(frame: pd.DataFrame, name: str, new: str, n_tests: int) -> dict[str, list[str]]:
+    """Return the columns that show similarity and consistency."""
+    shown: dict[str, list[str]] = {}
+    if "tau" in frame:
+        shown["group"] = frame["group"].tolist()
+        shown[f"τ with {new}"] = _with_ends(frame, "tau", 2, 1)
+    if "consistency" in frame:
+        shown["mean τ of splits"] = [format_cell(float(split), 3) for split in frame["consistency"]]
+        pairs = zip(frame["more_consistent"], frame["less_consistent"], frame.index, strict=True)
+        shown[f"consistent against {new}, {format_count(n_tests, 'test')}"] = [
+            NOTHING if label == name else f"more in {a}, less in {b}" for a, b, label in pairs
+        ]
+    return shown
+
+
+def _show_tests(frame: pd.DataFrame, name: str, new: str) -> dict[str, list[str]]:
+    """Return the columns that show what rests on tests of all pairs of runs."""
+    shown: dict[str, list[str]] = {}
+    if "significant" in frame:
+        cells = zip(frame["significant"], frame["pairs"], strict=True)
+        shown["significant pairs"] = [f"{count:,} of {pairs:,}" for count, pairs in cells]
+        shown[f"more than {new}, % of pairs"] = _with_ends(frame, "difference", 1, 100)
+    for column in frame.columns:
+        if str(column).startswith("significant_"):
+            shown[f"by {str(column).partition('_')[2]}"] = [f"{count:,}" for count in frame[column]]
+    if "contradictions" in frame:
+        cells = zip(frame["contradictions"], frame.index, strict=True)
+        shown[f"contradicts {new}"] = [NOTHING if label == name else f"{count:,}" for count, label in cells]
+    if "decided" in frame:
+        cells = zip(frame["contradicted"], frame["decided"], strict=True)
+        shown["contradicted by the reference"] = [f"{k:,} of {n:,}" for k, n in cells]
+    return shown
+
+
+def _show_traits(comparison: ComparisonResults) -> dict[str, list[str]]:
+    """Return the columns of properties that say something of any measure."""
+    marks = mark_measures(comparison)
+    columns = {trait: [str(mark) for mark in marks[trait]] for trait in comparison.trait_names}
+    return {trait: texts for trait, texts in columns.items() if set(texts) != {NOTHING}}
+
+
 def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> list[str]:
     cells = []
-    for value, low, high in zip(*(times * frame[one] for one in (name, f"{name}_low", f"{name}_high")), strict=True):
+    for value, low, high in zip(
+        *(times * frame[column] for column in (name, f"{name}_low", f"{name}_high")), strict=True
+    ):
         ends = f" [{format_cell(float(low), digits)}, {format_cell(float(high), digits)}]" if low < high else ""
         cells.append("–" if np.isnan(value) or value == low == high == 0 else format_cell(float(value), digits) + ends)
     return cells
 
 
-def list_warnings(comparison: Comparison) -> list[str]:
-    """Return what to mind when reading the report, a short sentence each.
+def list_warnings(comparison: ComparisonResults) -> list[str]:
+    """Return what to mind when reading the report, a short sentence each."""
+    warnings = _warn_of_runs(comparison.collections)
+    measures = [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
+    assumed = [str(measure) for measure in measures if measure.direction.startswith("assumed")]
+    if assumed:
+        warnings.append(f"Assumed, because nobody stated it, that higher is better: {', '.join(assumed)}.")
+    if comparison.reference is None:
+        warnings.append(
+            "No reference was given: nothing here says whether the differences that a measure finds are right."
+        )
+    return warnings
 
-    Parameters
-    ----------
-    comparison : Comparison
 
-    Returns
-    -------
-    list of str
-    """
-    said = []
-    capped = [one for one in comparison.collections if one.diagnostics.never_significant]
+def _warn_of_runs(studies: Sequence[Study]) -> list[str]:
+    """Return what is irregular about runs: identical ones, too few of them, ones that vary more, ones far behind."""
+    warnings = []
+    capped = [study for study in studies if study.diagnostics.never_significant]
     each = "; ".join(
-        f"{sum(map(len, one.diagnostics.identical))} identical runs in {one.name}: the largest possible τ is "
-        f"{one.diagnostics.largest_tau_a:.3f}"
-        for one in capped
+        f"{sum(map(len, study.diagnostics.identical))} identical runs in {study.name}: the largest possible τ is "
+        f"{study.diagnostics.largest_tau_a:.3f}"
+        for study in capped
     )
-    said += [f"{each}."] * bool(capped)
-    for one in comparison.collections:
-        why = (one.similarity.no_interval if one.similarity else "") or (
-            one.power.over_topics.no_interval if one.power else ""
+    warnings += [f"{each}."] * bool(capped)
+    for study in studies:
+        why = (study.similarity.no_interval if study.similarity else "") or (
+            study.power.over_topics.no_interval if study.power else ""
         )
         if why:
-            said.append(f"{one.name}: {why}")
-    doubtful = [one for one in comparison.collections if one.diagnostics.doubtful.any()]
+            warnings.append(f"{study.name}: {why}")
+    doubtful = [study for study in studies if study.diagnostics.doubtful.any()]
     if doubtful:
-        times = [float(np.where(d.wide, d.spread_ratio, 0).max()) for d in (one.diagnostics for one in doubtful)]
-        each = ", ".join(f"{one.name} ({most:.1f} times)" for one, most in zip(doubtful, times, strict=True))
-        said.append(
+        times = [float(np.where(d.wide, d.spread_ratio, 0).max()) for d in (study.diagnostics for study in doubtful)]
+        each = ", ".join(f"{study.name} ({most:.1f} times)" for study, most in zip(doubtful, times, strict=True))
+        warnings.append(
             "Exchangeability of the runs is doubtful: one varies much more from topic to topic than the median run in "
             f"{each}. The randomised Tukey HSD test assumes it; read it beside the other test."
         )
-    behind = [one.name for one in comparison.collections if one.diagnostics.hopeless.any()]
+    behind = [study.name for study in studies if study.diagnostics.hopeless.any()]
     if behind:
-        said.append(
+        warnings.append(
             f"Some runs are far behind the others in {format_list(behind)}: fewer of the other pairs are found."
         )
-    measures = [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
-    assumed = [str(one) for one in measures if one.direction.startswith("assumed")]
-    if assumed:
-        said.append(f"Assumed, because nobody stated it, that higher is better: {', '.join(assumed)}.")
-    if comparison.reference is None:
-        said.append("No reference was given: nothing here says whether the differences that a measure finds are right.")
-    return said
+    return warnings

@@ -100,15 +100,13 @@ class Annotations:
         arrays = {"labels": given.astype(np.int64), "answers": counts.astype(np.int64)}
         for array in arrays.values():
             array.flags.writeable = False
-        said = {"topics": grouped, "collection": str(collection), "provenance": str(provenance)}
-        for name, value in {**arrays, **named, **said}.items():
+        described = {"topics": grouped, "collection": str(collection), "provenance": str(provenance)}
+        for name, value in {**arrays, **named, **described}.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        people, judges = format_count(len(self.annotators), "annotator"), format_count(len(self.judges), "judge")
         named = f", {self.collection}" if self.collection else ""
-        size = f"{format_count(len(self.items), 'item')}, {len(self.classes)} classes"
-        return f"Annotations: {people} and {judges} × {size}{named}"
+        return f"Annotations: {_describe_size(self)}, {len(self.classes)} classes{named}"
 
     @property
     def votes(self) -> np.ndarray:
@@ -195,16 +193,33 @@ class Annotations:
         )
 
 
+def describe_annotations(annotations: Annotations) -> str:
+    """Return what a signature says of annotations: their collection, the first digits of the checksum, and their size."""
+    n_topics = len(set(annotations.topics))
+    grouped = f" in {format_count(n_topics, 'topic')}" if n_topics < len(annotations.items) else ""
+    name = annotations.collection or "annotations"
+    return f"{name}@{annotations.sha256[:12]} {_describe_size(annotations)}{grouped}"
+
+
+def _describe_size(annotations: Annotations) -> str:
+    people = format_count(len(annotations.annotators), "annotator")
+    judges = format_count(len(annotations.judges), "judge")
+    return f"{people} and {judges} × {format_count(len(annotations.items), 'item')}"
+
+
+def remark_few_labels(annotations: Annotations) -> list[str]:
+    """Return what a reader has to know where people cannot be held against each other, or against one other only."""
+    remarks = []
+    single = int(((annotations.labels >= 0).sum(axis=0) == 1).sum())
+    if single:
+        remarks.append(f"{format_count(single, 'item')} with the label of one person only: left out")
+    if len(annotations.annotators) == 2:
+        remarks.append("with two annotators each is held against the other alone: three or more are advised")
+    return remarks
+
+
 def find_median(counts: np.ndarray) -> np.ndarray:
     """Return the lower median of labels that are counted by class.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (..., class)
-
-    Returns
-    -------
-    ndarray of int, shape (...)
 
     Examples
     --------
@@ -216,14 +231,6 @@ def find_median(counts: np.ndarray) -> np.ndarray:
 
 def choose_class(counts: np.ndarray) -> np.ndarray:
     """Return the most frequent class; of several, the one nearest to the lower median, and of two as near the lower.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (..., class)
-
-    Returns
-    -------
-    ndarray of int, shape (...)
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -10,24 +11,7 @@ from metaeval.errors import DataError, format_list, suggest_names
 
 
 def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
-    """Return labels as a tuple of text.
-
-    Parameters
-    ----------
-    given : iterable
-        One label each; numbers become text.
-    what : str
-        What is labelled, in the singular, for the message: ``"run"``.
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    DataError
-        If a label is empty, occurs twice, or cannot be written: half of a pair of surrogates is no letter.
-    """
+    """Return labels as a tuple of text."""
     if isinstance(given, str):
         plural = f"{what}es" if what.endswith("s") else f"{what}s"
         raise DataError(f"{plural} are a list of labels, not the single text {given!r}")
@@ -51,28 +35,11 @@ def unique_labels(given: Iterable[object], what: str) -> tuple[str, ...]:
     return labels
 
 
-def find_labels(wanted: Iterable[object] | str | None, known: Sequence[str], what: str) -> np.ndarray:
-    """Return the positions of the wanted labels among the known ones, in the order wanted.
-
-    Parameters
-    ----------
-    wanted : iterable of labels, one label, or None for all
-    known : sequence of str
-    what : str
-        What is labelled, for the message.
-
-    Returns
-    -------
-    ndarray of int, shape (n_wanted,)
-
-    Raises
-    ------
-    DataError
-        If one is not known or wanted twice.
-    """
-    if wanted is None:
+def find_labels(selected: Iterable[object] | str | None, known: Sequence[str], what: str) -> np.ndarray:
+    """Return the positions of the wanted labels among the known ones, in the order wanted."""
+    if selected is None:
         return np.arange(len(known))
-    labels = unique_labels([wanted] if isinstance(wanted, str) else wanted, what)
+    labels = unique_labels([selected] if isinstance(selected, str) else selected, what)
     position = {label: index for index, label in enumerate(known)}
     for label in labels:
         if label not in position:
@@ -81,17 +48,23 @@ def find_labels(wanted: Iterable[object] | str | None, known: Sequence[str], wha
     return np.array([position[label] for label in labels], dtype=np.intp)
 
 
+def code_labels(labels: Sequence[str], classes: Sequence[str]) -> np.ndarray:
+    """Return the position of every label among the classes, −1 where it is none; 1.0 is the class 1, as frames write it.
+
+    Examples
+    --------
+    >>> code_labels(["no", "1.0", "1", "1.5"], ["no", "1"]).tolist()
+    [0, 1, 1, -1]
+    """
+    code = {label: k for k, label in enumerate(classes)}
+    for label in set(labels) - code.keys():
+        whole = re.fullmatch(r"([+-]?\d+)\.0+", label)
+        code[label] = code.get(whole[1], -1) if whole else -1
+    return np.fromiter(map(code.__getitem__, labels), dtype=np.intp, count=len(labels))
+
+
 def rank_labels(labels: Sequence[str]) -> np.ndarray:
     """Return the place of each label among the sorted ones: the order in which random draws are made.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        Unique.
-
-    Returns
-    -------
-    ndarray of int, shape (n_labels,)
 
     Examples
     --------

@@ -22,24 +22,6 @@ def join_topics(runs: ClassificationRuns, n_parts: int = 10, *, seed: int = 0) -
     Where topics are random groups of items, as in the ordinal sets, the parts are random parts of the items. Where
     topics mean something, split item by item instead, while reading: `metaeval.io.judgements.read` has `parts`.
 
-    Parameters
-    ----------
-    runs : ClassificationRuns
-    n_parts : int, optional
-        Their numbers of topics differ by one at most.
-    seed : int, optional
-        With the collection's name and the topics' it decides the split; their order plays no part.
-
-    Returns
-    -------
-    ClassificationRuns
-        Topics are ``part-1`` and so on.
-
-    Raises
-    ------
-    DataError
-        If there are fewer topics than parts, or no parts.
-
     Examples
     --------
     >>> runs = ClassificationRuns(np.ones((1, 4, 2, 2), int), runs=["a"], topics=range(4), classes=["no", "yes"])
@@ -61,27 +43,6 @@ def assign_parts(
 ) -> dict[Item, str]:
     """Assign every item to a part at random; the sizes of the parts differ by one item at most.
 
-    Parameters
-    ----------
-    items : iterable of tuple of str
-        What identifies an item, such as its topic and its name.
-    n_parts : int
-    seed : int, optional
-    collection : str, optional
-        The split depends on seed, collection and which items there are; their order plays no part.
-    file : path, optional
-        Where the items are from, for messages.
-
-    Returns
-    -------
-    dict
-        ``part-1`` and so on, by item.
-
-    Raises
-    ------
-    DataError
-        If there are fewer items than parts, or no parts.
-
     Examples
     --------
     >>> sorted(assign_parts([("t", "1"), ("t", "2"), ("u", "1"), ("u", "2")], 2).values())
@@ -92,5 +53,5 @@ def assign_parts(
         raise DataError(
             f"{len(known):,} items cannot be split into {n_parts} parts: from 1 to as many parts as items", file=file
         )
-    place = generator(seed, collection, "parts").permutation(np.arange(len(known)) % n_parts)
-    return {item: f"part-{number + 1}" for item, number in zip(known, place.tolist(), strict=True)}
+    part = generator(seed, collection, "parts").permutation(np.arange(len(known)) % n_parts)
+    return {item: f"part-{number + 1}" for item, number in zip(known, part.tolist(), strict=True)}

@@ -8,6 +8,7 @@ from typing import Literal, NoReturn, get_args
 
 import numpy as np
 
+from metaeval.data.totals import drop_totals
 from metaeval.errors import (
     DataError,
     MetaevalError,
@@ -43,35 +44,11 @@ def mend_missing(
     policy: MissingPolicy = "raise",
     file: object = None,
 ) -> tuple[np.ndarray, list[str], list[str]]:
-    """Apply a policy to the NaN cells of a score array.
-
-    Parameters
-    ----------
-    values : ndarray, shape (run, topic, measure)
-        NaN where there is no score.
-    runs, topics, measures : sequence
-        Labels of its axes.
-    policy : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        Raise; leave out every topic, or every run, with a missing score; or give the measure's worst value.
-    file : path, optional
-        Where the scores are from, for messages.
-
-    Returns
-    -------
-    values : ndarray, shape (run, topic, measure)
-        Without NaN.
-    runs, topics : list of str
-        What is left.
-
-    Raises
-    ------
-    DataError
-        If a score is missing and the policy is to raise, if nothing is left, or if the worst value of a
-        measure is not known.
-    """
+    """Leave out totals, and apply a policy to the NaN cells of a score array."""
     check_policy(policy, MissingPolicy)
+    values, topics = drop_totals(values, runs, topics, measures, file)
     gaps = np.isnan(values)
-    runs, topics = list(runs), list(topics)
+    runs = list(runs)
     if not gaps.any():
         return values, runs, topics
     r, t, m = (int(position) for position in np.argwhere(gaps)[0])
@@ -81,10 +58,10 @@ def mend_missing(
     if policy == "worst":
         values = values.copy()
         for position in np.flatnonzero(gaps.any(axis=(0, 1))).tolist():
-            one = measures[position]
-            if one.higher_is_better is None or not np.isfinite(one.worst):
-                raise DataError("its worst value is not known, so it cannot stand for a missing score", measure=one)
-            values[..., position][gaps[..., position]] = one.worst
+            measure = measures[position]
+            if measure.higher_is_better is None or not np.isfinite(measure.worst):
+                raise DataError("its worst value is not known, so it cannot stand for a missing score", measure=measure)
+            values[..., position][gaps[..., position]] = measure.worst
         report_policy(f"{count:,} missing scores given the measure's worst value", file)
         return values, runs, topics
     axis = 0 if policy == "drop-run" else 1
@@ -96,19 +73,7 @@ def mend_missing(
 
 
 def refuse_gap(run: str, topic: str, measure: Measure, count: int, file: object = None) -> NoReturn:
-    """Refuse a cell without a score, the first of so many.
-
-    Parameters
-    ----------
-    run, topic : str
-    measure : Measure
-    count : int
-    file : path, optional
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse a cell without a score, the first of so many."""
     more = f"; {count:,} are missing in all" if count > 1 else ""
     raise DataError(f"there is no score{more}", file=file, run=run, topic=topic, measure=measure, hint=hint_missing())
 
@@ -116,36 +81,17 @@ def refuse_gap(run: str, topic: str, measure: Measure, count: int, file: object 
 def drop_sparse(
     keep: np.ndarray, labels: Sequence[str], axis: int, policy: MissingPolicy, file: object = None
 ) -> list[str]:
-    """Return the labels of the runs or topics that have all scores, and say which are left out.
-
-    Parameters
-    ----------
-    keep : ndarray of bool, shape (n_labels,)
-    labels : sequence of str
-    axis : {0, 1}
-        Whether these are runs or topics.
-    policy : {"drop-run", "drop-topic"}
-    file : path, optional
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    DataError
-        If none has.
-    """
+    """Return the labels of the runs or topics that have all scores, and say which are left out."""
     what = "run" if axis == 0 else "topic"
     if not keep.any():
         raise DataError(f"every {what} has a missing score: {policy} would leave nothing", file=file)
-    dropped = [label for label, kept in zip(labels, keep, strict=True) if not kept]
+    dropped = [label for label, stays in zip(labels, keep, strict=True) if not stays]
     report_policy(
         f"{format_option('missing', policy)}: left out {len(dropped)} of {len(labels)} {what}s with missing scores: "
         f"{format_list(dropped)}",
         file,
     )
-    return [label for label, kept in zip(labels, keep, strict=True) if kept]
+    return [label for label, stays in zip(labels, keep, strict=True) if stays]
 
 
 def report_policy(what: str, file: object = None) -> None:
@@ -163,17 +109,6 @@ def check_policy(policy: str, allowed: object) -> None:
 def find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the end of the scale farthest from a position on it, the last class where both are as far.
 
-    Parameters
-    ----------
-    centre : ndarray, shape (...)
-        Positions from 0 to K − 1.
-    n_classes : int
-        K.
-
-    Returns
-    -------
-    ndarray of int, shape (...)
-
     Examples
     --------
     >>> find_farthest_end(np.array([0, 1, 2, 3, 4]), 5).tolist()
@@ -184,17 +119,7 @@ def find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def describe_affected(cells: np.ndarray, runs: Sequence[str], topics: Sequence[str]) -> str:
-    """Return which runs and topics some cells of a run × topic array belong to, as a short phrase.
-
-    Parameters
-    ----------
-    cells : ndarray of bool, shape (run, topic)
-    runs, topics : sequence of str
-
-    Returns
-    -------
-    str
-    """
+    """Return which runs and topics some cells of a run × topic array belong to, as a short phrase."""
     hit_runs = [run for r, run in enumerate(runs) if cells[r].any()]
     hit_topics = [topic for t, topic in enumerate(topics) if cells[:, t].any()]
     return f"{_describe_labels('run', hit_runs)}; {_describe_labels('topic', hit_topics)}"
@@ -206,22 +131,8 @@ def describe_total(count: int) -> str:
 
 
 def report_dropped(keep: np.ndarray, labels: Sequence[str], what: str, policy: str) -> None:
-    """Say which runs or topics a policy leaves out; that nothing is left is an error.
-
-    Parameters
-    ----------
-    keep : ndarray of bool, shape (n_labels,)
-    labels : sequence of str
-    what : {"run", "topic"}
-    policy : str
-        As the user would type it: ``"missing=drop-run"``.
-
-    Raises
-    ------
-    DataError
-        If nothing is left.
-    """
-    dropped = [label for label, kept in zip(labels, keep, strict=True) if not kept]
+    """Say which runs or topics a policy leaves out; that nothing is left is an error."""
+    dropped = [label for label, stays in zip(labels, keep, strict=True) if not stays]
     if len(dropped) == len(labels):
         raise DataError(f"{policy} would leave no {what}")
     if dropped:

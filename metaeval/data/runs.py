@@ -232,7 +232,7 @@ class QuantificationRuns:
         DataError
             If a run of this name exists already, or a distribution does not sum to 1.
         """
-        added = np.stack([np.asarray(one, dtype=np.float64) for one in more.values()])
+        added = np.stack([np.asarray(shares, dtype=np.float64) for shares in more.values()])
         return replace(self, estimated=np.concatenate([self.estimated, added]), runs=(*self.runs, *more))
 
     def sel(
@@ -271,27 +271,7 @@ def distributions(
     rescale: bool = False,
     file: object = None,
 ) -> np.ndarray:
-    """Check that every row is a probability distribution.
-
-    Parameters
-    ----------
-    shares : ndarray, shape (run, topic, class)
-    runs, topics, classes : tuple of str
-        Labels of the axes, for error messages.
-    rescale : bool, optional
-        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
-    file : path, optional
-        Where the values come from, for error messages.
-
-    Returns
-    -------
-    ndarray, shape (run, topic, class)
-
-    Raises
-    ------
-    DataError
-        If a probability is negative or not finite, or a distribution does not sum to 1 (or sums to 0).
-    """
+    """Check that every row is a probability distribution."""
     wrong = np.argwhere(~np.isfinite(shares) | (shares < 0))
     if len(wrong):
         r, t, k = wrong[0]
@@ -325,9 +305,9 @@ def _check_labels(
     return labels
 
 
-def _check_shape(array: np.ndarray, wanted: tuple[int, ...], what: str, axes: str) -> None:
-    if array.shape != wanted:
-        raise DataError(f"the {what} have shape {array.shape}, not {wanted} ({axes})")
+def _check_shape(array: np.ndarray, expected: tuple[int, ...], what: str, axes: str) -> None:
+    if array.shape != expected:
+        raise DataError(f"the {what} have shape {array.shape}, not {expected} ({axes})")
 
 
 def _freeze(

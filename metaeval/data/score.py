@@ -14,20 +14,23 @@ from metaeval.measures.base import Kind, Measure
 from metaeval.measures.conformance import (
     DependenceError,
     accept_batches,
+    check_memory,
     choose_cases,
     find_difference,
     make_trial_data,
 )
-from metaeval.measures.isolation import StoppedError, spend_time, use_time_limit
 from metaeval.measures.registry import is_shipped, measures as registered, require_registered
-from metaeval.measures.resolve import Wanted, resolve_measures
+from metaeval.measures.resolve import MeasureLike, resolve_measures
+from metaeval.measures.worker import StoppedError, spend_time, use_time_limit
 from metaeval.stats.streams import generator
 
 _CELLS_AGAIN = 8  # of those that are scored once more, alone
 _MOST_CLASSES = 50  # for which artificial data are made besides
 
 
-def score(runs: Runs, measures: Iterable[Wanted] | Wanted | None = None, *, time_limit: float | None = None) -> Scores:
+def score(
+    runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None = None, *, time_limit: float | None = None
+) -> Scores:
     """Score every run on every topic with every measure.
 
     A measure that is not metaeval's own is first tried on some topics, in several batches, and some of its scores are
@@ -67,12 +70,12 @@ def score(runs: Runs, measures: Iterable[Wanted] | Wanted | None = None, *, time
         return _score_runs(runs, measures)
 
 
-def _score_runs(runs: Runs, measures: Iterable[Wanted] | Wanted | None) -> Scores:
+def _score_runs(runs: Runs, measures: Iterable[MeasureLike] | MeasureLike | None) -> Scores:
     kind: Kind = "classification" if isinstance(runs, ClassificationRuns) else "quantification"
-    wanted = registered(kind) if measures is None else resolve_measures(measures)
-    if not wanted:
+    chosen = registered(kind) if measures is None else resolve_measures(measures)
+    if not chosen:
         raise MeasureError("no measure was named")
-    for measure in wanted:
+    for measure in chosen:
         if measure.formula is None:
             require_registered(str(measure))  # says which names are near, if there is no such measure
         if measure.formula is not None and measure.kind != kind:
@@ -80,14 +83,15 @@ def _score_runs(runs: Runs, measures: Iterable[Wanted] | Wanted | None) -> Score
                 f"{measure} is a {measure.kind} measure, the runs are {kind} runs{_way_out(measure, runs)}"
             )
     arrays = _arrays(runs)
-    values = np.empty((len(runs.runs), len(runs.topics), len(wanted)))
-    used = list(wanted)
-    for position, measure in enumerate(wanted):
+    values = np.empty((len(runs.runs), len(runs.topics), len(chosen)))
+    used = list(chosen)
+    for position, measure in enumerate(chosen):
         if is_shipped(measure):
             values[..., position] = _scored(measure, arrays, runs)
             continue
         with spend_time():
-            used[position] = _try(measure, arrays)
+            used[position], tried = _try(measure, arrays)
+            check_memory(used[position], tried)
             values[..., position] = _scored(used[position], arrays, runs)
             _score_again(used[position], arrays, values[..., position], runs)
     return Scores(
@@ -106,19 +110,20 @@ def _arrays(runs: Runs) -> tuple[np.ndarray, ...]:
     return runs.estimated, runs.gold
 
 
-def _try(measure: Measure, arrays: tuple[np.ndarray, ...]) -> Measure:
-    """Return the measure as it can be called for all runs and topics; see `accept_batches`."""
+def _try(measure: Measure, arrays: tuple[np.ndarray, ...]) -> tuple[Measure, tuple[np.ndarray, ...]]:
+    """Return the measure as it can be called for all runs and topics, and what it was tried on; see `accept_batches`."""
     n_classes = arrays[0].shape[-1]
     real = _take_cells(arrays, _choose_cells(arrays, f"{measure}: tried"))
     if n_classes <= _MOST_CLASSES:
         trial = choose_cases(make_trial_data(measure, n_classes))
         try:
-            return accept_batches(measure, tuple(np.concatenate(pair) for pair in zip(real, trial, strict=True)))[0]
+            cases = tuple(np.concatenate(pair) for pair in zip(real, trial, strict=True))
+            return accept_batches(measure, cases)[0], cases
         except (DependenceError, StoppedError):
             raise
         except MeasureError:
             pass  # it need not be meant for every case that can be thought of
-    return accept_batches(measure, real)[0]
+    return accept_batches(measure, real)[0], real
 
 
 def _score_again(measure: Measure, arrays: tuple[np.ndarray, ...], scores: np.ndarray, runs: Runs) -> None:

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metaeval.data.cells import COLUMNS, arrange_cells
+from metaeval.data.cells import arrange_cells
+from metaeval.data.columns import COLUMNS
 from metaeval.data.labels import find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scratch import make_room, take_cells
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
-from metaeval.measures.resolve import Wanted, list_wanted, measure_of_label, resolve_measures, tells_direction
-from metaeval.stats.blocks import is_large, mean_over_topics, release, split_runs
+from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label, resolve_measures, tells_direction
+from metaeval.stats.blocks import mean_over_topics, release, split_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,7 @@ class Scores:
         If the shape does not fit the labels, a label is there twice, or a score is NaN or infinite; the
         message names the run, topic and measure.
     MetaevalError
-        If a direction is stated of a measure that is not there, or that has it already.
+        If a direction is stated of a measure that is not there.
 
     Examples
     --------
@@ -85,14 +86,14 @@ class Scores:
         *,
         runs: Iterable[object],
         topics: Iterable[object],
-        measures: Iterable[Wanted] | Wanted,
+        measures: Iterable[MeasureLike] | MeasureLike,
         collection: str = "",
         provenance: str = "",
         higher_is_better: Names | bool = (),
         lower_is_better: Names = (),
     ) -> None:
-        known = tuple(measure_of_label(one) for one in list_wanted(measures))
-        unique_labels([str(one) for one in known], "measure")
+        known = tuple(measure_of_label(measure) for measure in list_measures(measures))
+        unique_labels([str(measure) for measure in known], "measure")
         try:
             kind = np.asarray(values).dtype.kind
             if kind in _NO_NUMBERS:
@@ -104,13 +105,13 @@ class Scores:
         except (TypeError, ValueError) as error:
             raise DataError(f"scores are numbers, run × topic × measure ({error})") from None
         labels = unique_labels(runs, "run"), unique_labels(topics, "topic")
-        wanted = (len(labels[0]), len(labels[1]), len(known))
-        if array.shape != wanted:
+        expected = (len(labels[0]), len(labels[1]), len(known))
+        if array.shape != expected:
             raise DataError(
-                f"the scores have shape {array.shape}, the labels {wanted[0]} runs × {wanted[1]} topics × "
-                f"{wanted[2]} measures"
+                f"the scores have shape {array.shape}, the labels {expected[0]} runs × {expected[1]} topics × "
+                f"{expected[2]} measures"
             )
-        if 0 in wanted:
+        if 0 in expected:
             raise DataError("there are no scores: at least one run, topic and measure is needed")
         finite = all(np.isfinite(array[some]).all() for some in split_runs(array))
         wrong = np.empty((0, 3), dtype=int) if finite else np.argwhere(~np.isfinite(array))
@@ -155,7 +156,7 @@ class Scores:
     def sha256(self) -> str:
         """Checksum of the labels, the directions and every bit of the scores, in hexadecimal."""
         digest = hashlib.sha256()
-        stated = tuple(f"{one} {one.higher_is_better}" for one in self.measures)
+        stated = tuple(f"{measure} {measure.higher_is_better}" for measure in self.measures)
         for labels in (self.runs, self.topics, stated):
             # Half a character, which no file can hold, has a checksum all the same.
             digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
@@ -169,7 +170,7 @@ class Scores:
         *,
         runs: Iterable[object] | str | None = None,
         topics: Iterable[object] | str | None = None,
-        measures: Iterable[Wanted] | Wanted | None = None,
+        measures: Iterable[MeasureLike] | MeasureLike | None = None,
     ) -> Scores:
         """Return the scores of some runs, topics or measures, in the order asked for.
 
@@ -197,12 +198,12 @@ class Scores:
         """
         r = find_labels(runs, self.runs, "run")
         t = find_labels(topics, self.topics, "topic")
-        names = [str(one) for one in self.measures]
-        wanted = None if measures is None else [str(one) for one in resolve_measures(measures, labels=names)]
-        m = find_labels(wanted, names, "measure")
+        names = [str(measure) for measure in self.measures]
+        chosen = None if measures is None else [str(measure) for measure in resolve_measures(measures, labels=names)]
+        m = find_labels(chosen, names, "measure")
         return replace(
             self,
-            values=take_cells(self.values, r, t, m) if is_large(self.values) else self.values[np.ix_(r, t, m)],
+            values=take_cells(self.values, r, t, m),
             runs=tuple(self.runs[i] for i in r),
             topics=tuple(self.topics[i] for i in t),
             measures=tuple(self.measures[i] for i in m),
@@ -239,27 +240,27 @@ class Scores:
             unlike = sorted(set(mine) ^ set(theirs))
             if unlike:
                 raise DataError(
-                    f"the scores of {format_list([str(one) for one in other.measures])} and the collection "
+                    f"the scores of {format_list([str(measure) for measure in other.measures])} and the collection "
                     f"{self.collection or 'given'} do not have the same {what}s: {format_list(unlike)} "
                     f"{'is' if len(unlike) == 1 else 'are'} in one of them only"
                 )
-        both = {str(one) for one in self.measures} & {str(one) for one in other.measures}
+        both = {str(measure) for measure in self.measures} & {str(measure) for measure in other.measures}
         if both:
             raise DataError(f"the collection {self.collection or 'given'} has a measure {min(both)} already")
         aligned = other.sel(runs=self.runs, topics=self.topics)
         parts = (aligned, self) if first else (self, aligned)
-        joined = make_room((*self.values.shape[:2], sum(len(one.measures) for one in parts)))
+        joined = make_room((*self.values.shape[:2], sum(len(part.measures) for part in parts)))
         for some in split_runs(joined):
-            np.concatenate([one.values[some] for one in parts], axis=-1, out=joined[some])
-            for one in parts:
-                release(one.values)
+            np.concatenate([part.values[some] for part in parts], axis=-1, out=joined[some])
+            for part in parts:
+                release(part.values)
         return replace(
             self,
             values=joined,
-            measures=tuple(measure for one in parts for measure in one.measures),
+            measures=tuple(measure for part in parts for measure in part.measures),
         )
 
-    def matrix(self, measure: Wanted) -> pd.DataFrame:
+    def matrix(self, measure: MeasureLike) -> pd.DataFrame:
         """Return the scores of one measure as a frame of runs (rows) × topics (columns).
 
         Parameters
@@ -289,7 +290,7 @@ class Scores:
         """
         import pandas as pd
 
-        names = pd.Index([str(one) for one in self.measures], name="measure")
+        names = pd.Index([str(measure) for measure in self.measures], name="measure")
         return pd.DataFrame(mean_over_topics(self.values), index=pd.Index(self.runs, name="run"), columns=names)
 
     def to_frame(self) -> pd.DataFrame:
@@ -309,7 +310,7 @@ class Scores:
         import pandas as pd
 
         n_runs, n_topics, n_measures = self.values.shape
-        names = np.array([str(one) for one in self.measures], dtype=object)
+        names = np.array([str(measure) for measure in self.measures], dtype=object)
         columns = {
             "run": np.repeat(np.array(self.runs, dtype=object), n_topics * n_measures),
             "topic": np.tile(np.repeat(np.array(self.topics, dtype=object), n_measures), n_runs),
@@ -334,12 +335,18 @@ class Scores:
         """
         import xarray
 
-        names = [str(one) for one in self.measures]
+        names = [str(measure) for measure in self.measures]
         coordinates = {"run": list(self.runs), "topic": list(self.topics), "measure": names}
         attrs = {
-            word: names
-            for word, direction in ATTRS.items()
-            if (names := [str(one) for one in self.measures if one.higher_is_better is direction and is_untold(one)])
+            attribute: names
+            for attribute, direction in ATTRS.items()
+            if (
+                names := [
+                    str(measure)
+                    for measure in self.measures
+                    if measure.higher_is_better is direction and is_untold(measure)
+                ]
+            )
         }
         return xarray.DataArray(self.values, coords=coordinates, name=self.collection or "score", attrs=attrs)
 
@@ -397,8 +404,8 @@ class Scores:
 
         absent = [name for name in COLUMNS if name not in frame.columns]
         if absent:
-            there = format_list([str(name) for name in frame.columns])
-            raise DataError(f"there is no column {absent[0]!r} (columns: {there})", file=file)
+            listed = format_list([str(name) for name in frame.columns])
+            raise DataError(f"there is no column {absent[0]!r} (columns: {listed})", file=file)
         twice = [name for name in COLUMNS if isinstance(frame[name], pd.DataFrame)]
         if twice:
             raise DataError(f"the column {twice[0]!r} is there twice", file=file)
@@ -428,34 +435,13 @@ def state_directions(
 ) -> list[Scores]:
     """Return scores with directions stated of their measures, which win over what names and files tell.
 
-    Parameters
-    ----------
-    collections : sequence of Scores
-        A measure need not be in all of them.
-    higher_is_better : str, iterable of str, or True
-        Names of measures; True for all but `lower_is_better`.
-    lower_is_better : str or iterable of str
-        Names of measures.
-    missing : str, optional
-        What was done where a score was missing.
-
-    Returns
-    -------
-    list of Scores
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such measure, it has that direction already, or both are stated of one; or if the worst value of
-        the other direction stands for missing scores.
-
     Examples
     --------
     >>> scores = Scores([[[0.4]]], runs=["a"], topics=["t"], measures=["cost"])
     >>> state_directions([scores], lower_is_better="cost")[0].measures[0].higher_is_better
     False
     """
-    turned = turn_measures([one.measures for one in collections], higher_is_better, lower_is_better)
+    turned = turn_measures([scores.measures for scores in collections], higher_is_better, lower_is_better)
     for scores, measures in zip(collections, turned, strict=True):
         for old, new in zip(scores.measures, measures, strict=True):
             if missing == "worst" and np.isfinite(old.worst) and old.worst != new.worst:

@@ -19,22 +19,7 @@ FOLDER = "METAEVAL_SCRATCH"
 
 
 def make_array(shape: tuple[int, ...]) -> np.memmap:
-    """Return an array of float64 in a temporary file without a name.
-
-    Parameters
-    ----------
-    shape : tuple of int
-
-    Returns
-    -------
-    memmap
-        Of zeros, writable.
-
-    Raises
-    ------
-    DataError
-        If the disk has no room for it.
-    """
+    """Return a writable array of zeros (float64) in a temporary file without a name."""
     folder = os.environ.get(FOLDER) or tempfile.gettempdir()
     size = 8 * int(np.prod(shape))
     try:
@@ -76,52 +61,27 @@ def _take_room(stream: BinaryIO, size: int) -> None:
 
 
 def make_room(shape: tuple[int, ...]) -> np.ndarray:
-    """Return an array to be filled: in memory, or in a temporary file where memory should not hold so many scores.
-
-    Parameters
-    ----------
-    shape : tuple of int
-
-    Returns
-    -------
-    ndarray
-        Writable.
-
-    Raises
-    ------
-    DataError
-        If the disk has no room for it.
-    """
+    """Return an array to be filled: in memory, or in a temporary file where memory should not hold so many scores."""
     return make_array(shape) if 8 * int(np.prod(shape)) > blocks.LARGE else np.empty(shape)
 
 
 def take_cells(
     values: np.ndarray, runs: np.ndarray, topics: np.ndarray, measures: np.ndarray, *, signs: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return some runs, topics and measures of scores that memory does not hold, read in blocks.
+    """Return the runs, topics and measures at these positions of scores (run, topic, measure), read in blocks.
 
-    Parameters
-    ----------
-    values : ndarray, shape (run, topic, measure)
-    runs, topics, measures : ndarray of int
-        Which of them, in the order wanted.
-    signs : ndarray, shape (measure,), optional
-        What the scores of each measure are multiplied by, measures in the order of `values`.
-
-    Returns
-    -------
-    ndarray, shape (wanted run, wanted topic, wanted measure)
-        Contiguous; the scores themselves where all are wanted as they are.
+    The scores of each measure are multiplied by its sign. Where nothing changes, these are the scores themselves;
+    otherwise they are contiguous, because the order of the axes in memory decides in which order NumPy adds.
     """
     factors = np.ones(values.shape[-1]) if signs is None else np.asarray(signs, dtype=np.float64)
-    places = zip((runs, topics, measures), values.shape, strict=True)
-    if (factors == 1).all() and all(np.array_equal(one, np.arange(length)) for one, length in places):
+    axes = zip((runs, topics, measures), values.shape, strict=True)
+    if (factors == 1).all() and all(np.array_equal(positions, np.arange(length)) for positions, length in axes):
         return values
-    taken = make_room((len(runs), len(topics), len(measures)))
+    cells = make_room((len(runs), len(topics), len(measures)))
     size = max(1, blocks.CELLS_A_BLOCK // (values.shape[1] * values.shape[2]))
     for start in range(0, len(runs), size):
-        some = slice(start, start + size)
-        np.multiply(values[np.ix_(runs[some], topics, measures)], factors[measures], out=taken[some])
+        block = slice(start, start + size)
+        np.multiply(values[np.ix_(runs[block], topics, measures)], factors[measures], out=cells[block])
         blocks.release(values)
-        blocks.release(taken)
-    return taken
+        blocks.release(cells)
+    return cells

@@ -8,10 +8,9 @@ the old state, after it the new one. Files that no manifest names are leftovers,
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace as replace_scores
 from pathlib import Path
 from typing import Any
@@ -19,15 +18,22 @@ from typing import Any
 import numpy as np
 
 from metaeval.data.scores import Scores
-from metaeval.data.store_files import SUFFIX, decode_scores, encode_scores, restore_measure
-from metaeval.data.store_folder import as_store_errors, find_folder, hold_lock, join_name
+from metaeval.data.store_files import (
+    SUFFIX,
+    decode_scores,
+    encode_scores,
+    has_footer,
+    name_file,
+    open_file,
+    restore_measure,
+)
+from metaeval.data.store_folder import as_store_errors, find_folder, lock_folder
 from metaeval.data.store_manifest import LARGEST, MANIFEST, Collections, decode_manifest, encode_manifest
 from metaeval.errors import StoreError, format_list, format_option
-from metaeval.files import TEMPORARY, PathLike, is_remote, read_bounded, write_atomically
-from metaeval.measures.base import Measure
-from metaeval.measures.resolve import resolve_measures
+from metaeval.files import PathLike, clear_leftovers, is_remote, join_path, read_bounded, write_atomically
+from metaeval.measures.resolve import MeasureLike, resolve_measures
 
-_OWN_NAME = re.compile(rf"\.([0-9a-f]{{16}}){re.escape(SUFFIX)}$")
+_FILE_NAME = re.compile(rf"\.([0-9a-f]{{16}}){re.escape(SUFFIX)}$")
 
 
 class ScoreStore:
@@ -71,7 +77,7 @@ class ScoreStore:
             return tuple(sorted(self._manifest()))
 
     def info(self, collection: str) -> dict[str, Any]:
-        """Return what the manifest says of a collection, without reading its scores.
+        """Return what the store says of a collection, without reading its scores.
 
         Parameters
         ----------
@@ -80,18 +86,18 @@ class ScoreStore:
         Returns
         -------
         dict
-            With keys file, size, sha256, footer, schema, collection, provenance, runs, topics, labels (a digest
-            of them), measures.
+            With keys file, footer (its SHA-256), schema, collection, provenance, runs, topics, labels (their
+            SHA-256), measures.
 
         Raises
         ------
         StoreError
-            If there is no such collection.
+            If there is no such collection, or the file is damaged.
         """
-        with as_store_errors(self.path, "read"):
-            return self._entry(self._manifest(), collection)
+        with as_store_errors(self.path, "read"), self._open(collection) as (_, record, footer):
+            return {"file": name_file(collection, footer), "footer": footer, **record}
 
-    def load(self, collection: str, measures: Iterable[str | Measure] | str | Measure | None = None) -> Scores:
+    def load(self, collection: str, measures: Iterable[MeasureLike] | MeasureLike | None = None) -> Scores:
         """Load a collection, or some measures of it, of which only those are read.
 
         Parameters
@@ -110,19 +116,9 @@ class ScoreStore:
         StoreError
             If there is no such collection or measure, or the file is damaged.
         """
-        before = ""
-        with as_store_errors(self.path, "read"):
-            while True:
-                entry = self._entry(self._manifest(), collection)
-                try:
-                    return self._read(entry, measures)
-                except FileNotFoundError:
-                    if entry["file"] == before:
-                        raise StoreError(
-                            f"{self.path}: the file {before} of collection {collection} is gone: restore it from a "
-                            "copy, or remove the collection and add its scores again"
-                        ) from None
-                    before = entry["file"]  # a writer may just have replaced it: then the manifest names a new one
+        with as_store_errors(self.path, "read"), self._open(collection) as (file, record, footer):
+            path = self._join(name_file(collection, footer))
+            return _decode(path, file, record, _find_measures(self.path, record, measures))
 
     def add(self, scores: Scores, *, collection: str | None = None, replace: bool = False) -> None:
         """Add scores to their collection; measures that are there already stay unless they are given again.
@@ -148,14 +144,18 @@ class ScoreStore:
         if not name.strip():
             raise StoreError(f"these scores have no collection name: give {format_option('collection', 'NAME')}")
         with self._writing(make=True) as folder:
-            manifest = self._begin(folder)
-            if name in manifest and not replace:
-                scores = _merged(self._read(manifest[name], None), scores)
-            content, entry = encode_scores(scores, name)
-            encoded = encode_manifest({**manifest, name: entry})
-            write_atomically(folder / entry["file"], content)
-            write_atomically(folder / MANIFEST, encoded)
-            _delete_replaced(folder, manifest.get(name), entry)
+            collections = self._manifest()
+            if not (folder / MANIFEST).exists():
+                # From now on, scores without a manifest mean that it was lost.
+                write_atomically(folder / MANIFEST, encode_manifest({}))
+            if name in collections and not replace:
+                scores = _merge(self.load(name), scores)
+            content, footer = encode_scores(scores, name)
+            manifest = encode_manifest({**collections, name: footer})
+            write_atomically(folder / name_file(name, footer), content)
+            write_atomically(folder / MANIFEST, manifest)
+            if collections.get(name, footer) != footer:
+                _delete(folder / name_file(name, collections[name]))
 
     def remove(self, collection: str) -> None:
         """Take a collection out of the store.
@@ -169,52 +169,49 @@ class ScoreStore:
         StoreError
             If there is no such collection, or the store cannot be written.
         """
-        self.info(collection)
+        with as_store_errors(self.path, "read"):
+            self._footer(self._manifest(), collection)
         with self._writing() as folder:
-            manifest = self._manifest()
-            entry = self._entry(manifest, collection)
-            del manifest[collection]
-            write_atomically(folder / MANIFEST, encode_manifest(manifest))
-            _delete_replaced(folder, entry)
+            collections = self._manifest()
+            footer = self._footer(collections, collection)
+            del collections[collection]
+            write_atomically(folder / MANIFEST, encode_manifest(collections))
+            _delete(folder / name_file(collection, footer))
 
     @contextmanager
     def _writing(self, *, make: bool = False) -> Iterator[Path]:
-        """Hold the store's lock while it is written, and leave nothing behind that is no part of it."""
+        """Lock the store while it is written, and leave nothing behind that is no part of it."""
         if is_remote(self.path):
             raise StoreError(f"{self.path}: a store can only be written on a local disk")
         folder = Path(self.path)
         with as_store_errors(self.path, "written"):
             if make:
                 folder.mkdir(parents=True, exist_ok=True)
-            with hold_lock(folder):
+            with lock_folder(folder):
                 try:
                     yield folder
                 finally:
                     self._clear_leftovers(folder)
 
-    def _begin(self, folder: Path) -> Collections:
-        """Write an empty manifest before the first scores: from then on, scores without one mean that it was lost."""
-        manifest = self._manifest()
-        if not (folder / MANIFEST).exists():
-            write_atomically(folder / MANIFEST, encode_manifest({}))
-        return manifest
-
     def _clear_leftovers(self, folder: Path) -> None:
         """Delete what killed writers left, whom the lock says to be gone; what another program wrote stays."""
+        clear_leftovers(folder, age=0)
         with suppress(OSError, StoreError):
-            current = {entry["file"] for entry in self._manifest().values()}
+            current = {name_file(*entry) for entry in self._manifest().items()}
             for path in folder.iterdir():
-                if path.name.startswith(TEMPORARY) or (path.name not in current and _is_ours(path)):
-                    with suppress(OSError):
-                        path.unlink()
+                if path.name not in current and _is_from_store(path):
+                    _delete(path)
+
+    def _join(self, file: str) -> str:
+        return str(join_path(self.path, file))
 
     def _manifest(self) -> Collections:
-        path = join_name(self.path, MANIFEST)
+        path = self._join(MANIFEST)
         try:
             return decode_manifest(read_bounded(path, LARGEST), self.path)
         except FileNotFoundError:
             folder = Path(self.path)
-            orphans = [one.name for one in folder.iterdir() if _is_ours(one)] if folder.is_dir() else []
+            orphans = [file.name for file in folder.iterdir() if _is_from_store(file)] if folder.is_dir() else []
             if orphans and not Path(path).exists():  # a first writer makes the manifest before the scores
                 raise StoreError(
                     f"{self.path}: the manifest is gone, but there are scores of a store ({format_list(orphans, 2)}): "
@@ -224,44 +221,66 @@ class ScoreStore:
         except NotADirectoryError:
             raise StoreError(f"{self.path} is a file; a store is a folder") from None
 
-    def _entry(self, manifest: Collections, collection: str) -> dict[str, Any]:
-        if not isinstance(collection, str) or collection not in manifest:
-            there = f"it holds {format_list(sorted(manifest))}" if manifest else "it is empty"
-            raise StoreError(f"{self.path}: there is no collection {collection!r} ({there})")
-        return manifest[collection]
+    def _footer(self, collections: Collections, collection: str) -> str:
+        if not isinstance(collection, str) or collection not in collections:
+            content = f"it holds {format_list(sorted(collections))}" if collections else "it is empty"
+            raise StoreError(f"{self.path}: there is no collection {collection!r} ({content})")
+        return collections[collection]
 
-    def _read(self, entry: dict[str, Any], measures: Iterable[str | Measure] | str | Measure | None) -> Scores:
-        collection = entry["collection"]
-        names = [one["name"] for one in entry["measures"]]
-        if isinstance(measures, str | Measure):
-            measures = [measures]
-        wanted = names if measures is None else [str(one) for one in resolve_measures(measures, labels=names)]
-        if not wanted:
-            raise StoreError(
-                f"{self.path}: no measure of collection {collection} was named (it has {format_list(names)})"
-            )
-        for name in wanted:
-            if name not in names:
-                raise StoreError(
-                    f"{self.path}: collection {collection} has no measure {name!r} (it has {format_list(names)})"
-                )
-        positions = [names.index(name) for name in wanted]
-        values, runs, topics = decode_scores(join_name(self.path, entry["file"]), entry, positions)
-        return Scores(
-            values,
-            runs=runs,
-            topics=topics,
-            measures=[restore_measure(entry["measures"][position]) for position in positions],
-            collection=collection,
-            provenance=entry["provenance"],
-        )
+    @contextmanager
+    def _open(self, collection: str) -> Iterator[tuple[Any, dict[str, Any], str]]:
+        """Open the current file of a collection, and yield it with its record and the SHA-256 of its footer."""
+        before = ""
+        with ExitStack() as stack:
+            while True:
+                footer = self._footer(self._manifest(), collection)
+                path = self._join(name_file(collection, footer))
+                try:
+                    file, record = stack.enter_context(open_file(path, collection, footer))
+                    break
+                except FileNotFoundError:
+                    if footer == before:
+                        raise StoreError(
+                            f"{self.path}: the file {name_file(collection, footer)} of collection {collection} is gone: "
+                            "restore it from a copy, or remove the collection and add its scores again"
+                        ) from None
+                    before = footer  # a writer may just have replaced it: then the manifest names a new one
+            yield file, record, footer
 
 
-def _merged(there: Scores, new: Scores) -> Scores:
-    """Return both: the new measures, aligned by label, in place of the old ones of the same name or behind them."""
-    for what, old, given in (("run", there.runs, new.runs), ("topic", there.topics, new.topics)):
-        missing = [label for label in old if label not in set(given)]
-        extra = [label for label in given if label not in set(old)]
+def _find_measures(
+    store: str, record: dict[str, Any], measures: Iterable[MeasureLike] | MeasureLike | None
+) -> list[int]:
+    """Return the positions of measures in a record; of all of them where none are named."""
+    collection, names = record["collection"], [measure["name"] for measure in record["measures"]]
+    if measures is None:
+        return list(range(len(names)))
+    selected = [str(measure) for measure in resolve_measures(measures, labels=names)]
+    if not selected:
+        raise StoreError(f"{store}: no measure of collection {collection} was named (it has {format_list(names)})")
+    for name in selected:
+        if name not in names:
+            raise StoreError(f"{store}: collection {collection} has no measure {name!r} (it has {format_list(names)})")
+    return [names.index(name) for name in selected]
+
+
+def _decode(path: str, file: Any, record: dict[str, Any], positions: Sequence[int]) -> Scores:
+    values, runs, topics = decode_scores(path, file, record, positions)
+    return Scores(
+        values,
+        runs=runs,
+        topics=topics,
+        measures=[restore_measure(record["measures"][position]) for position in positions],
+        collection=record["collection"],
+        provenance=record["provenance"],
+    )
+
+
+def _merge(former: Scores, new: Scores) -> Scores:
+    """Return both: the new measures, aligned by label, in place of former ones of the same name or behind them."""
+    for what, labels, given in (("run", former.runs, new.runs), ("topic", former.topics, new.topics)):
+        missing = [label for label in labels if label not in set(given)]
+        extra = [label for label in given if label not in set(labels)]
         if missing or extra:
             which = (
                 f"lack {what} {format_list(missing, 3)}"
@@ -269,35 +288,30 @@ def _merged(there: Scores, new: Scores) -> Scores:
                 else f"have {what} {format_list(extra, 3)}, which it lacks"
             )
             raise StoreError(
-                f"collection {there.collection} has {len(old)} {what}s, these scores {which}: "
+                f"collection {former.collection} has {len(labels)} {what}s, these scores {which}: "
                 "add them under another collection name, or replace the collection"
             )
-    aligned = new.sel(runs=there.runs, topics=there.topics)
-    given_names = [str(one) for one in aligned.measures]
-    kept = [position for position, one in enumerate(there.measures) if str(one) not in given_names]
-    order = {str(one): position for position, one in enumerate(there.measures)}
-    measures = [there.measures[position] for position in kept] + list(aligned.measures)
-    values = np.concatenate([there.values[..., kept], aligned.values], axis=-1)
-    place = sorted(range(len(measures)), key=lambda position: order.get(str(measures[position]), len(order)))
+    new = new.sel(runs=former.runs, topics=former.topics)
+    columns = {
+        str(measure): (measure, scores.values[..., position])
+        for scores in (former, new)
+        for position, measure in enumerate(scores.measures)
+    }
+    measures, values = zip(*columns.values(), strict=True)
     return replace_scores(
-        there,
-        values=values[..., place],
-        measures=tuple(measures[position] for position in place),
-        provenance=there.provenance or new.provenance,
+        former,
+        values=np.stack(values, axis=-1),
+        measures=measures,
+        provenance=former.provenance or new.provenance,
     )
 
 
-def _is_ours(path: Path) -> bool:
-    """Say whether a store wrote a file: its name then holds the first digits of its content's checksum."""
-    match = _OWN_NAME.search(path.name)
-    if match is None or not path.is_file():
-        return False
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest().startswith(match.group(1))
+def _is_from_store(path: Path) -> bool:
+    """Say whether a store wrote a file: its name then holds the first digits of its footer's checksum."""
+    match = _FILE_NAME.search(path.name)
+    return match is not None and path.is_file() and has_footer(str(path), match[1])
 
 
-def _delete_replaced(folder: Path, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None = None) -> None:
-    """Delete the file that was a collection's until now, which a damaged one would not be known for any more."""
-    if old is not None and (new is None or new["file"] != old["file"]):
-        with suppress(OSError):
-            (folder / old["file"]).unlink()
+def _delete(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()

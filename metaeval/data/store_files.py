@@ -1,8 +1,10 @@
-"""The Parquet files of a score store: tidy tables that carry the checksums of their parts.
+"""The Parquet files of a score store: tidy tables that carry the checksums of what is read from them.
 
-Every measure is a row group. The footer, which Parquet writes last, holds the record of the file: whose
-scores these are, and the SHA-256 of every row group. The manifest holds this record too, and the SHA-256 of
-the footer. So some measures can be read alone, and no byte is decoded before its checksum was compared.
+Every measure is a row group, so that some measures can be read alone. The footer, which Parquet writes last, holds the
+record of the file: whose scores these are, and the SHA-256 of the labels and of the scores of every measure. The
+manifest of the store holds the SHA-256 of the footer. A flipped bit is thus noticed wherever it is: in the footer before
+it is decoded, in a page by Parquet's own checksum, and whatever that leaves out, such as the headers of pages, by
+comparing what was decoded.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 from urllib.parse import quote
@@ -18,72 +20,52 @@ from urllib.parse import quote
 import numpy as np
 
 from metaeval.data.scores import COLUMNS, Scores, is_untold
-from metaeval.data.scratch import make_array
+from metaeval.data.scratch import make_room
 from metaeval.errors import MetaevalError, StoreError
-from metaeval.files import is_remote, open_regular, read_bytes
+from metaeval.files import find_filesystem, is_remote, open_regular
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats import blocks
 from metaeval.stats.progress import tell
 
-SCHEMA = 2
-BUFFER = 2**20
+SCHEMA = 3
 SUFFIX = ".parquet"
+_BUFFER = 2**20
 _RECORD = b"metaeval.store"
 _DIRECTION = "higher_is_better"  # a fifth column, as tidy files have it, where names do not tell the direction
 _REPAIR = "restore it from a copy, or remove the collection and add its scores again"
+_TAIL = 8  # bytes of a Parquet file: the length of its footer, and PAR1
 
 
-def encode_scores(scores: Scores, collection: str) -> tuple[bytes, dict[str, Any]]:
-    """Return the content of the file that holds scores, and what the manifest says of it.
+def encode_scores(scores: Scores, collection: str) -> tuple[bytes, str]:
+    """Return the content of the file that holds scores under a collection's name, and the SHA-256 of its footer.
 
-    Parameters
-    ----------
-    scores : Scores
-    collection : str
-        The name under which they are kept.
-
-    Returns
-    -------
-    content : bytes
-        Rows are those of the tidy table, measure by measure, run by run, topics innermost.
-    entry : dict
-        The record that is in the file too (schema, collection, provenance, numbers of runs and topics, the
-        labels' digest; of every measure its description and the place and SHA-256 of its row group), and
-        the file's name, size and SHA-256 and that of its footer.
-
-    Raises
-    ------
-    StoreError
-        If Parquet cannot hold them.
+    Rows are those of the tidy table, measure by measure, run by run, topics innermost.
     """
     import pyarrow
     import pyarrow.parquet
 
     n_runs, n_topics, _ = scores.values.shape
-    names = [str(one) for one in scores.measures]
-    stated = [_direction(one) for one in scores.measures]
-    label_columns = [*COLUMNS[:3], *[_DIRECTION] * any(stated)]
+    names = [str(measure) for measure in scores.measures]
+    directions = [_direction(measure) for measure in scores.measures]
+    label_columns = [*COLUMNS[:3], *[_DIRECTION] * any(directions)]
     label = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
     schema = pyarrow.schema([*((name, label) for name in label_columns), (COLUMNS[3], pyarrow.float64())])
-    cells = n_runs * n_topics
-    stream = io.BytesIO()
-    measures = []
+    rows = n_runs * n_topics
+    stream, measures = io.BytesIO(), []
     options = {"use_dictionary": label_columns, "compression": "zstd", "write_page_checksum": True}
     try:
         run = _labelled(np.repeat(np.arange(n_runs), n_topics), scores.runs)
         topic = _labelled(np.tile(np.arange(n_topics), n_runs), scores.topics)
         with pyarrow.parquet.ParquetWriter(stream, schema, **options) as writer:
             for position, measure in enumerate(scores.measures):
-                columns = [run, topic, _labelled(np.full(cells, position), names)]
-                if any(stated):
-                    columns.append(_labelled(np.zeros(cells), [stated[position]]))
-                columns.append(pyarrow.array(np.ascontiguousarray(scores.values[..., position]).ravel()))
-                start = stream.tell() if position else 0  # the first includes the four bytes that begin the file
+                values = np.ascontiguousarray(scores.values[..., position], dtype="<f8").ravel()
+                columns = [run, topic, _labelled(np.full(rows, position), names)]
+                if any(directions):
+                    columns.append(_labelled(np.zeros(rows), [directions[position]]))
+                columns.append(pyarrow.array(values))
                 writer.write_table(pyarrow.table(columns, schema=schema), row_group_size=2**62)
-                place = [start, stream.tell()]
-                digest = hashlib.sha256(stream.getbuffer()[slice(*place)]).hexdigest()
-                measures.append({**describe_measure(measure), "bytes": place, "sha256": digest})
+                measures.append({**describe_measure(measure), "sha256": hashlib.sha256(values.data).hexdigest()})
             record = {
                 "schema": SCHEMA,
                 "collection": collection,
@@ -98,156 +80,134 @@ def encode_scores(scores: Scores, collection: str) -> tuple[bytes, dict[str, Any
         if isinstance(error, MemoryError):
             raise
         raise StoreError(f"collection {collection}: these scores cannot be written ({error})") from None
-    content = stream.getvalue()
-    digest = hashlib.sha256(content).hexdigest()
-    footer = hashlib.sha256(content[measures[-1]["bytes"][1] :]).hexdigest()
-    file = name_file(collection, digest)
-    return content, {"file": file, "size": len(content), "sha256": digest, "footer": footer, **record}
-
-
-def decode_scores(path: str, entry: dict[str, Any], wanted: Sequence[int]) -> tuple[np.ndarray, list[str], list[str]]:
-    """Read the scores of some measures, of which every byte is what was written.
-
-    Parameters
-    ----------
-    path : str
-        The file, local or remote.
-    entry : dict
-        What the manifest says of it.
-    wanted : sequence of int
-        Positions of measures in the entry.
-
-    Returns
-    -------
-    values : ndarray, shape (run, topic, wanted)
-    runs, topics : list of str
-
-    Raises
-    ------
-    StoreError
-        If anything of the file is not what the manifest says.
-    FileNotFoundError
-        If there is no such local file.
-    """
-    import pyarrow
-
-    groups = [entry["measures"][position] for position in wanted]
-    footer = {"bytes": [entry["measures"][-1]["bytes"][1], entry["size"]], "sha256": entry["footer"]}
-    with _open(path) as (stream, size):
-        if size != entry["size"]:
-            raise StoreError(f"{path}: the file is damaged: it has {size:,} bytes, not {entry['size']:,} ({_REPAIR})")
-        large = 8 * entry["runs"] * entry["topics"] * len(groups) > blocks.LARGE
-        if large:
-            _check_parts(stream, [footer, *groups], path)
-            return _decode(path, entry, stream, lambda file: _stream_values(file, wanted, entry))
-        content = _read_parts(stream, size, [footer, *groups], path)
-    buffer = pyarrow.BufferReader(pyarrow.py_buffer(content))
-    return _decode(path, entry, buffer, lambda file: _values(file, wanted))
-
-
-def _decode(
-    path: str, entry: dict[str, Any], source: Any, read: Callable[[Any], tuple[np.ndarray, list[str], list[str]]]
-) -> tuple[np.ndarray, list[str], list[str]]:
-    """Read from a Parquet file whose record and labels are those of the manifest."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        with pyarrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=BUFFER) as file:
-            record = json.loads(file.metadata.metadata[_RECORD])
-            for key, value in record.items():
-                if entry[key] != value:
-                    raise StoreError(
-                        f"{path}: the file says {key} {value!r:.100}, the manifest says otherwise ({_REPAIR})"
-                    )
-            values, runs, topics = read(file)
-    except (MemoryError, MetaevalError):
-        raise
-    except (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
-        raise StoreError(f"{path}: the file was not written by a score store ({error})") from None
-    if _digest_labels(runs, topics) != entry["labels"]:
-        raise StoreError(f"{path}: the file is damaged: its labels are not those that were stored ({_REPAIR})")
-    return values, runs, topics
+    return stream.getvalue(), hashlib.sha256(_read_footer(stream)).hexdigest()
 
 
 @contextmanager
-def _open(path: str) -> Iterator[tuple[BinaryIO, int]]:
-    if is_remote(path):
-        content = read_bytes(path)
-        yield io.BytesIO(content), len(content)
-    else:
-        with open_regular(path) as opened:
-            yield opened
+def open_file(path: str, collection: str, footer: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Open the Parquet file of a collection whose footer has this SHA-256, and yield it with its record.
+
+    A FileNotFoundError says that there is no such file; whatever is not as it was written is a StoreError.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    with _open(path) as stream:
+        content = _read_footer(stream)
+        if hashlib.sha256(content).hexdigest() != footer:
+            raise StoreError(
+                f"{path}: the file is damaged, or it is another one: its footer does not have the checksum in the "
+                f"manifest ({_REPAIR})"
+            )
+        try:
+            metadata = pyarrow.parquet.read_metadata(io.BytesIO(b"PAR1" + content))
+            record = json.loads(metadata.metadata[_RECORD])
+            _check_record(record, collection, metadata)
+            with pyarrow.parquet.ParquetFile(
+                stream, metadata=metadata, pre_buffer=False, buffer_size=_BUFFER, page_checksum_verification=True
+            ) as file:
+                yield file, record
+        except (MemoryError, MetaevalError):
+            raise
+        except (pyarrow.ArrowException, OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+            raise StoreError(f"{path}: the file is damaged, or no score store has written it: {error}") from None
 
 
-def _read_parts(stream: BinaryIO, size: int, parts: Iterable[dict[str, Any]], path: str) -> np.ndarray:
-    """Return the file with these parts at their places and zeros elsewhere, which take neither time nor memory."""
-    content = np.zeros(size, dtype=np.uint8)
-    for part in parts:
-        start, end = part["bytes"]
-        stream.seek(start)
-        view = content.data[start:end]
-        stream.readinto(view)  # type: ignore[attr-defined]
-        if hashlib.sha256(view).hexdigest() != part["sha256"]:
-            raise StoreError(_say_damaged(path, start, end))
-    return content
-
-
-def _check_parts(stream: BinaryIO, parts: Iterable[dict[str, Any]], path: str) -> None:
-    """Compare the checksums of parts of a file, of which memory holds a little at a time."""
-    for part in parts:
-        start, end = part["bytes"]
-        stream.seek(start)
-        digest, left = hashlib.sha256(), end - start
-        while left and (some := stream.read(min(left, BUFFER))):
-            digest.update(some)
-            left -= len(some)
-        if digest.hexdigest() != part["sha256"]:
-            raise StoreError(_say_damaged(path, start, end))
-
-
-def _say_damaged(path: str, start: int, end: int) -> str:
-    return (
-        f"{path}: the file is damaged, or it is another one: bytes {start:,} to {end:,} do not have the "
-        f"checksum in the manifest ({_REPAIR})"
-    )
-
-
-def _stream_values(file: Any, wanted: Sequence[int], entry: dict[str, Any]) -> tuple[np.ndarray, list[str], list[str]]:
-    """Read the row groups of the wanted measures side by side into a file, some runs at a time."""
-    n_runs, n_topics = entry["runs"], entry["topics"]
-    rows = n_topics * max(1, blocks.CELLS_A_BLOCK // (n_topics * len(wanted)))
-    # Labels repeat: topics are those of the first run.
-    runs: dict[str, None] = {}
-    topics: list[str] = []
-    for batch in file.iter_batches(rows, row_groups=[wanted[0]], columns=["run", "topic"], use_threads=False):
-        runs |= dict.fromkeys(batch.column("run").unique().to_pylist())
-        if len(topics) < n_topics:
-            topics = list(dict.fromkeys([*topics, *batch.column("topic").slice(0, n_topics).unique().to_pylist()]))
-    values = make_array((n_runs, n_topics, len(wanted)))
-    cells = values.reshape(-1, len(wanted))
-    columns = [file.iter_batches(rows, row_groups=[group], columns=["score"], use_threads=False) for group in wanted]
+def decode_scores(
+    path: str, file: Any, record: dict[str, Any], positions: Sequence[int]
+) -> tuple[np.ndarray, list[str], list[str]]:
+    """Return the scores (run, topic, measure) of the measures at some positions of the record, and runs and topics."""
+    n_rows = record["runs"] * record["topics"]
+    rows_a_batch = max(1, min(n_rows, blocks.CELLS_A_BLOCK // len(positions)))
+    # What room scores take is known from the labels that were read, not from what a file says of itself.
+    runs, topics = _read_labels(file, positions[0], record["topics"], rows_a_batch)
+    if _digest_labels(runs, topics) != record["labels"] or len(runs) * len(topics) != n_rows:
+        raise StoreError(f"{path}: the file is damaged: its labels are not those that were stored ({_REPAIR})")
+    values = make_room((len(runs), len(topics), len(positions)))
+    cells = values.reshape(-1, len(positions))
+    digests = [hashlib.sha256() for _ in positions]
+    columns = [_iterate(file, position, ["score"], rows_a_batch) for position in positions]
     start = 0
     for batches in zip(*columns, strict=True):
-        for position, batch in enumerate(batches):
-            cells[start : start + len(batch), position] = batch.column(0).to_numpy()
+        for column, (batch, digest) in enumerate(zip(batches, digests, strict=True)):
+            scores = np.ascontiguousarray(batch.column(0).to_numpy(), dtype="<f8")
+            digest.update(scores.data)
+            cells[start : start + len(scores), column] = scores
         start += len(batches[0])
         tell("reading", start, len(cells))
         blocks.release(values)
-    if start != len(cells):
-        raise ValueError(f"{start:,} rows, not {len(cells):,}")
-    return values, list(runs), topics
-
-
-def _values(file: Any, wanted: Sequence[int]) -> tuple[np.ndarray, list[str], list[str]]:
-    """Read the row groups of the wanted measures."""
-    labels = file.read_row_group(wanted[0], columns=["run", "topic"], use_threads=False)
-    runs, topics = (labels.column(name).unique().to_pylist() for name in ("run", "topic"))
-    values = np.empty((len(runs), len(topics), len(wanted)))
-    for position, group in enumerate(wanted):
-        score = file.read_row_group(group, columns=["score"], use_threads=False).column("score").to_numpy()
-        values[..., position] = score.reshape(len(runs), len(topics))
+    for position, digest in zip(positions, digests, strict=True):
+        measure = record["measures"][position]
+        if digest.hexdigest() != measure["sha256"]:
+            raise StoreError(
+                f"{path}: the file is damaged: the scores of {measure['name']} are not those that were stored ({_REPAIR})"
+            )
     return values, runs, topics
+
+
+def _read_labels(file: Any, group: int, n_topics: int, rows_a_batch: int) -> tuple[list[str], list[str]]:
+    """Return the labels of runs, and of topics as the first run has them."""
+    runs: dict[str, None] = {}
+    topics: dict[str, None] = {}
+    start = 0
+    for batch in _iterate(file, group, ["run", "topic"], rows_a_batch):
+        runs |= dict.fromkeys(batch.column("run").unique().to_pylist())
+        if start < n_topics:
+            topics |= dict.fromkeys(batch.column("topic").slice(0, n_topics - start).unique().to_pylist())
+        start += len(batch)
+    return list(runs), list(topics)
+
+
+def _iterate(file: Any, group: int, columns: list[str], rows_a_batch: int) -> Iterator[Any]:
+    batches: Iterator[Any] = file.iter_batches(rows_a_batch, row_groups=[group], columns=columns, use_threads=False)
+    return batches
+
+
+@contextmanager
+def _open(path: str) -> Iterator[BinaryIO]:
+    if is_remote(path):
+        filesystem, inner = find_filesystem(path)
+        with filesystem.open(inner, "rb") as stream:
+            yield stream
+    else:
+        with open_regular(path) as (stream, _):
+            yield stream
+
+
+def _read_footer(stream: BinaryIO) -> bytes:
+    """Return the footer of a Parquet file to its last byte; of other files, some bytes from the end."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - _TAIL))
+    length = int.from_bytes(stream.read(4), "little") + _TAIL
+    stream.seek(max(0, size - length))
+    return stream.read(length)
+
+
+def has_footer(path: str, digits: str) -> bool:
+    """Say whether the SHA-256 of a Parquet file's footer begins with these digits."""
+    with _open(path) as stream:
+        return hashlib.sha256(_read_footer(stream)).hexdigest().startswith(digits)
+
+
+def _check_record(record: dict[str, Any], collection: str, metadata: Any) -> None:
+    """Refuse, by the errors that `open_file` knows, what no store has written, even under its right checksum."""
+    if record["collection"] != collection:
+        raise ValueError(f"it holds the scores of collection {record['collection']!r:.100}")
+    kinds = {"runs": int, "topics": int, "labels": str, "provenance": str, "measures": list}
+    if not all(isinstance(record[key], kind) for key, kind in kinds.items()):
+        raise TypeError("its record is not that of a score store")
+    for measure in record["measures"]:
+        if not all(isinstance(measure[key], str) for key in ("name", "label", "description", "source", "sha256")):
+            raise TypeError("its record is not that of a score store")
+        low, high = measure["range"]
+        limits = [limit for limit in (low, high) if limit is not None]
+        if not all(isinstance(limit, int | float) for limit in limits):
+            raise TypeError("the range of a measure is not one of numbers")
+        if measure["higher_is_better"] not in (True, False, None):
+            raise TypeError("the direction of a measure is none")
+    rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+    if not rows or rows != [record["runs"] * record["topics"]] * len(record["measures"]):
+        raise ValueError("it does not have as many rows as it says")
 
 
 def _labelled(positions: np.ndarray, labels: Iterable[str]) -> Any:
@@ -266,7 +226,7 @@ def _direction(measure: Measure) -> str:
 
 
 def describe_measure(measure: Measure) -> dict[str, Any]:
-    """Return what is kept of a measure: enough to use its scores where its formula is not at hand."""
+    """Return what is stored of a measure: enough to use its scores where its formula is not at hand."""
     low, high = measure.range
     return {
         "name": str(measure),
@@ -294,9 +254,9 @@ def restore_measure(described: dict[str, Any]) -> Measure:
     )
 
 
-def name_file(collection: str, digest: str) -> str:
+def name_file(collection: str, footer: str) -> str:
     """Return the name of a collection's file: safe on every disk, and another one for other content."""
     safe = quote(collection, safe=" +,=@").replace(".", "%2E")
     if len(safe) > 150:
         safe = f"{safe[:100]}-{hashlib.sha256(collection.encode()).hexdigest()[:16]}"
-    return f"{safe}.{digest[:16]}{SUFFIX}"
+    return f"{safe}.{footer[:16]}{SUFFIX}"

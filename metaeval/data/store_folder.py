@@ -1,4 +1,4 @@
-"""The folder of a score store: where it is, its lock, reading with bounds, and one wording for every failure."""
+"""The folder of a score store: its path, its lock, and one wording for every failure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from metaeval.errors import DataError, MetaevalError, StoreError
-from metaeval.files import PathLike, is_remote, postpone_signals
+from metaeval.files import PathLike, is_remote
 
 _LOCK = ".lock"
 _LOCK_SECONDS = 60
@@ -19,25 +19,8 @@ _LOCAL = re.compile(r"(file|local):(//|(?=/))")
 def find_folder(path: PathLike) -> str:
     """Return the path of a store: local ones without ``file://`` and with ``~`` replaced, others as they are.
 
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    StoreError
-        If no folder can have this path.
-
-    Examples
-    --------
-    >>> find_folder("file:///campaign/scores")
-    '/campaign/scores'
-    >>> find_folder("s3://campaign/scores")
-    's3://campaign/scores'
+    >>> find_folder("file:///campaign/scores"), find_folder("s3://campaign/scores")
+    ('/campaign/scores', 's3://campaign/scores')
     """
     text = os.fspath(path)
     if "\0" in text:
@@ -53,26 +36,9 @@ def find_folder(path: PathLike) -> str:
         raise StoreError(f"{text}: there is no such user") from None
 
 
-def join_name(folder: str, file: str) -> str:
-    """Return the path of a file in a store."""
-    return f"{folder.rstrip('/')}/{file}" if is_remote(folder) else str(Path(folder) / file)
-
-
 @contextmanager
 def as_store_errors(path: str, done: str) -> Iterator[None]:
-    """Turn whatever stands in the way of reading or writing a store into one sentence, a StoreError.
-
-    Parameters
-    ----------
-    path : str
-        The store.
-    done : str
-        What was to be done with it: ``"read"`` or ``"written"``.
-
-    Raises
-    ------
-    StoreError
-    """
+    """Turn whatever stands in the way of a store being "read" or "written" into a StoreError of one sentence."""
     try:
         yield
     except StoreError:
@@ -91,29 +57,14 @@ def as_store_errors(path: str, done: str) -> Iterator[None]:
 
 
 @contextmanager
-def hold_lock(folder: Path) -> Iterator[None]:
-    """Let nobody else write the store meanwhile; SIGTERM and Ctrl-C wait until the write is done.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Raises
-    ------
-    StoreError
-        If another process holds the lock for a minute, or the file system has no locks.
-    """
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Let nobody else write the store meanwhile."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder / _LOCK, timeout=_LOCK_SECONDS)
     try:
-        lock.acquire()
+        with FileLock(folder / _LOCK, timeout=_LOCK_SECONDS):
+            yield
     except Timeout:
         raise StoreError(f"{folder}: another process has kept the store locked for {_LOCK_SECONDS} s") from None
     except NotImplementedError:
         raise StoreError(f"{folder}: files cannot be locked on this disk; use a folder on another one") from None
-    try:
-        with postpone_signals():
-            yield
-    finally:
-        lock.release()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urlsplit
 
-from metaeval.datasets import ordinal
+from metaeval.datasets.ordinal import READER, load as load_ordinal
 from metaeval.datasets.registry import Dataset, File, cache_folder, dataset
 from metaeval.errors import DatasetError, PolicyWarning
 from metaeval.files import PathLike
@@ -79,8 +79,8 @@ def fetch(
     """
     chosen = wanted if isinstance(wanted, Dataset) else dataset(wanted)
     root = cache_folder() if folder is None else Path(folder).expanduser()
-    if chosen.reader == ordinal.READER:
-        ordinal.load(chosen, folder=root, progress=progress)
+    if chosen.reader == READER:
+        load_ordinal(chosen, folder=root, progress=progress)
     if not chosen.files:
         return _in_place(chosen, root)
     if _lacking(chosen.files, root):
@@ -129,15 +129,15 @@ class _Failure(Exception):
 
 def _in_place(chosen: Dataset, root: Path) -> dict[str, Path]:
     """Find what somebody put there by hand: there is no checksum to hold it against."""
-    found = sorted(root.glob(chosen.runs)) if chosen.runs else []
-    found = [path for path in found if path.is_file() and not path.name.startswith(".")]
+    files = sorted(root.glob(chosen.runs)) if chosen.runs else []
+    files = [path for path in files if path.is_file() and not path.name.startswith(".")]
     gold = [root / chosen.gold] if chosen.gold else []
-    if not found or not all(path.is_file() for path in gold):
+    if not files or not all(path.is_file() for path in gold):
         raise DatasetError(
             f"{chosen.name} cannot be downloaded by a program. Where it is: {chosen.where}. "
             f"Where to put it, in {root}: {chosen.layout}"
         )
-    return {path.relative_to(root).as_posix(): path for path in [*gold, *found]}
+    return {path.relative_to(root).as_posix(): path for path in [*gold, *files]}
 
 
 def _lacking(files: Sequence[File], root: Path) -> list[File]:
@@ -160,8 +160,8 @@ def _sentence(chosen: Dataset, root: Path, why: str) -> str:
     absent = len(lacking) - len(damaged)
     needs = [f"{_count(absent)} not in {root}"] if absent else []
     if damaged:
-        there = "damaged there" if absent else f"damaged in {root}"
-        needs.append(f"{_count(len(damaged))} {there} ({', '.join(damaged[:3])}{', …' * (len(damaged) > 3)})")
+        where = "damaged there" if absent else f"damaged in {root}"
+        needs.append(f"{_count(len(damaged))} {where} ({', '.join(damaged[:3])}{', …' * (len(damaged) > 3)})")
     them = "it" if len(lacking) == 1 else "them"
     return (
         f"{chosen.name} needs {' and '.join(needs)}, and {'it' if len(lacking) == 1 else 'they'} cannot be downloaded "
@@ -210,8 +210,8 @@ def _download_all(chosen: Dataset, root: Path, progress: bool, timeout: float, w
             damaged = target.exists()
             _download(file, target, timeout, waits, advance)
             if damaged:
-                told = f"{target} was not the file that it should be, and was downloaded again"
-                warnings.warn(told, PolicyWarning, stacklevel=3)
+                message = f"{target} was not the file that it should be, and was downloaded again"
+                warnings.warn(message, PolicyWarning, stacklevel=3)
 
 
 def _download(file: File, target: Path, timeout: float, waits: Sequence[float], advance: Advance) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from metaeval.data.annotations import Annotations
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
-from metaeval.datasets import baselines, ordinal
+from metaeval.datasets.baselines import constant_class, constant_class_counts, popularity, uniform
 from metaeval.datasets.download import fetch
+from metaeval.datasets.ordinal import READER, load as load_ordinal
 from metaeval.datasets.registry import Dataset, dataset
 from metaeval.errors import DatasetError
 from metaeval.files import PathLike
@@ -65,8 +67,8 @@ def load_dataset(
     data_set = wanted if isinstance(wanted, Dataset) else dataset(wanted)
     if data_set.kind == "features":
         raise DatasetError(f"{data_set.name} has neither runs nor scores: {data_set.where}. {data_set.note}")
-    if data_set.reader == ordinal.READER:
-        return ordinal.load(data_set, folder=folder, progress=progress)
+    if data_set.reader == READER:
+        return load_ordinal(data_set, folder=folder, progress=progress)
     files = fetch(data_set, folder=folder, progress=progress)
     if data_set.kind == "scores":
         return _read_scores(data_set, files)
@@ -81,7 +83,10 @@ def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
     named = _name_runs(data_set, files) or {_GOLD: gold}
     if data_set.second_gold:
         data_set = replace(data_set, options={**data_set.options, "polarity": files[data_set.second_gold]})
-    runs = _READERS[data_set.reader](data_set, gold, named)
+    module, _, name = _READERS[data_set.reader].partition(":")
+    read = getattr(import_module(f"metaeval.io.{module}"), name)
+    classes = {} if data_set.reader == "dialogue_quality" else {"classes": data_set.classes}
+    runs: Runs = read(gold, named, collection=data_set.name, **classes, **data_set.options)
     if data_set.kind == "quantification" and isinstance(runs, ClassificationRuns):
         return runs.to_quantification()
     return runs
@@ -89,65 +94,20 @@ def _read_runs(data_set: Dataset, files: Mapping[str, Path]) -> Runs:
 
 def _name_runs(data_set: Dataset, files: Mapping[str, Path]) -> dict[str, Path]:
     """Return the run files by run name: the file name up to the first dot, PotTS for PotTS.SubtaskC.res.official.txt."""
-    found = sorted(name for name in files if fnmatchcase(name, data_set.runs))
-    return {Path(name).name.partition(".")[0]: files[name] for name in found}
+    names = sorted(name for name in files if fnmatchcase(name, data_set.runs))
+    return {Path(name).name.partition(".")[0]: files[name] for name in names}
 
 
-def _dialogue_quality(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
-    from metaeval.io import dialogue_quality
-
-    return dialogue_quality.read(gold, named, collection=data_set.name, **data_set.options)
-
-
-def _evall(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
-    from metaeval.io import evall
-
-    return evall.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
-
-
-def _judgements(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
-    from metaeval.io import judgements
-
-    return judgements.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
-
-
-def _polarity(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
-    from metaeval.io import sentiment
-
-    return sentiment.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
-
-
-def _semeval_joined(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
-    from metaeval.io import semeval_joined
-
-    return semeval_joined.read(gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options)
-
-
-def _semeval_classification(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
-    from metaeval.io import semeval
-
-    return semeval.read_classification(
-        gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options
-    )
-
-
-def _semeval_quantification(data_set: Dataset, gold: Path, named: Mapping[str, Path]) -> Runs:
-    from metaeval.io import semeval
-
-    return semeval.read_quantification(
-        gold, named, classes=data_set.classes, collection=data_set.name, **data_set.options
-    )
-
-
-_READERS: dict[str, Callable[[Dataset, Path, Mapping[str, Path]], Runs]] = {
-    "dialogue_quality": _dialogue_quality,
-    "evall": _evall,
-    "judgements": _judgements,
-    "polarity": _polarity,
-    "semeval_classification": _semeval_classification,
-    "semeval_joined": _semeval_joined,
-    "semeval_quantification": _semeval_quantification,
+_READERS = {
+    "dialogue_quality": "dialogue_quality:read",
+    "evall": "evall:read",
+    "judgements": "judgements:read",
+    "polarity": "sentiment:read",
+    "semeval_classification": "semeval:read_classification",
+    "semeval_joined": "semeval_joined:read",
+    "semeval_quantification": "semeval:read_quantification",
 }
+"""The function of `metaeval.io` that reads a layout."""
 
 
 def _read_annotations(data_set: Dataset, files: Mapping[str, Path]) -> Annotations | Runs:
@@ -157,30 +117,34 @@ def _read_annotations(data_set: Dataset, files: Mapping[str, Path]) -> Annotatio
     options = dict(data_set.options)
     parts = options.pop("parts", None)
     people, judges = files[data_set.gold], files[data_set.runs]
-    found = read_annotations(people, judges, classes=data_set.classes, collection=data_set.name, **options)
-    found = replace(found, provenance=data_set.provenance)
+    annotations = read_annotations(people, judges, classes=data_set.classes, collection=data_set.name, **options)
+    annotations = replace(annotations, provenance=data_set.provenance)
     if data_set.kind == "annotations":
-        return found
-    return found.to_quantification() if data_set.kind == "quantification" else found.to_classification(parts=parts)
+        return annotations
+    return (
+        annotations.to_quantification()
+        if data_set.kind == "quantification"
+        else annotations.to_classification(parts=parts)
+    )
 
 
 def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
     if not names:
         return runs
-    kept = [run for run in runs.runs if run != _GOLD]
+    real = [run for run in runs.runs if run != _GOLD]
     if isinstance(runs, ClassificationRuns):
         constant = {f"always-{label}": k for k, label in enumerate(runs.classes)}
-        counts = [baselines.constant_class_counts(runs.gold, k) for k in constant.values()]
+        counts = [constant_class_counts(runs.gold, k) for k in constant.values()]
         both = np.concatenate([runs.counts, counts])
         more = replace(runs, counts=both, runs=(*runs.runs, *constant))
-        return more.sel(runs=[*kept, *constant])
+        return more.sel(runs=[*real, *constant])
     added: dict[str, np.ndarray] = {}
     for name in names:
         if name == "constant":
-            added |= {f"always-{label}": baselines.constant_class(runs.gold, k) for k, label in enumerate(runs.classes)}
+            added |= {f"always-{label}": constant_class(runs.gold, k) for k, label in enumerate(runs.classes)}
         else:
-            added[f"BL-{name}"] = {"popularity": baselines.popularity, "uniform": baselines.uniform}[name](runs.gold)
-    return runs.with_runs(added).sel(runs=[*kept, *added])
+            added[f"BL-{name}"] = {"popularity": popularity, "uniform": uniform}[name](runs.gold)
+    return runs.with_runs(added).sel(runs=[*real, *added])
 
 
 def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
@@ -196,7 +160,7 @@ def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
         read = sakai.read(next(iter(files.values())).parent, collection=data_set.name)
     else:
         read = wide.read([files[name] for name in sorted(files)], collection=data_set.name)
-    measures = tuple(_state_direction(one, data_set.options) for one in read.measures)
+    measures = tuple(_state_direction(measure, data_set.options) for measure in read.measures)
     return replace(read, measures=measures, provenance=data_set.provenance)
 
 

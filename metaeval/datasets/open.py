@@ -1,4 +1,4 @@
-"""Scores from whatever a user names: a data set, a store, a score file or folder."""
+"""Whatever a user names is opened here: a data set, a store, a file or folder, standard input, a frame."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from metaeval.data.store import ScoreStore
 from metaeval.data.store_folder import find_folder
 from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
 from metaeval.files import is_remote, is_standard_input
-from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
-from metaeval.measures.resolve import Wanted, resolve_measures
+from metaeval.measures.resolve import MeasureLike, list_measures, measure as measure_of
 
 
 def open_scores(
-    source: str,
-    measures: Iterable[Wanted] | Wanted | None = None,
+    source: Any,
+    measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     format: str | None = None,
     collection: str | None = None,
@@ -33,12 +32,13 @@ def open_scores(
     higher_is_better: Names | bool = (),
     lower_is_better: Names = (),
 ) -> Scores:
-    """Return the scores that a data set's name, a store, or a score file or folder stands for.
+    """Return the scores that a user names or hands over: of a data set, a store, a file or folder, or a frame.
 
     Parameters
     ----------
-    source : str
-        A path that exists comes before a data set of the same name. Runs of a data set are scored.
+    source : str, path, frame, Scores or runs
+        A path that exists comes before a data set of the same name; ``"-"`` is standard input; frames are those of
+        `metaeval.io.from_frame`. Runs, of a data set too, are scored.
     measures : name, "file.py:function", Measure, function, or several of them, optional
         Which; for a data set of runs every measure of its kind by default, otherwise all there are.
     format : str, optional
@@ -62,74 +62,85 @@ def open_scores(
     Raises
     ------
     MetaevalError
-        If there is no such thing, or it cannot be read; or if a direction is stated of a measure that is not there, or
-        that has it already.
+        If there is no such thing, or it cannot be read; or if a direction is stated of a measure that is not there.
     """
-    from metaeval.datasets import load_dataset
-    from metaeval.io import read_scores
-
-    if not source.strip():
-        raise MetaevalError("the source has an empty name")
-    wanted = None if measures is None else resolve_measures(measures, labels=())
-    stored = format == "store" or (format is None and is_store(source))
-    file = (
-        format is not None
-        or is_remote(source)
-        or is_standard_input(source)
-        or os.path.exists(os.path.expanduser(source))
+    # A text is resolved where the labels of the data are known: only runs are scored by a function of a file.
+    chosen: list[MeasureLike] | None = None
+    if measures is not None:
+        chosen = [name if isinstance(name, str) else measure_of(name) for name in list_measures(measures)]
+    opened = open_source(
+        source, chosen, format=format, collection=collection, measure=measure, missing=missing, columns=columns
     )
-    if columns and (stored or not file):
-        raise MetaevalError(f"{source} has no columns that {format_option('columns')} could name")
-    if stored:
-        scores = _stored(source, collection, wanted)
-    elif file:
-        scores = read_scores(
-            source, format=format, measure=measure, collection=collection, missing=missing, columns=columns
-        )
+    if not isinstance(opened, Scores):
+        scores = score(opened, chosen)
     else:
-        try:
-            loaded: Any = load_dataset(source)
-        except DatasetError as error:
-            if Path(source).suffix or "/" in source:
-                raise MetaevalError(f"{source}: there is no such file or folder") from None
-            raise MetaevalError(f"{error}") from None
-        scores = loaded if isinstance(loaded, Scores) else score(refuse_annotations(loaded), wanted)
-    scores = scores if wanted is None else scores.sel(measures=wanted)
+        scores = opened if chosen is None else opened.sel(measures=chosen)
     return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
 
 
-def open_data(
-    source: object, *, missing: MissingPolicy = "raise", columns: Mapping[str, str] | None = None
+def open_source(
+    source: Any,
+    measures: Sequence[MeasureLike] | None = None,
+    *,
+    format: str | None = None,
+    collection: str | None = None,
+    measure: str | None = None,
+    missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
 ) -> Scores | ClassificationRuns | QuantificationRuns:
-    """Return what a source holds, runs as runs: a data set's name, a store, a file, or such an object itself.
+    """Return what a source holds, runs as runs; scores and runs themselves stay as they are. Options: see `open_scores`.
 
-    Parameters
-    ----------
-    source : str, Path, Scores, ClassificationRuns or QuantificationRuns
-    missing : str, optional
-        What to do where a file has no score for a run and topic.
-    columns : mapping of str to str, optional
-        What a tidy file calls some of its columns.
-
-    Returns
-    -------
-    Scores, ClassificationRuns or QuantificationRuns
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such thing, or it cannot be read.
+    Of a store only `measures` are read; a single one names the scores of a table that does not say of which measure it is.
     """
+    from metaeval.io.frames import is_frame
+
     if isinstance(source, Scores | ClassificationRuns | QuantificationRuns):
         return source
-    if not isinstance(source, str | Path):
-        raise MetaevalError(f"{source!r} is no data: give a data set's name, a path, Scores, or runs")
-    if isinstance(source, str) and not columns and not is_remote(source) and not Path(source).expanduser().exists():
-        from metaeval.datasets import load_dataset
+    if not isinstance(source, str | Path | Mapping | list | tuple) and not is_frame(source):
+        raise MetaevalError(f"{source!r} is no data: give a data set's name, a path, a frame, Scores, or runs")
+    if isinstance(source, str | Path):
+        name = str(source)
+        if not name.strip():
+            raise MetaevalError("the source has an empty name")
+        stored = format == "store" or (format is None and is_store(name))
+        file = format is not None or is_remote(name) or is_standard_input(name)
+        file = file or os.path.exists(os.path.expanduser(name))
+        if columns and (stored or not file):
+            raise MetaevalError(f"{name} has no columns that {format_option('columns')} could name")
+        if stored:
+            return _load_stored(name, collection, measures)
+        if not file:
+            return _load_named(name)
+        source = name
+    options: dict[str, Any] = {"format": format, "collection": collection, "missing": missing, "columns": columns}
+    return _read_file(source, measure, measures, options)
 
-        if not Path(source).suffix and "/" not in source and not is_standard_input(source):
-            return refuse_annotations(load_dataset(source))
-    return open_scores(str(source), missing=missing, columns=columns)
+
+def _read_file(
+    source: Any, measure: str | None, measures: Sequence[MeasureLike] | None, options: dict[str, Any]
+) -> Scores:
+    from metaeval.io import read_scores
+    from metaeval.io.tidy import UnnamedMeasureError
+
+    try:
+        return read_scores(source, measure=measure, **options)
+    except UnnamedMeasureError:
+        if measure is not None or measures is None or len(measures) != 1 or not isinstance(measures[0], str):
+            raise
+        return read_scores(source, measure=measures[0], **options)
+
+
+def _load_named(name: str) -> Scores | ClassificationRuns | QuantificationRuns:
+    """Return a data set."""
+    from metaeval.datasets import load_dataset
+
+    try:
+        loaded: Scores | ClassificationRuns | QuantificationRuns = refuse_annotations(load_dataset(name))
+    except DatasetError as error:
+        if Path(name).suffix or "/" in name:
+            raise MetaevalError(f"{name}: there is no such file or folder") from None
+        raise MetaevalError(f"{error}") from None
+    return loaded
 
 
 def is_store(path: str | Path) -> bool:
@@ -142,21 +153,7 @@ def is_store(path: str | Path) -> bool:
 
 
 def refuse_annotations(loaded: Any) -> Any:
-    """Return what was loaded, but refuse labels of several people: there is no single gold to score runs against.
-
-    Parameters
-    ----------
-    loaded : Scores, ClassificationRuns, QuantificationRuns or Annotations
-
-    Returns
-    -------
-    Scores, ClassificationRuns or QuantificationRuns
-
-    Raises
-    ------
-    MetaevalError
-        If these are Annotations; the message says which data sets have a gold.
-    """
+    """Return what was loaded, but refuse labels of several people: there is no single gold to score runs against."""
     if isinstance(loaded, Annotations):
         raise MetaevalError(
             f"{loaded.collection} holds labels of several people: {loaded.collection}-oc has one gold label for each item, "
@@ -165,12 +162,12 @@ def refuse_annotations(loaded: Any) -> Any:
     return loaded
 
 
-def _stored(source: str, collection: str | None, measures: Sequence[Measure] | None) -> Scores:
+def _load_stored(source: str, collection: str | None, measures: Sequence[MeasureLike] | None) -> Scores:
     store = ScoreStore(source)
     names = store.collections()
     if collection is None and len(names) != 1:
-        there = f" ({format_list(names)})" if names else ""
+        listed = f" ({format_list(names)})" if names else ""
         raise MetaevalError(
-            f"{source} holds {len(names)} collections{there}: choose one with {format_option('collection', 'NAME')}"
+            f"{source} holds {len(names)} collections{listed}: choose one with {format_option('collection', 'NAME')}"
         )
     return store.load(collection if collection is not None else names[0], measures)

@@ -29,41 +29,15 @@ _METADATA = b"metaeval.ordinal"
 
 
 def load(data_set: Dataset, *, folder: PathLike | None = None, progress: bool = True) -> ClassificationRuns:
-    """Return the runs of a set; they are read from the cache folder, or computed and stored there.
-
-    Parameters
-    ----------
-    data_set : Dataset
-        A data set whose reader is "skordinal".
-    folder : path, optional
-        Where the counts are kept; the user's cache folder by default.
-    progress : bool, optional
-        Show a progress bar on stderr if it is a terminal.
-
-    Returns
-    -------
-    ClassificationRuns
-
-    Raises
-    ------
-    DatasetError
-        If the runs must be computed and scikit-learn or skordinal is missing; the message says how to install them.
-
-    Warns
-    -----
-    PolicyWarning
-        If the stored file was damaged and the runs were computed again.
-    MetaevalWarning
-        If the folder cannot be written; the runs are returned, but must be computed again next time.
-    """
+    """Return the runs of a set; they are read from the cache folder, or computed and stored there."""
     path = kept_file(data_set, folder)
-    kept = _read_kept(path, data_set)
-    if kept is not None:
-        return kept
+    cached = _read_cached(path, data_set)
+    if cached is not None:
+        return cached
     with _lock(path):
-        kept = _read_kept(path, data_set)  # another process may have computed them in the meantime
-        if kept is not None:
-            return kept
+        cached = _read_cached(path, data_set)  # another process may have computed them in the meantime
+        if cached is not None:
+            return cached
         damaged = path.exists() and _read(path) is None
         made = make(data_set, progress=progress)
         try:
@@ -99,15 +73,15 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _read_kept(path: Path, data_set: Dataset) -> ClassificationRuns | None:
+def _read_cached(path: Path, data_set: Dataset) -> ClassificationRuns | None:
     """Return the stored runs if they were computed with the present recipe and package versions, otherwise None.
 
     Package versions are compared only if the packages are installed.
     """
-    found = _read(path)
-    if found is None:
+    content = _read(path)
+    if content is None:
         return None
-    runs, made_by = found
+    runs, made_by = content
     now = _describe_recipe(data_set)
     if None in now["packages"].values():
         made_by = {**made_by, "packages": now["packages"]}

@@ -20,23 +20,7 @@ PACKAGES = ("scikit-learn", "skordinal")
 
 
 def make(data_set: Dataset, *, progress: bool = True) -> ClassificationRuns:
-    """Train the classifiers of a set and predict all items; the result depends only on skordinal's data and the seed.
-
-    Parameters
-    ----------
-    data_set : Dataset
-        Options: ``set`` (skordinal's name), ``seed``, ``folds``, ``items_per_topic``.
-    progress : bool, optional
-
-    Returns
-    -------
-    ClassificationRuns
-
-    Raises
-    ------
-    DatasetError
-        If scikit-learn or skordinal is missing.
-    """
+    """Train the classifiers of a set and predict all items; the result depends only on skordinal's data and the seed."""
     options = data_set.options
     features, gold = ordinal_set(options["set"])
     seed, n_items = options["seed"], len(gold)
@@ -65,23 +49,7 @@ def make(data_set: Dataset, *, progress: bool = True) -> ClassificationRuns:
 
 
 def ordinal_set(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features and classes of one of skordinal's data sets.
-
-    Parameters
-    ----------
-    name : {"swd", "lev", "esl", "era", "balance_scale"}
-
-    Returns
-    -------
-    features : ndarray, shape (item, feature)
-    gold : ndarray of int, shape (item,)
-        Classes, numbered from 0.
-
-    Raises
-    ------
-    DatasetError
-        If scikit-learn or skordinal is missing.
-    """
+    """Return the features and classes of one of skordinal's data sets."""
     try:
         import skordinal.datasets
     except ImportError as error:
@@ -97,19 +65,6 @@ def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarr
 
     A class with at least two items therefore occurs in every training set.
 
-    Parameters
-    ----------
-    gold : ndarray of int, shape (item,)
-    folds : int
-    seed : int
-    name : str
-        The name of the set.
-
-    Returns
-    -------
-    ndarray of int, shape (item,)
-        The fold of each item.
-
     Examples
     --------
     >>> assign_folds(np.array([0] * 4 + [1] * 2), 2, 0, "an example").tolist().count(0)
@@ -123,21 +78,7 @@ def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarr
 
 
 def classifiers(gold: np.ndarray, seed: int, name: str) -> dict[str, Any]:
-    """Return the classifiers: baselines, nominal classifiers, rounded regressions, and ordinal classifiers.
-
-    Parameters
-    ----------
-    gold : ndarray of int, shape (item,)
-        The baseline always-median uses it, so it is an oracle.
-    seed : int
-    name : str
-        The name of the set; every classifier has its own random stream.
-
-    Returns
-    -------
-    dict of str to scikit-learn estimator
-        Five baselines, nine nominal classifiers, two regressions, and six that use the order of the classes.
-    """
+    """Return the classifiers: baselines, nominal classifiers, rounded regressions, and ordinal classifiers."""
     from sklearn.dummy import DummyClassifier
     from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier, RandomForestRegressor
     from sklearn.linear_model import LogisticRegression, Ridge

@@ -192,13 +192,13 @@ def dataset(name: str) -> Dataset:
     >>> dataset("llmjudge").provenance
     'llm4eval/LLMJudge@81159c6, llm4eval/LLMJudge-benchmark@968a1f9'
     """
-    found = _registry().get(str(name))
-    if found is None:
+    known = _registry().get(str(name))
+    if known is None:
         near = suggest_names(str(name), _registry())
         raise DatasetError(
             f"there is no data set {str(name)!r}{f' ({near})' * bool(near)}; `metaeval data list` lists them"
         )
-    return found
+    return known
 
 
 def cache_folder() -> Path:
@@ -240,19 +240,19 @@ def _dataset(name: str, tables: dict[str, Any], published: tuple[File, ...]) -> 
     entries.pop("like", None)
     if not {"where", "layout"} <= entries.keys():
         names = (entries.get("gold", ""), entries.get("second_gold", ""), entries["runs"])
-        entries["files"] = tuple(f for f in published if any(fnmatchcase(f.name, one) for one in names))
+        entries["files"] = tuple(f for f in published if any(fnmatchcase(f.name, pattern) for pattern in names))
     for key in ("classes", "baselines"):
         entries[key] = tuple(entries.get(key, ()))
     return Dataset(name, **entries)
 
 
 def _files() -> tuple[File, ...]:
-    found = []
+    listed = []
     for source in _read_toml("files.toml")["source"]:
         repository, commit = source["repository"], source["commit"]
         for name, size, sha256, *elsewhere in source["files"]:
             path = quote(f"{source['path']}/{elsewhere[0] if elsewhere else name}")
-            found.append(
+            listed.append(
                 File(
                     f"{source['into']}/{name}",
                     f"https://raw.githubusercontent.com/{repository}/{commit}/{path}",
@@ -262,7 +262,7 @@ def _files() -> tuple[File, ...]:
                     f"{repository}@{commit[:7]}",
                 )
             )
-    return tuple(found)
+    return tuple(listed)
 
 
 def _read_toml(name: str) -> dict[str, Any]:

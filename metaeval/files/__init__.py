@@ -1,4 +1,4 @@
-"""Local and remote files: which are meant, reading them within bounds, writing them whole or not at all."""
+"""Local and remote files: paths, opening, size limits, atomic writing."""
 
 from metaeval.files.paths import (
     STANDARD_INPUT,
@@ -7,6 +7,7 @@ from metaeval.files.paths import (
     check_file_name,
     describe_files,
     file_name,
+    find_filesystem,
     find_named_files,
     find_paths,
     is_file,
@@ -18,7 +19,6 @@ from metaeval.files.paths import (
     stem,
 )
 from metaeval.files.reading import (
-    LARGEST_FILE,
     LARGEST_FILE_OPTION,
     check_size,
     find_largest,
@@ -31,14 +31,13 @@ from metaeval.files.reading import (
 from metaeval.files.writing import (
     TEMPORARY,
     check_folder,
-    postpone_signals,
+    clear_leftovers,
     write_atomically,
     write_file,
     write_together,
 )
 
 __all__ = [
-    "LARGEST_FILE",
     "LARGEST_FILE_OPTION",
     "STANDARD_INPUT",
     "TEMPORARY",
@@ -47,8 +46,10 @@ __all__ = [
     "check_file_name",
     "check_folder",
     "check_size",
+    "clear_leftovers",
     "describe_files",
     "file_name",
+    "find_filesystem",
     "find_largest",
     "find_named_files",
     "find_paths",
@@ -59,7 +60,6 @@ __all__ = [
     "join_path",
     "list_files",
     "open_regular",
-    "postpone_signals",
     "read_bounded",
     "read_bytes",
     "read_lines",

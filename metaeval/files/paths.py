@@ -44,23 +44,7 @@ def is_standard_input(path: PathLike) -> bool:
 
 
 def check_file_name(name: str, what: str) -> str:
-    """Return a label that is to be the name of a file, or say why it cannot be one.
-
-    Parameters
-    ----------
-    name : str
-    what : str
-        What it names, for the message: ``"measure"``.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    DataError
-        If a file cannot have this name everywhere.
-    """
+    """Return a label that is to be the name of a file, or say why it cannot be; `what` it names, such as "measure"."""
     unfit = name.startswith(".") or name != name.strip() or len(name.encode()) > _LONGEST_NAME
     if unfit or not name.isprintable() or any(letter in name for letter in '/\\:*?"<>|'):
         raise DataError(f"the {what} {name!r} cannot be the name of a file", hint="write a tidy CSV or Parquet file")
@@ -70,16 +54,6 @@ def check_file_name(name: str, what: str) -> str:
 def stem(path: PathLike) -> str:
     """Return a file's name without folder and last suffix.
 
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> stem("runs/PotTS.SubtaskC.txt")
     'PotTS.SubtaskC'
     """
@@ -113,55 +87,28 @@ def join_path(folder: PathLike, name: str) -> PathLike:
 
 
 def list_files(folder: PathLike) -> list[PathLike]:
-    """Return the files of a folder in the order of their names, without hidden ones and without folders.
-
-    Parameters
-    ----------
-    folder : path
-
-    Returns
-    -------
-    list of path
-
-    Raises
-    ------
-    DataError
-        If there is no such folder, or no file in it.
-    """
-    found: list[PathLike]
+    """Return the files of a folder in the order of their names, without hidden ones and folders; at least one."""
+    paths: list[PathLike]
     if is_remote(folder):
         filesystem, inner = find_filesystem(folder)
         entries = filesystem.ls(inner, detail=True)
-        found = [str(filesystem.unstrip_protocol(one["name"])) for one in entries if one["type"] == "file"]
+        names = [entry["name"] for entry in entries if entry["type"] == "file"]
+        paths = [str(filesystem.unstrip_protocol(name)) for name in names]
     else:
         try:
             if not Path(folder).is_dir():
                 raise DataError("there is no such folder", file=folder)
-            found = [path for path in Path(folder).iterdir() if path.is_file()]
+            paths = [path for path in Path(folder).iterdir() if path.is_file()]
         except OSError as error:
             raise DataError(f"it cannot be read: {error.strerror or error}", file=folder) from None
-    found = sorted((path for path in found if not file_name(path).startswith(".")), key=file_name)
-    if not found:
+    paths = sorted((path for path in paths if not file_name(path).startswith(".")), key=file_name)
+    if not paths:
         raise DataError("there are no files in this folder", file=folder)
-    return found
+    return paths
 
 
 def find_paths(sources: PathLike | Sequence[PathLike]) -> list[PathLike]:
-    """Return the files meant by a path, a list of paths or a folder.
-
-    Parameters
-    ----------
-    sources : path, list of paths, or folder
-
-    Returns
-    -------
-    list of path
-
-    Raises
-    ------
-    DataError
-        If the list or the folder is empty.
-    """
+    """Return the files meant by a path, a list of paths or a folder; at least one."""
     if isinstance(sources, str | Path):
         return list_files(sources) if is_folder(sources) else [sources]
     if not sources:
@@ -170,24 +117,9 @@ def find_paths(sources: PathLike | Sequence[PathLike]) -> list[PathLike]:
 
 
 def find_named_files(sources: Sources, *, gold: PathLike | None = None) -> dict[str, PathLike]:
-    """Return run files by run name.
+    """Return run files by run name: that of the mapping, or of the file without its suffix.
 
-    Parameters
-    ----------
-    sources : path, list of paths, mapping of run name to path, or folder
-        Of a folder every file is a run, hidden ones excepted. Unless a mapping names it, a run is called
-        after its file, without the suffix.
-    gold : path, optional
-        The gold file; when it lies in the same folder it is not taken for a run.
-
-    Returns
-    -------
-    dict of str to path
-
-    Raises
-    ------
-    DataError
-        If there are no files, or two files give the same run name.
+    Every file of a folder is a run, but hidden ones and the gold file, which may lie in the same folder.
     """
     if isinstance(sources, Mapping):
         if not sources:

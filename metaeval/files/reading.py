@@ -19,72 +19,32 @@ LARGEST_FILE = 2 << 30
 LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
 """The environment variable that raises, or lowers, the bound."""
 
+_RAISE_BOUND = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
+
 _PIPED: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()
 """What standard input held: its format is told before it is read, and it can be read only once."""
 
 
 def find_largest() -> int:
-    """Return how many bytes a file may have, which `LARGEST_FILE_OPTION` in the environment may say.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    MetaevalError
-        If the environment holds something else than a number.
-    """
-    said = os.environ.get(LARGEST_FILE_OPTION, "").strip()
-    if not said:
+    """Return how many bytes a file may have, which `LARGEST_FILE_OPTION` in the environment may say."""
+    text = os.environ.get(LARGEST_FILE_OPTION, "").strip()
+    if not text:
         return LARGEST_FILE
-    if not (said.isascii() and said.isdigit()) or len(said) > 18:
-        raise MetaevalError(f"{LARGEST_FILE_OPTION}={said} is not a number of bytes")
-    return int(said)
+    if not (text.isascii() and text.isdigit()) or len(text) > 18:
+        raise MetaevalError(f"{LARGEST_FILE_OPTION}={text} is not a number of bytes")
+    return int(text)
 
 
 def check_size(size: int, path: PathLike, what: str = "the file has") -> None:
-    """Refuse a file, or what is inside it, that is larger than the bound.
-
-    Parameters
-    ----------
-    size : int
-        In bytes.
-    path : path
-    what : str, optional
-        What is so large, with its verb, for the message.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse a file of more bytes than the bound; `what` is so large, with its verb."""
     most = find_largest()
     if size > most:
-        hint = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
-        raise DataError(f"{what} {size:,} bytes, more than the {most:,} that are read", file=path, hint=hint)
+        raise DataError(f"{what} {size:,} bytes, more than the {most:,} that are read", file=path, hint=_RAISE_BOUND)
 
 
 @contextmanager
 def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a regular local file: a FIFO would never begin, a device would never end.
-
-    Parameters
-    ----------
-    path : path
-
-    Yields
-    ------
-    stream : binary file
-    size : int
-        In bytes.
-
-    Raises
-    ------
-    DataError
-        If it is something else.
-    OSError
-        If it cannot be opened.
-    """
+    """Open a regular local file and yield it with its size: a FIFO would never begin, a device would never end."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)
     try:
@@ -101,25 +61,9 @@ def open_regular(path: PathLike) -> Iterator[tuple[BinaryIO, int]]:
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """Return the content of a local file, of any path that fsspec knows (``s3://…``), or of standard input (``-``).
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    DataError
-        If there is no such file, it cannot be read, is no regular file, is empty or larger than the bound.
-    """
+    """Return the content of a local file, of any path that fsspec knows (``s3://…``), or of standard input (``-``)."""
     try:
-        return read_bounded(
-            path, find_largest(), hint=f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
-        )
+        return read_bounded(path, find_largest(), hint=_RAISE_BOUND)
     except FileNotFoundError:
         raise DataError("there is no such file", file=path) from None
     except IsADirectoryError:
@@ -135,26 +79,7 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def read_bounded(path: PathLike, most: int, *, hint: str | None = None) -> bytes:
-    """Return the content of a file that has so many bytes at most, and at least one.
-
-    Parameters
-    ----------
-    path : path
-    most : int
-    hint : str, optional
-        What to do about a file that is larger, for the message.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    DataError
-        If it is empty, larger, or no regular file.
-    OSError
-        If it cannot be read.
-    """
+    """Return the content of a file of at most so many bytes and at least one; the hint says what to do about more."""
     if is_standard_input(path):
         content = _read_standard_input(most)
     elif is_remote(path):
@@ -190,21 +115,7 @@ def _read_remote(path: PathLike, most: int) -> bytes:
 
 
 def read_text(path: PathLike) -> str:
-    """Return the text of a UTF-8 file, without byte order mark and with line ends as line feeds.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    DataError
-        If the file is missing, empty, or not UTF-8; the message names the first line that is not.
-    """
+    """Return the text of a UTF-8 file, without byte order mark and with line ends as line feeds; never blank."""
     content = read_bytes(path)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError("the file is UTF-16, not UTF-8", file=path, hint="save it as UTF-8")
@@ -215,7 +126,7 @@ def read_text(path: PathLike) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        _not_utf8(path, content, error)
+        _refuse_encoding(path, content, error)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise DataError("the file is empty", file=path)
@@ -233,7 +144,7 @@ _BINARY = {
 """What to do about a file that is no text, by its first bytes."""
 
 
-def _not_utf8(path: PathLike, content: bytes, error: UnicodeDecodeError) -> NoReturn:
+def _refuse_encoding(path: PathLike, content: bytes, error: UnicodeDecodeError) -> NoReturn:
     line = content.count(b"\n", 0, error.start) + 1
     raise DataError(
         f"byte 0x{content[error.start]:02x} is not UTF-8, while the text before it is",
@@ -244,24 +155,7 @@ def _not_utf8(path: PathLike, content: bytes, error: UnicodeDecodeError) -> NoRe
 
 
 def read_lines(path: PathLike) -> Iterator[tuple[int, str]]:
-    """Go through the lines of a text file that are not blank.
-
-    Parameters
-    ----------
-    path : path
-
-    Yields
-    ------
-    number : int
-        From 1.
-    text : str
-        Without its line end.
-
-    Raises
-    ------
-    DataError
-        As `read_text`.
-    """
+    """Yield the number, from 1, and the text of every line of a file that is not blank."""
     for number, text in enumerate(read_text(path).split("\n"), start=1):
         if text.strip():
             yield number, text

@@ -1,14 +1,12 @@
-"""Writing a file, or several together, whole or not at all; what a killed writer left is cleared away by the next."""
+"""Atomic writing: a file is written beside its target and renamed, so that it is there whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import shutil
-import signal
-import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -19,33 +17,20 @@ from metaeval.files.paths import PathLike, find_filesystem, is_remote
 TEMPORARY = ".writing-"
 """What the name of a file or folder that is still being written begins with."""
 
-_NEW, _OLD, _GONE, _WHOLE = "new", "old", "gone", "whole"
-"""Inside such a folder: what is written, what it replaces, what has to go, and a mark that all of it is there."""
-
-_AT_ONCE = 8
-"""Files that wait for the disk at the same time."""
+_DAY = 24 * 3600
+"""Seconds after which a temporary file must have been left by a process that was killed."""
 
 
 def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO], None]) -> None:
-    """Write a local file that is there whole or not at all, whenever the writer is stopped.
+    """Write a local file whole or not at all; a callable writes to the stream that it is given.
 
-    Parameters
-    ----------
-    path : path
-        Its folder must exist.
-    content : bytes, str or callable
-        Text is written as UTF-8. A callable writes to the stream that it is given, what memory need not hold at once.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; what was there before is then unharmed.
+    Whoever reads the file meanwhile, and a writer that is stopped, leave and find what was there before.
     """
     path = Path(path)
-    _clear_leftovers(path.parent)
-    temporary, lock = _make_temporary(path.parent, lambda one: one.touch(exist_ok=False))
+    clear_leftovers(path.parent)
+    temporary = _name_temporary(path.parent)
     try:
-        with open(temporary, "wb") as stream:
+        with open(temporary, "xb") as stream:
             if callable(content):
                 content(stream)
             else:
@@ -57,25 +42,10 @@ def write_atomically(path: PathLike, content: bytes | str | Callable[[BinaryIO],
         with suppress(OSError):
             temporary.unlink()
         raise
-    finally:
-        _unlock(lock)
-    _sync_folder(path.parent)
 
 
 def write_file(path: PathLike, content: bytes | str) -> None:
-    """Write a file that is there whole or not at all.
-
-    Parameters
-    ----------
-    path : path
-        A local file, or any that fsspec can write.
-    content : bytes or str
-
-    Raises
-    ------
-    DataError
-        If it cannot be written; what was there before is then unharmed.
-    """
+    """Write a local file, or any that fsspec can write, whole or not at all."""
     try:
         if is_remote(path):
             filesystem, inner = find_filesystem(path)
@@ -88,220 +58,106 @@ def write_file(path: PathLike, content: bytes | str) -> None:
 
 @contextmanager
 def write_together(folder: PathLike, *, instead_of: Iterable[str] = ()) -> Iterator[PathLike]:
-    """Give a folder to write files into; they take their places in another one together, or none of them does.
+    """Yield a temporary folder; the files written into it then move into `folder` together, or none of them does.
 
-    Everything is written first, so that a full disk harms nothing. Moving it then is a matter of moments, in which
-    SIGTERM and Ctrl-C wait, and which is undone where a file cannot be moved. If the process is killed in these
-    moments, the next one that writes into the folder moves the rest.
-
-    Parameters
-    ----------
-    folder : path
-        Made if need be, with those above it. Its other files stay. A remote one is written into directly.
-    instead_of : iterable of str, optional
-        Files of the folder that go when the new ones come, unless they are replaced.
-
-    Yields
-    ------
-    path
-
-    Raises
-    ------
-    DataError
-        If something cannot be written; what was there before is then unharmed.
+    Everything is written first, so that a full disk harms nothing. A new folder is renamed as a whole. In a folder
+    that exists, files replace their namesakes one after the other, those named in `instead_of` go, and others stay.
+    A remote folder is written into directly.
     """
     if is_remote(folder):
         yield folder
         return
     folder = Path(folder)
-    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    missing = [parent for parent in folder.parents if not parent.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _clear_leftovers(folder)
-        aside, lock = _make_temporary(folder, Path.mkdir)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        # A folder that exists may be a disk of its own, into which nothing beside it can be renamed.
+        temporary = _name_temporary(folder if folder.exists() else folder.parent)
+        clear_leftovers(temporary.parent)
+        temporary.mkdir()
         try:
-            (aside / _NEW).mkdir()
-            yield aside / _NEW
-            _sync_files(aside / _NEW)
-            with postpone_signals():
-                _exchange(aside, folder, instead_of)
+            yield temporary
+            if folder.exists():
+                _replace_files(temporary, folder, instead_of)
+            else:
+                os.replace(temporary, folder)
         finally:
-            shutil.rmtree(aside, ignore_errors=True)
-            _unlock(lock)
+            shutil.rmtree(temporary, ignore_errors=True)
     except BaseException as error:
-        for one in made:
+        for parent in missing:
             with suppress(OSError):
-                one.rmdir()  # of these, what holds something by now is not empty
+                parent.rmdir()  # of these, what holds something by now is not empty
         if isinstance(error, OSError):
             raise DataError(f"it cannot be written: {error.strerror or error}", file=folder) from None
         raise
 
 
-def _sync_files(folder: Path) -> None:
-    """Wait until every file inside is on the disk; several at once, which the disk writes together."""
-    if os.name != "posix":
-        return
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _ in pool.map(_sync_file, [folder / name for name in _list_inside(folder)]):
-            pass
-
-
-def _sync_file(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+def _replace_files(new: Path, folder: Path, instead_of: Iterable[str]) -> None:
+    """Move files into a folder; where one cannot be moved, put back what was there."""
+    names = _list_inside(new)
+    backup, replaced = _name_temporary(folder), list[str]()
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _exchange(aside: Path, folder: Path, instead_of: Iterable[str]) -> None:
-    """Move what is new into the folder; where that fails, put back what was there."""
-    new = _list_inside(aside / _NEW)
-    for name in new:
-        _keep(folder / name, aside / _OLD / name)
-    for name in set(instead_of) - set(new):
-        _keep(folder / name, aside / _GONE / name)
-    (aside / _WHOLE).touch()  # from here on, whoever finds this finishes it
-    try:
-        _move(aside, folder)
-    except BaseException:
-        moved = set(new) - set(_list_inside(aside / _NEW))
-        replaced, gone = (set(_list_inside(aside / one)) for one in (_OLD, _GONE))
-        for name in moved - replaced:
+        for name in sorted({*names, *instead_of}):
+            if (folder / name).is_file():
+                _link(folder / name, backup / name)
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(new / name, folder / name)
+            replaced.append(name)
+        for name in set(instead_of) - set(names):
             (folder / name).unlink(missing_ok=True)
-        for name in moved & replaced:
-            os.replace(aside / _OLD / name, folder / name)
-        for name in gone:
-            os.replace(aside / _GONE / name, folder / name)
-        (aside / _WHOLE).unlink()
+    except BaseException:
+        former = _list_inside(backup)
+        for name in former:
+            os.replace(backup / name, folder / name)
+        for name in set(replaced) - set(former):
+            (folder / name).unlink()
         raise
-    _sync_folder(folder)
-    (aside / _WHOLE).unlink()
+    finally:
+        shutil.rmtree(backup, ignore_errors=True)
 
 
-def _keep(there: Path, copy: Path) -> None:
-    if not there.exists():
-        return
+def _link(path: Path, copy: Path) -> None:
     copy.parent.mkdir(parents=True, exist_ok=True)
     try:
-        os.link(there, copy)
+        os.link(path, copy)
     except OSError:  # a disk without links
-        shutil.copy2(there, copy)
-
-
-def _move(aside: Path, folder: Path) -> None:
-    for name in _list_inside(aside / _NEW):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        os.replace(aside / _NEW / name, folder / name)
-    for name in _list_inside(aside / _GONE):
-        (folder / name).unlink(missing_ok=True)
+        shutil.copy2(path, copy)
 
 
 def _list_inside(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
 
 
-def _make_temporary(folder: Path, make: Callable[[Path], object]) -> tuple[Path, int | None]:
-    """Make a file or folder of a new name, and lock it: what is not locked was left by a process that is gone."""
-    while True:
-        temporary = folder / f"{TEMPORARY}{secrets.token_hex(8)}"
-        make(temporary)
-        try:
-            return temporary, _lock(temporary)
-        except (BlockingIOError, FileNotFoundError):
-            continue  # another process has taken it for a leftover
-        except OSError:
-            return temporary, None  # a system or disk without such locks, where nobody takes it for a leftover
+def _name_temporary(folder: Path) -> Path:
+    return folder / f"{TEMPORARY}{secrets.token_hex(8)}"
 
 
-def _lock(path: Path) -> int:
-    """Lock a file or folder for as long as this process lives, or until `_unlock`."""
-    if os.name != "posix":
-        raise OSError("there are no such locks")
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        flock(handle, LOCK_EX | LOCK_NB)
-        if not os.path.samestat(os.fstat(handle), os.stat(path)):
-            raise FileNotFoundError(path)
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _unlock(lock: int | None) -> None:
-    if lock is not None:
-        os.close(lock)
-
-
-def _clear_leftovers(folder: Path) -> None:
-    """Delete what killed writers left in a folder, or finish it if they had written everything."""
+def clear_leftovers(folder: Path, age: float = _DAY) -> None:
+    """Delete what writers that were killed have left in a folder, if it is as many seconds old."""
     with suppress(OSError):
-        for path in [Path(one) for one in os.scandir(folder) if one.name.startswith(TEMPORARY)]:
+        for entry in os.scandir(folder):
+            if not entry.name.startswith(TEMPORARY):
+                continue
             with suppress(OSError):
-                lock = _lock(path)
-                try:
-                    if not path.is_dir():
-                        path.unlink()
-                        continue
-                    if (path / _WHOLE).is_file():
-                        _move(path, folder)
-                    shutil.rmtree(path, ignore_errors=True)
-                finally:
-                    _unlock(lock)
-
-
-@contextmanager
-def postpone_signals() -> Iterator[None]:
-    """Finish what was begun before obeying a SIGTERM or Ctrl-C.
-
-    Only the main thread may set a handler; elsewhere the next write clears what is left behind.
-    """
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    handlers = {number: one for number, one in handlers.items() if one is not None}  # not set by Python: not put back
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    arrived: list[int] = []
-    for number in handlers:
-        signal.signal(number, lambda number, _frame: arrived.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for one in dict.fromkeys(arrived):
-            signal.raise_signal(one)
+                if time.time() - entry.stat(follow_symlinks=False).st_mtime < age:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.unlink(entry.path)
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written, or made, before what is to be written into it is computed.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse a folder that cannot be written, or made, before what is to be written into it is computed."""
     try:
-        there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
-        if not there.is_dir():
-            raise DataError(f"{there} is a file" if there != folder else "this is a file, not a folder", file=folder)
-        if not os.access(there, os.W_OK | os.X_OK):
-            raise DataError("the folder cannot be written", file=folder)
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if not existing.is_dir():
+            problem = "this is a file, not a folder" if existing == folder else f"{existing} is a file"
+        elif not os.access(existing, os.W_OK | os.X_OK):
+            problem = "the folder cannot be written"
+        else:
+            return
     except (OSError, ValueError, StopIteration) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(
-            f"no folder can have this name: {getattr(error, 'strerror', None) or error}", file=folder
-        ) from None
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut, where the system lets a folder be opened."""
-    if os.name == "posix":
-        _sync_file(folder)
+        problem = f"no folder can have this name: {getattr(error, 'strerror', None) or error}"
+    raise DataError(problem, file=folder)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from metaeval.data.cells import is_missing, number
-from metaeval.data.labels import unique_labels
+from metaeval.data.labels import code_labels, unique_labels
 from metaeval.data.parts import assign_parts
 from metaeval.data.policies import (
     InvalidPolicy,
@@ -46,37 +46,16 @@ class Labels:
     labels: Sequence[str]
     lines: Sequence[int]
 
-    def place(self, row: int, run: str | None = None) -> dict[str, Any]:
+    def locate(self, row: int, run: str | None = None) -> dict[str, Any]:
         """Return the location of a row, for an error message."""
-        place = {"file": self.file, "line": self.lines[row], "topic": self.topics[row], "item": self.items[row]}
-        return place if run is None else {**place, "run": run}
+        location = {"file": self.file, "line": self.lines[row], "topic": self.topics[row], "item": self.items[row]}
+        return location if run is None else {**location, "run": run}
 
 
 def split_items(
     gold: Labels, runs: Mapping[str, Labels], n_parts: int, *, seed: int = 0, collection: str = ""
 ) -> tuple[Labels, dict[str, Labels]]:
     """Assign the items of the gold to parts at random, and the answers of the runs to the same parts.
-
-    Parameters
-    ----------
-    gold : Labels
-    runs : mapping of run name to Labels
-    n_parts : int
-    seed : int, optional
-    collection : str, optional
-        As for `metaeval.data.parts.assign_parts`.
-
-    Returns
-    -------
-    gold : Labels
-        The topics are now ``part-1`` and so on; the name of an item is its former topic and its former name.
-    runs : dict of str to Labels
-        An answer to an item that is not in the gold keeps its topic, so that the error message can name it.
-
-    Raises
-    ------
-    DataError
-        If there are fewer items than parts, or no parts.
 
     Examples
     --------
@@ -108,40 +87,11 @@ def classification_runs(
     collection: str = "",
     provenance: str = "",
 ) -> ClassificationRuns:
-    """Count which class every run gave the items of every gold class.
+    """Count which class every run gave the items of every gold class; items are matched by topic and name.
 
-    Parameters
-    ----------
-    gold : Labels
-    runs : mapping of run name to Labels
-        Items in any order; they are matched with the gold by topic and item.
-    classes : iterable of str
-        All K classes in order.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no label for an item, or an empty one, NA or NaN: raise an error, leave out the topic
-        for all runs, leave out the run, or count the class farthest from the gold class, the last class if both ends
-        are equally far.
-    invalid : {"raise", "drop-topic", "drop-run", "clip", "worst"}, optional
-        What to do with a label outside the classes; "clip" uses the nearest end of the scale if the label and the
-        classes are numbers. Runs are left out first, so that a run that is left out does not remove topics too.
-    rounding : {"nearest", "down", "up"}, optional
-        What to do with real-valued labels, of the gold too, as `round_labels` does; by default they are invalid.
-    collection, provenance : str, optional
-
-    Returns
-    -------
-    ClassificationRuns
-
-    Raises
-    ------
-    DataError
-        If an item occurs twice, is not in the gold, has no label or has a label outside the classes (for the gold,
-        under every policy), or if a policy would leave no run or no topic.
-
-    Warns
-    -----
-    PolicyWarning
-        Says what a policy changed or left out: how many labels, of which runs and topics.
+    A missing label counts as "worst" as the class farthest from the gold class, the last class if both ends are as far. Of
+    labels outside the classes "clip" makes the nearest end of the scale, if labels and classes are numbers. Runs are left
+    out before topics, so that a run that is left out does not remove topics too.
 
     Examples
     --------
@@ -159,10 +109,10 @@ def classification_runs(
     topics = list(dict.fromkeys(gold.topics))
     number_of = {topic: t for t, topic in enumerate(topics)}
     topic_of = np.fromiter((number_of[topic] for topic in gold.topics), dtype=np.intp, count=len(gold.topics))
-    truth = _code_labels(gold, names)
+    truth = code_labels(gold.labels, names)
     for row in np.flatnonzero(truth == _NONE)[:1]:
-        said = gold.labels[row]
-        raise DataError(_not_a_class(said, names), **gold.place(int(row)), hint=_hint_rounding(said, names))
+        label = gold.labels[row]
+        raise DataError(_not_a_class(label, names), **gold.locate(int(row)), hint=_hint_rounding(label, names))
     rows = _match_rows(gold, runs)
     predicted = _code_answers(runs, rows, names)
     files, gaps = list(runs.values()), rows == _NONE
@@ -175,8 +125,8 @@ def classification_runs(
     keep_runs, keep_topics = answers.find_remaining(missing, invalid)
     return ClassificationRuns(
         _count_confusions(answers, truth, len(names))[np.ix_(keep_runs, keep_topics)],
-        runs=[run for run, kept in zip(runs, keep_runs, strict=True) if kept],
-        topics=[topic for topic, kept in zip(topics, keep_topics, strict=True) if kept],
+        runs=[run for run, keep in zip(runs, keep_runs, strict=True) if keep],
+        topics=[topic for topic, keep in zip(topics, keep_topics, strict=True) if keep],
         classes=names,
         collection=collection,
         provenance=provenance,
@@ -186,27 +136,7 @@ def classification_runs(
 def round_labels(given: Sequence[Labels], classes: Sequence[str], rounding: Rounding) -> list[Labels]:
     """Put every label that is a number between two classes into one of them; what is outside the scale stays.
 
-    Parameters
-    ----------
-    given : sequence of Labels
-    classes : sequence of str
-        All of them numbers, in any distance of each other.
-    rounding : {"nearest", "down", "up"}
-        Half-way between two classes "nearest" is the upper one. Numbers are compared as they are written, exactly.
-
-    Returns
-    -------
-    list of Labels
-
-    Raises
-    ------
-    DataError
-        If a class is no number, or there is no such rounding.
-
-    Warns
-    -----
-    PolicyWarning
-        How many labels were rounded.
+    Half-way between two classes "nearest" is the upper one. Numbers are compared as they are written, exactly.
 
     Examples
     --------
@@ -220,17 +150,17 @@ def round_labels(given: Sequence[Labels], classes: Sequence[str], rounding: Roun
     scale = {name: exact for name in classes if (exact := _read_exactly(name)) is not None}
     if len(scale) < len(classes):
         raise DataError(f"labels are rounded to classes that are numbers, not {format_list(classes, most=12)}")
-    found, count = [], 0
-    for one in given:
-        values = {said: exact for said in set(one.labels) - set(scale) if (exact := _read_exactly(said)) is not None}
-        inside = {said: value for said, value in values.items() if min(scale.values()) <= value <= max(scale.values())}
-        become = {said: _round_number(value, scale, rounding) for said, value in inside.items()}
+    rounded, count = [], 0
+    for labels in given:
+        values = {text: exact for text in set(labels.labels) - set(scale) if (exact := _read_exactly(text)) is not None}
+        inside = {text: value for text, value in values.items() if min(scale.values()) <= value <= max(scale.values())}
+        become = {text: _round_number(value, scale, rounding) for text, value in inside.items()}
         # A label such as 1.0 is put into a class too, but no number is changed by that.
-        count += sum(said in become and inside[said] != scale[become[said]] for said in one.labels)
-        found.append(replace(one, labels=[become.get(said, said) for said in one.labels]))
+        count += sum(text in become and inside[text] != scale[become[text]] for text in labels.labels)
+        rounded.append(replace(labels, labels=[become.get(text, text) for text in labels.labels]))
     if count:
         report_policy(f"{format_option('rounding', rounding)}: {format_count(count, 'label')} between classes rounded")
-    return found
+    return rounded
 
 
 def _read_exactly(text: str) -> Fraction | None:
@@ -249,17 +179,11 @@ def _round_number(value: Fraction, scale: Mapping[str, Fraction], rounding: Roun
     return below if rounding == "down" else above
 
 
-def _hint_rounding(said: str, classes: Sequence[str]) -> str | None:
-    scale, value = [number(name) for name in classes], number(said)
+def _hint_rounding(label: str, classes: Sequence[str]) -> str | None:
+    scale, value = [number(name) for name in classes], number(label)
     if not all(map(math.isfinite, (*scale, value))) or not min(scale) <= value <= max(scale):
         return None
     return f"say how real numbers become classes: {format_option('rounding', 'nearest')}, down or up"
-
-
-def _code_labels(given: Labels, classes: Sequence[str]) -> np.ndarray:
-    """``codes[i]`` is the position of label i among the classes, −1 where it is none of them."""
-    code = {label: k for k, label in enumerate(classes)}
-    return np.fromiter(map(code.get, given.labels, repeat(_NONE)), dtype=np.intp, count=len(given.labels))
 
 
 def _match_rows(gold: Labels, runs: Mapping[str, Labels]) -> np.ndarray:
@@ -276,7 +200,7 @@ def _match_rows(gold: Labels, runs: Mapping[str, Labels]) -> np.ndarray:
         item = np.fromiter(map(position.get, keys, repeat(_NONE)), dtype=np.intp, count=len(given.items))
         for row in np.flatnonzero(item == _NONE)[:1]:
             known = given.topics[row] in set(gold.topics)
-            raise DataError(f"the gold has no such {'item' if known else 'topic'}", **given.place(int(row), run))
+            raise DataError(f"the gold has no such {'item' if known else 'topic'}", **given.locate(int(row), run))
         rows[r, item] = np.arange(len(item))
         if np.count_nonzero(rows[r] != _NONE) < len(item):  # a later row has overwritten an earlier one
             _refuse_second(given, run)
@@ -288,15 +212,15 @@ def _refuse_second(given: Labels, run: str | None) -> None:
     for row, key in enumerate(zip(given.topics, given.items, strict=True)):
         if key in first:
             problem = f"the item occurs twice, first on line {given.lines[first[key]]}"
-            raise DataError(problem, **given.place(row, run))
+            raise DataError(problem, **given.locate(row, run))
         first[key] = row
 
 
 def _code_answers(runs: Mapping[str, Labels], rows: np.ndarray, classes: Sequence[str]) -> np.ndarray:
     predicted = np.full(rows.shape, _NONE, dtype=np.intp)
     for r, given in enumerate(runs.values()):
-        there = rows[r] != _NONE
-        predicted[r, there] = _code_labels(given, classes)[rows[r, there]]
+        answered = rows[r] != _NONE
+        predicted[r, answered] = code_labels(given.labels, classes)[rows[r, answered]]
     return predicted
 
 
@@ -307,8 +231,8 @@ def _count_confusions(answers: _Answers, truth: np.ndarray, K: int) -> np.ndarra
     # Number the cells (topic, gold, predicted) consecutively, so that one bincount per run fills the whole array.
     cell = (answers.topic_of * K + truth) * K
     for r, predicted in enumerate(answers.predicted):
-        there = predicted != _NONE
-        counts[r] = np.bincount(cell[there] + predicted[there], minlength=counts.shape[1])
+        counted = predicted != _NONE
+        counts[r] = np.bincount(cell[counted] + predicted[counted], minlength=counts.shape[1])
     return counts.reshape(len(answers.runs), n_topics, K, K)
 
 
@@ -337,7 +261,7 @@ class _Answers:
             row = int(self.rows[r, bad[r]].min())
             problem = _not_a_class(self.files[r].labels[row], classes) + describe_total(int(bad.sum()))
             hint = _hint_rounding(self.files[r].labels[row], classes) or hint_invalid()
-            raise DataError(problem, **self.files[r].place(row, self.runs[r]), hint=hint)
+            raise DataError(problem, **self.files[r].locate(row, self.runs[r]), hint=hint)
         if policy == "worst":
             self.predicted[bad] = np.broadcast_to(far, bad.shape)[bad]
         else:
@@ -356,7 +280,7 @@ class _Answers:
             row = int(self.rows[r, i])
             if row != _NONE:
                 problem = f"the label is missing{describe_total(int(gaps.sum()))}"
-                raise DataError(problem, **self.files[r].place(row, self.runs[r]), hint=hint_missing())
+                raise DataError(problem, **self.files[r].locate(row, self.runs[r]), hint=hint_missing())
             whole = gaps[r, self.topic_of == self.topic_of[i]].all()
             what = "are no labels for this topic" if whole else "is no label for this item"
             raise DataError(
@@ -408,8 +332,8 @@ class _Answers:
 
 
 def _not_a_class(label: str, classes: Sequence[str]) -> str:
-    said = f"the label {label!r} is not one of the classes" if label else "the label is missing"
-    return f"{said} {format_list(classes, most=12)}" if label else said
+    problem = f"the label {label!r} is not one of the classes" if label else "the label is missing"
+    return f"{problem} {format_list(classes, most=12)}" if label else problem
 
 
 def _clip_label(given: Labels, row: int, run: str, classes: Sequence[str]) -> int:
@@ -419,7 +343,7 @@ def _clip_label(given: Labels, row: int, run: str, classes: Sequence[str]) -> in
     if not all(map(math.isfinite, (value, *scale))) or low <= value <= high:
         raise DataError(
             f"the label {given.labels[row]!r} is not a number beyond an end of the scale {format_list(classes, most=12)}",
-            **given.place(row, run),
+            **given.locate(row, run),
             hint="clip cannot be used here; choose drop-topic, drop-run or worst",
         )
     return scale.index(low if value < low else high)

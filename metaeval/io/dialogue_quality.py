@@ -1,4 +1,9 @@
-"""NTCIR Dialogue Quality (STC-3, DialEval): gold from annotators' votes, runs with one distribution per dialogue."""
+"""NTCIR Dialogue Quality (STC-3, DialEval): gold from annotators' votes, runs with one distribution per dialogue.
+
+Both are JSON lists of dialogues. Gold: ``{"id": …, "annotations": [{"quality": {"A": 1, "E": 0, "S": -2}}, …]}``, where
+all votes weigh the same; runs: ``{"id": …, "quality": {"A": {"-2": p, …, "2": p}, "E": {…}, "S": {…}}}``. Topics are the
+dialogues, matched by id.
+"""
 
 from __future__ import annotations
 
@@ -32,44 +37,7 @@ def read(
     missing: MissingPolicy = "raise",
     collection: str | None = None,
 ) -> QuantificationRuns:
-    """Read gold and runs of one aspect of dialogue quality. The topics are the dialogues, matched by id.
-
-    Parameters
-    ----------
-    gold : path
-        JSON, a list of ``{"id": …, "annotations": [{"quality": {"A": 1, "E": 0, "S": -2}}, …]}``; all
-        votes have the same weight.
-    runs : path, list of paths, mapping of run name to path, or folder
-        JSON, a list of ``{"id": …, "quality": {"A": {"-2": p, …, "2": p}, "E": {…}, "S": {…}}}``.
-    aspect : {"A", "E", "S"}
-        Task accomplishment, dialogue effectiveness or customer satisfaction.
-    rescale : bool, optional
-        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no distribution for a dialogue.
-    collection : str, optional
-        By default, the name of the gold file without suffix and the aspect: ``gold-A``.
-
-    Returns
-    -------
-    QuantificationRuns
-
-    Raises
-    ------
-    DataError
-        If a file is not JSON of this form, a distribution does not sum to 1, or a dialogue occurs twice, is not in
-        the gold or is missing; the message names file, run and topic.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "gold.json").write_text('[{"id": "7", "annotations": [{"quality": {"A": 1}}]}]')
-    >>> run = '[{"id": "7", "quality": {"A": {"-2": 0, "-1": 0, "0": 0.5, "1": 0.5, "2": 0}}}]'
-    >>> _ = (folder / "team.json").write_text(run)
-    >>> read(folder / "gold.json", folder, aspect="A")
-    QuantificationRuns: 1 run × 1 topic, 5 classes, gold-A
-    """
+    """Read gold and runs of one aspect of dialogue quality. The topics are the dialogues, matched by id."""
     if aspect not in get_args(Aspect):
         raise DataError(f"there is no aspect {aspect!r}: use {', '.join(get_args(Aspect))}")
     files = find_named_files(runs, gold=gold)
@@ -102,13 +70,13 @@ def _read_dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict
         yield str(name), dialogue
 
 
-def _get_inside(where: Any, key: str, kind: type, place: dict[str, Any]) -> Any:
+def _get_inside(where: Any, key: str, kind: type, location: dict[str, Any]) -> Any:
     """Return ``where[key]``, which must exist and be an object or a list, as `kind` says."""
     if not isinstance(where, dict) or key not in where:
-        raise DataError(f"there is no {key!r}", **place)
+        raise DataError(f"there is no {key!r}", **location)
     if not isinstance(where[key], kind):
         raise DataError(
-            f"{key!r} is not {'an object' if kind is dict else 'a list'} but {_describe_kind(where[key])}", **place
+            f"{key!r} is not {'an object' if kind is dict else 'a list'} but {_describe_kind(where[key])}", **location
         )
     return where[key]
 
@@ -116,18 +84,18 @@ def _get_inside(where: Any, key: str, kind: type, place: dict[str, Any]) -> Any:
 def _read_gold(path: PathLike, aspect: str) -> Shares:
     topics, votes = [], []
     for topic, dialogue in _read_dialogues(path, None):
-        place: dict[str, Any] = {"file": path, "topic": topic}
-        annotations = _get_inside(dialogue, "annotations", list, place)
+        location: dict[str, Any] = {"file": path, "topic": topic}
+        annotations = _get_inside(dialogue, "annotations", list, location)
         if not annotations:
-            raise DataError("there are no annotations", **place)
+            raise DataError("there are no annotations", **location)
         counts = [0] * len(CLASSES)
         for annotation in annotations:
-            quality = _get_inside(annotation, "quality", dict, place)
+            quality = _get_inside(annotation, "quality", dict, location)
             if aspect not in quality:
-                raise DataError(f"there is no vote on aspect {aspect}", **place)
+                raise DataError(f"there is no vote on aspect {aspect}", **location)
             vote = quality[aspect]
             if isinstance(vote, bool) or not isinstance(vote, int) or str(vote) not in CLASSES:
-                raise DataError(f"the vote {vote!r} on aspect {aspect} is not a whole number from -2 to 2", **place)
+                raise DataError(f"the vote {vote!r} on aspect {aspect} is not a whole number from -2 to 2", **location)
             counts[CLASSES.index(str(vote))] += 1
         topics.append(topic)
         votes.append(counts)
@@ -154,17 +122,17 @@ def _read_run(path: PathLike, run: str, aspect: str) -> Shares:
         raise DataError("a probability is too large", file=path, run=run) from None
 
 
-def _check_shares(dialogue: dict[str, Any], aspect: str, place: dict[str, Any]) -> list[float]:
+def _check_shares(dialogue: dict[str, Any], aspect: str, location: dict[str, Any]) -> list[float]:
     """Return the probabilities of the classes, or say what is wrong with them."""
-    given = _get_inside(_get_inside(dialogue, "quality", dict, place), aspect, dict, place)
+    given = _get_inside(_get_inside(dialogue, "quality", dict, location), aspect, dict, location)
     for name in (*CLASSES, *given):
         if name not in given:
-            raise DataError(f"there is no probability of class {name} for aspect {aspect}", **place)
+            raise DataError(f"there is no probability of class {name} for aspect {aspect}", **location)
         if name not in CLASSES:
-            raise DataError(f"{name!r} is not one of the classes -2 to 2", **place)
+            raise DataError(f"{name!r} is not one of the classes -2 to 2", **location)
         share = given[name]
         if isinstance(share, bool) or not isinstance(share, int | float):
-            raise DataError(f"the probability of class {name} is {share!r}, not a number from 0 to 1", **place)
+            raise DataError(f"the probability of class {name} is {share!r}, not a number from 0 to 1", **location)
     return [given[name] for name in CLASSES]
 
 

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, read_score_column, refuse_leaderboard, refuse_other_names
+from metaeval.data.cells import read_score_column
+from metaeval.data.columns import (
+    COLLECTION,
+    COLUMNS,
+    DIRECTION,
+    is_index,
+    names_topics,
+    refuse_leaderboard,
+    refuse_other_names,
+    refuse_topics_as_run,
+)
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import ATTRS, Scores, state_directions
 from metaeval.errors import DataError, format_list
 from metaeval.files import describe_files, find_named_files, stem
+from metaeval.io.rows import select_collection, select_measure
 from metaeval.io.table import Table, read_table, rename_columns
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, turn
 from metaeval.measures.resolve import measure_of_label
-
-_COLUMN = list | tuple | np.ndarray | pd.Series
-"""What a column may be in a mapping of columns."""
 
 
 def from_frame(
@@ -63,7 +72,7 @@ def from_frame(
     DataError
         If the frame is none of these, a score occurs twice, is not a finite number or is missing.
     MetaevalError
-        If a direction is stated of a measure that is not there, or that has it already.
+        If a direction is stated of a measure that is not there.
 
     Examples
     --------
@@ -85,40 +94,60 @@ def _convert(
     columns: Mapping[str, str] | None,
 ) -> Scores:
     if isinstance(frame, Mapping) and _library(frame) != "xarray" and not _are_columns(frame, columns):
-        if not frame:
-            raise DataError("no frames were given")
-        if all(isinstance(one, int | float) for one in frame.values()):
-            refuse_leaderboard(["run", "score"])
-        wide = {measure_of_label(name): _check_wide(one, name, columns) for name, one in frame.items()}
-        return _stack_frames(wide, collection or "", missing)
+        return _convert_wide(frame, collection or "", missing, columns)
     if collection is None:
         name = getattr(frame, "name", None) if _library(frame) == "xarray" else None
-        collection = "" if name in (None, "score") else str(name)
-    table = _flatten(_to_pandas(frame), columns)
-    there = set(table.columns)
-    if {"run", "topic"} <= there and "score" not in there and "measure" not in there:
-        table = table.melt(["run", "topic"], var_name="measure", value_name="score")
-        if table.empty:
-            raise DataError("there is no column of scores beside run and topic")
-    if collection == "" and "score" in there and "collection" in there:
-        names = table["collection"].unique()
-        collection = str(names[0]) if len(names) == 1 and isinstance(names[0], str) else ""
-    if {"run", "topic", "score"} <= there and "measure" not in there and measure is not None:
-        table = table.assign(measure=str(measure_of_label(measure)))
+        collection = None if name in (None, "score") else str(name)
+    given = _to_pandas(frame)
+    table = _flatten(given, columns)
+    if {"run", "topic"} <= set(table.columns) and "score" not in table and "measure" not in table:
+        table = _melt_measures(table)
+    if {"run", "topic", "score"} <= set(table.columns):
+        rows, collection = select_collection(table, collection)
+        table = table if rows is None else table[rows]
+        if "measure" not in table and measure is not None:
+            table = table.assign(measure=str(measure_of_label(measure)))
     if set(COLUMNS) <= set(table.columns):
         stated = [measure] if isinstance(measure, Measure) else _read_attributes(frame)
-        if measure is not None and "measure" in there:
-            table = table[[str(one) == str(measure_of_label(measure)) for one in table["measure"]]]
-        return Scores.from_frame(table, collection=collection, missing=missing, measures=stated)
-    if measure is None or {"run", "score"} <= there:
-        refuse_other_names(list(table.columns))
-        refuse_leaderboard(list(table.columns))
+        if measure is not None:
+            table = table[select_measure(table, str(measure_of_label(measure)))]
+        return Scores.from_frame(table, collection=collection or "", missing=missing, measures=stated)
+    known = measure_of_label(_check_measure(measure, list(table.columns)))
+    return _stack_frames({known: _check_wide(given, measure, columns)}, collection or "", missing)
+
+
+def _check_measure(measure: str | Measure | None, columns: Sequence[object]) -> str | Measure:
+    """Return the measure of topics × runs; refuse a frame that is neither that nor, by its columns, tidy."""
+    if measure is None or {"run", "score"} <= set(columns):
+        refuse_other_names(columns)
+        refuse_leaderboard(columns)
     if measure is None:
         raise DataError(
-            f"the frame has no columns run, topic, measure, score (columns: {format_list(list(map(repr, table.columns)))})",
+            f"the frame has no columns run, topic, measure, score (columns: {format_list(list(map(repr, columns)))})",
             hint="name them with columns=; for a frame of topics × runs, say which measure it holds with measure=",
         )
-    return _stack_frames({measure_of_label(measure): _check_wide(table, measure)}, collection, missing)
+    return measure
+
+
+def _convert_wide(
+    frames: Mapping[Any, Any], collection: str, missing: MissingPolicy, columns: Mapping[str, str] | None
+) -> Scores:
+    """Return scores from frames of topics × runs by measure."""
+    if not frames:
+        raise DataError("no frames were given")
+    if all(isinstance(part, int | float) for part in frames.values()):
+        refuse_leaderboard(["run", "score"])
+    checked = {measure_of_label(name): _check_wide(part, name, columns) for name, part in frames.items()}
+    return _stack_frames(checked, collection, missing)
+
+
+def _melt_measures(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame of one row a score, of one with a column a measure."""
+    known = [name for name in ("run", "topic", DIRECTION, COLLECTION) if name in table.columns]
+    measures = [name for name in table.columns if name not in known and not is_index(name)]
+    if not measures or table.empty:
+        raise DataError("there is no column of scores beside run and topic")
+    return table.melt(known, measures, var_name="measure", value_name="score")
 
 
 def _read_attributes(frame: Any) -> list[Measure]:
@@ -126,34 +155,18 @@ def _read_attributes(frame: Any) -> list[Measure]:
     if _library(frame) != "xarray":
         return []
     parts = [frame, *getattr(frame, "data_vars", {}).values()]
-    found = [(name, ATTRS[word]) for one in parts for word in ATTRS for name in np.atleast_1d(one.attrs.get(word, ()))]
-    return [turn(measure_of_label(str(name)), direction) for name, direction in dict(found).items()]
+    pairs = [
+        (name, ATTRS[attribute])
+        for part in parts
+        for attribute in ATTRS
+        for name in np.atleast_1d(part.attrs.get(attribute, ()))
+    ]
+    return [turn(measure_of_label(str(name)), direction) for name, direction in dict(pairs).items()]
 
 
 def open_table(source: Any, columns: Mapping[str, str] | None = None, classes: Sequence[str] = ()) -> Table:
-    """Return the cells of a file or a frame as text: of gold, of a run, or of several judges.
-
-    Parameters
-    ----------
-    source : path, or a frame that `is_frame` knows
-        An index level with a name is a column.
-    columns : mapping of str to str, optional
-        What the source calls some of the columns.
-    classes : sequence of str, optional
-        Labels that are read as they are. Otherwise 2.0 is read as 2: pandas makes such numbers of a column of whole
-        numbers in which one is missing.
-
-    Returns
-    -------
-    Table
-        Of a frame, the lines are the numbers of its rows.
-
-    Raises
-    ------
-    DataError
-        If it is not a table, or not one with a name for every column.
-    """
-    if not _is_table(source):
+    """Return the cells of a file or a frame as text: of gold, of a run, or of several judges."""
+    if not is_table(source):
         return read_table(source, columns)
     frame = _to_pandas(source)
     levels = [name for name in frame.index.names if name is not None]
@@ -165,7 +178,7 @@ def open_table(source: Any, columns: Mapping[str, str] | None = None, classes: S
         raise DataError(f"a column of the frame occurs twice (columns: {format_list(header)})")
     if not len(frame):
         raise DataError("there are no rows in the frame")
-    cells = [tuple(_show_cell(one, classes) for one in frame.iloc[:, j].tolist()) for j in range(frame.shape[1])]
+    cells = [tuple(_show_cell(cell, classes) for cell in frame.iloc[:, j].tolist()) for j in range(frame.shape[1])]
     return Table(FRAME, header, tuple(cells), tuple(range(1, len(frame) + 1)))
 
 
@@ -173,10 +186,9 @@ FRAME = "frame"
 """What messages call a frame, which has no name."""
 
 
-def _is_table(given: object) -> bool:
+def is_table(given: object) -> bool:
     """Tell whether an object is a frame, or a mapping of columns of whatever names."""
-    columns = isinstance(given, Mapping) and all(isinstance(one, _COLUMN) for one in given.values())
-    return columns or is_frame(given)
+    return isinstance(given, Mapping) or is_frame(given)
 
 
 def _show_cell(cell: Any, classes: Sequence[str]) -> str:
@@ -189,27 +201,31 @@ def _show_cell(cell: Any, classes: Sequence[str]) -> str:
 
 def name_sources(runs: Any, gold: Any) -> dict[str, Any]:
     """Return run files, or frames, by run name, as `metaeval.files.find_named_files` does for files."""
-    if isinstance(runs, Mapping) and any(_is_table(one) for one in runs.values()):
-        return {str(name): one for name, one in runs.items()}
-    return dict(find_named_files(runs, gold=None if _is_table(gold) else gold))
+    if (isinstance(runs, Mapping) and any(_is_column(source) for source in runs.values())) or _is_nameless(runs):
+        raise DataError("the frame of a run has no name", hint='give it one: {"name": frame}')
+    if isinstance(runs, Mapping) and any(is_table(source) for source in runs.values()):
+        return {str(name): source for name, source in runs.items()}
+    return dict(find_named_files(runs, gold=None if is_table(gold) else gold))
 
 
 def describe_sources(gold: Any, runs: Mapping[str, Any]) -> str:
     """Return the names of files and frames as one short line, for provenance."""
-    return describe_files([FRAME if _is_table(one) else one for one in (gold, *runs.values())])
+    return describe_files([FRAME if is_table(source) else source for source in (gold, *runs.values())])
 
 
 def name_collection(gold: Any, collection: str | None) -> str:
     """Return the name of a collection: what the user says, or the name of the gold file; a frame has none."""
     if collection is not None:
         return collection
-    return "" if _is_table(gold) else stem(gold)
+    return "" if is_table(gold) else stem(gold)
 
 
 def is_frame(given: object) -> bool:
     """Tell whether an object is a frame that `from_frame` takes, and no path, list of paths or mapping of paths."""
     if isinstance(given, Mapping) and _library(given) != "xarray":
-        return any(not isinstance(one, Mapping) and is_frame(one) for one in given.values()) or _are_columns(given)
+        return any(not isinstance(value, Mapping) and is_frame(value) for value in given.values()) or _are_columns(
+            given
+        )
     if isinstance(given, list | tuple):
         return bool(given) and isinstance(given[0], Mapping)
     return isinstance(given, pd.DataFrame | pd.Series) or _library(given) in ("polars", "pyarrow", "xarray")
@@ -218,7 +234,16 @@ def is_frame(given: object) -> bool:
 def _are_columns(given: Mapping[Any, Any], columns: Mapping[str, str] | None = None) -> bool:
     """Tell whether a mapping holds the columns of one table, not frames by measure or files by name."""
     named = not {"run", "topic", *(columns or {}).values()}.isdisjoint(given)
-    return named and all(isinstance(one, _COLUMN) for one in given.values())
+    return named and all(map(_is_column, given.values()))
+
+
+def _is_column(given: object) -> bool:
+    """Tell whether this can be a column of a table: something with a length, and neither text, nor a table."""
+    return hasattr(given, "__len__") and not isinstance(given, str | bytes | Path | Mapping | pd.DataFrame)
+
+
+def _is_nameless(given: object) -> bool:
+    return not isinstance(given, Mapping) and is_frame(given)
 
 
 def _library(given: object) -> str:
@@ -280,9 +305,7 @@ def _flatten(frame: pd.DataFrame, columns: Mapping[str, str] | None) -> pd.DataF
 def _check_wide(frame: Any, measure: object, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
     if not isinstance(frame, pd.DataFrame) and _library(frame) not in ("polars", "pyarrow"):
         raise DataError(f"topics × runs is a frame, not {type(frame).__name__}", measure=measure)
-    frame = _flatten(_to_pandas(frame), columns)
-    if "topic" in frame.columns:
-        frame = frame.set_index("topic")
+    frame = _name_topics(frame, measure, columns)
     for what, labels in (("topic", frame.index), ("run", frame.columns)):
         if labels.hasnans:
             raise DataError(f"a {what} has no name", measure=measure)
@@ -291,6 +314,23 @@ def _check_wide(frame: Any, measure: object, columns: Mapping[str, str] | None =
     for what, labels in (("topic", frame.index), ("run", frame.columns)):
         if labels.has_duplicates:
             raise DataError(f"the {what} {labels[labels.duplicated()][0]!r} occurs twice", measure=measure)
+    return frame
+
+
+def _name_topics(given: Any, measure: object, columns: Mapping[str, str] | None) -> pd.DataFrame:
+    """Return a frame of topics × runs whose index names the topics, as a column may do."""
+    first_is_run = columns is not None and set(columns) == {"run"}
+    frame = _flatten(_to_pandas(given), None if first_is_run else columns)
+    if "topic" in frame.columns:
+        return frame.set_index("topic")
+    numbered = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
+    if not numbered or first_is_run or len(frame.columns) < 2:
+        return frame
+    if names_topics(frame.columns[0]):
+        return frame.set_index(frame.columns[0])
+    if all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in frame.dtypes):
+        names = [str(name) for name in frame.columns]
+        refuse_topics_as_run(frame.to_numpy(dtype=np.float64), names, measure)
     return frame
 
 
@@ -312,8 +352,8 @@ def _stack_frames(frames: dict[Measure, pd.DataFrame], collection: str, missing:
 
 def _one_run(frame: pd.DataFrame, position: int, measure: Measure) -> np.ndarray:
     def where(row: int) -> dict[str, Any]:
-        place = {"run": frame.columns[position], "measure": measure}
-        return {**place, "topic": frame.index[row]} if len(frame) else place
+        location = {"run": frame.columns[position], "measure": measure}
+        return {**location, "topic": frame.index[row]} if len(frame) else location
 
     # Gaps are for the policy, which sees them all at once.
     return read_score_column(frame.iloc[:, position], None, "worst", where)[0]

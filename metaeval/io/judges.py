@@ -21,7 +21,7 @@ from metaeval.io.votes import code_votes, read_votes
 Key = tuple[str, str]
 
 
-def read(
+def read_annotations(
     people: Any,
     judges: Any,
     *,
@@ -64,7 +64,7 @@ def read(
     Examples
     --------
     >>> people = {"item": ["i1", "i2"], "ann": [0, 1], "bo": [0, ""]}
-    >>> read(people, {"item": ["i2", "i1", "i2"], "annotator": ["j"] * 3, "label": [1, 0, 0]}, classes=[0, 1])
+    >>> read_annotations(people, {"item": ["i2", "i1", "i2"], "annotator": ["j"] * 3, "label": [1, 0, 0]}, classes=[0, 1])
     Annotations: 2 annotators and 1 judge × 2 items, 2 classes
     """
     check_policy(missing, MissingPolicy)
@@ -72,7 +72,9 @@ def read(
         raise MetaevalError(f"{format_option('missing', 'worst')}: of the answers of judges there is no worst one")
     names = unique_labels(classes, "class")
     given = _open(people, columns, names)
-    keys = list(dict.fromkeys(key for one in given.values() for key in zip(one.topics, one.items, strict=True)))
+    keys = list(
+        dict.fromkeys(key for person in given.values() for key in zip(person.topics, person.items, strict=True))
+    )
     position = {key: i for i, key in enumerate(keys)}
     labels = np.full((len(given), len(keys)), NONE, dtype=np.int64)
     for a, key, k in code_votes(given, names):
@@ -82,16 +84,20 @@ def read(
     for j, key, k in code_votes(answered, names, repeated=True):
         if key not in position:
             judge = list(answered)[j]
-            raise DataError("nobody labelled this item", file=answered[judge].file, run=judge, item=_join(key))
+            file, hint = answered[judge].file, None
+            if bool(key[1]) != bool(keys[0][1]):  # without a column topic, items stand in its place
+                with_topics, without = (file, next(iter(given.values())).file)[:: 1 if key[1] else -1]
+                hint = f"{with_topics} has a column topic and {without} has none: leave it out of one or add it to the other"
+            raise DataError("nobody labelled this item", file=file, run=judge, item=_join(key), hint=hint)
         answers[j, position[key], k] += 1
     items = _name_items(keys)
-    keep_judges, keep_items = _find_kept(answers, items, list(answered), missing)
+    keep_judges, keep_items = _find_complete(answers, items, list(answered), missing)
     topics = _find_topics(keys, separator)
     return Annotations(
         labels[:, keep_items],
         answers[np.ix_(keep_judges, keep_items)],
         annotators=given,
-        judges=[judge for judge, kept in zip(answered, keep_judges, strict=True) if kept],
+        judges=[judge for judge, keep in zip(answered, keep_judges, strict=True) if keep],
         items=[items[i] for i in np.flatnonzero(keep_items)],
         classes=names,
         topics=[topics[i] for i in np.flatnonzero(keep_items)],
@@ -118,17 +124,17 @@ def _open(source: Any, columns: Mapping[str, str] | None, classes: tuple[str, ..
 def _read_json(path: Any) -> dict[str, Labels]:
     content = parse_json(read_text(path), path)
     layout = '{"annotator": {"item": label, …}, …}'
-    if not isinstance(content, dict) or not content or not all(isinstance(one, dict) for one in content.values()):
+    if not isinstance(content, dict) or not content or not all(isinstance(value, dict) for value in content.values()):
         raise DataError(f"it is not of the form {layout}", file=path)
-    found = {}
+    people = {}
     for annotator, given in content.items():
         for item, label in given.items():
             if isinstance(label, bool | list | dict):
                 raise DataError(f"the label {label!r} of {annotator} is no text or number", file=path, item=item)
         labels = ["" if label is None else str(label) for label in given.values()]
         # The json module does not say on which line a value stands.
-        found[annotator] = Labels(str(path), list(given), [""] * len(given), labels, [0] * len(given))
-    return found
+        people[annotator] = Labels(str(path), list(given), [""] * len(given), labels, [0] * len(given))
+    return people
 
 
 def _join(key: Key) -> str:
@@ -137,8 +143,8 @@ def _join(key: Key) -> str:
 
 def _name_items(keys: list[Key]) -> list[str]:
     """Return a name for every item: its own, with its topic where items of several topics have the same name."""
-    own = [item or topic for topic, item in keys]
-    return own if len(set(own)) == len(own) else [_join(key) for key in keys]
+    names = [item or topic for topic, item in keys]
+    return names if len(set(names)) == len(names) else [_join(key) for key in keys]
 
 
 def _find_topics(keys: list[Key], separator: str | None) -> list[str]:
@@ -153,7 +159,7 @@ def _find_topics(keys: list[Key], separator: str | None) -> list[str]:
     return [name.partition(separator)[0] for name, _ in keys]
 
 
-def _find_kept(
+def _find_complete(
     answers: np.ndarray, items: list[str], judges: list[str], missing: MissingPolicy
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which judges and which items stay, each as booleans."""

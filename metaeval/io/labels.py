@@ -1,10 +1,15 @@
-"""Labels in CSV or TSV files with a header, or in frames: one row per item of a topic."""
+"""Labels in CSV or TSV files with a header, or in frames: one row per item of a topic, columns topic, item and label.
+
+The label may also be called gold, in the file of the gold, or predicted, in those of runs. Without files of runs every
+other column of the gold holds the labels of a run (a judge, an annotator). Without a column topic all items belong to one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from metaeval.data.columns import refuse_index_columns
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns
@@ -28,41 +33,7 @@ def read(
     parts: int | None = None,
     seed: int = 0,
 ) -> ClassificationRuns:
-    r"""Read labels from files or frames with columns topic, item and label.
-
-    Parameters
-    ----------
-    gold : path or frame
-        The last column may also be called ``gold``; other columns are ignored, unless there are no `runs`: then every
-        other column holds the labels of a run (a judge, an annotator), which is named after it. The topic may be left
-        out if all items belong to one.
-    runs : path, list of paths, mapping of run name to path or frame, or folder
-        The last column may also be called ``predicted``. Items are matched by topic and item, in any order.
-    classes : iterable of str
-        All classes in order.
-    columns : mapping of str to str, optional
-        What the files call some of the columns: ``{"topic": "document", "item": "sentence"}``.
-    missing, invalid : str, optional
-        What to do if an item has no label (it is empty, NA or NaN), and if a label is outside the classes.
-    rounding : {"nearest", "down", "up"}, optional
-        Which class a real number between two classes becomes; by default it is invalid.
-    collection : str, optional
-        By default, the name of the gold file without suffix.
-    parts : int, optional
-        Divide all items at random into this many parts of equal size, which replace the topics: for a task without
-        topics. All runs are split in the same way.
-    seed : int, optional
-        Seed of that split.
-
-    Returns
-    -------
-    ClassificationRuns
-
-    Raises
-    ------
-    DataError
-        If a column is missing, an item occurs twice, is not in the gold or has no label, or a label is not one of
-        the classes.
+    """Read labels from files or frames with columns topic, item and label.
 
     Examples
     --------
@@ -76,7 +47,9 @@ def read(
         truth, answers = _read_judges(open_table(gold, columns, names))
     else:
         truth = _read_labels(open_table(gold, columns, names), "gold")
-        answers = {run: _read_labels(open_table(one, columns, names), "predicted", run) for run, one in files.items()}
+        answers = {
+            run: _read_labels(open_table(source, columns, names), "predicted", run) for run, source in files.items()
+        }
     if parts is not None:
         truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
@@ -99,23 +72,7 @@ TOPIC_NAMES = ("topic", "topics", "topic_id", "topicid", "query", "query_id", "q
 
 
 def read_keys(table: Table, run: str | None = None) -> tuple[Sequence[str], Sequence[str]]:
-    """Return topic and item of every row; without a column of topics all items belong to one.
-
-    Parameters
-    ----------
-    table : Table
-    run : str, optional
-        Whose table it is, for messages.
-
-    Returns
-    -------
-    topics, items : sequence of str
-
-    Raises
-    ------
-    DataError
-        If a topic or an item has no name.
-    """
+    """Return topic and item of every row; without a column of topics all items belong to one."""
     items = table.column("item")
     for name in table.header:
         if "topic" not in table.header and name.lower() in TOPIC_NAMES:
@@ -137,9 +94,10 @@ def _read_judges(table: Table) -> tuple[Labels, dict[str, Labels]]:
         hint = "name run files, or a table with columns item, gold and one for every judge"
         raise DataError("there is no column of a judge beside the gold", file=table.file, line=1, hint=hint)
     topics, items = read_keys(table)
+    refuse_index_columns(names, table.file)
 
-    def read_column(*said: str) -> Labels:
-        labels = [label.strip() for label in table.column(*said)]
+    def read_column(*usual: str) -> Labels:
+        labels = [label.strip() for label in table.column(*usual)]
         return Labels(table.file, topics, items, labels, table.lines)
 
     return read_column("gold", "label"), {name: read_column(name) for name in names}

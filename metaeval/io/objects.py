@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS
+from metaeval.data.columns import COLUMNS
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError

@@ -34,7 +34,7 @@ class Shares:
     values: np.ndarray
     lines: Sequence[int] | None = None
 
-    def place(self, row: int, run: str | None = None) -> dict[str, Any]:
+    def locate(self, row: int, run: str | None = None) -> dict[str, Any]:
         """Return the location of a row, for an error message."""
         line = None if self.lines is None else self.lines[row]
         return {"file": self.file, "line": line, "run": run, "topic": self.topics[row]}
@@ -52,34 +52,8 @@ def quantification_runs(
 ) -> QuantificationRuns:
     """Align the estimated distributions of every run with the gold ones, topic by topic.
 
-    Parameters
-    ----------
-    gold : Shares
-    runs : mapping of run name to Shares
-        Topics in any order.
-    classes : iterable of str
-        All K classes in order.
-    rescale : bool, optional
-        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no distribution for a topic; "worst" puts all probability on the end of the scale
-        that is farther from the mean of the gold distribution, and on the last class if both are equally far.
-    collection, provenance : str, optional
-
-    Returns
-    -------
-    QuantificationRuns
-
-    Raises
-    ------
-    DataError
-        If a probability is negative or not finite, a distribution does not sum to 1, a topic occurs twice, is not
-        in the gold or is missing, or if a policy would leave no run or no topic.
-
-    Warns
-    -----
-    PolicyWarning
-        Says what a policy changed or left out.
+    For a missing distribution "worst" puts all probability on the end of the scale that is farther from the mean of the
+    gold distribution, and on the last class if both are as far.
 
     Examples
     --------
@@ -98,15 +72,15 @@ def quantification_runs(
     for r, (run, shares) in enumerate(runs.items()):
         for row, topic in enumerate(shares.topics):
             if topic not in position:
-                raise DataError("the gold has no such topic", **shares.place(row, run))
+                raise DataError("the gold has no such topic", **shares.locate(row, run))
         _refuse_second(shares, run)
         estimated[r, [position[topic] for topic in shares.topics]] = _check_shares(shares, run, names, rescale)
     keep_runs, keep_topics = _apply_missing(estimated, truth, runs, topics, missing)
     return QuantificationRuns(
         estimated[np.ix_(keep_runs, keep_topics)],
         truth[keep_topics],
-        runs=[run for run, kept in zip(runs, keep_runs, strict=True) if kept],
-        topics=[topic for topic, kept in zip(topics, keep_topics, strict=True) if kept],
+        runs=[run for run, keep in zip(runs, keep_runs, strict=True) if keep],
+        topics=[topic for topic, keep in zip(topics, keep_topics, strict=True) if keep],
         classes=names,
         collection=collection,
         provenance=provenance,
@@ -122,25 +96,7 @@ def shares_from_text(
     lines: Sequence[int],
     run: str | None = None,
 ) -> Shares:
-    """Convert columns of text, one per class, to `Shares`; a run has no answer where all are empty, NA or NaN.
-
-    Parameters
-    ----------
-    columns : sequence of sequence of str
-        ``columns[k][i]`` is the share of class k in row i.
-    classes : sequence of str
-    file, topics, lines, run
-        Where the values come from, for error messages.
-
-    Returns
-    -------
-    Shares
-
-    Raises
-    ------
-    DataError
-        If a value is not a finite number, or a topic has no name.
-    """
+    """Convert columns of text, one per class, to `Shares`; a run has no answer where all are empty, NA or NaN."""
     for row, topic in enumerate(topics):
         if not topic.strip():
             raise DataError("the topic is missing", file=file, line=lines[row], run=run)
@@ -152,7 +108,7 @@ def shares_from_text(
     for row, k in np.argwhere(~np.isfinite(shares.values))[:1]:
         given = columns[k][row]
         problem = f"the probability of class {classes[k]} is {given!r}, not a number from 0 to 1"
-        raise DataError(problem, **shares.place(row, run), value=given)
+        raise DataError(problem, **shares.locate(row, run), value=given)
     return shares
 
 
@@ -160,7 +116,7 @@ def _refuse_second(shares: Shares, run: str | None) -> None:
     seen: set[str] = set()
     for row, topic in enumerate(shares.topics):
         if topic in seen:
-            raise DataError("there is a second distribution for this topic", **shares.place(row, run))
+            raise DataError("there is a second distribution for this topic", **shares.locate(row, run))
         seen.add(topic)
 
 
@@ -171,7 +127,7 @@ def _check_shares(shares: Shares, run: str | None, classes: tuple[str, ...], res
     except DataError as error:
         # `distributions` does not know the file: add file and line to its message.
         row = topics.index(str(error.topic))
-        raise DataError(error.problem, **shares.place(row, run), value=error.value, hint=error.hint) from None
+        raise DataError(error.problem, **shares.locate(row, run), value=error.value, hint=error.hint) from None
 
 
 def _apply_missing(

@@ -1,4 +1,8 @@
-"""Sakai's layout: a folder with one text file per measure, topics × runs, and a file ``runs`` with the run names."""
+"""Sakai's layout: a folder with one text file per measure, topics × runs, and a file ``runs`` with the run names.
+
+A file holds the measure of its name: one line per topic, one column per run, separated by white space, no header. Topics
+are numbered "1" to "n", unless a file ``topics`` names them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 from metaeval.data.cells import is_missing
 from metaeval.data.policies import MissingPolicy, hint_missing, mend_missing
 from metaeval.data.scores import Scores
+from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_option
 from metaeval.files import (
     PathLike,
@@ -18,6 +23,7 @@ from metaeval.files import (
     describe_files,
     file_name,
     is_file,
+    is_folder,
     is_remote,
     join_path,
     list_files,
@@ -25,7 +31,8 @@ from metaeval.files import (
     write_file,
     write_together,
 )
-from metaeval.io.table import check_plain, numbers
+from metaeval.io.sample import Sample
+from metaeval.io.table import check_plain, is_number, numbers
 from metaeval.measures.resolve import measure_of_label
 
 RUNS = "runs"
@@ -36,43 +43,20 @@ TOPICS = "topics"
 def read(
     folder: PathLike,
     *,
+    measure: str | None = None,
     measures: Mapping[str, str] | None = None,
     collection: str | None = None,
     missing: MissingPolicy = "raise",
 ) -> Scores:
-    """Read a folder of score matrices in Sakai's layout.
+    """Read a folder, or the only measure of it; of a single file the run names are in the file ``runs`` beside it.
 
-    Parameters
-    ----------
-    folder : path
-        Its file ``runs`` holds one run name per line. Every other file holds a measure of the same name: one line per
-        topic, one column per run, separated by white space, no header. Topics are numbered "1" to "n", unless a
-        file ``topics`` names them, one per line; `write` adds it if the topics have other names.
-    measures : mapping of file name to measure, optional
-        The files to read, if not all, and the measure that each holds.
-    collection : str, optional
-        By default, the name of the folder.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do with a score that is NaN or NA.
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    DataError
-        If there is no file ``runs``, a line does not have one column per run, files have different numbers of
-        topics, or a score is not a finite number.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp()) / "dq-a"
-    >>> write(Scores([[[0.1], [0.2]]], runs=["a"], topics=["1", "2"], measures=["NMD"]), folder)
-    >>> read(folder)
-    Scores: 1 run × 2 topics × 1 measure, dq-a
+    `measures` maps names of files to the measures that they hold.
     """
+    if not is_folder(folder):
+        measures = {file_name(folder): measure or file_name(folder)}
+        folder = Path(folder).parent
+    elif measure is not None:
+        measures = {measure: measure}
     runs = _read_labels(join_path(folder, RUNS), "run")
     topics = _read_labels(join_path(folder, TOPICS), "topic") if is_file(join_path(folder, TOPICS)) else None
     if measures is None:
@@ -107,22 +91,16 @@ def read(
     )
 
 
+def fits(sample: Sample) -> bool:
+    """Say whether a file begins with numbers only, and a file of run names is beside it."""
+    if is_remote(sample.path) or not Path(sample.path).with_name(RUNS).is_file():
+        return False
+    return all(is_number(field) for field in sample.lines[0].split())
+
+
 def write(scores: Scores, folder: PathLike) -> None:
-    """Write a folder of score matrices in Sakai's layout, without loss of precision.
-
-    Parameters
-    ----------
-    scores : Scores
-        If the topics are not called "1" to "n", a file ``topics`` is written too.
-    folder : path
-        Created if it does not exist.
-
-    Raises
-    ------
-    DataError
-        If a name contains a line break, a measure is not possible as the name of a file, or the folder cannot be
-        written.
-    """
+    """Write a folder of score matrices in Sakai's layout, without loss of precision."""
+    refuse_totals(scores.topics, folder)
     runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
     topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
     files = [check_file_name(str(measure), "measure") for measure in scores.measures]

@@ -30,41 +30,7 @@ def read_classification(
     invalid: InvalidPolicy = "raise",
     collection: str | None = None,
 ) -> ClassificationRuns:
-    r"""Read runs of subtask C: lines ``id<TAB>topic<TAB>label[<TAB>text]``.
-
-    Parameters
-    ----------
-    gold : path
-    runs : path, list of paths, mapping of run name to path, or folder
-        Items are matched by topic and id, in any order. If the ids are not those of the gold, they may be line
-        numbers: if they are 1 to n in this order, there are as many lines as in the gold, and the topics agree
-        line by line, then line i answers line i of the gold.
-    classes : iterable of str, optional
-        All classes in order, −2 to 2 by default.
-    missing, invalid : str, optional
-        What to do if an item has no label, and if a label is outside the classes.
-    collection : str, optional
-        By default, the name of the gold file without suffix.
-
-    Returns
-    -------
-    ClassificationRuns
-
-    Raises
-    ------
-    DataError
-        If a line does not have this form, an item occurs twice, is not in the gold or has no label, or a label is
-        not one of the classes.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "gold.txt").write_text("801\tamy\t1\n802\tamy\t-2\n")
-    >>> _ = (folder / "team.txt").write_text("1\tamy\t0\n2\tamy\t-2\n")
-    >>> read_classification(folder / "gold.txt", folder)
-    ClassificationRuns: 1 run × 1 topic, 5 classes, gold
-    """
+    """Read runs of subtask C: lines ``id<TAB>topic<TAB>label[<TAB>text]``."""
     files = find_named_files(runs, gold=gold)
     true = read_labels(gold)
     keys = set(zip(true.topics, true.items, strict=True))
@@ -89,42 +55,7 @@ def read_quantification(
     missing: MissingPolicy = "raise",
     collection: str | None = None,
 ) -> QuantificationRuns:
-    r"""Read runs of subtask E: lines ``topic<TAB>p1…pK``.
-
-    Parameters
-    ----------
-    gold : path
-        In the same layout, or in that of subtask C; in the latter case the shares of the labels are computed.
-    runs : path, list of paths, mapping of run name to path, or folder
-    classes : iterable of str, optional
-        All classes in order, −2 to 2 by default.
-    rescale : bool, optional
-        Divide every distribution by its sum. Without it, a sum further than 1e-6 from 1 is an error. The
-        official runs are rounded to three decimals and need it.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no distribution for a topic.
-    collection : str, optional
-        By default, the name of the gold file without suffix.
-
-    Returns
-    -------
-    QuantificationRuns
-
-    Raises
-    ------
-    DataError
-        If a line does not have this form, a distribution does not sum to 1, or a topic occurs twice, is not in the
-        gold or is missing.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "gold.txt").write_text("amy\t0\t0.5\t0.5\t0\t0\n")
-    >>> _ = (folder / "team.txt").write_text("amy\t0.2\t0.2\t0.2\t0.2\t0.2\n")
-    >>> read_quantification(folder / "gold.txt", folder / "team.txt")
-    QuantificationRuns: 1 run × 1 topic, 5 classes, gold
-    """
+    """Read runs of subtask E: lines ``topic<TAB>p1…pK``."""
     files = find_named_files(runs, gold=gold)
     names = unique_labels(classes, "class")
     true = _read_gold_shares(gold, names)
@@ -140,23 +71,7 @@ def read_quantification(
 
 
 def read_labels(path: PathLike, run: str | None = None) -> Labels:
-    """Return the labels in a file of subtask C.
-
-    Parameters
-    ----------
-    path : path
-    run : str, optional
-        Whose they are, for messages.
-
-    Returns
-    -------
-    Labels
-
-    Raises
-    ------
-    DataError
-        If a line has no id, topic and label.
-    """
+    """Return the labels in a file of subtask C."""
     rows, lines = read_fields(path, separator="\t", least=3, most=4, layout=_LAYOUT_C, rest=True)
     items, topics, labels = ([row[column] for row in rows] for column in range(3))
     for row, line in zip(rows, lines, strict=True):
@@ -181,7 +96,7 @@ def _match_line_numbers(given: Labels, gold: Labels, keys: set[tuple[str, str]],
         if mine != theirs:
             raise DataError(
                 f"its ids are line numbers, but the topic of this line in the gold is {theirs!r}",
-                **given.place(row, run),
+                **given.locate(row, run),
             )
     return Labels(given.file, given.topics, gold.items, given.labels, given.lines)
 
@@ -208,6 +123,6 @@ def _read_gold_shares(path: PathLike, classes: Sequence[str]) -> Shares:
     for row, label in enumerate(gold.labels):
         if label not in code:
             problem = f"the label {label!r} is not one of the classes {format_list(classes, most=12)}"
-            raise DataError(problem, **gold.place(row))
+            raise DataError(problem, **gold.locate(row))
     shares = np.array([[counts[topic, label] for label in classes] for topic in topics], dtype=np.float64)
     return Shares(str(path), topics, shares / shares.sum(axis=1, keepdims=True))

@@ -40,19 +40,10 @@ POLARITIES = ("negative", "neutral", "positive")
 class JoinedRows:
     """Answers row by row, and what every row is about.
 
-    Parameters
-    ----------
-    outputs : ndarray of int, shape (run, row)
-        The class that a run answered, from 0.
-    runs, topics : tuple of str
-        Topics are all those of the gold, in its order.
-    polarity, label : ndarray of int, shape (item,)
-        Gold of task A and of subtask C of every item of the gold, from 0.
-    topic : ndarray of int, shape (item,)
-        The topic of an item.
-    answered, judged : ndarray of int, shape (row,)
-        The item that a row answers, and the item whose gold stands in the row: another one where a tweet is about
-        several topics.
+    `outputs`, shape (run, row), holds the class that a run answered, from 0. `polarity`, `label` and `topic`, shape (item,),
+    hold the gold of task A, that of subtask C, and the topic of every item of the gold. `answered` and `judged`, shape
+    (row,), are the item that a row answers and the item whose gold stands in it: another one where a tweet is about several
+    topics.
     """
 
     outputs: np.ndarray
@@ -65,44 +56,25 @@ class JoinedRows:
     judged: np.ndarray
 
     @property
-    def own(self) -> np.ndarray:
+    def unmixed(self) -> np.ndarray:
         """Whether a row has the gold of the very item that it answers, shape (row,)."""
         return self.answered == self.judged
 
     def count(self, topic: np.ndarray, *, least: int, classes: Iterable[object], collection: str) -> ClassificationRuns:
-        """Count answers by topic, gold and answered class.
-
-        Parameters
-        ----------
-        topic : ndarray of int, shape (row,)
-            The topic of every row; below 0: the row is left out.
-        least : int
-            Topics with fewer rows are left out.
-        classes : iterable of str
-        collection : str
-
-        Returns
-        -------
-        ClassificationRuns
-
-        Raises
-        ------
-        DataError
-            If no topic is large enough.
-        """
+        """Count answers by topic, gold and answered class; rows of a topic below 0 and topics of fewer rows are left out."""
         names = unique_labels(classes, "class")
         sizes = np.bincount(topic[topic >= 0], minlength=len(self.topics))
-        kept = np.flatnonzero(sizes >= max(least, 1))
-        if not len(kept):
+        chosen = np.flatnonzero(sizes >= max(least, 1))
+        if not len(chosen):
             raise DataError(f"no topic has {format_count(least, 'item')}")
-        place = np.full(len(self.topics) + 1, -1)  # the last one is that of rows without a topic
-        place[kept] = np.arange(len(kept))
-        rows = np.flatnonzero(place[topic] >= 0)
-        counts = np.zeros((len(self.runs), len(kept), len(names), len(names)), dtype=np.int64)
+        position = np.full(len(self.topics) + 1, -1)  # the last one is that of rows without a topic
+        position[chosen] = np.arange(len(chosen))
+        rows = np.flatnonzero(position[topic] >= 0)
+        counts = np.zeros((len(self.runs), len(chosen), len(names), len(names)), dtype=np.int64)
         run = np.arange(len(self.runs))[:, np.newaxis]
         gold = self.label[self.judged[rows]]
-        np.add.at(counts, (run, place[topic[rows]], gold, self.outputs[:, rows]), 1)
-        named = [self.topics[t] for t in kept]
+        np.add.at(counts, (run, position[topic[rows]], gold, self.outputs[:, rows]), 1)
+        named = [self.topics[t] for t in chosen]
         return ClassificationRuns(counts, runs=self.runs, topics=named, classes=names, collection=collection)
 
 
@@ -115,99 +87,47 @@ def read(
     least: int = 1,
     collection: str | None = None,
 ) -> ClassificationRuns:
-    """Read answers that were joined with gold, by the topic and with the gold of the item that they answer.
-
-    Parameters
-    ----------
-    gold : path
-        Of subtask C: lines ``id<TAB>topic<TAB>label``.
-    runs : path, list of paths, mapping of run name to path, or folder
-        Workbooks (.xlsx) without a header: answer, gold of task A, gold of subtask C, numbered from 1.
-    polarity : path
-        Gold of task A: lines ``id<TAB>negative, neutral or positive[<TAB>text]``.
-    classes : iterable of str, optional
-        All classes in order, −2 to 2 by default.
-    least : int, optional
-        Topics with fewer items are left out.
-    collection : str, optional
-        By default, the name of the gold file without suffix.
-
-    Returns
-    -------
-    ClassificationRuns
-        Rows with the gold of another topic are left out.
-
-    Raises
-    ------
-    DataError
-        If a file is not as described, or the gold in its rows is not what the join gives.
-    DatasetError
-        If the package openpyxl is missing.
-    """
+    """Read answers that were joined with gold, by the topic and with the gold of the item that they answer."""
     rows = read_rows(gold, runs, polarity=polarity, classes=classes)
     named = stem(gold) if collection is None else collection
-    topic = np.where(rows.own, rows.topic[rows.answered], -1)
-    found = rows.count(topic, least=least, classes=classes, collection=named)
+    topic = np.where(rows.unmixed, rows.topic[rows.answered], -1)
+    joined = rows.count(topic, least=least, classes=classes, collection=named)
     files = [gold, polarity, *find_named_files(runs, gold=gold).values()]
-    return replace(found, provenance=describe_files(files))
+    return replace(joined, provenance=describe_files(files))
 
 
 def read_rows(gold: PathLike, runs: Sources, *, polarity: PathLike, classes: Iterable[object] = CLASSES) -> JoinedRows:
-    """Read answers row by row, and find out what each row is about.
-
-    Parameters
-    ----------
-    gold, runs, polarity, classes
-        As for `read`.
-
-    Returns
-    -------
-    JoinedRows
-
-    Raises
-    ------
-    DataError, DatasetError
-        As for `read`.
-    """
+    """Read answers row by row, and find out what each row is about."""
     true, code = read_labels(gold), {name: k for k, name in enumerate(unique_labels(classes, "class"))}
     sides = _read_polarities(polarity)
     for row, (item, name) in enumerate(zip(true.items, true.labels, strict=True)):
         if item not in sides or name not in code:
             problem = f"the label {name!r} is none of the classes" if item in sides else f"it is not in {polarity}"
-            raise DataError(problem, **true.place(row))
+            raise DataError(problem, **true.locate(row))
     topics = tuple(dict.fromkeys(true.topics))
     number = {name: t for t, name in enumerate(topics)}
-    side, label = np.array([sides[one] for one in true.items]), np.array([code[one] for one in true.labels])
+    side, label = np.array([sides[key] for key in true.items]), np.array([code[key] for key in true.labels])
     answered, judged = _join(true.items, true.topics, agree(side, label))
     named = find_named_files(runs, gold=gold)
     outputs = np.empty((len(named), len(answered)), dtype=np.int64)
-    wanted = np.column_stack([side[judged], label[judged]]) + 1
+    expected = np.column_stack([side[judged], label[judged]]) + 1
     for r, (run, path) in enumerate(named.items()):
-        found = read_columns(path, len(code))
-        size = min(len(found), len(wanted))
-        unlike = np.flatnonzero((found[:size, 1:] != wanted[:size]).any(axis=1))
-        if len(unlike) or len(found) != len(wanted):
+        columns = read_columns(path, len(code))
+        size = min(len(columns), len(expected))
+        unlike = np.flatnonzero((columns[:size, 1:] != expected[:size]).any(axis=1))
+        if len(unlike) or len(columns) != len(expected):
             line = int(unlike[0]) + 1 if len(unlike) else size + 1
             raise DataError(
-                f"its rows are not those of the gold: {len(found):,} rows, {len(wanted):,} expected", file=path, line=line,
+                f"its rows are not those of the gold: {len(columns):,} rows, {len(expected):,} expected", file=path, line=line,
                 run=run, hint="rows follow the official order of the gold; see metaeval.io.semeval_joined",
             )  # fmt: skip
-        outputs[r] = found[:, 0] - 1
-    topic = np.array([number[one] for one in true.topics])
+        outputs[r] = columns[:, 0] - 1
+    topic = np.array([number[key] for key in true.topics])
     return JoinedRows(outputs, tuple(named), topics, side, label, topic, answered, judged)
 
 
 def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
     """Tell which gold of task A and subtask C does not disagree: a neutral tweet may be slightly off the middle.
-
-    Parameters
-    ----------
-    polarity, label : ndarray of int, shape (item,)
-        Of task A and subtask C, both from 0.
-
-    Returns
-    -------
-    ndarray of bool, shape (item,)
 
     Examples
     --------
@@ -218,30 +138,12 @@ def agree(polarity: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def read_columns(path: PathLike, n_classes: int) -> np.ndarray:
-    """Return the three columns of a workbook: answer, gold of task A, gold of subtask C, each from 1.
-
-    Parameters
-    ----------
-    path : path
-    n_classes : int
-        Of subtask C.
-
-    Returns
-    -------
-    ndarray of int, shape (row, 3)
-
-    Raises
-    ------
-    DataError
-        If it is not a workbook of such rows.
-    DatasetError
-        If the package openpyxl is missing.
-    """
+    """Return the three columns of a workbook: answer, gold of task A, gold of subtask C, each from 1."""
     cells = _read_workbook(path, read_bytes(path))
     most = (n_classes, len(POLARITIES), n_classes)
     for line, row in enumerate(cells, start=1):
         if len(row) != 3 or any(
-            type(one) is not int or not 1 <= one <= top for one, top in zip(row, most, strict=True)
+            type(number) is not int or not 1 <= number <= top for number, top in zip(row, most, strict=True)
         ):
             problem = f"a row is answer, gold of task A, gold of subtask C, whole numbers up to {most}, not {row}"
             raise DataError(problem, file=path, line=line)
@@ -264,15 +166,15 @@ def _read_workbook(path: PathLike, content: bytes) -> list[tuple[Any, ...]]:
 
 def _read_polarities(path: PathLike) -> dict[str, int]:
     rows, lines = read_fields(path, separator="\t", least=2, most=3, layout="id<TAB>polarity[<TAB>text]", rest=True)
-    found = {}
+    polarities = {}
     for (item, label, *_), line in zip(rows, lines, strict=True):
         if label not in POLARITIES:
             raise DataError(f"the polarity {label!r} is none of {', '.join(POLARITIES)}", file=path, line=line)
-        found[item] = POLARITIES.index(label)
-    return found
+        polarities[item] = POLARITIES.index(label)
+    return polarities
 
 
-def _join(items: Iterable[str], topics: Iterable[str], kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _join(items: Iterable[str], topics: Iterable[str], agreeing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return, row by row of the join, which item is answered and which item's gold stands in the row."""
     items = list(items)
     same: dict[str, list[int]] = {}
@@ -283,7 +185,7 @@ def _join(items: Iterable[str], topics: Iterable[str], kept: np.ndarray) -> tupl
         for i, (item, topic) in enumerate(zip(items, topics, strict=True))
         if len(topic.split()) == 1
         for j in same[item]
-        if kept[j]
+        if agreeing[j]
     ]
     answered, judged = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return answered, judged

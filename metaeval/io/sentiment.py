@@ -35,7 +35,7 @@ def read(
     seed: int = 0,
     topics: bool = False,
 ) -> ClassificationRuns:
-    r"""Read polarities in any of the layouts in which they are published; the layout of each file is detected.
+    """Read polarities in any of the layouts in which they are published; the layout of each file is detected.
 
     SemEval: lines ``id1<TAB>id2<TAB>label[<TAB>text]`` for messages (subtask B),
     ``id1<TAB>id2<TAB>start<TAB>end<TAB>label[<TAB>text]`` for phrases (A). In subtask C of 2015
@@ -47,43 +47,6 @@ def read(
     the gold (it is empty or NULL) and are left out, with a `PolicyWarning`.
 
     Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`.
-
-    Parameters
-    ----------
-    gold : path
-    runs : path, list of paths, mapping of run name to path, or folder
-        One file per run.
-    classes : iterable of str, optional
-        All classes in order; negative, neutral (or objective) and positive are read as -1, 0 and 1.
-    missing, invalid : str, optional
-        What to do if an item has no label, and if a label is outside the classes.
-    collection : str, optional
-        By default, the name of the gold file without suffix.
-    parts : int, optional
-        Divide all items at random into this many parts, which replace the topics, as Amigó et al. 2020, §5.4, do for
-        SemEval; otherwise all items of SemEval belong to one topic.
-    seed : int, optional
-        Seed of that split.
-    topics : bool, optional
-        Whether a topic follows the label in SemEval's lines.
-
-    Returns
-    -------
-    ClassificationRuns
-
-    Raises
-    ------
-    DataError
-        If a file has none of the layouts, or an item occurs twice, is not in the gold or has no label.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "gold.txt").write_text("11\tT1\tpositive\n12\tT2\tneutral\n")
-    >>> _ = (folder / "team.txt").write_text("NA\tT1\tneutral\nNA\tT2\tneutral\n")
-    >>> read(folder / "gold.txt", folder / "team.txt").counts.sum(axis=(0, 1)).tolist()
-    [[0, 0, 0], [0, 1, 0], [0, 1, 0]]
     """
     files = find_named_files(runs, gold=gold)
     named = stem(gold) if collection is None else collection
@@ -106,21 +69,7 @@ def read(
 
 
 def find_layout(path: PathLike) -> Layout:
-    """Detect the layout of a file from its first line; a folder is in RepLab's layout.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    {"judgements", "replab", "semeval"}
-
-    Raises
-    ------
-    DataError
-        If the layout is none of these.
-    """
+    """Detect the layout of a file from its first line; a folder is in RepLab's layout."""
     if is_folder(path):
         return "replab"
     rows, _ = read_fields(path, separator="\t", least=1, most=1 << 20, layout="")
@@ -161,7 +110,9 @@ def _read_semeval(path: PathLike, topics: bool) -> Labels:
 
 
 def _read_replab(path: PathLike) -> Labels:
-    tables = [(stem(one), read_table(one)) for one in list_files(path)] if is_folder(path) else [("", read_table(path))]
+    tables = (
+        [(stem(file), read_table(file)) for file in list_files(path)] if is_folder(path) else [("", read_table(path))]
+    )
     topics: list[str] = []
     items: list[str] = []
     labels: list[str] = []

@@ -33,22 +33,7 @@ def parse_once() -> Iterator[None]:
 
 
 def parse_shared(text: str, path: PathLike) -> Any:
-    """Parse JSON as `parse_json` does, once inside `parse_once`: others hold the same object, which nobody may change.
-
-    Parameters
-    ----------
-    text : str
-    path : path
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    DataError
-        If it is not valid JSON; the message names the line.
-    """
+    """Parse JSON as `parse_json` does, once inside `parse_once`: others hold the same object, which nobody may change."""
     parsed = _parsed.get()
     if parsed is None:
         return parse_json(text, path)
@@ -58,48 +43,22 @@ def parse_shared(text: str, path: PathLike) -> Any:
 
 
 def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: bool = False) -> Any:
-    """Parse JSON strictly: NaN, Infinity, repeated keys and texts that no file can hold are errors.
-
-    Parameters
-    ----------
-    text : str
-    path : path
-        Where it is from, for messages.
-    line : int, optional
-        On which line of the file the text stands, where that is a single one.
-    with_nan : bool, optional
-        Whether NaN and Infinity, which JSON does not have and Python writes, are read.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    DataError
-        If it is not valid JSON; the message names the line.
-
-    Examples
-    --------
-    >>> parse_json('{"run_id": "a", "run_id": "b"}', "judge.jsonl", 7)
-    Traceback (most recent call last):
-    metaeval.errors.DataError: judge.jsonl:7: the key 'run_id' occurs twice in one object
-    """
+    """Parse JSON strictly: NaN, Infinity, repeated keys and texts that no file can hold are errors."""
 
     def refuse(literal: str) -> NoReturn:
         raise DataError(f"{literal} is not a number that JSON has", file=path, line=line)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)  # the json module would silently keep the last value of a repeated key
-        if len(found) < len(pairs):
+        content = dict(pairs)  # the json module would silently keep the last value of a repeated key
+        if len(content) < len(pairs):
             twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
             raise DataError(f"the key {twice!r} occurs twice in one object", file=path, line=line)
-        return found
+        return content
 
     try:
-        found = json.loads(text, parse_constant=None if with_nan else refuse, object_pairs_hook=unique)
+        content = json.loads(text, parse_constant=None if with_nan else refuse, object_pairs_hook=unique)
         if "\\u" in text:  # half of a pair of escapes is no letter
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(content, ensure_ascii=False).encode()
     except DataError:
         raise
     except json.JSONDecodeError as error:
@@ -110,4 +69,4 @@ def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: 
         raise DataError("it is not JSON that can be read: half a letter is escaped", file=path, line=line) from None
     except ValueError as error:
         raise DataError(f"it is not JSON that can be read: {error}", file=path, line=line) from None
-    return found
+    return content

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,18 +17,7 @@ from metaeval.files import PathLike, read_lines, read_text
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a text table; every cell is text.
-
-    Parameters
-    ----------
-    file : str
-    header : tuple of str
-        Unique column names.
-    columns : tuple of tuple of str
-        ``columns[j][i]`` is the cell of row i in column j.
-    lines : tuple of int
-        ``lines[i]`` is the line on which row i begins.
-    """
+    """The columns of a text table; every cell is text."""
 
     file: str
     header: tuple[str, ...]
@@ -35,26 +25,16 @@ class Table:
     lines: tuple[int, ...]
 
     def column(self, *names: str) -> tuple[str, ...]:
-        """Return the column with one of these names, the first one that exists.
-
-        Parameters
-        ----------
-        *names : str
-
-        Returns
-        -------
-        tuple of str
-
-        Raises
-        ------
-        DataError
-            If there is no such column.
-        """
+        """Return the column with one of these names, the first one that exists."""
         for name in names:
             if name in self.header:
                 return self.columns[self.header.index(name)]
-        wanted = " or ".join(map(repr, names))
-        raise DataError(f"there is no column {wanted} (columns: {format_list(self.header)})", file=self.file, line=1)
+        described = " or ".join(map(repr, names))
+        raise DataError(f"there is no column {described} (columns: {format_list(self.header)})", file=self.file, line=1)
+
+
+class ColumnsError(DataError):
+    """There is no column of a name that the user states."""
 
 
 DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars"}
@@ -63,16 +43,6 @@ DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bar
 
 def find_delimiter(path: PathLike, text: str) -> str:
     r"""Return the separator of columns of a text: a tab in a .tsv file, otherwise what fits its first two lines.
-
-    Parameters
-    ----------
-    path : path
-    text : str
-        The whole of it, or its beginning.
-
-    Returns
-    -------
-    {",", tab, ";", "|"}
 
     Examples
     --------
@@ -84,36 +54,23 @@ def find_delimiter(path: PathLike, text: str) -> str:
     if str(path).lower().endswith(".tsv"):
         return "\t"
     first, _, rest = text.lstrip("\n").partition("\n")
-    there = [one for one in DELIMITERS if one in first]
-    if len(there) > 1:
+    possible = [delimiter for delimiter in DELIMITERS if delimiter in first]
+    if len(possible) > 1:
         second = next((line for line in rest[:_SAMPLE].split("\n") if line.strip()), "")
-        fitting = [one for one in there if len(split_line(first, one)) == len(split_line(second, one))]
-        there = fitting or there
-    return there[0] if there else ","
+        fitting = [
+            delimiter
+            for delimiter in possible
+            if len(split_line(first, delimiter)) == len(split_line(second, delimiter))
+        ]
+        possible = fitting or possible
+    return possible[0] if possible else ","
 
 
 _SAMPLE = 1 << 20
 
 
 def split_line(line: str, delimiter: str, path: PathLike | None = None) -> list[str]:
-    """Return the cells of one line of a table.
-
-    Parameters
-    ----------
-    line : str
-    delimiter : str
-    path : path, optional
-        For the message.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    DataError
-        If a cell is longer than cells may be.
-    """
+    """Return the cells of one line of a table."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error as error:
@@ -121,24 +78,7 @@ def split_line(line: str, delimiter: str, path: PathLike | None = None) -> list[
 
 
 def read_table(path: PathLike, columns: Mapping[str, str] | None = None) -> Table:
-    """Read a table with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out.
-
-    Parameters
-    ----------
-    path : path
-    columns : mapping of str to str, optional
-        What the file calls some columns: ``{"run": "system"}``. They get the names that they stand for.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read, a line does not have as many columns as the header, a column name occurs twice or
-        is empty (except the first), a quote is not closed, or there are no rows.
-    """
+    """Read a table with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
     text = read_text(path)
     delimiter = find_delimiter(path, text)
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
@@ -185,24 +125,6 @@ def _header(row: Sequence[str], path: PathLike, line: int) -> tuple[str, ...]:
 def rename_columns(header: Sequence[str], columns: Mapping[str, str] | None, path: object = None) -> tuple[str, ...]:
     """Return column names with those that the user maps replaced by what they stand for.
 
-    Parameters
-    ----------
-    header : sequence of str
-    columns : mapping of str to str, or None
-        What the source calls a column: ``{"run": "system"}``. A column that already has the name that another one
-        gets is renamed too, so that it is not mistaken for it.
-    path : path, optional
-        For the message.
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    DataError
-        If there is no such column, or one would have two names.
-
     Examples
     --------
     >>> rename_columns(("system", "run", "score"), {"run": "system"})
@@ -213,11 +135,11 @@ def rename_columns(header: Sequence[str], columns: Mapping[str, str] | None, pat
     for name, theirs in columns.items():
         if theirs not in header:
             problem = f"there is no column {theirs!r} to be the {name} (columns: {format_list(list(header))})"
-            raise DataError(problem, file=path)
+            raise ColumnsError(problem, file=path)
     names = {theirs: name for name, theirs in columns.items()}
     if len(names) < len(columns):
         raise DataError("one column cannot stand for two", file=path, hint=format_option("columns"))
-    return tuple(names.get(one) or (f"{one} (not mapped)" if one in columns else one) for one in header)
+    return tuple(names.get(column) or (f"{column} (not mapped)" if column in columns else column) for column in header)
 
 
 def _columns(count: int) -> str:
@@ -227,32 +149,7 @@ def _columns(count: int) -> str:
 def read_fields(
     path: PathLike, *, separator: str | None, least: int, most: int, layout: str, rest: bool = False
 ) -> tuple[list[list[str]], list[int]]:
-    """Read lines of plain fields, without a header and without quotes.
-
-    Parameters
-    ----------
-    path : path
-    separator : str or None
-        None for any white space.
-    least, most : int
-        How many fields a line may have.
-    layout : str
-        The expected form of a line, for error messages.
-    rest : bool, optional
-        Whether the last field is the rest of the line, including separators.
-
-    Returns
-    -------
-    rows : list of list of str
-        Fields without surrounding white space.
-    begins : list of int
-        The line number of each row.
-
-    Raises
-    ------
-    DataError
-        If a line has too few or too many fields.
-    """
+    """Read lines of plain fields, without a header and without quotes."""
     rows: list[list[str]] = []
     begins: list[int] = []
     limit = most - 1 if rest else -1
@@ -265,16 +162,13 @@ def read_fields(
     return rows, begins
 
 
+def is_number(text: str) -> bool:
+    """Say whether a cell is a number, or NaN."""
+    return not math.isnan(number(text)) or text.strip().lower() == "nan"
+
+
 def numbers(texts: Iterable[str]) -> np.ndarray:
     """Convert texts to numbers; NaN for a text that is not a number.
-
-    Parameters
-    ----------
-    texts : iterable of str
-
-    Returns
-    -------
-    ndarray of float64
 
     Examples
     --------
@@ -291,25 +185,7 @@ def numbers(texts: Iterable[str]) -> np.ndarray:
 
 
 def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
-    """Return a label if it can be written to a line of text and read back unchanged; otherwise raise an error.
-
-    Parameters
-    ----------
-    label : str
-    what : str
-        What is labelled, for error messages: ``"run"``.
-    separator : str, optional
-        The separator of fields; None for any white space.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    DataError
-        If the label contains the separator or a line break, or begins or ends with white space.
-    """
+    """Return a label if it can be written to a line of text and read back unchanged; otherwise raise an error."""
     parts = label.split() if separator is None else label.split(separator)
     if len(parts) != 1 or label != label.strip() or any(letter in label for letter in "\r\n\0\ufeff"):
         raise DataError(

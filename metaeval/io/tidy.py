@@ -1,28 +1,31 @@
-"""Tidy scores: one row per score, columns run, topic, measure, score, as CSV, TSV or Parquet."""
+"""Tidy scores: one row per score, columns run, topic, measure, score, as CSV, TSV or Parquet.
+
+Optional columns are higher_is_better (true or false), which states the direction of a measure, and collection; others are
+ignored. Labels are text and are not interpreted: ``007``, ``NA`` and ``null`` are read as they are. A file without a
+column measure holds one measure, with the name that its column of scores has.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import COLUMNS, DIRECTION, arrange_cells, refuse_leaderboard
+from metaeval.data.cells import arrange_cells
+from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, format_columns, refuse_leaderboard
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores, is_untold
+from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import PathLike, check_size, describe_files, is_standard_input, read_bytes, stem, write_file
+from metaeval.files import PathLike, check_size, describe_files, read_bytes, stem, write_file
+from metaeval.io.rows import select_collection, select_measure
+from metaeval.io.sample import Sample, holds_parquet, is_parquet
 from metaeval.io.table import numbers, read_table, rename_columns
-
-COLLECTION = "collection"
-"""An optional column with the name of the collection, which decides random draws; unlike a comment, every program that
-reads tables reads it."""
-
-PARQUET = (".parquet", ".pq")
-PARQUET_MAGIC = b"PAR1"
 
 
 def read(
@@ -33,58 +36,18 @@ def read(
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
 ) -> Scores:
-    r"""Read scores from a file with one row per score.
-
-    Parameters
-    ----------
-    path : path
-        ``.parquet`` or ``.pq``; otherwise text, separated by tabs in a ``.tsv`` file and in other files by commas,
-        tabs, semicolons or vertical bars, which is detected from the header.
-        The columns are run, topic, measure and score, and optionally higher_is_better (true or false), which states
-        the direction of a measure, and collection, which names the collection; others are ignored.
-        Labels are text and are not interpreted: ``007``,
-        ``NA`` and ``null`` are read as they are.
-    measure : str, optional
-        The only measure to read; or the name of the measure, if the file has no column measure. By default such a
-        file's measure has the name of its column of scores.
-    collection : str, optional
-        By default, what the column collection says, or the name of the file without suffix. If the column names
-        several collections, the one whose rows are read.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no score for a topic and measure, or the cell is empty, NA or NaN.
-    columns : mapping of str to str, optional
-        What the file calls some of the columns: ``{"run": "system", "topic": "segment", "score": "value"}``.
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    DataError
-        If the file is damaged or has another format, a column is missing, a label is empty, or a score is not a
-        finite number, occurs twice or is missing; the message names file, line, run, topic and measure.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pilot.csv"
-    >>> _ = path.write_text("run,topic,measure,score\na,007,AP,0.25\nb,007,AP,0.5\n")
-    >>> read(path)
-    Scores: 2 runs × 1 topic × 1 measure, pilot
-    """
-    if is_parquet(path) or (is_standard_input(path) and read_bytes(path).startswith(PARQUET_MAGIC)):
-        rows = _from_parquet(path, measure, columns)
-    else:
-        rows = _from_text(path, measure, columns)
-    (frame, given, lines), collection = _take_collection(rows, collection, path)
+    """Read scores from a file with one row per score."""
+    read_rows = _from_parquet if holds_parquet(path) else _from_text
+    rows = read_rows(path, measure, columns)
+    chosen, collection = select_collection(rows[0], collection, path)
+    frame, given, lines = rows if chosen is None else _keep_rows(rows, chosen)
     values, runs, topics, measures = arrange_cells(frame, missing=missing, file=path, lines=lines, given=given)
     return Scores(
         values,
         runs=runs,
         topics=topics,
         measures=measures,
-        collection=collection,
+        collection=stem(path) if collection is None else collection,
         provenance=describe_files([path]),
     )
 
@@ -94,33 +57,12 @@ def _directions_to_write(scores: Scores) -> np.ndarray | None:
     if not any(map(is_untold, scores.measures)):
         return None
     words = {True: "true", False: "false", None: ""}
-    return np.array([words[one.higher_is_better] for one in scores.measures], dtype=object)
+    return np.array([words[measure.higher_is_better] for measure in scores.measures], dtype=object)
 
 
 def write(scores: Scores, path: PathLike) -> None:
-    """Write scores, one row per score, without loss of precision.
-
-    Parameters
-    ----------
-    scores : Scores
-    path : path
-        ``.parquet`` or ``.pq`` for Parquet, ``.tsv`` for tabs, anything else for CSV. The file is written completely
-        or not at all.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be written, or a label cannot be written as text (use Parquet then).
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pilot.csv"
-    >>> write(Scores([[[0.1]]], runs=["a"], topics=["007"], measures=["AP"]), path)
-    >>> print(path.read_text().strip())
-    run,topic,measure,score
-    a,007,AP,0.1
-    """
+    """Write scores, one row per score, without loss of precision."""
+    refuse_totals(scores.topics, path)
     frame = scores.to_frame()
     stated = _directions_to_write(scores)
     if stated is not None:
@@ -130,7 +72,7 @@ def write(scores: Scores, path: PathLike) -> None:
     if is_parquet(path):
         write_file(path, _to_parquet(frame))
         return
-    by_kind = {"run": scores.runs, "topic": scores.topics, "measure": [str(one) for one in scores.measures]}
+    by_kind = {"run": scores.runs, "topic": scores.topics, "measure": [str(measure) for measure in scores.measures]}
     for what, labels in {**by_kind, COLLECTION: (scores.collection,)}.items():
         for label in labels:
             if "\r" in label or "\0" in label:
@@ -144,9 +86,13 @@ def write(scores: Scores, path: PathLike) -> None:
     write_file(path, text.getvalue())
 
 
-def is_parquet(path: PathLike) -> bool:
-    """Tell whether the name of the file is that of a Parquet file."""
-    return str(path).lower().endswith(PARQUET)
+def fits(sample: Sample) -> bool:
+    """Say whether this is a Parquet file, or a table with columns run, topic and score."""
+    return sample.parquet or (bool(sample.text) and {"run", "topic", "score"} <= set(sample.header))
+
+
+class UnnamedMeasureError(DataError):
+    """A table does not say of which measure its scores are."""
 
 
 Read = tuple[pd.DataFrame, Sequence[str] | None, Sequence[int] | None]
@@ -179,11 +125,11 @@ def _name_measure(header: Sequence[str], columns_there: Mapping[str, str] | None
     """
     unknown = [name for name in header if name not in (*COLUMNS, DIRECTION, COLLECTION)]
     if unknown:
-        raise DataError(
+        raise UnnamedMeasureError(
             f"there is no column 'measure' (columns: {format_list(list(header))})",
             file=path,
-            hint=f"name the measure of all rows with {format_option('measure', 'NAME')}, or the column that holds it with "
-            f"{format_option('columns')}",
+            hint=f"if {unknown[0]!r} holds measures, say so: {format_columns({'measure': unknown[0]})}; if all scores are "
+            f"of one measure, name it: {format_option('measure', 'NAME')}",
         )
     return (columns_there or {}).get("score", "score")
 
@@ -198,63 +144,15 @@ def _keep_rows(rows: Read, keep: pd.Series) -> Read:
 
 def _take_measure(rows: Read, measure: str | None, path: PathLike) -> Read:
     """Return the rows of one measure, or of all."""
-    if measure is None:
-        return rows
-    wanted = rows[0]["measure"] == measure
-    if not wanted.any():
-        names = [str(name) for name in rows[0]["measure"].unique()]
-        raise DataError(f"there is no measure {measure!r} (there are {format_list(names)})", file=path)
-    return _keep_rows(rows, wanted)
-
-
-def _take_collection(rows: Read, wanted: str | None, path: PathLike) -> tuple[Read, str]:
-    """Return the name of the collection, and its rows if the file names several."""
-    there = rows[0].get(COLLECTION, pd.Series([""])).fillna("")
-    names = there.unique().tolist()
-    if len(names) > 1 and wanted is None:
-        raise DataError(
-            f"it holds several collections: {format_list(sorted(names))}",
-            file=path,
-            hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
-        )
-    if len(names) > 1 and wanted in names:
-        rows = _keep_rows(rows, there == wanted)
-    return rows, (names[0] or stem(path)) if wanted is None else wanted
+    return rows if measure is None else _keep_rows(rows, select_measure(rows[0], measure, path))
 
 
 def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     content = read_bytes(path)
     try:
-        # Only the wanted columns are decoded; metadata of pandas and extension types, which could run code, are ignored.
-        # Labels stay in dictionaries, so that a few bytes cannot become millions of texts.
-        theirs = {name: (columns_there or {}).get(name, name) for name in (*COLUMNS, DIRECTION, COLLECTION)}
-        schema = pq.read_schema(pa.BufferReader(content))
-        names = rename_columns(schema.names, columns_there, path)
-        texts = {one.name for one in schema if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)}
-        labels = [*COLUMNS[:3], DIRECTION, *([COLLECTION] if theirs[COLLECTION] in texts else [])]
-        file = pq.ParquetFile(
-            pa.BufferReader(content),
-            page_checksum_verification=True,
-            read_dictionary=[theirs[name] for name in labels if theirs[name] in texts],
-        )
-        absent = [name for name in COLUMNS if name not in names and name != "measure"]
-        if absent:
-            raise DataError(f"there is no column {absent[0]!r} (columns: {format_list(names)})", file=path)
-        check_size(_BYTES_A_ROW * file.metadata.num_rows, path, "the rows in it would take")
-        table = file.read(columns=[theirs[name] for name in (*labels, "score") if name in names], use_threads=False)
-        columns: dict[str, Any] = {}
-        for name in labels:
-            if name in names:
-                columns[name] = _label_column(table.column(theirs[name]), path)
-        if "measure" not in names:
-            columns["measure"] = np.full(len(table), measure or _name_measure(names, columns_there, path), dtype=object)
-        kind = table.schema.field(theirs["score"]).type
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
-            raise DataError(f"the column 'score' holds {kind}, not numbers", file=path)
-        columns["score"] = table.column(theirs["score"]).cast(pa.float64(), safe=False).to_numpy()
+        columns = _read_columns(content, path, measure, columns_there)
     except DataError:
         raise
     except MemoryError:
@@ -267,6 +165,66 @@ def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[st
         raise DataError("there are no scores in it", file=path)
     return _take_measure((frame, None, None), measure, path)
 
+
+def _read_columns(
+    content: bytes, path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None
+) -> dict[str, np.ndarray]:
+    """Return the columns of a Parquet file that say anything of scores, by the names that they have here.
+
+    Only these are decoded; metadata of pandas and extension types, which could run code, are ignored. Labels stay in
+    dictionaries, so that a few bytes cannot become millions of texts.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    theirs = {name: (columns_there or {}).get(name, name) for name in (*COLUMNS, DIRECTION, COLLECTION)}
+    schema = pq.read_schema(pa.BufferReader(content))
+    names = rename_columns(schema.names, columns_there, path)
+    texts = {field.name for field in schema if str(field.type) in ("string", "large_string")}
+    labels = [*COLUMNS[:3], DIRECTION, *([COLLECTION] if theirs[COLLECTION] in texts else [])]
+    dictionaries = [theirs[name] for name in labels if theirs[name] in texts]
+    file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True, read_dictionary=dictionaries)
+    absent = [name for name in COLUMNS if name not in names and name != "measure"]
+    if absent:
+        raise DataError(f"there is no column {absent[0]!r} (columns: {format_list(names)})", file=path)
+    check_size(_BYTES_A_ROW * file.metadata.num_rows, path, "the rows in it would take")
+    _refuse_repeated_rows(file, [theirs[name] for name in COLUMNS[:3] if name in names], path)
+    table = file.read(columns=[theirs[name] for name in (*labels, "score") if name in names], use_threads=False)
+    columns = {name: _label_column(table.column(theirs[name]), path) for name in labels if name in names}
+    if "measure" not in names:
+        columns["measure"] = np.full(len(table), measure or _name_measure(names, columns_there, path), dtype=object)
+    columns["score"] = _score_column(table.column(theirs["score"]), path)
+    return columns
+
+
+def _score_column(column: Any, path: PathLike) -> np.ndarray:
+    import pyarrow as pa
+
+    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+        raise DataError(f"the column 'score' holds {column.type}, not numbers", file=path)
+    scores: np.ndarray = column.cast(pa.float64(), safe=False).to_numpy()
+    return scores
+
+
+def _refuse_repeated_rows(file: Any, labels: Sequence[str], path: PathLike) -> None:
+    """Refuse more rows than there are cells: a few bytes can stand for millions of equal rows, none of which is stored."""
+    n_rows = file.metadata.num_rows
+    if n_rows <= _MANY_ROWS:
+        return
+    seen: dict[str, set[object]] = {name: set() for name in labels}
+    for batch in file.iter_batches(_MANY_ROWS // 10, columns=list(labels), use_threads=False):
+        for name in labels:
+            seen[name].update(batch.column(name).unique().to_pylist())
+        if math.prod(map(len, seen.values())) >= n_rows:
+            return
+    n_cells = math.prod(map(len, seen.values()))
+    raise DataError(
+        f"it holds {n_rows:,} rows for {n_cells:,} cells of runs, topics and measures: there are second scores",
+        file=path,
+    )
+
+
+_MANY_ROWS = 1_000_000
 
 _BYTES_A_ROW = 100
 """What a row takes in memory, about, while it is read."""
@@ -285,7 +243,7 @@ def _label_column(column: Any, path: PathLike) -> np.ndarray:
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks)
     texts = whole.dictionary.cast(pa.string()).to_pylist()
-    longest = max((len(one) for one in texts if one is not None), default=0)
+    longest = max((len(text) for text in texts if text is not None), default=0)
     if longest > _LONGEST_LABEL:
         raise DataError(f"there is a label of {longest:,} letters; up to {_LONGEST_LABEL:,} can be read", file=path)
     labels = np.array([*texts, None], dtype=object)

@@ -1,9 +1,15 @@
-"""Wide scores: topics × runs, one CSV file per measure, a usual form of TREC result matrices."""
+"""Wide scores: topics × runs, one CSV file per measure, a usual form of TREC result matrices.
+
+The header holds the run names. A first column whose name says so (``topic``, ``query_id``, ``segment``, none) holds the
+topics; without such a column they are numbered "1" to "n". Several files must have the same topics and runs, which are
+aligned by name. The name of a file tells collection and measure: ``web2013_ndcg20.csv`` is nDCG@20 of web2013.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from metaeval.data.cells import format_columns, is_missing
+from metaeval.data.cells import is_missing, number
+from metaeval.data.columns import format_columns, names_topics, refuse_topics_as_run
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import Scores
+from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -29,7 +37,9 @@ from metaeval.files import (
     write_file,
     write_together,
 )
-from metaeval.io.table import numbers, read_table
+from metaeval.io.rows import choose_files
+from metaeval.io.sample import Sample
+from metaeval.io.table import Table, is_number, numbers, read_table
 from metaeval.measures.resolve import measure_of_label
 
 STEMS = (
@@ -49,10 +59,6 @@ STEMS = (
 """How measures are written at the end of file names, as regular expressions in upper or lower case, and their names."""
 
 SUFFIXES = (".csv", ".tsv")
-TOPIC_COLUMNS = ("topic", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "id", "")
-"""Names of a first column that holds the topics; R and pandas write an empty name for row names."""
-AVERAGES = ("all", "mean", "average", "avg", "amean")
-"""Names of rows that hold averages over topics; such a row is an error, because it is not a topic."""
 
 
 def read(
@@ -63,48 +69,12 @@ def read(
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
 ) -> Scores:
-    r"""Read topics × runs files, one per measure.
-
-    Parameters
-    ----------
-    paths : path, list of paths, mapping of measure to path, or folder
-        The header holds the run names. A first column named ``topic`` (or without a name) holds the topics; without
-        such a column they are numbered "1" to "n". From a folder, all CSV and TSV files are read. Several files must
-        have the same topics and the same runs, which are aligned by name.
-    measure : str, optional
-        The measure of a single file, or the only measure to read from a folder. By default, it is found from the
-        name of the file: ``web2013_ndcg20.csv`` is nDCG@20 of collection web2013 (see `STEMS`; any other ending is
-        used as the name of the measure).
-    collection : str, optional
-        The name of the collection; for a folder with several collections, the one to read.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do with a cell that is empty, NA or NaN.
-    columns : mapping of str to str, optional
-        What the files call the column of topics, if it is not one of `TOPIC_COLUMNS`: ``{"topic": "segment"}``.
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    DataError
-        If a line does not have as many columns as the header, a score is not a finite number, a run or a topic
-        occurs twice, or the files do not have the same runs and topics.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "web2013_ndcg20.csv"
-    >>> _ = path.write_text('"sys1","sys2"\n0.1,0.2\n0.3,0.4\n')
-    >>> scores = read(path)
-    >>> scores, str(scores.measures[0])
-    (Scores: 2 runs × 2 topics × 1 measure, web2013, 'nDCG@20')
-    """
+    """Read topics × runs files, one per measure."""
     files, collections = _find_files(paths, measure, collection)
-    if columns and set(columns) != {"topic"}:
+    if columns and set(columns) not in ({"topic"}, {"run"}):
         raise DataError(
-            f"of a wide file {format_option('columns')} can name the topic only: its other columns are runs"
+            f"of a wide file {format_option('columns')} can name the topic only, or say that the first column is a run: "
+            "its other columns are runs"
         )
     matrices = [_read_matrix(path, name, columns) for name, path in files.items()]
     first = matrices[0]
@@ -125,61 +95,49 @@ def read(
     )
 
 
+def fits(sample: Sample) -> bool:
+    """Say whether there are lines of numbers below a header of names."""
+    header = sample.names if set(sample.columns or ()) == {"run"} else sample.header
+    below = sample.lines[1:]
+    labelled = names_topics(header[0])
+    table = str(sample.path).lower().endswith(SUFFIXES) or len(header) > 1
+    if not table or not below or _OTHER_COLUMNS & set(header) or is_line_of_scores(header):
+        return False
+    if not labelled and any(math.isfinite(number(run)) and not run.isdecimal() for run in header):
+        return False  # scores among names: there is no header
+    cells = sample.split(below[0])[labelled:]
+    # A truncated line or a wrong score does not change the format; reading reports it with its line.
+    scores = [is_number(cell) or is_missing(cell) for cell in cells]
+    return bool(scores) and scores[0] and 2 * sum(scores) > len(scores)
+
+
+_OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
+"""Column names that show that a table is not topics × runs."""
+
+
 def hint_topics(column: str) -> str:
     """Return what can be done where the first column may hold the topics."""
     return f"if {column!r} is the column of topics, say so: {format_columns({'topic': column})}"
 
 
 def write(scores: Scores, path: PathLike) -> None:
-    """Write scores as topics × runs, one file per measure, without loss of precision.
-
-    Parameters
-    ----------
-    scores : Scores
-    path : path
-        A ``.csv`` or ``.tsv`` file if there is one measure; otherwise a folder, in which each file gets a name such
-        as ``web2013_ndcg20.csv``, from which `read` finds the collection and the measure.
-
-    Raises
-    ------
-    DataError
-        If a file cannot be written, or a name is not possible as the name of a file.
-    """
+    """Write scores as topics × runs, one file per measure, without loss of precision."""
     if str(path).lower().endswith(SUFFIXES):
         if len(scores.measures) > 1:
             problem = f"a wide file holds one measure, these are {len(scores.measures)}"
             raise DataError(problem, file=path, hint="give a folder")
         _write_measure(scores, 0, path)
         return
-    names = [f"{check_file_name(_make_stem(scores.collection, str(one)), 'measure')}.csv" for one in scores.measures]
+    names = [
+        f"{check_file_name(_make_stem(scores.collection, str(measure)), 'measure')}.csv" for measure in scores.measures
+    ]
     with write_together(path) as aside:
         for position, name in enumerate(names):
             _write_measure(scores, position, join_path(aside, name))
 
 
 def split_stem(name: str) -> tuple[str, str, bool]:
-    """Split the name of a file into collection and measure, and tell whether the measure is known.
-
-    Parameters
-    ----------
-    name : str
-        The name without folder and suffix.
-
-    Returns
-    -------
-    collection : str
-    measure : str
-    known : bool
-
-    Examples
-    --------
-    >>> split_stem("web2013_ndcg20")
-    ('web2013', 'nDCG@20', True)
-    >>> split_stem("stc3_dq_RNOD")
-    ('stc3_dq', 'RNOD', True)
-    >>> split_stem("pilot_delight")
-    ('pilot', 'delight', False)
-    """
+    """Split the name of a file into collection and measure, and tell whether the measure is known."""
     collection, escape, exact = name.partition(
         "__"
     )  # `write` uses two underscores if the rules below would misread the name
@@ -196,8 +154,10 @@ def split_stem(name: str) -> tuple[str, str, bool]:
 
 
 def is_line_of_scores(header: Sequence[str]) -> bool:
-    """Tell whether a header is a line of scores, ``0.12,0.5``; ``1,2,3`` may be names of runs."""
-    return all(re.fullmatch(r"\d+\.\d+(e-?\d+)?", run) for run in header)
+    """Tell whether a header is a line of scores, ``0.12,-1``; ``1,2,3`` may be names of runs."""
+    if not all(math.isfinite(number(cell)) for cell in header):
+        return False
+    return not all(cell.isdecimal() for cell in header)
 
 
 def _find_measure(text: str) -> str | None:
@@ -223,25 +183,21 @@ def _make_stem(collection: str, measure: str) -> str:
 def _find_files(paths: Sources, measure: str | None, collection: str | None) -> tuple[dict[str, PathLike], set[str]]:
     """Return the files by measure, and the collections that their names contain."""
     if isinstance(paths, Mapping):
-        if not paths:
-            raise DataError("no files were named")
-        wanted = {str(name): path for name, path in paths.items() if measure is None or str(name) == measure}
-        if not wanted:
-            raise DataError(f"there is no measure {measure!r} (there are {format_list(list(map(str, paths)))})")
-        return wanted, {split_stem(stem(path))[0] for path in wanted.values()}
+        chosen = choose_files(paths, measure)
+        return chosen, {split_stem(stem(path))[0] for path in chosen.values()}
     if isinstance(paths, str | Path) and not is_folder(paths):
-        found, name, known = _split_name(paths, collection)
+        named, name, known = _split_name(paths, collection)
         if measure is not None and not known:  # the ending is not a measure, so the whole name is the collection
-            found = stem(paths)
-        return {measure or name: paths}, {found}
+            named = stem(paths)
+        return {measure or name: paths}, {named}
     listed = _list_tables(paths, collection) if isinstance(paths, str | Path) else find_paths(paths)
     files: dict[str, PathLike] = {}
     collections: set[str] = set()
     for path in listed:
-        found, name, _ = _split_name(path, collection)
+        named, name, _ = _split_name(path, collection)
         if measure is not None and name != measure:
             continue
-        collections.add(found)
+        collections.add(named)
         if name in files and len(collections) == 1:
             raise DataError(f"it holds the same measure as {file_name(files[name])}", file=path, measure=name)
         files[name] = path
@@ -286,54 +242,63 @@ class _Matrix:
     labelled: bool
 
 
-def _read_matrix(path: PathLike, measure: str, named: Mapping[str, str] | None) -> _Matrix:
-    table = read_table(path, named)
-    if named and table.header[0] != "topic":
-        raise DataError("the column of the topics is not the first one", file=path, line=1)
-    labelled = table.header[0].lower() in TOPIC_COLUMNS
-    runs, columns = table.header[labelled:], table.columns[labelled:]
+def _read_matrix(path: PathLike, measure: str, columns: Mapping[str, str] | None) -> _Matrix:
+    role, name = next(iter((columns or {}).items()), ("", ""))
+    table = read_table(path, columns if role == "topic" else None)
+    if role and table.header[0] != ("topic" if role == "topic" else name):
+        what = "the topics" if role == "topic" else f"the run {name}"
+        raise DataError(f"the column of {what} is not the first one", file=path, line=1)
+    labelled = role != "run" and names_topics(table.header[0])
+    runs = table.header[1:] if labelled else table.header
     if not runs:
         raise DataError("there are topics, but no column of a run", file=path, line=1)
     topics = _check_topics(table.columns[0], table.lines, path) if labelled else _number_topics(len(table.lines))
-    values = np.empty((len(topics), len(runs)))
-    for r, column in enumerate(columns):
-        values[:, r] = numbers(column)
-        for t in np.flatnonzero(~np.isfinite(values[:, r])):
-            if not is_missing(column[t]):
-                raise DataError(
-                    f"the score {column[t]!r} is not a finite number",
-                    file=path,
-                    line=table.lines[t],
-                    run=runs[r],
-                    topic=topics[t],
-                    measure=measure,
-                    value=column[t],
-                    hint="is this a header with the run names?"
-                    if is_line_of_scores(runs)
-                    else hint_topics(runs[0])
-                    if r == 0 and not labelled and len(runs) > 1
-                    else None,
-                )
-    if is_line_of_scores(runs) and len(runs) > 1 and not labelled:
-        raise DataError("the first line holds numbers, not the names of the runs", file=path, line=1)
+    values = _read_values(table, runs, topics, measure, labelled=labelled)
     if not labelled:
-        _refuse_topics_as_run(values, runs, measure, path)
+        _refuse_missing_header(values, runs, path)
+        if role != "run":
+            refuse_topics_as_run(values, runs, measure, path)
     return _Matrix(str(path), runs, topics, values, labelled)
 
 
-def _refuse_topics_as_run(values: np.ndarray, runs: Sequence[str], measure: str, path: PathLike) -> None:
-    """Refuse a first column whose values are outside the range of the measure if all other columns are inside it."""
-    low, high = measure_of_label(measure).range
-    inside = (values >= low - 1e-9) & (values <= high + 1e-9)
-    if len(runs) > 1 and not inside[:, 0].any() and inside[:, 1:].all():
-        raise DataError(
-            f"the column {runs[0]!r} holds values such as {values[0, 0]:g}, outside the measure's range [{low:g}, {high:g}]: "
-            "are these topics?",
-            file=path,
-            line=1,
-            measure=measure,
-            hint=f"a column of topics is called {', '.join(name for name in TOPIC_COLUMNS if name)}",
-        )
+def _read_values(
+    table: Table, runs: Sequence[str], topics: Sequence[str], measure: str, *, labelled: bool
+) -> np.ndarray:
+    """Return the scores, shape (topic, run), NaN where a cell is empty."""
+    values = np.empty((len(topics), len(runs)))
+    for r, column in enumerate(table.columns[labelled:]):
+        values[:, r] = numbers(column)
+        for t in np.flatnonzero(~np.isfinite(values[:, r])).tolist():
+            if is_missing(column[t]):
+                continue
+            hint = None
+            if is_line_of_scores(runs):
+                hint = "is this a header with the run names?"
+            elif r == 0 and not labelled and len(runs) > 1:
+                hint = hint_topics(runs[0])
+            raise DataError(
+                f"the score {column[t]!r} is not a finite number",
+                file=table.file, line=table.lines[t], run=runs[r], topic=topics[t], measure=measure, value=column[t],
+                hint=hint,
+            )  # fmt: skip
+    return values
+
+
+def _refuse_missing_header(values: np.ndarray, runs: Sequence[str], path: PathLike) -> None:
+    """Refuse a first line of numbers, which is a topic, unless they can only number the runs: 1, 2, 3 above 0.5, 0.25, 1."""
+    header = [number(run) for run in runs]
+    if not all(map(math.isfinite, header)):
+        return
+    hint = "a first line names the runs, such as run1,run2; a column topic before them names the topics"
+    if is_line_of_scores(runs):
+        raise DataError("the first line holds numbers, not the names of the runs", file=path, line=1, hint=hint)
+    largest = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
+    in_order = np.diff(header) == 1
+    fractions = np.nansum(values % 1) > 0
+    numbered = len(header) > 1 and in_order.all() and fractions and max(header) > largest
+    if not numbered and max(header) <= 10 * largest:
+        problem = f"the first line ({format_list(runs)}) may hold names of runs or the scores of a topic"
+        raise DataError(problem, file=path, line=1, hint=hint)
 
 
 def _number_topics(count: int) -> tuple[str, ...]:
@@ -345,8 +310,6 @@ def _check_topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -
     for label, line in zip(labels, lines, strict=True):
         if not label.strip():
             raise DataError("the topic is missing", file=path, line=line)
-        if label.strip().lower() in AVERAGES:
-            raise DataError("this line looks like an average over topics; remove it", file=path, line=line, topic=label)
         if label in seen:
             raise DataError("there is a second line for this topic", file=path, line=line, topic=label)
         seen.add(label)
@@ -379,10 +342,7 @@ def _align(other: _Matrix, first: _Matrix) -> np.ndarray:
 
 
 def _write_measure(scores: Scores, position: int, path: PathLike) -> None:
-    for topic in scores.topics:
-        if topic.strip().lower() in AVERAGES:
-            problem = "a topic cannot have this name here: its line would be taken for an average"
-            raise DataError(problem, file=path, topic=topic, hint="write tidy CSV or Parquet")
+    refuse_totals(scores.topics, path)
     for what, labels in (("run", scores.runs), ("topic", scores.topics)):
         for label in labels:
             if "\r" in label or "\0" in label or (what == "run" and label != label.strip()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +26,8 @@ from metaeval.files import (
     write_file,
     write_together,
 )
+from metaeval.io.rows import choose_files
+from metaeval.io.sample import Sample
 from metaeval.io.table import check_plain
 from metaeval.measures.resolve import measure_of_label
 
@@ -43,18 +45,9 @@ _PREFIX = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?-[a-z]{2,3}(_[A-Z]{2})?\.")
 _VARIANT = re.compile(r"-(src|ref[A-Za-z]?)$")
 
 
-def is_segment_file(path: PathLike) -> bool:
-    """Say whether a file has the name of one that this module reads.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    bool
-    """
-    return file_name(path).endswith(tuple(SUFFIXES.values()))
+def fits(sample: Sample) -> bool:
+    """Say whether a file has the name of one that this module reads."""
+    return file_name(sample.path).endswith(tuple(SUFFIXES.values()))
 
 
 def read(
@@ -65,85 +58,36 @@ def read(
     missing: MissingPolicy = "raise",
     level: Level | None = None,
 ) -> Scores:
-    r"""Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
+    """Read ``*.seg.score`` files, which hold the scores of runs topic by topic, or ``*.sys.score`` files, of whole runs.
 
     The lines of a run are in the order of the topics, which have no names and are called "1" to "n".
-
-    Parameters
-    ----------
-    paths : path, list of paths, mapping of measure to path, or folder
-        A measure is named after its file: ``BLEU-refA.seg.score`` and ``en-de.BLEU.seg.score`` hold BLEU. If two files
-        would have one name, it includes what follows the hyphen.
-    measure : str, optional
-        The only measure to read.
-    collection : str, optional
-        By default, the name of the folder.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do with a score of ``None`` (not rated). With any policy but to raise, a run that one of the files does
-        not hold at all is left out.
-    level : {"topics", "runs"}, optional
-        Which files of a folder to read: by default those of topics if there are any.
-
-    Returns
-    -------
-    Scores
-        Scores of whole runs have one topic, "all".
-
-    Raises
-    ------
-    DataError
-        If a line is not of this form, the files do not have the same numbers of topics, or the policy is to raise and
-        a score or a run is missing.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "en-de.mqm.seg.score"
-    >>> _ = path.write_text("ONLINE-A\t-1.0\nONLINE-A\t0.0\nONLINE-B\t-5.0\nONLINE-B\t-1.0\n")
-    >>> read(path).matrix("mqm")
-    topic       1    2
-    run
-    ONLINE-A -1.0  0.0
-    ONLINE-B -5.0 -1.0
     """
     check_policy(missing, MissingPolicy)
-    files, found = _find_files(paths, measure, level)
+    files, chosen = _find_files(paths, measure, level)
     matrices = {name: _read_file(path, name, missing) for name, path in files.items()}
     runs = _choose_runs(matrices, files, missing)
-    topics = _name_topics(matrices, files, found)
-    values = np.stack([np.stack([one[run] for run in runs]) for one in matrices.values()], axis=-1)
+    topics = _name_topics(matrices, files, chosen)
+    values = np.stack([np.stack([matrix[run] for run in runs]) for matrix in matrices.values()], axis=-1)
     known = [measure_of_label(name) for name in files]
     where = next(iter(files.values())) if len(files) == 1 else None
     values, runs, topics = mend_missing(values, runs, topics, known, missing, file=where)
     if collection is None:
-        collection = file_name(paths).removesuffix(SUFFIXES[found]) if isinstance(paths, str | Path) else ""
+        collection = file_name(paths).removesuffix(SUFFIXES[chosen]) if isinstance(paths, str | Path) else ""
     described = describe_files(list(files.values()))
     return Scores(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=described)
 
 
 def write(scores: Scores, folder: PathLike) -> None:
-    """Write one ``.seg.score`` file per measure, or ``.sys.score`` files if the only topic is "all".
-
-    Parameters
-    ----------
-    scores : Scores
-    folder : path
-        Created if it does not exist.
-
-    Raises
-    ------
-    DataError
-        If topics are not called "1" to "n", since the files cannot hold their names, or a name is not possible.
-    """
+    """Write one ``.seg.score`` file per measure, or ``.sys.score`` files if the only topic is "all"."""
     whole = scores.topics == (WHOLE_RUN,)
     if not whole and scores.topics != tuple(str(number) for number in range(1, len(scores.topics) + 1)):
         raise DataError('these files hold no names of topics, which would be called "1" to "n"', file=folder)
     runs = [check_plain(run, "run") for run in scores.runs]
     suffix = SUFFIXES["runs" if whole else "topics"]
-    names = [check_file_name(f"{one}{suffix}", "measure") for one in scores.measures]
-    for one, name in zip(scores.measures, names, strict=True):
-        if _name_measure(name, suffix) != str(one):
-            raise DataError("it cannot be read back from the name of a file", measure=one)
+    names = [check_file_name(f"{measure}{suffix}", "measure") for measure in scores.measures]
+    for measure, name in zip(scores.measures, names, strict=True):
+        if _name_measure(name, suffix) != str(measure):
+            raise DataError("it cannot be read back from the name of a file", measure=measure)
     with write_together(folder) as aside:
         for position, name in enumerate(names):
             rows = scores.values[:, :, position].tolist()
@@ -153,30 +97,33 @@ def write(scores: Scores, folder: PathLike) -> None:
 
 def _find_files(paths: Sources, measure: str | None, level: Level | None) -> tuple[dict[str, PathLike], Level]:
     """Return the files by measure, and of which level they are."""
-    named = dict(paths) if isinstance(paths, Mapping) else None
-    listed = list(named.values()) if named is not None else find_paths(paths)  # type: ignore[arg-type]
+    listed = list(paths.values()) if isinstance(paths, Mapping) else find_paths(paths)
     if not listed:
         raise DataError("no files were named")
-    there = [one for one, suffix in SUFFIXES.items() if any(file_name(path).endswith(suffix) for path in listed)]
-    found = level or (there[0] if there else "topics")
-    suffix = SUFFIXES[found]
-    if named is None:
-        folder = len(listed) > 1 or listed[0] is not paths
-        kept = [path for path in listed if file_name(path).endswith(suffix)] if folder else listed
-        if not kept:
-            raise DataError(f"there is no file whose name ends in {suffix}", file=describe_files(listed))
-        short = [_name_measure(file_name(path), suffix) for path in kept]
-        full = [_PREFIX.sub("", file_name(path).removesuffix(suffix)) for path in kept]
-        names = [whole if short.count(name) > 1 else name for name, whole in zip(short, full, strict=True)]
-        named = {}
-        for name, path in zip(names, kept, strict=True):
-            if name in named:
-                raise DataError(f"it is of the same measure as {file_name(named[name])}", file=path, measure=name)
-            named[name] = path
-    wanted = {str(name): path for name, path in named.items() if measure is None or str(name) == measure}
-    if not wanted:
-        raise DataError(f"there is no measure {measure!r} (there are {format_list(list(named))})")
-    return wanted, found
+    endings = [ending for ending in SUFFIXES if any(file_name(path).endswith(SUFFIXES[ending]) for path in listed)]
+    chosen = level or (endings[0] if endings else "topics")
+    if isinstance(paths, Mapping):
+        return choose_files(paths, measure), chosen
+    if len(listed) > 1 or listed[0] is not paths:  # of a folder, or a list, the files of that level
+        listed = [path for path in listed if file_name(path).endswith(SUFFIXES[chosen])]
+    if not listed:
+        raise DataError(
+            f"there is no file whose name ends in {SUFFIXES[chosen]}", file=describe_files(find_paths(paths))
+        )
+    return choose_files(_name_files(listed, SUFFIXES[chosen]), measure), chosen
+
+
+def _name_files(paths: Sequence[PathLike], suffix: str) -> dict[str, PathLike]:
+    """Return files by measure, with what follows the hyphen where two would have one name."""
+    short = [_name_measure(file_name(path), suffix) for path in paths]
+    full = [_PREFIX.sub("", file_name(path).removesuffix(suffix)) for path in paths]
+    named: dict[str, PathLike] = {}
+    for path, name, whole in zip(paths, short, full, strict=True):
+        measure = whole if short.count(name) > 1 else name
+        if measure in named:
+            raise DataError(f"it is of the same measure as {file_name(named[measure])}", file=path, measure=measure)
+        named[measure] = path
+    return named
 
 
 def _name_measure(name: str, suffix: str) -> str:
@@ -186,52 +133,44 @@ def _name_measure(name: str, suffix: str) -> str:
 
 def _read_file(path: PathLike, measure: str, missing: MissingPolicy) -> dict[str, npt.NDArray[np.float64]]:
     """Return the scores of every run in the order of its lines, NaN where there is none."""
-    lines = read_text(path).split("\n")
-    rows = [line.split("\t") for line in lines if line]
-    if any(len(row) != 2 for row in rows):
-        at = next(place for place, line in enumerate(lines, start=1) if line and line.count("\t") != 1)
-        found = len(lines[at - 1].split("\t"))
-        raise DataError(f"the line has {found} columns, not run<TAB>score", file=path, line=at)
-    values = np.array([number(text) for _, text in rows])
+    rows = [(line, text.split("\t")) for line, text in enumerate(read_text(path).split("\n"), start=1) if text]
+    for line, row in rows:
+        if len(row) != 2:
+            raise DataError(f"the line has {len(row)} columns, not run<TAB>score", file=path, line=line)
+        if not row[0].strip():
+            raise DataError("the run has no name", file=path, line=line)
+    values = np.array([number(text) for _, (_, text) in rows])
     positions: dict[str, list[int]] = {}
-    for place, (run, _) in enumerate(rows):
-        positions.setdefault(run, []).append(place)
-    for place in np.flatnonzero(~np.isfinite(values)).tolist():
-        run, text = rows[place]
+    for position, (_, (run, _)) in enumerate(rows):
+        positions.setdefault(run, []).append(position)
+    for position in np.flatnonzero(~np.isfinite(values)).tolist():
+        line, (run, text) = rows[position]
         gap = is_missing(text) or text.strip().lower() == _NOT_RATED
         if gap and missing != "raise":
             continue
-        numbers = (place for place, line in enumerate(lines, start=1) if line)
-        line = next(number for index, number in enumerate(numbers) if index == place)
         raise DataError(
             "there is no score" if gap else f"the score {text!r} is not a finite number",
-            file=path, line=line, run=run, topic=str(positions[run].index(place) + 1), measure=measure, value=text,
+            file=path, line=line, run=run, topic=str(positions[run].index(position) + 1), measure=measure, value=text,
             hint=hint_missing() if gap else None,
         )  # fmt: skip
-    lengths = {run: len(places) for run, places in positions.items()}
+    lengths = {run: len(lines) for run, lines in positions.items()}
     first = next(iter(lengths))
     for run, length in lengths.items():
-        if not run.strip():
-            at = next(
-                place for place, line in enumerate(lines, start=1) if line and not line.partition("\t")[0].strip()
-            )
-            raise DataError("the run has no name", file=path, line=at)
         if length != lengths[first]:
-            raise DataError(
-                f"it has {length} lines, but {first} has {lengths[first]}", file=path, run=run, measure=measure
-            )
-    return {run: values[places] for run, places in positions.items()}
+            problem = f"it has {length} lines, but {first} has {lengths[first]}"
+            raise DataError(problem, file=path, run=run, measure=measure)
+    return {run: values[lines] for run, lines in positions.items()}
 
 
 def _choose_runs(
     matrices: Mapping[str, Mapping[str, np.ndarray]], files: Mapping[str, PathLike], missing: MissingPolicy
 ) -> list[str]:
     """Return the runs that all files hold, in the order of the first file."""
-    every = dict.fromkeys(run for one in matrices.values() for run in one)
-    common = [run for run in every if all(run in one for one in matrices.values())]
+    every = dict.fromkeys(run for matrix in matrices.values() for run in matrix)
+    common = [run for run in every if all(run in matrix for matrix in matrices.values())]
     left_out = [run for run in every if run not in common]
     if left_out and missing == "raise":
-        name = next(name for name, one in matrices.items() if left_out[0] not in one)
+        name = next(name for name, matrix in matrices.items() if left_out[0] not in matrix)
         raise DataError("there is no score", file=files[name], run=left_out[0], measure=name, hint=hint_missing())
     if not common:
         raise DataError("the files have no run in common", file=describe_files(list(files.values())))
@@ -243,7 +182,7 @@ def _choose_runs(
 def _name_topics(
     matrices: Mapping[str, Mapping[str, np.ndarray]], files: Mapping[str, PathLike], level: Level
 ) -> list[str]:
-    lengths = {name: len(next(iter(one.values()))) for name, one in matrices.items()}
+    lengths = {name: len(next(iter(matrix.values()))) for name, matrix in matrices.items()}
     first = next(iter(lengths))
     for name, length in lengths.items():
         if length != lengths[first]:

@@ -34,6 +34,9 @@ ASSUMED = "assumed: higher is better"
 SUM_TOLERANCE = 1e-6
 """How far from 1 the probabilities of a distribution may sum before it is an error."""
 
+_MEASURES: dict[str, Measure] = {}
+"""The registered measures by their family names, in the order of registration."""
+
 _NAME = re.compile(r"^\s*([^\s(),=][^(),=]*?)\s*(?:\((.*)\))?\s*$", re.DOTALL)
 
 
@@ -202,7 +205,7 @@ class Measure:
 
     def _computed(self, formula: Formula, inputs: tuple[np.ndarray, ...]) -> np.ndarray:
         """Call the formula; it may be a user's, so whatever it does wrong is said in a sentence."""
-        if _is_own(formula):
+        if _is_shipped_formula(formula):
             try:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     return np.asarray(formula(*inputs, **self.parameters), dtype=np.float64)
@@ -238,18 +241,16 @@ class Measure:
             known = ", ".join(f"{key}={_print(value)}" for key, value in defaults.items()) or "none"
             raise MeasureError(f"{self.name} has no parameter {unknown[0]!r} (its parameters: {known})")
         values = {**defaults, **given}
-        kept = {key: value for key, value in values.items() if key in self.shown or value != defaults[key]}
-        return replace(self, parameters=kept, label=self.label if not kept else "")
+        stated = {key: value for key, value in values.items() if key in self.shown or value != defaults[key]}
+        return replace(self, parameters=stated, label=self.label if not stated else "")
 
 
-def _is_own(formula: Formula) -> bool:
+def _is_shipped_formula(formula: Formula) -> bool:
     """Say whether a formula is one of metaeval's own, which need no watching."""
     return isinstance(formula, FunctionType) and (formula.__module__ or "").startswith("metaeval.measures.")
 
 
 def _measure_from(values: dict[str, Any]) -> Measure:
-    from metaeval.measures.registry import find_registered
-
     bare = Measure(**values)
     if bare.kind is None:
         return bare
@@ -275,57 +276,46 @@ def _parse_value(text: str) -> Parameter:
     return text
 
 
+def add_measure(measure: Measure) -> None:
+    """Let everybody find a measure by its name; an error where another one has it already."""
+    earlier = _MEASURES.get(measure.name)
+    if earlier is not None and _origin(earlier.formula) != _origin(measure.formula):
+        raise MeasureError(
+            f"there is a measure {measure.name} already ({earlier.source or 'yours'}); choose another name"
+        )
+    _MEASURES[measure.name] = measure
+
+
+def _origin(formula: Formula | None) -> tuple[str, str] | None:
+    """A cell that is run again in a notebook may replace its own measure, never somebody else's."""
+    return None if formula is None else (formula.__module__, formula.__qualname__)
+
+
+def find_registered(text: str) -> Measure | None:
+    """Return the registered measure of that name, or None if there is none of that family."""
+    if text in _MEASURES:
+        return _MEASURES[text]
+    name, parameters = parse(text)
+    registered = _MEASURES.get(name)
+    return None if registered is None else registered.with_parameters(parameters)
+
+
 def find_signs(measures: Sequence[Measure]) -> np.ndarray:
-    """Return the sign of every measure: +1 if higher scores are better, -1 if lower ones are.
-
-    Parameters
-    ----------
-    measures : sequence of Measure
-
-    Returns
-    -------
-    ndarray, shape (measure,)
-
-    Warns
-    -----
-    DirectionWarning
-        Once, naming every measure whose direction nobody has stated: higher is assumed to be better.
-
-    Examples
-    --------
-    >>> import metaeval
-    >>> find_signs([metaeval.measure("NMD"), metaeval.measure("Accuracy")])
-    array([-1.,  1.])
-    """
-    assumed = [str(one) for one in measures if one.direction_is_assumed]
+    """Return the sign of every measure: +1 if higher scores are better, -1 if lower ones are."""
+    assumed = [str(measure) for measure in measures if measure.direction_is_assumed]
     if assumed:
-        of_one, of_all = format_option("lower_is_better", "NAME"), format_option("higher_is_better=True")
+        single, every = format_option("lower_is_better", "NAME"), format_option("higher_is_better=True")
         warnings.warn(
             f"the direction of {format_list(assumed)} is not stated, so higher scores are assumed to be better; state "
-            f'it with Measure("name", higher_is_better=…) or {of_one}, or of all measures with {of_all}',
+            f'it with Measure("name", higher_is_better=…) or {single}, or of all measures with {every}',
             DirectionWarning,
             stacklevel=3,
         )
-    return np.array([one.sign for one in measures])
+    return np.array([measure.sign for measure in measures])
 
 
 def parse(text: str) -> tuple[str, dict[str, Parameter]]:
     """Split a measure's printed form into its family name and its parameters.
-
-    Parameters
-    ----------
-    text : str
-        ``"NMD"`` or ``"OCI(beta=0.75, gamma=1)"``.
-
-    Returns
-    -------
-    name : str
-    parameters : dict
-
-    Raises
-    ------
-    MeasureError
-        If the text is not of that form.
 
     Examples
     --------
@@ -357,17 +347,17 @@ def parameters_of(formula: Formula) -> dict[str, Parameter]:
 
 def _checked_inputs(measure: Measure, arrays: tuple[Any, ...]) -> tuple[np.ndarray, ...]:
     """Look at shapes only: numbers are checked where they enter (runs.py, io, `Measure.score`)."""
-    wanted = 1 if measure.kind == "classification" else 2
-    if len(arrays) != wanted:
-        takes = "score(counts)" if wanted == 1 else "score(estimated, gold)"
+    n_arrays = 1 if measure.kind == "classification" else 2
+    if len(arrays) != n_arrays:
+        takes = "score(counts)" if n_arrays == 1 else "score(estimated, gold)"
         raise MeasureError(f"{measure} is a {measure.kind} measure and takes {takes}, not {len(arrays)} arrays")
     try:
         inputs = tuple(np.asarray(array, dtype=np.float64) for array in arrays)
     except (TypeError, ValueError):
         raise MeasureError(f"{measure} takes arrays of numbers, with rows of the same length") from None
-    if wanted == 1 and (inputs[0].ndim < 2 or inputs[0].shape[-1] != inputs[0].shape[-2]):
+    if n_arrays == 1 and (inputs[0].ndim < 2 or inputs[0].shape[-1] != inputs[0].shape[-2]):
         raise MeasureError(f"{measure} takes counts of shape (..., K, K), not {inputs[0].shape}")
-    if wanted == 2 and (min(a.ndim for a in inputs) < 1 or inputs[0].shape[-1] != inputs[1].shape[-1]):
+    if n_arrays == 2 and (min(a.ndim for a in inputs) < 1 or inputs[0].shape[-1] != inputs[1].shape[-1]):
         raise MeasureError(f"{measure} takes two arrays of shape (..., K), not {inputs[0].shape} and {inputs[1].shape}")
     if inputs[0].shape[-1] < 2:
         raise MeasureError(f"{measure} needs at least two classes, not {inputs[0].shape[-1]}")

@@ -24,23 +24,7 @@ _turns = itertools.count(1)
 
 
 def call_formula(formula: Callable[..., Any], arrays: tuple[np.ndarray, ...], parameters: Mapping[str, Any]) -> Any:
-    """Return the scores that a function gives for copies of arrays, as float64.
-
-    Parameters
-    ----------
-    formula : callable
-    arrays : tuple of ndarray
-    parameters : mapping
-
-    Returns
-    -------
-    ndarray of float64
-
-    Raises
-    ------
-    FormulaError
-        If it raises anything, ends the program, or returns what is no array of real numbers.
-    """
+    """Return the scores that a function gives for copies of arrays, as float64."""
     copies = tuple(np.array(array, dtype=np.float64) for array in arrays)
     for copy in copies:
         copy.flags.writeable = False
@@ -68,9 +52,9 @@ def read_scores(returned: Any) -> np.ndarray:
 
 def describe_error(error: BaseException) -> str:
     """Return an exception as one short line."""
-    said = " ".join(str(error).split())
-    said = f"{said[:_LONGEST]}…" if len(said) > _LONGEST else said
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = " ".join(str(error).split())
+    message = f"{message[:_LONGEST]}…" if len(message) > _LONGEST else message
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 @contextmanager
@@ -94,14 +78,7 @@ def keep_settings() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class EachTopic:
-    """A formula of one topic, made one that takes leading axes.
-
-    Parameters
-    ----------
-    formula : callable
-    axes : int
-        Of one topic's arrays: 2 for counts, 1 for distributions.
-    """
+    """A formula of one topic, of so many axes (2 for counts, 1 for distributions), made one that takes leading axes."""
 
     formula: Callable[..., Any]
     axes: int

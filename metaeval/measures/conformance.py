@@ -12,7 +12,8 @@ import numpy as np
 from metaeval.errors import MeasureError
 from metaeval.measures.base import ASSUMED, Measure, find_signs
 from metaeval.measures.calls import EachTopic
-from metaeval.measures.isolation import RemoteFormula, spend_time
+from metaeval.measures.user_file import FileFormula
+from metaeval.measures.worker import spend_time
 from metaeval.stats.streams import generator
 
 _CASES = 24  # matrices, or pairs of distributions, of each kind
@@ -84,6 +85,7 @@ def conformance(measure: Measure, n_classes: int = 5) -> Conformance:
     data = make_trial_data(measure, n_classes)
     with spend_time():
         measure, notes = accept_batches(measure, data)
+        check_memory(measure, data)
         began = time.perf_counter()
         scores, _ = measure.evaluate(*data)
         seconds = (time.perf_counter() - began) / scores.size
@@ -131,41 +133,36 @@ def accept_batches(measure: Measure, data: tuple[np.ndarray, ...]) -> tuple[Meas
     """Return a measure that takes leading axes: the given one, or one that calls it topic by topic, and a note of that.
 
     Every case is scored alone, in two orders, and then together with others in several arrangements.
-
-    Parameters
-    ----------
-    measure : Measure
-        With a formula.
-    data : tuple of ndarray
-        As `make_trial_data` makes them.
-
-    Returns
-    -------
-    measure : Measure
-    notes : tuple of str
-        Empty, or one sentence.
-
-    Raises
-    ------
-    DependenceError
-        If a case has another score when it is scored again, or together with others.
-    MeasureError
-        If the measure cannot be computed.
     """
     data = choose_cases(data)
-    each = isinstance(measure.formula, EachTopic) or bool(getattr(measure.formula, "each", 0))
-    one_by_one = measure if each else call_each_topic(measure)
-    alone, _ = one_by_one.evaluate(*data)
-    again, _ = one_by_one.evaluate(*(array[::-1] for array in data))
+    each = isinstance(measure.formula, EachTopic) or bool(getattr(measure.formula, "axes", 0))
+    by_topic = measure if each else call_each_topic(measure)
+    alone, _ = by_topic.evaluate(*data)
+    again, _ = by_topic.evaluate(*(array[::-1] for array in data))
     _check_equal(measure, data, alone, again[::-1], "first and {} when it was scored again", _NOT_REPEATABLE)
-    if not each and all(_accepts(measure, one_by_one, data, alone, places) for places in _arrange(len(alone))):
+    if not each and all(_accepts(measure, by_topic, data, alone, places) for places in _arrange(len(alone))):
         return measure, ()
     if len(alone) > 1 and np.ptp(alone) == 0:
         raise MeasureError(f"{measure} gives {alone[0]:g} to every topic that it was tried on alone")
-    return one_by_one, (
+    return by_topic, (
         f"{measure} takes one topic at a time and is called so; written for leading axes (…, K), with axis=-1, "
         "it would be much faster",
     )
+
+
+def check_memory(measure: Measure, data: tuple[np.ndarray, ...]) -> None:
+    """Refuse a measure of a file that gives other scores, in another order, once its file has been imported anew.
+
+    One that keeps the scale of the first batch it has seen would otherwise always be the same.
+    """
+    if not isinstance(measure.formula, FileFormula):
+        return
+    data = choose_cases(data)
+    first, _ = measure.evaluate(*data)
+    axes = 2 if measure.kind == "classification" else 1
+    anew = replace(measure, formula=measure.formula.call_each_topic(axes).import_anew())
+    again, _ = anew.evaluate(*(array[::-1] for array in data))
+    _check_equal(measure, data, first, again[::-1], "first and {} when it was imported anew", _NOT_REPEATABLE)
 
 
 def choose_cases(data: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
@@ -189,14 +186,14 @@ def _arrange(n_cases: int) -> Iterator[np.ndarray]:
 
 
 def _accepts(
-    measure: Measure, one_by_one: Measure, data: tuple[np.ndarray, ...], alone: np.ndarray, places: np.ndarray
+    measure: Measure, by_topic: Measure, data: tuple[np.ndarray, ...], alone: np.ndarray, places: np.ndarray
 ) -> bool:
     """Say whether a measure takes a batch of these cases; an error where it takes it and gives other scores."""
     batch = tuple(array[places] for array in data)
     expected = alone[places]
     if places.ndim == 2 and len(batch) == 2:  # gold has no axis for runs
         batch = (batch[0], batch[1][0])
-        expected, _ = one_by_one.evaluate(*batch)
+        expected, _ = by_topic.evaluate(*batch)
     try:
         together, _ = measure.evaluate(*batch)
     except MeasureError:
@@ -207,22 +204,22 @@ def _accepts(
     return True
 
 
-def find_difference(expected: np.ndarray, found: np.ndarray) -> tuple[int, ...] | None:
+def find_difference(expected: np.ndarray, scores: np.ndarray) -> tuple[int, ...] | None:
     """Return the first place where two arrays of scores differ by more than rounding; None if they do not."""
-    differ = ~np.isclose(found, expected, rtol=1e-9, atol=1e-12, equal_nan=True)
+    differ = ~np.isclose(scores, expected, rtol=1e-9, atol=1e-12, equal_nan=True)
     return tuple(int(at) for at in np.argwhere(differ)[0]) if differ.any() else None
 
 
 def _check_equal(
-    measure: Measure, data: tuple[np.ndarray, ...], expected: np.ndarray, found: np.ndarray, how: str, rule: str
+    measure: Measure, data: tuple[np.ndarray, ...], expected: np.ndarray, scores: np.ndarray, how: str, rule: str
 ) -> None:
-    at = find_difference(expected, found)
+    at = find_difference(expected, scores)
     if at is None:
         return
     axes = 2 if measure.kind == "classification" else 1
     case = tuple(np.broadcast_to(array, expected.shape + array.shape[-axes:])[at][None] for array in data)
-    said = how.format(f"{found[at]:.12g}")
-    raise DependenceError(f"{measure} gives {expected[at]:.12g} {said} to {_describe_case(measure, case, 0)}: {rule}")
+    both = how.format(f"{scores[at]:.12g}")
+    raise DependenceError(f"{measure} gives {expected[at]:.12g} {both} to {_describe_case(measure, case, 0)}: {rule}")
 
 
 def call_each_topic(measure: Measure) -> Measure:
@@ -230,7 +227,7 @@ def call_each_topic(measure: Measure) -> Measure:
     if measure.formula is None:
         raise MeasureError(f"{measure} is known by its scores only, there is no formula to check")
     axes = 2 if measure.kind == "classification" else 1
-    if isinstance(measure.formula, RemoteFormula):
+    if isinstance(measure.formula, FileFormula):
         return replace(measure, formula=measure.formula.call_each_topic(axes))
     if isinstance(measure.formula, EachTopic):
         return measure
@@ -251,7 +248,7 @@ def _describe_case(measure: Measure, data: tuple[np.ndarray, ...], case: int) ->
 
 def _direction(measure: Measure, best: np.ndarray, gain: np.ndarray) -> str:
     case = int(np.argmax(gain))
-    word = "higher" if measure.sign > 0 else "lower"
-    stated = f"{word} being better{f' ({ASSUMED})' * measure.direction_is_assumed}"
-    hint = f"; is {word} really better?" if (gain > SLACK).mean() > 0.5 else ""
+    better = "higher" if measure.sign > 0 else "lower"
+    stated = f"{better} being better{f' ({ASSUMED})' * measure.direction_is_assumed}"
+    hint = f"; is {better} really better?" if (gain > SLACK).mean() > 0.5 else ""
     return f"better than the perfect run's {best[case]:.6g}, {stated}{hint}"

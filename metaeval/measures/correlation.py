@@ -103,8 +103,8 @@ def R_s(counts: np.ndarray, *, constant: float = 0.0) -> np.ndarray:
     """
     if not isinstance(constant, int | float) or not -1 <= constant <= 1:
         raise MeasureError(f"R_s(constant={constant}): the score of a constant run is a number from -1 to 1")
-    found = _correlation(counts, _average_ranks(gold_sizes(counts)), _average_ranks(predicted_sizes(counts)))
-    return found if constant == 0 else np.where(np.isnan(found), constant, found)
+    correlation = _correlation(counts, _average_ranks(gold_sizes(counts)), _average_ranks(predicted_sizes(counts)))
+    return correlation if constant == 0 else np.where(np.isnan(correlation), constant, correlation)
 
 
 def _concordant(counts: np.ndarray) -> np.ndarray:
@@ -230,15 +230,15 @@ def Reliability_Sensitivity(counts: np.ndarray, *, part: str = "both") -> np.nda
     alike = _concordant(counts)
     items = counts.sum(axis=(-2, -1), keepdims=True)
 
-    def kept(same: np.ndarray) -> np.ndarray:
+    def averaged(same: np.ndarray) -> np.ndarray:
         """Average over items the share of alike pairs among those that one side orders."""
         ordered = np.broadcast_to(items - same, counts.shape)
-        held = (counts * (ordered > 0)).sum(axis=(-2, -1))
-        return (counts * share(alike, ordered)).sum(axis=(-2, -1)) / held
+        counted = (counts * (ordered > 0)).sum(axis=(-2, -1))
+        return (counts * share(alike, ordered)).sum(axis=(-2, -1)) / counted
 
     if part == "reliability":
-        return kept(predicted_sizes(counts)[..., None, :])
+        return averaged(predicted_sizes(counts)[..., None, :])
     if part == "sensitivity":
-        return kept(gold_sizes(counts)[..., :, None])
-    r, s = kept(predicted_sizes(counts)[..., None, :]), kept(gold_sizes(counts)[..., :, None])
+        return averaged(gold_sizes(counts)[..., :, None])
+    r, s = averaged(predicted_sizes(counts)[..., None, :]), averaged(gold_sizes(counts)[..., :, None])
     return np.where(np.isnan(r + s), np.nan, share(2 * r * s, r + s))

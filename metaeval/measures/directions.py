@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from metaeval.errors import DirectionWarning, MetaevalError, format_list, format_option
+from metaeval.errors import DirectionWarning, MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.stats.blocks import split_runs
 
@@ -49,14 +49,6 @@ score is above 0, as in the files of WMT's metrics tasks; anything else is ambig
 def measure_of_usual_name(label: str) -> Measure:
     """Return the measure of which only scores are known, with the direction that its name tells, if any.
 
-    Parameters
-    ----------
-    label : str
-
-    Returns
-    -------
-    Measure
-
     Examples
     --------
     >>> [measure_of_usual_name(name).higher_is_better for name in ("nDCG@20", "BLEU", "TER", "cost")]
@@ -70,20 +62,10 @@ def measure_of_usual_name(label: str) -> Measure:
 
 
 def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[Measure, ...]:
-    """Return the measures without directions that their names seemed to tell and their scores contradict: MQM above 0.
-
-    Parameters
-    ----------
-    measures : sequence of Measure
-    values : ndarray, shape (..., measure)
-
-    Returns
-    -------
-    tuple of Measure
-    """
+    """Return the measures without directions that their names seemed to tell and their scores contradict: MQM above 0."""
     return tuple(
-        Measure(str(one)) if one.description == _NEGATED_ERRORS and _largest(values, m) > 0 else one
-        for m, one in enumerate(measures)
+        Measure(str(measure)) if measure.description == _NEGATED_ERRORS and _largest(values, m) > 0 else measure
+        for m, measure in enumerate(measures)
     )
 
 
@@ -93,21 +75,6 @@ def _largest(values: np.ndarray, measure: int) -> float:
 
 def turn(measure: Measure, higher_is_better: bool) -> Measure:
     """Return the measure of the same name of which higher scores, or lower ones, are stated to be better.
-
-    Parameters
-    ----------
-    measure : Measure
-    higher_is_better : bool
-
-    Returns
-    -------
-    Measure
-        Without a formula where that has the other direction: the scores are then not what it computes.
-
-    Warns
-    -----
-    DirectionWarning
-        If the name tells the other direction.
 
     Examples
     --------
@@ -134,25 +101,6 @@ def turn_measures(
 ) -> list[tuple[Measure, ...]]:
     """Return the measures of some collections with the directions that a user states, which always win.
 
-    Parameters
-    ----------
-    groups : sequence of sequences of Measure
-        The measures of each collection.
-    higher_is_better : str, iterable of str, or True
-        Names of measures; True for all that are not in `lower_is_better`.
-    lower_is_better : str or iterable of str
-        Names of measures.
-
-    Returns
-    -------
-    list of tuples of Measure
-
-    Raises
-    ------
-    MetaevalError
-        If what is stated changes nothing: there is no measure of a name, or it has that direction already; or if both
-        directions are stated of one.
-
     Examples
     --------
     >>> [[known, lost]] = turn_measures([[Measure("gain"), Measure("loss")]], True, "loss")
@@ -166,33 +114,18 @@ def turn_measures(
     both = sorted({*higher} & {*lower})
     if both:
         raise MetaevalError(f"{both[0]} cannot be both higher-is-better and lower-is-better")
-    there = {str(one): one for group in groups for one in group}
+    known = {str(measure): measure for group in groups for measure in group}
     for name in (*higher, *lower):
-        if name not in there:
+        if name not in known:
             raise MetaevalError(
-                f"there is no measure {name!r} whose direction could be stated (there are {format_list([*there])})"
+                f"there is no measure {name!r} whose direction could be stated (there are {format_list([*known])})"
             )
-    stated = {**dict.fromkeys(there if every else higher, True), **dict.fromkeys(lower, False)}
-    found = [_turn_some(group, stated) for group in groups]
-    changed = {
-        str(old)
-        for olds, news in zip(groups, found, strict=True)
-        for old, new in zip(olds, news, strict=True)
-        if old != new
-    }
-    if every and not changed:
-        option = format_option("higher_is_better=True")
-        raise MetaevalError(f"{option} changes nothing: no direction is assumed, and none is lower")
-    for name in () if every else stated:
-        if name not in changed:
-            option = format_option(f"{'higher' if stated[name] else 'lower'}_is_better", name)
-            word = "higher" if stated[name] else "lower"
-            raise MetaevalError(f"{option} changes nothing: it is known that {word} is better; leave it out")
-    return found
+    stated = {**dict.fromkeys(known if every else higher, True), **dict.fromkeys(lower, False)}
+    return [_turn_some(group, stated) for group in groups]
 
 
 def _turn_some(measures: Sequence[Measure], stated: Mapping[str, bool]) -> tuple[Measure, ...]:
-    return tuple(turn(one, stated[str(one)]) if str(one) in stated else one for one in measures)
+    return tuple(turn(measure, stated[str(measure)]) if str(measure) in stated else measure for measure in measures)
 
 
 def _list_names(names: Names | bool, direction: bool) -> list[str]:

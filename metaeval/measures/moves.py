@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Measure
-from metaeval.stats._check import check_count
+from metaeval.stats.blocks import check_count
 
 Matrix = npt.NDArray[np.int64]
 
@@ -111,7 +111,7 @@ def fewest_moves(
     (2, True)
     """
     most, width = check_count(most, "moves"), check_count(width, "matrices followed up")
-    runs = [_check_matrix(one) for one in (first, second)]
+    runs = [_check_matrix(path) for path in (first, second)]
     if runs[0].shape != runs[1].shape or (runs[0].sum(axis=1) != runs[1].sum(axis=1)).any():
         raise MeasureError(
             "the two runs have different numbers of items in a gold class: compare runs over the same gold"
@@ -129,11 +129,11 @@ def fewest_moves(
     }
     at_least = 1
     for n_moves in range(1, most + 1):
-        for one in paths.values():
-            one.step()
+        for path in paths.values():
+            path.step()
         splits = [(k, n_moves - k) for k in range(n_moves + 1)]
         gaps = [paths[winner].best(k) - paths[1 - winner].best(n) for k, n in splits]
-        complete = all(one.complete(n_moves) for one in paths.values())
+        complete = all(path.complete(n_moves) for path in paths.values())
         if min(gaps) < -TIE:
             k, n = splits[int(np.argmin(gaps))]
             moves = [*paths[winner].moves(k, winner), *paths[1 - winner].moves(n, 1 - winner)]
@@ -174,8 +174,8 @@ class _Path:
         if not len(following):  # nothing to move: the next number of moves is no better than this one
             following, parents = reached, np.arange(len(reached))
         flat = following.reshape(len(following), -1)
-        _, kept = np.unique(flat, axis=0, return_index=True)
-        following, parents = following[kept], parents[kept]
+        _, distinct = np.unique(flat, axis=0, return_index=True)
+        following, parents = following[distinct], parents[distinct]
         scores = _oriented(self.measure, following)
         if len(following) > self.width:
             order = np.argsort(-self.toward * scores, kind="stable")[: min(KEPT, self.width)]

@@ -12,7 +12,7 @@ import numpy as np
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Kind, Measure
 from metaeval.measures.conformance import SLACK, accept_batches, make_perfect_data, make_trial_data
-from metaeval.measures.isolation import spend_time
+from metaeval.measures.worker import spend_time
 
 _N_CLASSES = 5
 
@@ -22,33 +22,14 @@ def measure_of_function(function: Callable[..., Any], name: str | None = None) -
 
     A function of one array is a classification measure, a function of two a quantification measure; its direction is
     the one in which the perfect run is best.
-
-    Parameters
-    ----------
-    function : callable
-        Of ``counts``, or of ``estimated`` and ``gold``, for one topic or with leading axes.
-    name : str, optional
-        The function's own by default.
-
-    Returns
-    -------
-    measure : Measure
-        Its range is not known. Where the function takes one topic at a time, the measure calls it so.
-    note : str
-
-    Raises
-    ------
-    MeasureError
-        If the function takes neither one nor two arrays, cannot be computed, or the perfect run is best in neither
-        direction.
     """
     name = name or str(getattr(function, "__name__", type(function).__name__))
     kind = _find_kind(function, name)
     bare = Measure(name, None, kind=kind, formula=function)
     data = make_trial_data(bare, _N_CLASSES)
     with spend_time():
-        found, _ = accept_batches(bare, data)
-        gain = found.evaluate(*data)[0] - found.evaluate(*make_perfect_data(bare, data))[0]
+        measure, _ = accept_batches(bare, data)
+        gain = measure.evaluate(*data)[0] - measure.evaluate(*make_perfect_data(bare, data))[0]
     if not np.isfinite(gain).all() or ((gain > SLACK).any() and (gain < -SLACK).any()) or not gain.any():
         raise MeasureError(
             f"{name}: the perfect run is neither always best nor always worst, so its direction cannot be seen; "
@@ -56,7 +37,7 @@ def measure_of_function(function: Callable[..., Any], name: str | None = None) -
         )
     higher = bool((gain <= SLACK).all())
     note = f"{name} is not decorated: taken as a {kind} measure of which {'higher' if higher else 'lower'} is better"
-    return replace(found, higher_is_better=higher), note
+    return replace(measure, higher_is_better=higher), note
 
 
 def _find_kind(function: Callable[..., Any], name: str) -> Kind:
@@ -64,11 +45,9 @@ def _find_kind(function: Callable[..., Any], name: str) -> Kind:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise MeasureError(f"{name} is not a measure: nothing says which arrays it takes") from None
-    arrays = [
-        one
-        for one in parameters
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-    ]
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [parameter for parameter in parameters if parameter.default is parameter.empty]
+    arrays = [parameter for parameter in required if parameter.kind in positional]
     if len(arrays) not in (1, 2):
         raise MeasureError(
             f"{name} is not a measure: it takes {len(arrays)} arrays, and a measure takes counts (K × K), or estimated "

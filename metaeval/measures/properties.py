@@ -61,19 +61,10 @@ _CELLS_AT_ONCE = 2**19  # of the arrays that a measure gets in one call, which b
 
 @dataclass(frozen=True)
 class Search:
-    """What cases are made of.
+    """What cases are made of."""
 
-    Parameters
-    ----------
-    empty_classes : bool
-        Whether classes may be without gold items in the properties other than invariance and symmetry.
-    n_random : int
-        Random cases of every size.
-    seed : int
-    """
-
-    empty_classes: bool = False
-    n_random: int = 300
+    empty_classes: bool = False  # gold classes without items, in properties other than invariance and symmetry
+    n_random: int = 300  # of every size
     seed: int = 0
 
     def keep(self, counts: np.ndarray) -> np.ndarray:
@@ -94,28 +85,13 @@ class Search:
 
 @dataclass(frozen=True)
 class Property:
-    """A formal property of measures: how the scores of the runs of every case must relate.
-
-    Parameters
-    ----------
-    name : str
-        Short, for a column.
-    kind : {"classification", "quantification"}
-        Of the measures that can have it.
-    description : str
-        What a measure that has it does, in one sentence.
-    source : str
-    relation : {"equal", "worse", "better", "different"}
-        Of the first run's score to the second's; ``"different"``: not all runs of a case have the same score.
-    make_cases : callable
-        From a `Search` and a random generator to batches of cases, smaller ones first.
-    """
+    """A formal property of measures: how the scores of the runs of every case must relate."""
 
     name: str
     kind: Kind
     description: str
     source: str
-    relation: Relation
+    relation: Relation  # of the first run's score to the second's; "different": not all runs have the same score
     make_cases: Callable[[Search, np.random.Generator], Iterator[Cases]]
 
 
@@ -161,12 +137,12 @@ class PropertyCheck:
         """How many cases were tried, or in how many the measure fails with the smallest of them."""
         if self.counterexample is None:
             return f"{self.cases:,} cases" if self.cases else "only scores are known"
-        first, second = (format_arrays(one) for one in self.counterexample)
+        first, second = (format_arrays(run) for run in self.counterexample)
         scores = f"{self.scores[0]:.4g} and {self.scores[1]:.4g}"
-        return f"{self.failed:,} of {self.cases:,} cases: {first} should {self.wanted} {second}: {scores}"
+        return f"{self.failed:,} of {self.cases:,} cases: {first} should {self.expected} {second}: {scores}"
 
     @builtins.property
-    def wanted(self) -> str:
+    def expected(self) -> str:
         """How the first of two runs should score: ``"score worse than"``, say."""
         return {
             "equal": "score the same as",
@@ -182,15 +158,6 @@ class PropertyCheck:
 def format_arrays(arrays: Cases) -> str:
     """Return the arrays of one run in short: its counts, or ``"estimated … for gold …"``.
 
-    Parameters
-    ----------
-    arrays : tuple of ndarray
-        Counts, or an estimated and a gold distribution.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> format_arrays((np.array([[1, 0], [2, 3]]),))
@@ -200,7 +167,7 @@ def format_arrays(arrays: Cases) -> str:
     """
     if len(arrays) == 1:
         return str(arrays[0].astype(int).tolist()).replace(" ", "")
-    estimated, gold = (f"[{','.join(f'{share:.4g}' for share in one)}]" for one in arrays)
+    estimated, gold = (f"[{','.join(f'{share:.4g}' for share in shares)}]" for shares in arrays)
     return f"{estimated} for gold {gold}"
 
 
@@ -209,86 +176,52 @@ def check_properties(
 ) -> tuple[PropertyCheck, ...]:
     """Return what was found for every measure and every property of its kind.
 
-    Parameters
-    ----------
-    measures : sequence of Measure
-        Of any kind. Where a formula is 0/0, its documented value counts.
-    properties : iterable of Property, optional
-        All by default.
-    search : Search, optional
-
-    Returns
-    -------
-    tuple of PropertyCheck
-        Measure by measure. One that is known by its scores only has every property asked for, with no case tried.
-
-    Raises
-    ------
-    MeasureError
-        If a measure cannot be computed, or returns the wrong shape.
-
-    Warns
-    -----
-    DirectionWarning
-        If the direction of a measure is not stated: higher is then assumed to be better.
-
     Examples
     --------
     >>> import metaeval
     >>> [str(one) for one in check_properties([metaeval.measure("RNOD")], find_properties("quantification")[:1])]
     ['✓ 140 cases']
     """
-    wanted = PROPERTIES if properties is None else tuple(properties)
+    listed = PROPERTIES if properties is None else tuple(properties)
     signs = find_signs(measures)
-    found: dict[tuple[int, int], PropertyCheck] = {}
-    for p, one in enumerate(wanted):
-        able = [m for m, measure in enumerate(measures) if measure.formula is not None and measure.kind == one.kind]
-        checked = _check(one, [measures[m] for m in able], signs[able], search or Search())
-        found |= {(m, p): check for m, check in zip(able, checked, strict=True)}
-        found |= {(m, p): PropertyCheck(measure, one) for m, measure in enumerate(measures) if measure.formula is None}
-    return tuple(found[place] for place in sorted(found))
+    checks: dict[tuple[int, int], PropertyCheck] = {}
+    for p, property in enumerate(listed):
+        able = [
+            m for m, measure in enumerate(measures) if measure.formula is not None and measure.kind == property.kind
+        ]
+        checked = _check(property, [measures[m] for m in able], signs[able], search or Search())
+        checks |= {(m, p): check for m, check in zip(able, checked, strict=True)}
+        checks |= {
+            (m, p): PropertyCheck(measure, property) for m, measure in enumerate(measures) if measure.formula is None
+        }
+    return tuple(checks[position] for position in sorted(checks))
 
 
 def find_properties(kind: Kind | None = None, names: Iterable[str] | None = None) -> tuple[Property, ...]:
-    """Return the properties of measures of one kind, or those of some names.
-
-    Parameters
-    ----------
-    kind : {"classification", "quantification"}, optional
-        Both by default.
-    names : iterable of str, optional
-        All by default.
-
-    Returns
-    -------
-    tuple of Property
-
-    Raises
-    ------
-    MeasureError
-        If there is no property of a name.
-    """
-    known = [one for one in PROPERTIES if kind in (None, one.kind)]
+    """Return the properties of measures of one kind, or those of some names."""
+    known = [property for property in PROPERTIES if kind in (None, property.kind)]
     if names is None:
         return tuple(known)
     listed = [names] if isinstance(names, str) else list(names)
-    unknown = [name for name in listed if name not in {one.name for one in known}]
+    unknown = [name for name in listed if name not in {property.name for property in known}]
     if unknown:
-        there = ", ".join(dict.fromkeys(one.name for one in known))
-        raise MeasureError(f"there is no property {unknown[0]!r}: choose among {there}")
-    return tuple(one for one in known if one.name in listed)
+        names_of_kind = ", ".join(dict.fromkeys(property.name for property in known))
+        raise MeasureError(f"there is no property {unknown[0]!r}: choose among {names_of_kind}")
+    return tuple(property for property in known if property.name in listed)
 
 
-def _check(wanted: Property, measures: Sequence[Measure], signs: np.ndarray, search: Search) -> Iterator[PropertyCheck]:
+def _check(
+    property: Property, measures: Sequence[Measure], signs: np.ndarray, search: Search
+) -> Iterator[PropertyCheck]:
     """Yield the check of every measure; cases are made once for all of them."""
     tried, failed = 0, [0] * len(measures)
     smallest: list[tuple[tuple[Cases, Cases], tuple[float, float]] | None] = [None] * len(measures)
-    rng = generator(search.seed, "confusion matrices", "properties", wanted.name)
-    for cases in _divide(wanted.make_cases(search, rng)) if measures else ():
+    rng = generator(search.seed, "confusion matrices", "properties", property.name)
+    for cases in _divide(property.make_cases(search, rng)) if measures else ():
         tried += len(cases[0])
         for m, measure in enumerate(measures):
             scores = _evaluate(measure, cases)
-            holds = _holds(wanted.relation, scores * signs[m])
+            holds = _holds(property.relation, scores * signs[m])
             failed[m] += int((~holds).sum())
             if smallest[m] is None and not holds.all():
                 at = int(np.argmin(holds))
@@ -296,7 +229,7 @@ def _check(wanted: Property, measures: Sequence[Measure], signs: np.ndarray, sea
                 smallest[m] = runs, (float(scores[at, 0]), float(scores[at, 1]))
     for m, measure in enumerate(measures):
         example, two = smallest[m] or (None, (float("nan"), float("nan")))
-        yield PropertyCheck(measure, wanted, tried, failed[m], example, two)
+        yield PropertyCheck(measure, property, tried, failed[m], example, two)
 
 
 def _divide(batches: Iterator[Cases]) -> Iterator[Cases]:
@@ -310,9 +243,9 @@ def _divide(batches: Iterator[Cases]) -> Iterator[Cases]:
 def _evaluate(measure: Measure, cases: Cases) -> np.ndarray:
     """Return the scores of all runs, shape (case, run)."""
     scores, _ = measure.evaluate(*cases)
-    wanted = cases[0].shape[:2]
-    if scores.shape != wanted:
-        raise MeasureError(f"{measure} returned shape {scores.shape} for {wanted[0]} × {wanted[1]} runs, not {wanted}")
+    shape = cases[0].shape[:2]
+    if scores.shape != shape:
+        raise MeasureError(f"{measure} returned shape {scores.shape} for {shape[0]} × {shape[1]} runs, not {shape}")
     return scores
 
 
@@ -394,15 +327,15 @@ def _mixed_gold_cases(search: Search, rng: np.random.Generator) -> Iterator[Case
 def _swap_shares_cases(search: Search, rng: np.random.Generator) -> Iterator[Cases]:
     for n, k in ((1, 2), (2, 2), (2, 3), (3, 3), (4, 3), (2, 4), (3, 4)):
         shares = all_counts(n, k) / n
-        one, two = np.triu_indices(len(shares), 1)
-        yield swap_shares(shares[one], shares[two])
+        first, second = np.triu_indices(len(shares), 1)
+        yield swap_shares(shares[first], shares[second])
     for k in CLASSES:
         for size in search.batches():
-            one, two = rng.dirichlet(np.full(k, 0.6), size=(2, size))
+            first, second = rng.dirichlet(np.full(k, 0.6), size=(2, size))
             # Asymmetry often shows only where a class is empty on one side.
             empty = rng.random(size) < 0.5
-            two[empty, 0] = 0
-            yield swap_shares(one, two / two.sum(axis=1, keepdims=True))
+            second[empty, 0] = 0
+            yield swap_shares(first, second / second.sum(axis=1, keepdims=True))
 
 
 _AMIGO = "Amigó et al. 2020, §4.1"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Measure
 from metaeval.measures.moves import TIE
-from metaeval.stats._check import check_count
+from metaeval.stats.blocks import check_count
 from metaeval.stats.streams import generator
 
 DRAWN_AT_ONCE = 5000
@@ -96,7 +96,7 @@ def widest_disagreement(
     ]
     gold, runs = (np.concatenate(some) for some in zip(*drawn, strict=True))
     inputs = (runs,) if first.kind == "classification" else (runs / n_items, gold[:, None] / n_items)
-    scores = np.stack([one.sign * one.evaluate(*inputs)[0] for one in (first, second)])
+    scores = np.stack([measure.sign * measure.evaluate(*inputs)[0] for measure in (first, second)])
     differences = scores[:, :, 0] - scores[:, :, 1]
     differences[np.abs(differences) <= TIE] = 0.0
     spreads = differences.std(axis=1)

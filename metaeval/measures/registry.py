@@ -6,11 +6,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from metaeval.errors import MeasureError, suggest_names
-from metaeval.measures.base import Formula, Kind, Measure, fill_undefined, parameters_of, parse
+from metaeval.measures.base import (
+    _MEASURES,
+    Formula,
+    Kind,
+    Measure,
+    add_measure,
+    fill_undefined,
+    find_registered,
+    parameters_of,
+    parse,
+)
 
 Decorated = TypeVar("Decorated", bound=Formula)
-
-_MEASURES: dict[str, Measure] = {}
 
 
 def classification_measure(
@@ -159,53 +167,14 @@ def _registering(
     return register
 
 
-def add_measure(measure: Measure) -> None:
-    """Let everybody find a measure by its name; an error where another one has it already."""
-    earlier = _MEASURES.get(measure.name)
-    if earlier is not None and _origin(earlier.formula) != _origin(measure.formula):
-        raise MeasureError(
-            f"there is a measure {measure.name} already ({earlier.source or 'yours'}); choose another name"
-        )
-    _MEASURES[measure.name] = measure
-
-
-def _origin(formula: Formula | None) -> tuple[str, str] | None:
-    """A cell that is run again in a notebook may replace its own measure, never somebody else's."""
-    return None if formula is None else (formula.__module__, formula.__qualname__)
-
-
-def find_registered(text: str) -> Measure | None:
-    """Return the registered measure of that name, or None if there is none of that family.
-
-    Parameters
-    ----------
-    text : str
-        ``"NMD"``, or ``"OCI(beta=0.75)"``.
-
-    Returns
-    -------
-    Measure or None
-
-    Raises
-    ------
-    MeasureError
-        If the text is no name of a measure, or the measure does not have these parameters.
-    """
-    if text in _MEASURES:
-        return _MEASURES[text]
-    name, parameters = parse(text)
-    registered = _MEASURES.get(name)
-    return None if registered is None else registered.with_parameters(parameters)
-
-
 def require_registered(name: str) -> Measure:
     """Return the registered measure of that name; an error that names the nearest ones if there is none."""
-    found = find_registered(name)
-    if found is None:
+    registered = find_registered(name)
+    if registered is None:
         if name.endswith(".py"):
             raise MeasureError(f"{name} is a file of measures: name the function in it too, as {name}:my_measure")
         raise MeasureError(f"there is no measure {name!r}{_suggest(name)}; `metaeval measures` lists them")
-    return found
+    return registered
 
 
 OTHER_NAMES = {

@@ -7,22 +7,28 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from metaeval.errors import MeasureError, MetaevalWarning
-from metaeval.measures.base import Formula, Measure
+from metaeval.measures.base import Formula, Kind, Measure, find_registered
 from metaeval.measures.directions import measure_of_usual_name, turn
 from metaeval.measures.plain_function import measure_of_function
-from metaeval.measures.registry import find_registered, is_shipped, require_registered
-from metaeval.measures.user_file import is_reference, load_function
+from metaeval.measures.registry import is_shipped, require_registered
+from metaeval.measures.user_file import is_reference, load_function, name_of_reference
 
-Wanted = str | Measure | Formula
+MeasureLike = str | Measure | Formula
 """What stands for a measure: a name, ``"file.py:function"``, a `Measure`, a decorated or a plain function."""
 
+ESTABLISHED: dict[Kind, tuple[str, ...]] = {
+    "classification": ("CEM_ORD", "kappa", "alpha_ORD", "alpha_INT", "MAE_M", "MAE_mu", "Accuracy", "F1_M", "HMPR"),
+    "quantification": ("NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD"),
+}
+"""The nine measures of ordinal classification and the six of ordinal quantification of Sakai (ACL 2021, §2)."""
 
-def measure(wanted: Wanted) -> Measure:
+
+def measure(name: MeasureLike) -> Measure:
     """Return the measure that a name, a file's function, a function or a measure stands for.
 
     Parameters
     ----------
-    wanted : str, Measure or function
+    name : str, Measure or function
         ``"NMD"``, ``"OCI(beta=0.75, gamma=1)"``, ``"file.py:function"`` (the file is run in a process of its own),
         a `Measure`, a function that went through `classification_measure` or `quantification_measure`, or a plain
         function of arrays, which is trusted: it runs in this process.
@@ -50,31 +56,31 @@ def measure(wanted: Wanted) -> Measure:
     >>> str(metaeval.measure("RNOD(distance=gold)"))
     'RNOD(distance=gold)'
     """
-    if isinstance(wanted, Measure):
-        return wanted
-    given: Any = wanted
-    name = None
-    if isinstance(wanted, str):
-        if not is_reference(wanted):
-            return require_registered(wanted)
-        given, name = load_function(wanted), wanted.rpartition(":")[2]
+    if isinstance(name, Measure):
+        return name
+    given: Any = name
+    function = None
+    if isinstance(name, str):
+        if not is_reference(name):
+            return require_registered(name)
+        given, function = load_function(name), name.rpartition(":")[2]
     if isinstance(given, Measure):
         return given
     attached = getattr(given, "measure", None)
     if isinstance(attached, Measure):
         return attached
     if not callable(given) or isinstance(given, type):
-        what = repr(given) if name is None else f"{wanted}"
+        what = repr(given) if function is None else f"{name}"
         raise MeasureError(
             f"{what} is not a measure: give a name, or a function of arrays, decorated with "
             "@metaeval.classification_measure or @metaeval.quantification_measure or plain"
         )
-    found, note = measure_of_function(given, name)
+    made, note = measure_of_function(given, function)
     warnings.warn(note, MetaevalWarning, stacklevel=3)
-    return found
+    return made
 
 
-def measure_of_label(label: Wanted) -> Measure:
+def measure_of_label(label: MeasureLike) -> Measure:
     """Return the measure that the label of a score matrix stands for: a registered one, or one known by scores only.
 
     Labels come from data, so that unlike `measure` this never runs a file that a label happens to name.
@@ -99,23 +105,14 @@ def measure_of_label(label: Wanted) -> Measure:
         return measure(label)
     label = str(label)
     try:
-        found = find_registered(label)
+        registered = find_registered(label)
     except MeasureError:  # a label need not have the form of a measure's name
-        found = None
-    return measure_of_usual_name(label) if found is None else found
+        registered = None
+    return measure_of_usual_name(label) if registered is None else registered
 
 
 def tells_direction(label: str, higher_is_better: bool) -> bool:
     """Say whether whoever reads the label of a measure knows this to be its direction, without code of the measure's own.
-
-    Parameters
-    ----------
-    label : str
-    higher_is_better : bool
-
-    Returns
-    -------
-    bool
 
     Examples
     --------
@@ -129,17 +126,18 @@ def tells_direction(label: str, higher_is_better: bool) -> bool:
 
 
 def resolve_measures(
-    wanted: Iterable[Wanted] | Wanted, *, labels: Collection[str] | None = None
+    measures: Iterable[MeasureLike] | MeasureLike, *, labels: Collection[str] | None = None
 ) -> tuple[Measure, ...]:
     """Return the measures that one thing or many stand for.
 
     Parameters
     ----------
-    wanted : str, Measure, function, or an iterable of them
+    measures : str, Measure, function, or an iterable of them
         As for `measure`.
     labels : collection of str, optional
-        Given where scores are at hand, or will be: the names of their measures. A text among them is that label, and
-        a name that is not registered stands for a measure that is known by its scores only, instead of being an error.
+        Given where scores are at hand: the names of their measures. A text is then a label, and no file is run: one
+        that is not registered stands for a measure that is known by its scores only, and ``"file.py:function"``, unless
+        it is a label itself, for the measure that the function was registered as, or is called.
 
     Returns
     -------
@@ -157,25 +155,31 @@ def resolve_measures(
     >>> resolve_measures("cost", labels=())[0].direction_is_assumed
     True
     """
-    found = tuple(_resolve_one(one, labels) for one in list_wanted(wanted))
-    names = [str(one) for one in found]
+    resolved = tuple(_resolve(measure, labels) for measure in list_measures(measures))
+    names = [str(measure) for measure in resolved]
     for position, name in enumerate(names):
         if name in names[:position]:
             raise MeasureError(f"the measure {name} is given twice")
-    return found
+    return resolved
 
 
-def list_wanted(wanted: Iterable[Wanted] | Wanted) -> list[Wanted]:
+def list_measures(measures: Iterable[MeasureLike] | MeasureLike) -> list[MeasureLike]:
     """Return what stands for measures as a list, be it one or many."""
-    if isinstance(wanted, str | Measure) or callable(wanted):
-        return [wanted]
+    if isinstance(measures, str | Measure) or callable(measures):
+        return [measures]
     try:
-        return list(wanted)
+        return list(measures)
     except TypeError:
-        raise MeasureError(f"measures are names, functions or a list of them, not {wanted!r}") from None
+        raise MeasureError(f"measures are names, functions or a list of them, not {measures!r}") from None
 
 
-def _resolve_one(wanted: Wanted, labels: Collection[str] | None) -> Measure:
-    if labels is not None and isinstance(wanted, str) and (wanted in labels or not is_reference(wanted)):
-        return measure_of_label(wanted)
-    return measure(wanted)
+def _resolve(name: MeasureLike, labels: Collection[str] | None) -> Measure:
+    if labels is None or not isinstance(name, str):
+        return measure(name)
+    # Labels come from data, whatever they look like: none of them may lead to code.
+    return measure_of_label(name if name in labels or not is_reference(name) else name_of_reference(name))
+
+
+def established_measures(kind: Kind) -> tuple[Measure, ...]:
+    """Return the papers' measures of a kind: what a new one is compared with, and what runs are scored with by default."""
+    return resolve_measures(ESTABLISHED[kind])

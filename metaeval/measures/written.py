@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from metaeval.measures.base import Kind, Measure
+from metaeval.measures.registry import is_shipped
 
 
 class Written(NamedTuple):
@@ -166,20 +167,10 @@ WRITTEN: dict[str, Written] = {
 def find_written(measure: Measure) -> Written | None:
     """Return the formula of a shipped measure as people write it; None for a measure of one's own.
 
-    Parameters
-    ----------
-    measure : Measure
-
-    Returns
-    -------
-    Written or None
-
     Examples
     --------
     >>> import metaeval
     >>> find_written(metaeval.measure("NVD")).text
     '½ Σ_i |p_i − p*_i|'
     """
-    from metaeval.measures.registry import is_shipped
-
     return WRITTEN.get(measure.name) if is_shipped(measure.with_parameters({})) else None

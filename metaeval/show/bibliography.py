@@ -17,19 +17,7 @@ _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Reference:
-    """One entry of the bibliography.
-
-    Parameters
-    ----------
-    key : str
-        For citing: ``"sakai-2021-evaluating"``.
-    kind : str
-        Of BibTeX: ``"inproceedings"``.
-    label : str
-        How sources of measures name it: ``"Sakai 2021"``.
-    fields : mapping of str to str
-        Author, title, year and so on, as in BibTeX.
-    """
+    """One entry of the bibliography."""
 
     key: str
     kind: str
@@ -55,7 +43,7 @@ class Reference:
         'Lin: Divergence Measures Based on the Shannon Entropy, IEEE Transactions on Information Theory 37(1), 1991'
         """
         get = self.fields.get
-        authors = ", ".join(one.partition(", ")[0] for one in get("author", "").split(" and "))
+        authors = ", ".join(author.partition(", ")[0] for author in get("author", "").split(" and "))
         volume = f" {get('volume')}" * ("volume" in self.fields) + f"({get('number')})" * ("number" in self.fields)
         where = get("series") or get("journal", "") + volume or get("publisher", "")
         year = "" if get("year", "") in where.split() else get("year", "")
@@ -70,58 +58,30 @@ def _strip(text: str) -> str:
 def bibliography() -> Mapping[str, Reference]:
     """Return all references by their labels, in the order of the file.
 
-    Returns
-    -------
-    mapping of str to Reference
-
     Examples
     --------
     >>> bibliography()["Sakai 2021"].doi
     '10.18653/v1/2021.acl-long.214'
     """
     text = (resources("metaeval.show") / "bibliography.bib").read_text(encoding="utf-8")
-    found = {}
+    references = {}
     for kind, key, body in _ENTRY.findall(text):
         fields = dict(_FIELD.findall(body))
         label = fields.pop("label")
-        found[label] = Reference(key, kind, label, MappingProxyType(fields))
-    return MappingProxyType(found)
+        references[label] = Reference(key, kind, label, MappingProxyType(fields))
+    return MappingProxyType(references)
 
 
 def find_reference(label: str) -> Reference:
-    """Return the reference with this label.
-
-    Parameters
-    ----------
-    label : str
-        ``"Sakai 2021"``.
-
-    Returns
-    -------
-    Reference
-
-    Raises
-    ------
-    MetaevalError
-        If there is none.
-    """
-    found = bibliography().get(label)
-    if found is None:
+    """Return the reference with this label."""
+    reference = bibliography().get(label)
+    if reference is None:
         raise MetaevalError(f"the bibliography has no reference {label!r}")
-    return found
+    return reference
 
 
 def find_labels(source: str) -> list[str]:
     """Return the labels of the references that a source names; what is not in the bibliography is left out.
-
-    Parameters
-    ----------
-    source : str
-        Parts separated by semicolons, each a label, and after a comma where in it: as of a `Measure`.
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------
@@ -129,39 +89,22 @@ def find_labels(source: str) -> list[str]:
     ['Lin 1991', 'Sakai 2021']
     """
     named = (part.partition(",")[0].strip() for part in source.split(";"))
-    return [one for one in dict.fromkeys(named) if one in bibliography()]
+    return [label for label in dict.fromkeys(named) if label in bibliography()]
 
 
 def fill_in_references(text: str) -> str:
     """Return a text in which every ``{label}`` is replaced by its reference.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
     >>> fill_in_references("gold: {Voorhees 2004}")
     'gold: Voorhees: Overview of the TREC 2004 Robust Retrieval Track, TREC 2004'
     """
-    return _LABELLED.sub(lambda found: find_reference(found[1]).to_text(), text)
+    return _LABELLED.sub(lambda label: find_reference(label[1]).to_text(), text)
 
 
 def list_labels(text: str) -> list[str]:
-    """Return the labels that stand in braces in a text, each once.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the labels that stand in braces in a text, each once."""
     return list(dict.fromkeys(_LABELLED.findall(text)))
 
 
@@ -169,15 +112,6 @@ _LABELLED = re.compile(r"\{([^{}]+)\}")
 
 
 def format_bibtex(labels: Iterable[str]) -> str:
-    """Return references as BibTeX, sorted by key, each once.
-
-    Parameters
-    ----------
-    labels : iterable of str
-
-    Returns
-    -------
-    str
-    """
-    found = {find_reference(label).key: find_reference(label) for label in labels}
-    return "\n".join(found[key].to_bibtex() for key in sorted(found))
+    """Return references as BibTeX, sorted by key, each once."""
+    references = {find_reference(label).key: find_reference(label) for label in labels}
+    return "\n".join(references[key].to_bibtex() for key in sorted(references))

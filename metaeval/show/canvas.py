@@ -24,17 +24,7 @@ Axis = Axes | Sequence[Axes] | None
 
 @dataclass(frozen=True)
 class Canvas:
-    """Where something is drawn.
-
-    Parameters
-    ----------
-    figure : Figure
-    panels : list of Axes
-        Where the user gave fewer axes than there are panels, the others are not drawn.
-    is_own : bool
-        Whether the figure was made for it, and is not the user's.
-    size : {"column", "page"} or (float, float), optional
-    """
+    """Where something is drawn."""
 
     figure: Figure
     panels: list[Axes]
@@ -68,31 +58,7 @@ def open_canvas(
     shape: tuple[int, int] = (1, 1),
     **grid: Any,
 ) -> Iterator[Canvas]:
-    """Give something to draw on, in the style of metaeval, and put the signature below what was drawn.
-
-    Parameters
-    ----------
-    ax : Axes or sequence of Axes, optional
-        The user's; without any, a figure is made.
-    size : {"column", "page"} or (float, float), optional
-    signature : Signature or str, optional
-        None for no signature; axes of the user's get none.
-    width, height : float
-        Of a figure without a size, in inches and without the signature.
-    shape : (int, int), optional
-        Rows and columns of panels.
-    **grid
-        For `Figure.subplots`.
-
-    Yields
-    ------
-    Canvas
-
-    Raises
-    ------
-    MetaevalError
-        If `ax` is no axes, or there is no such size.
-    """
+    """Give something to draw on, in the style of metaeval, and put the signature below what was drawn."""
     with house_style(size):
         if ax is not None:
             yield _adopt(ax, shape[0] * shape[1], size)
@@ -107,7 +73,7 @@ def open_canvas(
 
 def _adopt(ax: Axes | Sequence[Axes], most: int, size: Size) -> Canvas:
     panels = [ax] if isinstance(ax, Axes) else list(np.ravel(np.asarray(ax, dtype=object)))
-    if not panels or not all(isinstance(one, Axes) for one in panels):
+    if not panels or not all(isinstance(panel, Axes) for panel in panels):
         raise MetaevalError("ax is Axes of matplotlib, or a sequence of them")
     if len(panels) > most:
         raise MetaevalError(f"the figure has {format_count(most, 'panel')}, not {len(panels)}")
@@ -116,21 +82,7 @@ def _adopt(ax: Axes | Sequence[Axes], most: int, size: Size) -> Canvas:
 
 
 def sign_figure(figure: Figure, signature: Signature | str, *, grow: bool = True, font_size: float = 6) -> Figure:
-    """Put the signature below a figure, wrapped to its width.
-
-    Parameters
-    ----------
-    figure : Figure
-        With the constrained layout.
-    signature : Signature or str
-    grow : bool, optional
-        Whether the figure becomes higher by what the signature needs, or its axes lower.
-    font_size : float, optional
-
-    Returns
-    -------
-    Figure
-    """
+    """Put the signature below a figure, wrapped to its width."""
     text = one_line(str(signature))
     # Names of measures are capitals, which fill a narrow line sooner than a wide one, of which they are a part.
     lines = textwrap.wrap(
@@ -139,7 +91,7 @@ def sign_figure(figure: Figure, signature: Signature | str, *, grow: bool = True
     below = (len(lines) * 1.25 * font_size + 7) / 72
     width, height = figure.get_size_inches()
     common = figure.get_supxlabel()
-    own = below
+    note_height = below
     if common:  # which the layout would put at the very bottom
         below += 0.22
     if grow:
@@ -149,36 +101,22 @@ def sign_figure(figure: Figure, signature: Signature | str, *, grow: bool = True
     if engine is not None:
         engine.set(rect=(0, below / height, 1, 1 - below / height))  # type: ignore[call-arg]
     if common:
-        figure.supxlabel(common, y=own / height, va="bottom", fontsize=9)
-    place = (own - 4 / 72) / height
-    figure.text(0.06 / width, place, "\n".join(lines), fontsize=font_size, color="#555555", va="top", linespacing=1.15)
+        figure.supxlabel(common, y=note_height / height, va="bottom", fontsize=9)
+    top = (note_height - 4 / 72) / height
+    figure.text(0.06 / width, top, "\n".join(lines), fontsize=font_size, color="#555555", va="top", linespacing=1.15)
     return figure
 
 
 def typeset(*texts: Text | None) -> None:
-    """Let labels show scripts as the papers do: ``CEM^ORD`` with a raised ORD; all else in them stays as it is.
-
-    Parameters
-    ----------
-    *texts : Text, optional
-    """
-    for one in texts:
-        if one is not None:
-            one.set_text(to_mathtext(one.get_text()))
-            one.set_parse_math(True)
+    """Let labels show scripts as the papers do: ``CEM^ORD`` with a raised ORD; all else in them stays as it is."""
+    for text in texts:
+        if text is not None:
+            text.set_text(to_mathtext(text.get_text()))
+            text.set_parse_math(True)
 
 
 def typeset_ticks(axes: Axes, which: str, names: Sequence[str], **settings: Any) -> None:
-    """Label every whole number of an axis with a name.
-
-    Parameters
-    ----------
-    axes : Axes
-    which : {"x", "y"}
-    names : sequence of str
-    **settings
-        For `Axes.set_xticks`.
-    """
+    """Label every whole number of an axis with a name."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     shown = [to_mathtext(name) for name in names]
     axis.set_ticks(range(len(names)), shown, **{name: value for name, value in settings.items() if value is not None})

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 _ENDS = {1: (8, 81, 156), -1: (166, 54, 3)}
 _MISSING = "#EDEDED"
@@ -19,15 +21,6 @@ READABLE = 4.5
 
 def shade(value: float) -> str:
     """Return the colour of a number between −1 and 1.
-
-    Parameters
-    ----------
-    value : float
-        Numbers outside are shown as the nearest end; a missing one in grey.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -43,52 +36,26 @@ def shade(value: float) -> str:
 
 
 def luminance(colour: str) -> float:
-    """Return the relative luminance of a colour, between 0 and 1 (WCAG 2).
-
-    Parameters
-    ----------
-    colour : str
-        ``"#08519C"``.
-
-    Returns
-    -------
-    float
-    """
-    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    """Return the relative luminance of a colour, between 0 and 1 (WCAG 2)."""
+    parts = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(colour: str, other: str) -> float:
     """Return the contrast ratio of two colours, between 1 and 21 (WCAG 2).
-
-    Parameters
-    ----------
-    one, other : str
-
-    Returns
-    -------
-    float
 
     Examples
     --------
     >>> round(contrast("#FFFFFF", "#000000"))
     21
     """
-    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    lighter, darker = sorted((luminance(colour), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def text_colour(background: str) -> str:
     """Return black or white, whichever can be read better; either way the contrast is at least 4.58.
-
-    Parameters
-    ----------
-    background : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -99,17 +66,7 @@ def text_colour(background: str) -> str:
 
 
 def shade_marks(scale: Callable[[float], float] = float) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """Return marks for `Table.marks` that give each number its colour.
-
-    Parameters
-    ----------
-    scale : callable, optional
-        Brings a number of the table to between −1 and 1.
-
-    Returns
-    -------
-    callable
-    """
+    """Return marks for `Table.marks` that give each number its colour."""
 
     def marks(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.map(lambda v: f"shade {shade(scale(v))}" if isinstance(v, float) and not math.isnan(v) else "")

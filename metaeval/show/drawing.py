@@ -1,41 +1,42 @@
-"""Figures: intervals by measure, which several analyses draw, and saving."""
+"""Charts on paper: the descriptions of `metaeval.show.charts` drawn by matplotlib, and saving."""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Mapping, Sequence
+from functools import singledispatch
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox, BboxBase
 
 from metaeval.errors import visible
-from metaeval.show.canvas import Axis, open_canvas, sign_figure, typeset, typeset_ticks
+from metaeval.show.canvas import Axis, Canvas, open_canvas, sign_figure, typeset, typeset_ticks
+from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart, find_marked
 from metaeval.show.heatmap import draw_heatmap
+from metaeval.show.labels import End, label_right, label_top, place_legend
 from metaeval.show.names import shorten_name
 from metaeval.show.signature import Signature
 from metaeval.show.style import GREY, Size, choose_looks, house_style
 
-__all__ = ["Interval", "draw_heatmap", "draw_intervals", "fix_layout", "save_figure", "sign_figure"]
+__all__ = ["draw_charts", "fix_layout", "save_figure", "sign_figure"]
+
+MOST_POINTS = 10_000
+"""Points of a curve that a figure draws; of longer ones it draws every k-th, and says so."""
+
+NAMED_ABOVE = 10
+"""Measures that have room above a figure for their names."""
+
+_HEADING = 25  # characters in a line of a panel's heading
 
 
 def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:
-    """Save a figure in several formats; the same figure always gives the same bytes.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    folder : Path
-        Created if it does not exist.
-    name : str
-        File name without suffix.
-    suffixes : sequence of {".png", ".svg", ".pdf"}, optional
-
-    Returns
-    -------
-    list of Path
-    """
+    """Save a figure as `folder/name` with each suffix; the same figure always gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     # Leave out the date and the program, so that the same figure gives the same bytes.
     metadata: dict[str, dict[str, object]] = {
@@ -47,19 +48,20 @@ def save_figure(figure: Figure, folder: Path, name: str, suffixes: Sequence[str]
     with house_style():
         box = fix_layout(figure)
         for suffix in suffixes:
+            # Matplotlib's writer of PDF fails with an error of its own where the disk is full.
+            stream = io.BytesIO()
+            figure.savefig(stream, format=suffix[1:], metadata=metadata[suffix], bbox_inches=box)
+            content = stream.getvalue()
             path = folder / f"{name}{suffix}"
-            figure.savefig(path, metadata=metadata[suffix], bbox_inches=box)
-            if suffix == ".svg":
-                _spell_controls(path)
+            path.write_bytes(_spell_controls(content) if suffix == ".svg" else content)
             written.append(path)
     return written
 
 
-def _spell_controls(path: Path) -> None:
+def _spell_controls(content: bytes) -> bytes:
     """Spell out control characters, which names may hold and XML may not."""
-    text = path.read_text(encoding="utf-8")
-    if _CONTROLS.search(text):
-        path.write_text(_CONTROLS.sub(lambda found: visible(found[0]), text), encoding="utf-8")
+    text = content.decode()
+    return _CONTROLS.sub(lambda control: visible(control[0]), text).encode() if _CONTROLS.search(text) else content
 
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -75,108 +77,195 @@ def fix_layout(figure: Figure) -> BboxBase:
     return figure.bbox_inches if laid_out else inside
 
 
-@dataclass(frozen=True)
-class Interval:
-    """One row of `draw_intervals`.
-
-    Parameters
-    ----------
-    name, title : str
-        The name of the measure, which determines its look, and its label.
-    centre : float
-    line, bar : (float, float), optional
-        Ends of a thin line and of a thick line.
-    hollow : bool, optional
-        Whether the marker at the centre is hollow.
-    """
-
-    name: str
-    title: str
-    centre: float
-    line: tuple[float, float] | None = None
-    bar: tuple[float, float] | None = None
-    hollow: bool = False
-
-
-def draw_intervals(
-    rows: Sequence[Interval],
-    label: str,
+def draw_charts(
+    charts: Chart | Sequence[Chart],
     signature: Signature | str | None,
     *,
-    row_height: float = 0.42,
-    levels: Sequence[tuple[float, str]] = (),
-    limits: tuple[float, float] | None = None,
     ax: Axis = None,
     size: Size = None,
+    width: float | None = None,
+    height: float | None = None,
+    columns: int | None = None,
+    heading: str = "",
 ) -> Figure:
-    """Draw one row per measure: a marker with an interval around it; the last row is at the top.
+    """Draw one chart, or several as panels of one figure, in inches if a width or height is given.
 
-    Parameters
-    ----------
-    rows : sequence of Interval
-    label : str
-        Label of the horizontal axis.
-    signature : Signature or str
-        None for no signature.
-    row_height : float, optional
-        In inches.
-    levels : sequence of (float, str), optional
-        Vertical lines: where, and in which line style.
-    limits : (float, float), optional
-        Of the horizontal axis.
-    ax : Axes, optional
-        Where to draw.
-    size : {"column", "page"} or (float, float), optional
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    Panels stand side by side, in a column of print below each other; rows of intervals share their names.
     """
-    looks = choose_looks([row.name for row in rows])
-    with open_canvas(ax, size, signature, width=6, height=row_height * len(rows) + 1.0) as canvas:
-        axes = canvas.panels[0]
-        small = size is not None
-        for place, row in enumerate(rows):
-            colour, marker = looks[row.name]["color"], looks[row.name]["marker"]
-            if row.line is not None:
-                width = 1 if row.bar is not None else 1.5
-                axes.plot(row.line, [place, place], color=colour, linewidth=0.75 * width if small else width)
-            if row.bar is not None:
-                axes.plot(row.bar, [place, place], color=colour, linewidth=2.5 if small else 4, solid_capstyle="butt")
-            face = "white" if row.hollow else colour
-            axes.plot(
-                row.centre, place, marker, color=colour, markerfacecolor=face, markersize=4 if small else 6,
-                markeredgewidth=0.8 if small else 1,
-            )  # fmt: skip
-        titles = [shorten_name(row.title, canvas.longest) for row in rows]
-        typeset_ticks(axes, "y", titles)
-        for level, style in levels:
-            axes.axvline(level, color=GREY, linewidth=0.9, linestyle=style, zorder=0)
-        axes.set_ylim(-0.6, len(rows) - 0.4)
-        if limits is not None:
-            axes.set_xlim(limits)
-        axes.grid(axis="y", visible=False)
-        across = canvas.figure.get_figwidth() if canvas.is_own else 6
-        room = across - (0.055 if small else 0.075) * max(len(one) for one in titles)
-        axes.set_xlabel(wrap_label(label, room, small=small))
-        typeset(axes.xaxis.label)
+    panels = [charts] if not isinstance(charts, Sequence) else list(charts)
+    if isinstance(panels[0], HeatMap):
+        return draw_heatmap(panels[0], signature, ax=ax, size=size)
+    stacked = isinstance(panels[0], LineChart) and size == "column"
+    columns = 1 if stacked else columns or len(panels)
+    shape = (-(-len(panels) // columns), columns)
+    shared = isinstance(panels[0], IntervalChart) and len(panels) > 1
+    across, down = _find_size(panels, shape, size)
+    with open_canvas(
+        ax, size, signature, width=width or across, height=height or down, shape=shape, **({"sharey": True} if shared else {})
+    ) as canvas:  # fmt: skip
+        drawn = min(len(canvas.panels), len(panels))
+        for number, (axes, chart) in enumerate(zip(canvas.panels, panels, strict=False)):
+            _draw_panel(chart, canvas, axes, first=number == 0, last=number == drawn - 1)
+        for axes in canvas.panels[len(panels) :]:
+            axes.set_visible(False)
+        if heading and canvas.is_own:
+            canvas.figure.suptitle(heading, x=0.01, ha="left", fontsize=11)
+            typeset(canvas.figure._suptitle)  # type: ignore[attr-defined]
     return canvas.figure
 
 
+def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> tuple[float, float]:
+    """Return the width and height in inches that charts take by themselves."""
+    chart = panels[0]
+    if isinstance(chart, IntervalChart):
+        if len(panels) > 1:
+            return 2.35 * len(panels) + 0.8, 0.3 * len(chart.rows) + 1.65
+        return 6, chart.row_height * len(chart.rows) + 1.0
+    if isinstance(chart, ScatterChart):
+        return 2.9 * shape[1] + 0.3, 2.9 * shape[0]
+    most = max(len(panel.lines) for panel in panels if isinstance(panel, LineChart))
+    # Many names do not fit above the curves and stand in a legend beside them.
+    legend = 1.7 if most > NAMED_ABOVE else 0
+    across = 6.4 + legend if len(panels) == 1 else (4.6 + legend) * shape[1]
+    below = 0.2 * most if size == "column" else 0
+    return across, max(4.2, 0.21 * min(24, most) + 0.9) * shape[0] + below
+
+
+@singledispatch
+def _draw_panel(chart: object, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
+    raise TypeError(f"paper shows no {type(chart).__name__}")
+
+
+@_draw_panel.register
+def _draw_lines(chart: LineChart, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
+    looks = choose_looks([line.name for line in chart.lines])
+    # The last point is always drawn: of a curve of p-values it is the smallest.
+    step = max(1, -(-max((len(line.x) for line in chart.lines), default=1) // MOST_POINTS))
+    ceiling = chart.limits[1]
+    ends, starts = [], []
+    for number, line in enumerate(chart.lines):
+        look, shown = looks[line.name], slice((len(line.x) - 1) % step, None, step)
+        x, y = line.x[shown], line.y[shown]
+        if chart.marks is None:
+            axes.plot(x, y, markersize=4, label=line.label, **look)
+        else:
+            axes.plot(x, y, markevery=find_marked(y, number, chart.marks, ceiling), label=line.label, **look)
+        if line.middle is not None:
+            axes.plot(line.x, line.middle, color=look["color"], linewidth=0.8)
+        if line.band is not None:
+            axes.fill_between(line.x, *line.band, color=look["color"], alpha=0.08, linewidth=0)
+        if chart.names == "top" and ceiling is not None:
+            inside = np.flatnonzero(y <= ceiling)
+            start = int(inside[0]) if len(inside) else len(y) - 1
+            starts += [float(x[start])] * bool(len(inside))
+            ends.append(End(float(x[start]), ceiling, f"{line.title}\n{line.count}", look["color"]))
+        elif np.isfinite(y).any():
+            point = np.flatnonzero(np.isfinite(y))[-1]
+            ends.append(End(float(x[point]), float(y[point]), line.title, look["color"]))
+    if chart.level is not None:
+        _draw_level(axes, *chart.level, font_size=canvas.font_size - 1.5)
+    axes.set(xlabel=chart.x_label + (f"; one of {step:,} drawn" if step > 1 else ""), ylabel=chart.y_label)
+    if chart.log:
+        axes.set_xscale("log")
+    if ceiling is not None:
+        # The axis begins at the first pair that any line shows, and ends after the last.
+        axes.set_ylim(-0.01 * ceiling, ceiling)
+        axes.set_xlim(
+            left=max(0, min(starts, default=1.0) - 2), right=max(float(line.x[-1]) for line in chart.lines) + 1
+        )
+    elif chart.limits[0] is not None:
+        axes.set_ylim(chart.limits[0], None)
+    if len(chart.ticks):
+        axes.set_xticks(chart.ticks, [f"{tick:g}" for tick in chart.ticks])
+        axes.minorticks_off()
+    _name_lines(chart, canvas, axes, ends, last)
+
+
+def _draw_level(axes: Axes, level: float, text: str, *, font_size: float) -> None:
+    axes.axhline(level, color=GREY, linewidth=0.8)
+    if text:
+        axes.annotate(text, (1, level), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=font_size)
+
+
+def _name_lines(chart: LineChart, canvas: Canvas, axes: Axes, ends: Sequence[End], last: bool) -> None:
+    """Name lines where they stand if there is room, otherwise in a legend; panels of the same lines share that of the last."""
+    if chart.names == "top":
+        few = len(ends) <= NAMED_ABOVE and not canvas.is_narrow
+        named = few and label_top(axes, ends, canvas.font_size - 1.5, chart.counted.replace(" ", "\n"))
+        axes.set_title(chart.title, pad=4.2 * canvas.font_size if named else None)
+        if not named:
+            place_legend(canvas, axes, f"{chart.counted} in brackets" if chart.counted else "")
+    elif last:
+        to_right = chart.names == "right" and not canvas.is_narrow and len(ends) == len(chart.lines)
+        if not to_right or not ends or not label_right(axes, ends, canvas.font_size - 1):
+            place_legend(canvas, axes)
+
+
+@_draw_panel.register
+def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
+    looks = choose_looks([row.name for row in chart.rows])
+    small = canvas.size is not None
+    rows = list(chart.rows)[::-1]
+    for height, row in enumerate(rows):
+        if chart.filled:
+            _draw_bar(axes, height, row, looks[row.name]["color"])
+        else:
+            _draw_interval(axes, height, row, looks[row.name], small)
+    titles = [shorten_name(row.title, canvas.longest if not chart.title else 24) for row in rows]
+    if first:
+        typeset_ticks(axes, "y", titles)
+    for level, style in chart.levels:
+        axes.axvline(level, color=GREY, linewidth=0.9, linestyle=style, zorder=0)
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    if chart.limits is not None:
+        axes.set_xlim(chart.limits)
+    axes.grid(axis="y", visible=False)
+    if chart.title:
+        axes.set_title("\n".join(textwrap.wrap(chart.title, _HEADING)), loc="left", fontsize=9, fontweight="bold")
+        axes.set_xlabel("\n".join(textwrap.wrap(chart.label, 30)))
+        typeset(axes._left_title)  # type: ignore[attr-defined]
+    else:
+        across = canvas.figure.get_figwidth() if canvas.is_own else 6
+        room = across - (0.055 if small else 0.075) * max(len(title) for title in titles)
+        axes.set_xlabel(wrap_label(chart.label, room, small=small))
+    typeset(axes.xaxis.label)
+
+
+def _draw_bar(axes: Axes, height: int, row: Row, colour: str) -> None:
+    axes.barh(height, row.centre, height=0.55, color=colour)
+    number = f"{row.centre:,.0f}"
+    axes.annotate(number, (row.centre, height), (3, 0), textcoords="offset points", va="center", fontsize=8)
+
+
+def _draw_interval(axes: Axes, height: int, row: Row, look: Mapping[str, Any], small: bool) -> None:
+    colour = look["color"]
+    if row.line is not None:
+        width = 1 if row.bar is not None else 1.5
+        axes.plot(row.line, [height, height], color=colour, linewidth=0.75 * width if small else width)
+    if row.bar is not None:
+        axes.plot(row.bar, [height, height], color=colour, linewidth=2.5 if small else 4, solid_capstyle="butt")
+    axes.plot(
+        row.centre, height, look["marker"], color=colour, markerfacecolor="white" if row.hollow else colour,
+        markersize=4 if small else 6, markeredgewidth=0.8 if small else 1,
+    )  # fmt: skip
+
+
 def wrap_label(label: str, width: float, *, small: bool = False) -> str:
-    """Break the label of an axis into lines of a width in inches.
-
-    Parameters
-    ----------
-    label : str
-    width : float
-    small : bool, optional
-        Whether the letters are those of a printed figure.
-
-    Returns
-    -------
-    str
-    """
-    import textwrap
-
+    """Break the label of an axis into lines of a width in inches, in the letters of a printed figure if they are small."""
     return "\n".join(textwrap.wrap(label, max(16, int(width * (15 if small else 12.5)))))
+
+
+@_draw_panel.register
+def _draw_scatter(chart: ScatterChart, canvas: Canvas, axes: Axes, *, first: bool, last: bool) -> None:
+    axes.axhline(0, color=GREY, linewidth=0.8)
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    apart = chart.apart
+    axes.plot(chart.x[~apart], chart.y[~apart], ".", color="#0064B0", markersize=3, alpha=0.5)
+    axes.plot(chart.x[apart], chart.y[apart], "x", color="#BF4A00", markersize=3.5)
+    second, fourth = chart.corners
+    box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#007A56", "alpha": 0.85}
+    axes.text(0.03, 0.97, str(second), transform=axes.transAxes, va="top", fontsize=8, bbox=box)
+    axes.text(0.97, 0.03, str(fourth), transform=axes.transAxes, ha="right", fontsize=8, bbox=box)
+    axes.set_title(chart.title, fontsize=8 if canvas.size is None else 6)
+    axes.set(xlabel=chart.x_label, ylabel=chart.y_label)
+    typeset(axes.xaxis.label, axes.yaxis.label)

@@ -9,11 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import Locator
+from matplotlib.ticker import MaxNLocator
 from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage
 from scipy.spatial.distance import squareform
 
 from metaeval.show.canvas import Axis, open_canvas, typeset, typeset_ticks
+from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade, text_colour
 from metaeval.show.names import shorten_name, spell_parameters
 from metaeval.show.signature import Signature
@@ -23,37 +24,14 @@ _STEPS = 512
 
 
 def scale_map(low: float, high: float, *, falling: bool = False) -> Colormap:
-    """Return the colour scale between two numbers as a colour map of matplotlib.
-
-    Parameters
-    ----------
-    low, high : float
-        Between −1 and 1.
-    falling : bool, optional
-        Whether small numbers are the dark ones, as of p-values.
-
-    Returns
-    -------
-    matplotlib.colors.Colormap
-    """
+    """Return the colour scale between two numbers as a colour map of matplotlib."""
     values = np.linspace(low, high, _STEPS)
     colours = ListedColormap([shade(1 - value if falling else value) for value in values.tolist()])
     return colours.with_extremes(bad=shade(float("nan")))
 
 
 def cluster(values: np.ndarray) -> np.ndarray | None:
-    """Return the average linkage of measures by what they have in common, the nearest ones first.
-
-    Parameters
-    ----------
-    values : ndarray, shape (measure, measure)
-        At most 1 for what is the same. Where it is not symmetric, the mean of both ways counts; a missing one is 0.
-
-    Returns
-    -------
-    ndarray or None
-        As of `scipy.cluster.hierarchy.linkage`; None for fewer than three measures.
-    """
+    """Return the average linkage of measures by what they have in common, the nearest ones first."""
     if len(values) < 3:
         return None
     known = np.nan_to_num(values.astype(float), nan=0.0)
@@ -62,56 +40,17 @@ def cluster(values: np.ndarray) -> np.ndarray | None:
     return linkage(squareform(distance, checks=False), method="average", optimal_ordering=True)
 
 
-def draw_heatmap(
-    values: np.ndarray,
-    names: Sequence[str],
-    label: str,
-    signature: Signature | str | None,
-    *,
-    write: Callable[[float], str],
-    highest: float = 1.0,
-    falling: bool = False,
-    diagonal: bool = True,
-    clustered: bool = False,
-    ticks: Locator | None = None,
-    ax: Axis = None,
-    size: Size = None,
-) -> Figure:
-    """Draw a heat map with one row and one column per measure, and the number in each cell where it can be read.
+def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis = None, size: Size = None) -> Figure:
+    """Draw a heat map of measures by measures, with the number in each cell where it can be read.
 
-    Parameters
-    ----------
-    values : ndarray, shape (measure, measure)
-        Where all are positive, the colour bar begins at 0, otherwise at -`highest`.
-    names : sequence of str
-    label : str
-        Label of the colour bar.
-    signature : Signature or str
-        None for no signature.
-    write : callable
-        Returns the text of a cell for its value.
-    highest : float, optional
-        The value with the darkest colour.
-    falling : bool, optional
-        Whether small numbers are the dark ones, as of p-values.
-    diagonal : bool, optional
-        Whether to draw the diagonal, which compares each measure with itself.
-    clustered : bool, optional
-        Whether similar measures stand together, below their dendrogram by average linkage.
-    ticks : Locator, optional
-        Ticks of the colour bar.
-    ax : Axes, optional
-        Where to draw.
-    size : {"column", "page"} or (float, float), optional
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    Where all numbers are positive, the colour bar begins at 0, otherwise at minus the highest.
     """
+    values, names, highest, falling = chart.values, chart.columns, chart.highest, chart.falling
+    clustered, diagonal, label = chart.clustered, chart.diagonal, chart.label
     n = len(names)
     tree = cluster(values / highest) if clustered else None
     order = np.arange(n) if tree is None else leaves_list(tree)
-    values, names = values[np.ix_(order, order)].astype(float), [names[place] for place in order.tolist()]
+    values, names = values[np.ix_(order, order)].astype(float), [names[position] for position in order.tolist()]
     shown = values if diagonal else np.where(np.eye(n, dtype=bool), np.nan, values)
     side = max(3.2, 0.62 * n + 1.4)
     shape = (side + 0.4, side * 0.86)
@@ -148,18 +87,23 @@ def draw_heatmap(
         typeset_ticks(axes, "y", names, fontsize=letters)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
-        _write_cells(axes, values, hidden, write, falling, highest, points)
-        mapped = ScalarMappable(norm, colours)
-        bar = figure.colorbar(mapped, ax=axes, shrink=0.8, ticks=ticks, aspect=25, pad=0.03, fraction=0.08)
-        bar.outline.set_visible(False)
-        if len(label) <= 8:
-            typeset(bar.ax.set_title(label, pad=6))
-        else:
-            bar.set_label(label)
-            typeset(bar.ax.yaxis.label)
+        _write_cells(axes, values, hidden, chart.write, falling, highest, points)
+        _draw_scale(figure, axes, ScalarMappable(norm, colours), label, whole=chart.whole)
         if tree is not None:
             _draw_tree(axes, tree)
     return figure
+
+
+def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool) -> None:
+    """Draw the colour bar, below a short label or beside a long one."""
+    ticks = MaxNLocator(integer=True) if whole else None
+    bar = figure.colorbar(mapped, ax=axes, shrink=0.8, ticks=ticks, aspect=25, pad=0.03, fraction=0.08)
+    bar.outline.set_visible(False)
+    if len(label) <= 8:
+        typeset(bar.ax.set_title(label, pad=6))
+    else:
+        bar.set_label(label)
+        typeset(bar.ax.yaxis.label)
 
 
 def _colour(value: float, falling: bool) -> str:

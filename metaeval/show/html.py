@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import Protocol
 
-from metaeval.errors import visible
+from metaeval.errors import one_line, visible
+from metaeval.show.cells import Cells
 from metaeval.show.names import to_html
-from metaeval.show.table import Table
+from metaeval.show.signature import Signature
 
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }
@@ -27,57 +29,56 @@ small { color: #555; overflow-wrap: anywhere }
 """
 
 
-def write_page(title: str, tables: Sequence[Table]) -> str:
+class Captioned(Protocol):
+    """What a page shows of a table: `metaeval.Table` has it."""
+
+    @property
+    def caption(self) -> str:
+        """What the table shows."""
+
+    @property
+    def signature(self) -> Signature | str:
+        """How it was computed."""
+
+    def list_cells(self, *, titles: bool = False) -> Cells:
+        """Return its texts."""
+
+
+def write_page(title: str, tables: Sequence[Captioned]) -> str:
     """Return a page with tables, each with its caption and signature; names from data are text in it.
-
-    Parameters
-    ----------
-    title : str
-    tables : sequence of Table
-
-    Returns
-    -------
-    str
 
     Examples
     --------
     >>> import pandas as pd
+    >>> from metaeval.show.table import Table
     >>> table = Table(pd.DataFrame({"mean": [0.5]}, index=pd.Index(["<b>"], name="run")), "Runs.", "signature")
     >>> "<b>" in write_page("Runs", [table]), "&lt;b&gt;" in write_page("Runs", [table])
     (False, True)
     """
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{_escape(title)}</title>'
-    body = "\n".join(_write_table(one) for one in tables)
+    body = "\n".join(_write_table(table) for table in tables)
     return (
         f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n'
         f"<body><h1>{_escape(title)}</h1>\n{body}\n</body></html>\n"
     )
 
 
-def write_fragment(tables: Sequence[Table], notes: Sequence[str] = ()) -> str:
-    """Return tables and notes as a part of a page, as notebooks show it; names from data are text in it.
-
-    Parameters
-    ----------
-    tables : sequence of Table
-    notes : sequence of str, optional
-
-    Returns
-    -------
-    str
-    """
-    body = "\n".join(_write_table(one) for one in tables)
+def write_fragment(tables: Sequence[Captioned], notes: Sequence[str] = ()) -> str:
+    """Return tables and notes as a part of a page, as notebooks show it; names from data are text in it."""
+    body = "\n".join(_write_table(table) for table in tables)
     listed = "".join(f"<li>{to_html(note)}</li>" for note in notes)
     return f"<div>{body}{f'<ul>{listed}</ul>' if listed else ''}</div>"
 
 
-def _write_table(table: Table) -> str:
-    head, left, rows = table.to_cells(titles=True)
-    classes = ["" if one else ' class="number"' for one in left]
-    top = "".join(f'<th scope="col"{c}>{to_html(cell)}</th>' for c, cell in zip(classes, head, strict=True))
+def _write_table(table: Captioned) -> str:
+    cells = table.list_cells(titles=True).convert(one_line)
+    classes = ["" if left else ' class="number"' for left in cells.left]
+    top = "".join(
+        f'<th scope="col"{c}>{to_html(label)}</th>' for c, label in zip(classes, cells.flat_head, strict=True)
+    )
     body = "\n".join(
         "<tr>" + "".join(f"<td{c}>{to_html(cell)}</td>" for c, cell in zip(classes, row, strict=True)) + "</tr>"
-        for row in rows
+        for row in cells.rows
     )
     return (
         f'<div class="wide"><table><caption>{to_html(table.caption)}</caption>\n<thead><tr>{top}</tr></thead>\n'

@@ -16,14 +16,7 @@ from metaeval.show.style import GREY
 
 @dataclass(frozen=True)
 class End:
-    """Where a line ends, and what its label says.
-
-    Parameters
-    ----------
-    x, y : float
-        In the units of the axes.
-    text, colour : str
-    """
+    """Where a line ends, and what its label says."""
 
     x: float
     y: float
@@ -31,20 +24,8 @@ class End:
     colour: str
 
 
-def spread(wanted: np.ndarray, sizes: np.ndarray, low: float, high: float) -> np.ndarray | None:
+def spread(targets: np.ndarray, sizes: np.ndarray, low: float, high: float) -> np.ndarray | None:
     """Place intervals as near as possible to where they are wanted, without overlap and within bounds.
-
-    Parameters
-    ----------
-    wanted : ndarray, shape (n,)
-        Their centres, in any order.
-    sizes : ndarray, shape (n,)
-    low, high : float
-
-    Returns
-    -------
-    ndarray, shape (n,), or None
-        Centres in the same order; None if there is not enough room.
 
     Examples
     --------
@@ -53,83 +34,56 @@ def spread(wanted: np.ndarray, sizes: np.ndarray, low: float, high: float) -> np
     """
     if sizes.sum() > high - low:
         return None
-    order = np.argsort(wanted, kind="stable")
+    order = np.argsort(targets, kind="stable")
     # Positions less the room of all before them may not fall: the least squares of that is isotonic regression.
     before = np.cumsum(sizes[order]) - sizes[order] / 2
     blocks: list[tuple[float, int]] = []
-    for value in wanted[order] - before:
+    for value in targets[order] - before:
         blocks.append((float(value), 1))
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            (one, n), (other, m) = blocks[-2:]
-            blocks[-2:] = [((one * n + other * m) / (n + m), n + m)]
+            (first, n), (second, m) = blocks[-2:]
+            blocks[-2:] = [((first * n + second * m) / (n + m), n + m)]
     level = np.repeat([value for value, _ in blocks], [n for _, n in blocks])
-    placed = np.empty(len(wanted))
-    placed[order] = np.clip(level, low, high - sizes.sum()) + before
-    return placed
+    centres = np.empty(len(targets))
+    centres[order] = np.clip(level, low, high - sizes.sum()) + before
+    return centres
 
 
 def label_right(axes: Axes, ends: Sequence[End], font_size: float) -> bool:
-    """Name lines at their right ends, outside the axes; nothing is drawn if there is not enough room.
-
-    Parameters
-    ----------
-    axes : Axes
-    ends : sequence of End
-    font_size : float
-
-    Returns
-    -------
-    bool
-        Whether they were named.
-    """
+    """Name lines at their right ends, outside the axes; nothing is drawn if there is not enough room."""
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     box = axes.get_window_extent()
-    points = np.array([axes.transData.transform((one.x, one.y))[1] for one in ends])
+    points = np.array([axes.transData.transform((end.x, end.y))[1] for end in ends])
     step = 1.2 * font_size / 72 * axes.figure.dpi
-    placed = spread(points, np.full(len(ends), step), box.y0, box.y1)
-    if placed is None or not np.isfinite(points).all():
+    centres = spread(points, np.full(len(ends), step), box.y0, box.y1)
+    if centres is None or not np.isfinite(points).all():
         return False
-    for one, place in zip(ends, placed, strict=True):
+    for end, centre in zip(ends, centres, strict=True):
         axes.annotate(
-            to_mathtext(shorten_name(one.text, 24)), (one.x, one.y), (1.04, (place - box.y0) / box.height),
+            to_mathtext(shorten_name(end.text, 24)), (end.x, end.y), (1.04, (centre - box.y0) / box.height),
             textcoords="axes fraction", va="center", ha="left",
-            fontsize=font_size, color=one.colour, parse_math=True, annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": one.colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 2},
+            fontsize=font_size, color=end.colour, parse_math=True, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": end.colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 2},
         )  # fmt: skip
     return True
 
 
 def label_top(axes: Axes, ends: Sequence[End], font_size: float, note: str = "") -> bool:
-    """Name lines where they enter the axes from above; nothing is drawn if there is not enough room.
-
-    Parameters
-    ----------
-    axes : Axes
-    ends : sequence of End
-        The text may have two lines, a name and a number.
-    font_size : float
-    note : str, optional
-        What the number is, left of the axes.
-
-    Returns
-    -------
-    bool
-        Whether they were named.
-    """
+    """Name lines where they enter the axes from above; nothing is drawn if there is not enough room."""
     axes.figure.draw_without_rendering()  # type: ignore[union-attr]
     box = axes.get_window_extent()
-    points = np.array([axes.transData.transform((one.x, one.y))[0] for one in ends])
-    longest = [max(len(line) for line in one.text.split("\n")) for one in ends]
+    points = np.array([axes.transData.transform((end.x, end.y))[0] for end in ends])
+    longest = [max(len(line) for line in end.text.split("\n")) for end in ends]
     sizes = (0.62 * np.array(longest) + 1) * font_size / 72 * axes.figure.dpi
-    placed = spread(points, sizes, box.x0, box.x1)
-    if placed is None or not np.isfinite(points).all():
+    centres = spread(points, sizes, box.x0, box.x1)
+    if centres is None or not np.isfinite(points).all():
         return False
-    for one, place in zip(ends, placed, strict=True):
+    for end, centre in zip(ends, centres, strict=True):
         axes.annotate(
-            "\n".join(to_mathtext(line) for line in one.text.split("\n")), (one.x, one.y),
-            ((place - box.x0) / box.width, 1.06), textcoords="axes fraction", va="bottom", ha="center",
-            fontsize=font_size, color=one.colour, parse_math=True, annotation_clip=False, linespacing=1.05,
-            arrowprops={"arrowstyle": "-", "color": one.colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 1},
+            "\n".join(to_mathtext(line) for line in end.text.split("\n")), (end.x, end.y),
+            ((centre - box.x0) / box.width, 1.06), textcoords="axes fraction", va="bottom", ha="center",
+            fontsize=font_size, color=end.colour, parse_math=True, annotation_clip=False, linespacing=1.05,
+            arrowprops={"arrowstyle": "-", "color": end.colour, "linewidth": 0.6, "shrinkA": 0, "shrinkB": 1},
         )  # fmt: skip
     if note:
         axes.text(
@@ -139,15 +93,7 @@ def label_top(axes: Axes, ends: Sequence[End], font_size: float, note: str = "")
 
 
 def place_legend(canvas: Canvas, axes: Axes, title: str = "") -> None:
-    """Put the legend outside the axes: beside them, or below where a figure is narrow.
-
-    Parameters
-    ----------
-    canvas : Canvas
-    axes : Axes
-        Lines appear in the order in which they were drawn.
-    title : str, optional
-    """
+    """Put the legend outside the axes: beside them, or below where a figure is narrow."""
     handles, _ = axes.get_legend_handles_labels()
     settings = {"title": title or None, "title_fontsize": canvas.font_size - 1.5, "alignment": "left"}
     if canvas.is_narrow:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from metaeval.errors import visible
+from metaeval.show.cells import Cells
 from metaeval.show.colours import text_colour
 from metaeval.show.names import GREEK, spell_parameters, to_latex
 
@@ -45,27 +46,6 @@ _SIZES = {"small": 9 * 1.03, "footnotesize": 8 * 1.07, "scriptsize": 7 * 1.15}
 
 
 @dataclass(frozen=True)
-class Cells:
-    """What a table shows, as plain text.
-
-    Parameters
-    ----------
-    head : tuple of tuple of str
-        For each column, the index first, its labels from the top.
-    left : tuple of bool
-        Which columns are text.
-    rows : tuple of tuple of str
-    words : tuple of tuple of str
-        For each cell its marks, as of `metaeval.show.table.Table`.
-    """
-
-    head: tuple[tuple[str, ...], ...]
-    left: tuple[bool, ...]
-    rows: tuple[tuple[str, ...], ...]
-    words: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
 class _Fit:
     """How a table is made to fit: size of the letters, space between columns, and what is done to its cells."""
 
@@ -91,20 +71,7 @@ _FITS = (
 def write_table(
     cells: Cells, caption: str, signature: str, label: str, bands: Mapping[str, str], width: Width = None
 ) -> str:
-    """Return a table as LaTeX, below a comment with the packages that it needs.
-
-    Parameters
-    ----------
-    cells : Cells
-    caption, signature, label : str
-    bands : mapping of str to str
-        Colours of the bands that marks name.
-    width : {"column", "page"}, optional
-
-    Returns
-    -------
-    str
-    """
+    """Return a table as LaTeX, below a comment with the packages that it needs."""
     fit = _Fit() if width is None else _find_fit(cells, WIDTHS[width])
     shown = _shorten(cells) if fit.short else cells
     widths = _measure(shown, fit)
@@ -132,22 +99,12 @@ def _find_packages(text: str) -> list[str]:
         r"\begin{adjustbox}": r"\usepackage{adjustbox}",
         r"\rotatebox": r"\usepackage{graphicx}",
     }
-    found = [package for command, package in needed.items() if command in text]
-    return found + [r"\usepackage[T1]{fontenc}"] * (not text.isascii())
+    packages = [package for command, package in needed.items() if command in text]
+    return packages + [r"\usepackage[T1]{fontenc}"] * (not text.isascii())
 
 
 def escape(text: str, *, breaks: bool = False) -> str:
     r"""Return a text as LaTeX that shows it, with the scripts of names as scripts.
-
-    Parameters
-    ----------
-    text : str
-    breaks : bool, optional
-        Whether lines may break within long words.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -160,13 +117,13 @@ def escape(text: str, *, breaks: bool = False) -> str:
 def _escape_plain(text: str, breaks: bool) -> str:
     text = re.sub(r"(?<=-)-", "\u200b-", text)  # two hyphens are two hyphens, and no dash
     parts, length = [], 0
-    for place, character in enumerate(text):
+    for position, character in enumerate(text):
         if character == "\u200b":
             parts.append("{}")
             continue
         parts.append(_SPECIAL.get(character) or _spell(character))
         length = 0 if character == " " else length + 1
-        inside = place + 1 < len(text) and text[place + 1] != " "
+        inside = position + 1 < len(text) and text[position + 1] != " "
         if breaks and inside and (length >= _LONGEST or (character in _BREAKS and length > 3)):
             parts.append(r"\allowbreak{}")
             length = 0
@@ -197,15 +154,15 @@ def _find_fit(cells: Cells, width: float) -> _Fit:
 def _sum(widths: Sequence[float], cells: Cells, fit: _Fit) -> float:
     """Return the least width of a table in points: columns of text that may break need room for a word only."""
     least = [
-        min(width, _find_least(cells, place, fit)) if fit.wrapped and left and place else width
-        for place, (width, left) in enumerate(zip(widths, cells.left, strict=True))
+        min(width, _find_least(cells, column, fit)) if fit.wrapped and left and column else width
+        for column, (width, left) in enumerate(zip(widths, cells.left, strict=True))
     ]
     return sum(least) + 2 * fit.space * (len(widths) - 1)
 
 
-def _find_least(cells: Cells, place: int, fit: _Fit) -> float:
+def _find_least(cells: Cells, column: int, fit: _Fit) -> float:
     """Return the width of the longest word of a column of text, as far as no line may break in it."""
-    texts = [cells.head[place][-1], *(row[place] for row in cells.rows)]
+    texts = [cells.head[column][-1], *(row[column] for row in cells.rows)]
     return (
         1.04
         * _SIZES[fit.size]
@@ -216,15 +173,15 @@ def _find_least(cells: Cells, place: int, fit: _Fit) -> float:
 def _measure(cells: Cells, fit: _Fit) -> list[float]:
     """Return the width of every column in points, with headings broken at their spaces."""
     size = _SIZES.get(fit.size, 10.0)
-    found = []
-    for place, labels in enumerate(cells.head):
-        inside = max((_find_width(row[place]) for row in cells.rows), default=0)
-        bold = any("bold" in row[place] for row in cells.words)
+    widths = []
+    for column, labels in enumerate(cells.head):
+        inside = max((_find_width(row[column]) for row in cells.rows), default=0)
+        bold = any("bold" in row[column] for row in cells.marks)
         heading = max(_find_width(word) for word in (labels[-1].split() or [""]))
-        found.append(
-            size * max(inside * (1.15 if bold else 1), min(heading, 1.0) if fit.upright and place else heading)
+        widths.append(
+            size * max(inside * (1.15 if bold else 1), min(heading, 1.0) if fit.upright and column else heading)
         )
-    return found
+    return widths
 
 
 def _shorten(cells: Cells) -> Cells:
@@ -237,25 +194,22 @@ def _shorten(cells: Cells) -> Cells:
         number = f"{float(text.replace('−', '-')):.{decimals - 1 if decimals > 2 else decimals}f}"
         return re.sub(r"^(-?)0\.", r"\1.", number)
 
-    return replace(cells, rows=tuple(tuple(short(text) for text in row) for row in cells.rows))
+    return replace(cells, rows=[[short(text) for text in row] for row in cells.rows])
 
 
 def _write_body(cells: Cells, fit: _Fit, widths: Sequence[float], bands: Mapping[str, str], width: float) -> str:
     wide = _share(cells, fit, widths, width) if fit.wrapped else {}
     columns = "".join(
-        f">{{\\raggedright\\arraybackslash}}p{{{wide[place]:.1f}pt}}" if place in wide else "l" if left else "r"
-        for place, left in enumerate(cells.left)
+        f">{{\\raggedright\\arraybackslash}}p{{{wide[column]:.1f}pt}}" if column in wide else "l" if left else "r"
+        for column, left in enumerate(cells.left)
     )
     edge = "@{}" if fit.size else ""
     lines = [f"\\begin{{tabular}}{{{edge}{columns}{edge}}}", "\\toprule"]
     lines += _write_groups(cells)
-    heads = [_write_heading(cells, place, fit, widths, place in wide) for place in range(len(cells.head))]
+    heads = [_write_heading(cells, column, fit, widths, column in wide) for column in range(len(cells.head))]
     lines += [" & ".join(heads) + r" \\", "\\midrule"]
-    for row, words in zip(cells.rows, cells.words, strict=True):
-        shown = [
-            _write_cell(text, said, bands, place in wide)
-            for place, (text, said) in enumerate(zip(row, words, strict=True))
-        ]
+    for r, row in enumerate(cells.rows):
+        shown = [_write_cell(text, cells.list_marks(r, c), bands, c in wide) for c, text in enumerate(row)]
         # A bracket or a star after the end of a row, or after a rule, would be read as an option of it.
         guard = "{}" if shown[0][:1] in ("[", "*") else ""
         lines.append(guard + " & ".join(shown) + r" \\")
@@ -264,13 +218,16 @@ def _write_body(cells: Cells, fit: _Fit, widths: Sequence[float], bands: Mapping
 
 def _share(cells: Cells, fit: _Fit, widths: Sequence[float], width: float) -> dict[int, float]:
     """Return how wide each column of text becomes that is too long for one line."""
-    least = {place: _find_least(cells, place, fit) for place in range(1, len(widths)) if cells.left[place]}
-    broken = {place: widths[place] for place, one in least.items() if widths[place] > one}
+    least = {column: _find_least(cells, column, fit) for column in range(1, len(widths)) if cells.left[column]}
+    broken = {column: widths[column] for column, limit in least.items() if widths[column] > limit}
     rest = 0.97 * width - 2 * fit.space * (len(widths) - 1)
-    rest -= sum(found for place, found in enumerate(widths) if place not in broken)
+    rest -= sum(width_needed for column, width_needed in enumerate(widths) if column not in broken)
     if sum(broken.values()) <= rest:
         return {}
-    return {place: max(least[place], rest * found / sum(broken.values())) for place, found in broken.items()}
+    return {
+        column: max(least[column], rest * width_needed / sum(broken.values()))
+        for column, width_needed in broken.items()
+    }
 
 
 def _write_groups(cells: Cells) -> list[str]:
@@ -279,7 +236,7 @@ def _write_groups(cells: Cells) -> list[str]:
     lines = []
     for level in range(depth - 1):
         parts, rules, start = [], [], 0
-        labels = [one[: level + 1] for one in cells.head]
+        labels = [column[: level + 1] for column in cells.head]
         while start < len(labels):
             end = start
             while end + 1 < len(labels) and labels[end + 1] == labels[start] and labels[start][-1]:
@@ -295,14 +252,14 @@ def _write_groups(cells: Cells) -> list[str]:
     return lines
 
 
-def _write_heading(cells: Cells, place: int, fit: _Fit, widths: Sequence[float], breaks: bool) -> str:
-    text = cells.head[place][-1]
+def _write_heading(cells: Cells, column: int, fit: _Fit, widths: Sequence[float], breaks: bool) -> str:
+    text = cells.head[column][-1]
     words = text.split()
-    if fit.size and fit.upright and place and _find_width(text) * _SIZES[fit.size] > widths[place]:
+    if fit.size and fit.upright and column and _find_width(text) * _SIZES[fit.size] > widths[column]:
         return f"\\rotatebox{{90}}{{{escape(text)}}}"
-    if fit.size and len(words) > 1 and _find_width(text) * _SIZES[fit.size] > widths[place] and not breaks:
-        stacked = r"\\".join(escape(line) for line in _fill(words, widths[place] / _SIZES[fit.size]))
-        return f"\\shortstack[{'l' if cells.left[place] else 'r'}]{{{stacked}}}"
+    if fit.size and len(words) > 1 and _find_width(text) * _SIZES[fit.size] > widths[column] and not breaks:
+        stacked = r"\\".join(escape(line) for line in _fill(words, widths[column] / _SIZES[fit.size]))
+        return f"\\shortstack[{'l' if cells.left[column] else 'r'}]{{{stacked}}}"
     return escape(text, breaks=breaks)
 
 
@@ -316,17 +273,16 @@ def _fill(words: Sequence[str], width: float) -> list[str]:
     return lines
 
 
-def _write_cell(text: str, words: str, bands: Mapping[str, str], breaks: bool) -> str:
-    said = [word.strip() for word in words.split(",")]
+def _write_cell(text: str, marks: Sequence[str], bands: Mapping[str, str], breaks: bool) -> str:
     if re.match(r"-[\d.]", text):
         shown = f"$-${escape(text[1:])}"
-    elif "underline" in said:  # no line may break within what is underlined
+    elif "underline" in marks:  # no line may break within what is underlined
         shown = " ".join(f"\\underline{{{escape(word)}}}" for word in text.split())
     else:
         shown = escape(text, breaks=breaks)
-    shown = f"\\textbf{{{shown}}}" if "bold" in said else shown
-    for word in said:
-        kind, _, value = word.partition(" ")
+    shown = f"\\textbf{{{shown}}}" if "bold" in marks else shown
+    for mark in marks:
+        kind, _, value = mark.partition(" ")
         if kind == "band":
             shown = f"\\cellcolor[HTML]{{{bands[value]}}}{shown}"
         if kind == "shade":

@@ -50,17 +50,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class Look:
-    """The look of one measure.
-
-    Parameters
-    ----------
-    colour : int
-        Position in `COLOURS`, and of the variables of `css_variables`.
-    dash : str
-        Line style of matplotlib, a key of `DASHES`.
-    marker : str
-        One of `MARKERS`.
-    """
+    """The look of one measure."""
 
     colour: int
     dash: str
@@ -95,25 +85,14 @@ def find_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, Loo
     that is not known, gets a colour, a dash and a marker that are free. Up to 24 measures no two have two of the three
     in common, and up to 10 no two have the same colour.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of measures; their order does not matter.
-    among : iterable of str, optional
-        All measures of the report, so that each looks the same in all of its figures.
-
-    Returns
-    -------
-    dict of str to Look
-
     Examples
     --------
     >>> find_looks(["NMD", "mine"])["NMD"] == find_looks(["NMD"])["NMD"]
     True
     """
-    wanted = list(dict.fromkeys(names))
-    chosen = _choose(tuple(sorted({*wanted, *among}, key=_rank)))
-    return {name: chosen[name] for name in wanted}
+    distinct = list(dict.fromkeys(names))
+    chosen = _choose(tuple(sorted({*distinct, *among}, key=_rank)))
+    return {name: chosen[name] for name in distinct}
 
 
 def _rank(name: str) -> tuple[int, int, str]:
@@ -124,8 +103,8 @@ def _rank(name: str) -> tuple[int, int, str]:
 
 
 def _find_wish(name: str) -> int:
-    number, place, _ = _rank(name)
-    return place if number < len(KNOWN) else hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
+    number, position, _ = _rank(name)
+    return position if number < len(KNOWN) else hashlib.sha256(name.encode("utf-8", "replace")).digest()[0]
 
 
 @functools.lru_cache(maxsize=256)
@@ -138,11 +117,11 @@ def _choose(names: tuple[str, ...]) -> dict[str, Look]:
         colours, dashes, markers = _turn(range(len(COLOURS)), wish), _turn(list(DASHES), wish), _turn(MARKERS, wish)
         look = min(
             (Look(c, d, m) for c, d, m in itertools.product(colours, dashes, markers)),
-            key=lambda one: (
-                used[one],
-                max(used[pair] for pair in _pairs(one)),
-                used[one.colour],
-                used[one.marker],
+            key=lambda look: (
+                used[look],
+                max(used[pair] for pair in _pairs(look)),
+                used[look.colour],
+                used[look.marker],
             ),
         )
         used.update([look, look.colour, look.marker, *_pairs(look)])
@@ -155,20 +134,12 @@ def _turn(values: Sequence[_Value], start: int) -> list[_Value]:
     return [*values[first:], *values[:first]]
 
 
-def _pairs(one: Look) -> list[tuple[object, object]]:
-    return [(one.colour, one.dash), (one.colour, one.marker), (one.dash, one.marker)]
+def _pairs(look: Look) -> list[tuple[object, object]]:
+    return [(look.colour, look.dash), (look.colour, look.marker), (look.dash, look.marker)]
 
 
 def css_variables(theme: str) -> str:
     """Return the colours of one theme as CSS variables: ``--c0: #0064B0; …``.
-
-    Parameters
-    ----------
-    theme : {"light", "dark"}
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -182,18 +153,6 @@ def css_variables(theme: str) -> str:
 @functools.cache
 def marker_path(marker: str, reach: float = 4.0) -> str:
     """Return a marker as the path of an SVG, about the origin.
-
-    Parameters
-    ----------
-    marker : str
-        One of `MARKERS`.
-    reach : float, optional
-        How far from the origin it goes at most.
-
-    Returns
-    -------
-    str
-        For the attribute `d`.
 
     Examples
     --------

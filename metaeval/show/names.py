@@ -41,34 +41,16 @@ _PARAMETER = re.compile(r"(?<=[(\s])(alpha|beta|gamma)(?==)")
 def spell_parameters(text: str) -> str:
     """Return a text with the names of a measure's parameters in Greek, as papers write them.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> spell_parameters("OCI(beta=0.75, gamma=1)")
     'OCI(β=0.75, γ=1)'
     """
-    return _PARAMETER.sub(lambda found: _LETTERS[found[1]], text) if "=" in text else text
+    return _PARAMETER.sub(lambda parameter: _LETTERS[parameter[1]], text) if "=" in text else text
 
 
 def shorten_name(name: str, most: int) -> str:
     """Return a name that leaves room for a figure: of a long one the beginning and the end.
-
-    Parameters
-    ----------
-    name : str
-    most : int
-        Characters.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -85,15 +67,6 @@ def shorten_name(name: str, most: int) -> str:
 def split_scripts(text: str) -> list[tuple[str, str, str]]:
     """Split a text into pieces that are plain, and bases with a superscript or a subscript.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of (str, str, str)
-        Kind (``""``, ``"^"`` or ``"_"``), plain text or base, and script.
-
     Examples
     --------
     >>> split_scripts("mean MAE^μ")
@@ -102,12 +75,12 @@ def split_scripts(text: str) -> list[tuple[str, str, str]]:
     [('', 'my_measure', '')]
     """
     pieces, end = [], 0
-    for found in _SCRIPT.finditer(text):
-        if found.start() > end:
-            pieces.append(("", text[end : found.start()], ""))
-        raised = found[1] is not None
-        pieces.append(("^", found[1], found[2]) if raised else ("_", found[3], found[4]))
-        end = found.end()
+    for script in _SCRIPT.finditer(text):
+        if script.start() > end:
+            pieces.append(("", text[end : script.start()], ""))
+        raised = script[1] is not None
+        pieces.append(("^", script[1], script[2]) if raised else ("_", script[3], script[4]))
+        end = script.end()
     return [*pieces, ("", text[end:], "")] if end < len(text) else pieces
 
 
@@ -118,15 +91,6 @@ def _join(text: str, plain: Callable[[str], str], scripted: Callable[[str, str, 
 
 def to_mathtext(text: str) -> str:
     r"""Return a text for matplotlib, with the scripts as mathematics; everything else is shown as it is.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        For a `Text` that parses mathematics.
 
     Examples
     --------
@@ -143,14 +107,6 @@ def to_mathtext(text: str) -> str:
 def to_html(text: str) -> str:
     """Return a text as HTML, escaped, with the scripts as ``<sup>`` and ``<sub>``.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> to_html("CEM^ORD < τ_a")
@@ -166,14 +122,6 @@ def to_html(text: str) -> str:
 
 def to_svg(text: str) -> str:
     """Return a text for inside an SVG ``<text>``, escaped, with the scripts as smaller pieces that are raised or lowered.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -197,16 +145,6 @@ def to_svg(text: str) -> str:
 
 def to_latex(text: str, escape: Callable[[str], str]) -> str:
     r"""Return a text as LaTeX, with the scripts as mathematics.
-
-    Parameters
-    ----------
-    text : str
-    escape : callable
-        Escapes what is plain.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

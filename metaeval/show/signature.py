@@ -83,33 +83,23 @@ def sign(analysis: str, scores: Signed | Iterable[Signed], **settings: object) -
     Signature
     """
     collections: list[Signed] = list(scores) if isinstance(scores, Iterable) else [scores]
-    shown = {**describe_measures([measure for one in collections for measure in one.measures]), **settings}
+    shown = {**describe_measures([measure for study in collections for measure in study.measures]), **settings}
     return Signature(
         analysis,
-        tuple(_describe(one) for one in collections),
+        tuple(_describe(study) for study in collections),
         tuple((name.replace("_", " "), _format_value(value)) for name, value in shown.items()),
         metaeval.__version__,
     )
 
 
 def describe_measures(measures: Sequence[object]) -> dict[str, str]:
-    """Return what a signature says of measures: their names, which directions are assumed, and of which lower is better.
-
-    Parameters
-    ----------
-    measures : sequence of Measure
-
-    Returns
-    -------
-    dict of str to str
-        The setting ``measures``, and ``lower is better`` if there are any of those.
-    """
-    lower = [str(one) for one in measures if getattr(one, "higher_is_better", None) is False]
-    said = {
-        "measures": [str(getattr(one, "full_name", one)) for one in measures],
+    """Return what a signature says of measures: their names, which directions are assumed, and of which lower is better."""
+    lower = [str(measure) for measure in measures if getattr(measure, "higher_is_better", None) is False]
+    names_by_direction = {
+        "measures": [str(getattr(measure, "full_name", measure)) for measure in measures],
         **({"lower is better": lower} if lower else {}),
     }
-    return {name: ", ".join(dict.fromkeys(names)) for name, names in said.items()}
+    return {name: ", ".join(dict.fromkeys(names)) for name, names in names_by_direction.items()}
 
 
 def _describe(scores: Signed) -> str:

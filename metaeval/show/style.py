@@ -56,13 +56,7 @@ _IN_PRINT: dict[str, Any] = {
 
 @contextmanager
 def house_style(size: Size = None) -> Iterator[None]:
-    """Use the style of metaeval, regardless of the user's own settings of matplotlib.
-
-    Parameters
-    ----------
-    size : {"column", "page"} or (float, float), optional
-        With any, letters and lines are those of a printed page, where the figure is not scaled.
-    """
+    """Use the style of metaeval, regardless of the user's own settings of matplotlib."""
     import matplotlib as mpl  # whoever asks for colours only does not wait for it
 
     printed = {} if size is None else _IN_PRINT
@@ -72,23 +66,7 @@ def house_style(size: Size = None) -> Iterator[None]:
 
 
 def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
-    """Return the width and height of a figure in inches.
-
-    Parameters
-    ----------
-    size : {"column", "page"} or (float, float), optional
-    width, height : float
-        What it is drawn for.
-
-    Returns
-    -------
-    (float, float)
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such size.
-    """
+    """Return the width and height of a figure in inches."""
     if size is None:
         return width, height
     if isinstance(size, str):
@@ -97,7 +75,7 @@ def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
         # Letters do not shrink as the width does, so that the height must not either.
         return WIDTHS[size], height * float(np.clip(WIDTHS[size] / width, 0.68, 1.05))
     try:
-        across, down = (float(one) for one in size)
+        across, down = (float(length) for length in size)
     except (TypeError, ValueError):
         raise MetaevalError(f"a size is column, page, or (width, height) in inches, not {size!r}") from None
     if not (0.5 <= across <= 100 and 0.5 <= down <= 100):
@@ -108,18 +86,6 @@ def find_size(size: Size, width: float, height: float) -> tuple[float, float]:
 def choose_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
     """Return the colour, marker and line style of each measure of a figure, see `metaeval.show.looks.find_looks`.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of measures.
-    among : iterable of str, optional
-        All measures of the report.
-
-    Returns
-    -------
-    dict of str to dict
-        Keyword arguments for matplotlib's ``plot``.
-
     Examples
     --------
     >>> choose_looks(["NMD", "mine"])["NMD"] == choose_looks(["NMD"])["NMD"]
@@ -129,22 +95,3 @@ def choose_looks(names: Iterable[str], among: Iterable[str] = ()) -> dict[str, d
         name: {"color": look.light, "marker": look.marker, "linestyle": look.dash}
         for name, look in find_looks(names, among).items()
     }
-
-
-def choose_markers(points: np.ndarray, offset: int, most: int = 5) -> list[int]:
-    """Choose the points of a curve that get a marker.
-
-    Parameters
-    ----------
-    points : ndarray of int
-        Positions of the visible points.
-    offset : int
-        Shift of the choice, so that markers of neighbouring curves do not hide each other.
-    most : int, optional
-
-    Returns
-    -------
-    list of int
-    """
-    step = max(1, -(-len(points) // most))
-    return [int(point) for point in points[offset % step :: step]]

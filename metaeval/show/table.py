@@ -16,8 +16,9 @@ import pandas as pd
 
 from metaeval.errors import MetaevalError, one_line
 from metaeval.files import PathLike, write_atomically
-from metaeval.show.latex import WIDTHS, Cells, Width, write_table
-from metaeval.show.names import TITLES
+from metaeval.show.cells import Cells, make_cells
+from metaeval.show.formulas import defuse_frame
+from metaeval.show.latex import WIDTHS, Width, write_table
 from metaeval.show.signature import Signature
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
@@ -25,9 +26,6 @@ Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
 
 STYLES = ("text", "csv", "md", "latex", "json")
 """Output formats of the command line."""
-
-NOTHING = "–"
-"""Shown in a cell without a number."""
 
 BANDS = {"high": "C6E5CF", "middle": "FFF2B3", "low": "F7C9C4"}
 """Background colours of the papers' three bands; they differ in lightness, for colour-blind readers and for print."""
@@ -73,24 +71,29 @@ class Table:
             Whether a column is text, which stands to the left.
         rows : list of list of str
         """
-        frame = self._format_frame()
-        shown = _with_index(name_measures(frame) if titles else frame)
-        head = [one_line(str(label)) for label in shown.columns]
-        rows = [[one_line(cell) for cell in row] for row in shown.astype(str).to_numpy().tolist()]
-        return head, _text_columns(self.frame), rows
+        cells = self.list_cells(titles=titles).convert(one_line)
+        return cells.flat_head, list(cells.left), [list(row) for row in cells.rows]
+
+    def list_cells(self, *, titles: bool = False) -> Cells:
+        """Return what is shown, cell by cell, which every format lays out; measures have their titles if asked for."""
+        return make_cells(self.frame, self.digits, self.marks and self.marks(self.frame), titles=titles)
 
     def to_text(self) -> str:
         """Return the table as text for a terminal: aligned columns, caption above, signature below."""
-        head, left, rows = self.to_cells()
-        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        cells = self.list_cells().convert(one_line)
+        head = cells.flat_head
+        widths = [max(len(row[i]) for row in [head, *cells.rows]) for i in range(len(head))]
 
-        def line(cells: list[str]) -> str:
-            padded = [c.ljust(w) if t else c.rjust(w) for c, w, t in zip(cells, widths, left, strict=True)]
+        def align(texts: Sequence[str]) -> str:
+            padded = [
+                text.ljust(width) if left else text.rjust(width)
+                for text, width, left in zip(texts, widths, cells.left, strict=True)
+            ]
             return "  ".join(padded).rstrip()
 
         ruler = "  ".join("─" * width for width in widths)
         caption, signature = one_line(self.caption), one_line(str(self.signature))
-        return "\n".join([caption, "", line(head), ruler, *map(line, rows), "", signature]) + "\n"
+        return "\n".join([caption, "", align(head), ruler, *map(align, cells.rows), "", signature]) + "\n"
 
     def to_csv(self) -> str:
         """Return the numbers as CSV without rounding, and without caption and signature."""
@@ -104,12 +107,13 @@ class Table:
 
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown."""
-        frame = self._format_frame(bold="**{}**", underline="<u>{}</u>", escape=_escape_markdown)
-        shown = _with_index(frame, _escape_markdown)
-        head = list(shown.columns)
-        rule = [":--" if left else "--:" for left in _text_columns(self.frame)]
-        body = shown.astype(str).to_numpy().tolist()
-        rows = [f"| {' | '.join(cells)} |" for cells in (head, rule, *body)]
+        cells = self.list_cells().convert(_escape_markdown)
+        rule = [":--" if left else "--:" for left in cells.left]
+        body = [
+            [_mark_markdown(text, cells.list_marks(r, c)) for c, text in enumerate(row)]
+            for r, row in enumerate(cells.rows)
+        ]
+        rows = [f"| {' | '.join(texts)} |" for texts in (cells.flat_head, rule, *body)]
         caption, signature = _escape_markdown(self.caption), _escape_markdown(str(self.signature))
         return "\n".join([f"**{caption}**", "", *rows, "", f"<sub>{signature}</sub>"]) + "\n"
 
@@ -136,31 +140,14 @@ class Table:
         if width not in (None, *WIDTHS):
             raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
         label = _LABEL.sub("-", label).strip("-") or f"tab:{self._find_label()}"
-        return write_table(self._list_cells(), self.caption, str(self.signature), label, BANDS, width)
+        return write_table(self.list_cells(titles=True), self.caption, str(self.signature), label, BANDS, width)
 
     def _find_label(self) -> str:
         if isinstance(self.signature, Signature):
-            text = " ".join([self.signature.analysis, *(one.partition("@")[0] for one in self.signature.data)])
+            text = " ".join([self.signature.analysis, *(data.partition("@")[0] for data in self.signature.data)])
         else:
             text = " ".join(self.caption.split()[:6])
         return _LABEL.sub("-", text.replace("_", "-").lower()).strip("-")[:60] or "table"
-
-    def _list_cells(self) -> Cells:
-        shown, words = self._format_frame(), self._find_marks().astype(str)
-        shown = name_measures(shown)
-        levels = shown.columns.nlevels
-        names = [str(name or "") for name in shown.index.names]
-        columns = [tuple(map(str, one)) if isinstance(one, tuple) else (str(one),) for one in shown.columns]
-        labels = [one if isinstance(one, tuple) else (one,) for one in shown.index]
-        return Cells(
-            (*(("",) * (levels - 1) + (name,) for name in names), *columns),
-            tuple(_text_columns(self.frame)),
-            tuple(
-                (*map(str, index), *row)
-                for index, row in zip(labels, shown.astype(str).to_numpy().tolist(), strict=True)
-            ),
-            tuple((*("",) * len(names), *row) for row in words.to_numpy().tolist()),
-        )
 
     def _repr_html_(self) -> str:
         from metaeval.show.html import write_fragment
@@ -209,98 +196,24 @@ class Table:
             raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
         return styles[style]()
 
-    def _find_marks(self) -> pd.DataFrame:
-        if self.marks is None:
-            return pd.DataFrame("", index=self.frame.index, columns=self.frame.columns)
-        return self.marks(self.frame)
-
-    def _format_frame(
-        self, *, bold: str = "{}", underline: str = "{}", escape: Callable[[str], str] = str
-    ) -> pd.DataFrame:
-        """Return the frame as rounded text, with the marks that the style writes as text."""
-        words = self._find_marks().to_numpy(dtype=object)
-        columns: dict[int, list[str]] = {}
-        for c, column in enumerate(self.frame.columns):
-            digits = self.digits if isinstance(self.digits, int) else self.digits.get(column, 3)
-            columns[c] = []
-            for r, value in enumerate(self.frame.iloc[:, c].tolist()):
-                text = escape(format_cell(value, digits))
-                said = {word.strip() for word in str(words[r, c]).split(",")}
-                text = bold.format(text) if "bold" in said else text
-                columns[c].append(underline.format(text) if "underline" in said else text)
-        shown = pd.DataFrame(columns, index=self.frame.index, dtype=object)
-        return shown.set_axis(self.frame.columns, axis=1)
-
-
-def name_measures(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame of texts in which measures have their titles: in its head, and in columns of measures.
-
-    Parameters
-    ----------
-    frame : DataFrame
-
-    Returns
-    -------
-    DataFrame
-    """
-
-    def title(label: Any) -> Any:
-        if isinstance(label, tuple):
-            return tuple(TITLES.get(part, part) for part in label)
-        return TITLES.get(label, label)
-
-    frame = frame.copy()
-    for place, column in enumerate(frame.columns):
-        if str(column).startswith("measure"):
-            frame.isetitem(place, [title(text) for text in frame.iloc[:, place]])
-    frame.columns = frame.columns.map(title)
-    if any(str(name or "").startswith("measure") for name in frame.index.names):
-        frame.index = frame.index.map(title)
-    return frame
-
 
 def format_csv(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV without rounding; the index is left out unless it has a name.
-
-    Parameters
-    ----------
-    frame : DataFrame
-
-    Returns
-    -------
-    str
-    """
+    """Return a frame as CSV without rounding; the index is left out unless it has a name."""
     frame = frame.copy()
     frame.columns = pd.Index([flat_label(column) for column in frame.columns])
     stream = io.StringIO()
-    frame.to_csv(stream, index=any(name is not None for name in frame.index.names), lineterminator="\n")
+    named = any(name is not None for name in frame.index.names)
+    defuse_frame(frame).to_csv(stream, index=named, lineterminator="\n")
     return stream.getvalue()
 
 
 def write_frames(path: PathLike, frames: Iterable[pd.DataFrame]) -> Path:
-    """Write frames, one below the other, into one file, which is there whole or not at all.
-
-    Parameters
-    ----------
-    path : path
-        ``.csv`` or ``.parquet``.
-    frames : iterable of DataFrame
-        Of the same columns; taken one by one, so that memory need not hold all of them.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    MetaevalError
-        If the name does not tell one of these formats, or the file cannot be written.
-    """
+    """Write frames, one below the other, into one file, which is there whole or not at all."""
     path = check_rows_file(path)
 
     def write_csv(stream: BinaryIO) -> None:
         for number, frame in enumerate(frames):
-            frame.to_csv(stream, index=False, header=number == 0, lineterminator="\n", mode="wb")
+            defuse_frame(frame).to_csv(stream, index=False, header=number == 0, lineterminator="\n", mode="wb")
 
     def write_parquet(stream: BinaryIO) -> None:
         import pyarrow
@@ -335,93 +248,20 @@ def check_rows_file(path: PathLike) -> Path:
 
 
 def to_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as plain data for JSON, with its index unless that has no name.
-
-    Parameters
-    ----------
-    frame : DataFrame
-
-    Returns
-    -------
-    list of dict
-    """
+    """Return the rows of a frame as plain data for JSON, with its index unless that has no name."""
     if frame.index.name or frame.index.nlevels > 1:
         frame = frame.reset_index()
-    columns = [list(map(_to_json, frame.iloc[:, c].tolist())) for c in range(frame.shape[1])]
+    columns = [list(map(to_plain, frame.iloc[:, c].tolist())) for c in range(frame.shape[1])]
     return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _to_json(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
+    """Return a number or text as JSON can hold it: nothing where it is no finite number."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else None  # JSON has no word for what is not a number
     return None if value is pd.NA or value is pd.NaT else value
-
-
-def format_cell(value: object, digits: int = 3) -> str:
-    """Return the text of a cell: integers as they are, floats rounded, a missing value as a dash.
-
-    Parameters
-    ----------
-    value : object
-    digits : int, optional
-        Number of decimals.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> format_cell(0.12345), format_cell(7), format_cell(None), format_cell(-0.0001)
-    ('0.123', '7', '–', '0.000')
-    """
-    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
-        return NOTHING
-    if isinstance(value, float):
-        text = f"{value:.{digits}f}"
-        return text[1:] if float(text) == 0 and text.startswith("-") else text
-    return str(value)
-
-
-def format_p(p: float, n_permutations: int = 0) -> str:
-    """Return how a p-value is written, with its sign: it is never 0, but smaller than can be told.
-
-    Parameters
-    ----------
-    p : float
-    n_permutations : int, optional
-        Number of trials, B, of which p is a share.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> format_p(0.0326), format_p(0, 5000), format_p(3e-7)
-    ('= 0.0326', '< 0.0002', '< 0.0001')
-    """
-    least = 1 / n_permutations if p == 0 and n_permutations else 1e-4
-    return f"< {least:.3g}" if p < least else f"= {p:.4f}"
-
-
-def _with_index(frame: pd.DataFrame, escape: Callable[[str], str] = str) -> pd.DataFrame:
-    """Insert the row labels as the first columns, and flatten the column labels."""
-    index = frame.index
-    frame = frame.copy()
-    frame.columns = pd.Index([escape(flat_label(column)) for column in frame.columns])
-    for position, name in enumerate(index.names):
-        labels = [escape(str(label)) for label in index.get_level_values(position)]
-        frame.insert(position, escape(str(name or "")), labels, allow_duplicates=True)
-    return frame
-
-
-def _text_columns(frame: pd.DataFrame) -> list[bool]:
-    """Tell for each column, the index first, whether it holds text, which is left-aligned."""
-    words = [any(isinstance(cell, str) for cell in frame.iloc[:, c]) for c in range(frame.shape[1])]
-    return [True] * frame.index.nlevels + words
 
 
 def flat_label(column: object) -> str:
@@ -434,22 +274,16 @@ def _escape_markdown(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "\\|").replace("\n", " ")
 
 
+def _mark_markdown(text: str, marks: Sequence[str]) -> str:
+    text = f"**{text}**" if "bold" in marks else text
+    return f"<u>{text}</u>" if "underline" in marks else text
+
+
 _LABEL = re.compile(r"[^A-Za-z0-9:.-]+")
 
 
 def band_marks(high: float, middle: float) -> Mark:
-    """Return marks that colour numbers by two thresholds, as the papers colour τ.
-
-    Parameters
-    ----------
-    high, middle : float
-        Lower ends of the high and of the middle band.
-
-    Returns
-    -------
-    callable
-        For `Table.marks`.
-    """
+    """Return marks that colour numbers by two thresholds, as the papers colour τ."""
 
     def marks(frame: pd.DataFrame) -> pd.DataFrame:
         def band(value: object) -> str:

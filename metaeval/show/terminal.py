@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from metaeval.show.cells import Cells
 
 _GAP = 2
 _LEAST = 20  # columns of the narrowest terminal that is taken as it is
@@ -13,43 +14,13 @@ _JOINTS = "-_/.,|"  # after which a long word is broken rather than elsewhere
 _HEADING = 12  # width to which a heading is wrapped where the numbers below it are narrower
 
 
-@dataclass(frozen=True)
-class Cells:
-    """What a table shows, cell by cell.
-
-    Parameters
-    ----------
-    head : sequence of str
-    left : sequence of bool
-        Whether a column is text, which stands to the left and may be wrapped; a number is never broken.
-    rows : sequence of sequence of str
-    labels : int
-        How many columns at the left say what a row is; every block repeats them.
-    """
-
-    head: Sequence[str]
-    left: Sequence[bool]
-    rows: Sequence[Sequence[str]]
-    labels: int = 1
-
-
 def fit_cells(cells: Cells, width: int) -> str:
     """Return a table as lines that are at most as long as a terminal is wide.
 
-    Parameters
-    ----------
-    cells : Cells
-    width : int
-        Columns of the terminal.
-
-    Returns
-    -------
-    str
-        Without a line break at the end. Every cell is there in full.
-
     Examples
     --------
-    >>> cells = Cells(("measure", "τ", "what it answers"), (True, False, True), [("NMD", "0.9", "how far the mass moves")])
+    >>> head = [("measure",), ("τ",), ("what it answers",)]
+    >>> cells = Cells(head, [True, False, True], [["NMD", "0.9", "how far the mass moves"]])
     >>> print(fit_cells(cells, 30))
     measure    τ  what it answers
     ───────  ───  ────────────────
@@ -57,7 +28,7 @@ def fit_cells(cells: Cells, width: int) -> str:
                   moves
     """
     width = max(width, _LEAST)
-    columns = [[head, *(row[c] for row in cells.rows)] for c, head in enumerate(cells.head)]
+    columns = [[head, *(row[c] for row in cells.rows)] for c, head in enumerate(cells.flat_head)]
     natural = [max(map(count_columns, column)) for column in columns]
     if _total(natural) <= width:
         return _draw(cells, range(len(natural)), natural)
@@ -69,26 +40,16 @@ def fit_cells(cells: Cells, width: int) -> str:
     drawn = []
     for block in _divide(least, cells.labels, width):
         shrunk = [least[c] for c in block]
-        for place in sorted(
-            range(len(block)), key=lambda place: -shrunk[place]
+        for column in sorted(
+            range(len(block)), key=lambda column: -shrunk[column]
         ):  # a terminal narrower than two columns
-            shrunk[place] = max(1, min(shrunk[place], width - _total(shrunk) + shrunk[place]))
+            shrunk[column] = max(1, min(shrunk[column], width - _total(shrunk) + shrunk[column]))
         drawn.append(_draw(cells, block, _widen(shrunk, [natural[c] for c in block], width)))
     return "\n\n".join(drawn)
 
 
 def wrap_text(text: str, width: int) -> list[str]:
     """Return text as lines of at most so many columns, broken between words, and inside a word only if it is longer.
-
-    Parameters
-    ----------
-    text : str
-    width : int
-
-    Returns
-    -------
-    list of str
-        At least one.
 
     Examples
     --------
@@ -117,14 +78,6 @@ def wrap_text(text: str, width: int) -> list[str]:
 
 def count_columns(text: str) -> int:
     """Return how many columns of a terminal text takes: two for a Chinese letter, none for an accent of its own.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    int
 
     Examples
     --------
@@ -173,7 +126,7 @@ def _divide(widths: Sequence[int], labels: int, width: int) -> list[list[int]]:
 
 def _draw(cells: Cells, shown: Sequence[int], widths: Sequence[int]) -> str:
     left = [cells.left[c] for c in shown]
-    lines = _draw_row([cells.head[c] for c in shown], left, widths)
+    lines = _draw_row([cells.flat_head[c] for c in shown], left, widths)
     lines.append((" " * _GAP).join("─" * width for width in widths))
     for row in cells.rows:
         lines += _draw_row([row[c] for c in shown], left, widths)

@@ -23,21 +23,7 @@ _LONGEST_TEXT = 32_767  # characters of a cell
 
 
 def write_workbook(path: Path, sheets: Mapping[str, pd.DataFrame], notes: Mapping[str, str]) -> None:
-    """Write frames as the sheets of a workbook, after one that says what they are.
-
-    Parameters
-    ----------
-    path : Path
-    sheets : mapping of str to DataFrame
-        By name; the index is left out unless it has a name.
-    notes : mapping of str to str
-        What the first sheet says.
-
-    Raises
-    ------
-    MetaevalError
-        If the package openpyxl is missing, or a frame has more rows than a sheet.
-    """
+    """Write frames as the sheets of a workbook, after one that says what they are."""
     try:
         import openpyxl
     except ImportError as error:
@@ -55,7 +41,7 @@ def write_workbook(path: Path, sheets: Mapping[str, pd.DataFrame], notes: Mappin
         if len(frame) > MOST_ROWS:
             raise MetaevalError(f"{name}: {len(frame):,} rows are more than a sheet holds ({MOST_ROWS:,}); write CSV")
         sheet = book.create_sheet(_name_sheet(name, taken))
-        if any(one is not None for one in frame.index.names):
+        if any(name is not None for name in frame.index.names):
             frame = frame.reset_index()
         _append(sheet, [flat_label(column) for column in frame.columns])
         for row in frame.itertuples(index=False, name=None):
@@ -69,15 +55,15 @@ def write_workbook(path: Path, sheets: Mapping[str, pd.DataFrame], notes: Mappin
 def _append(sheet: Any, values: Any) -> None:
     row = sheet.max_row + 1 if sheet.max_row > 1 or sheet.cell(1, 1).value is not None else 1
     for column, value in enumerate(values, start=1):
-        kept = _to_plain(value)
-        if kept is None:
+        plain = _to_plain(value)
+        if plain is None:
             continue
         cell = sheet.cell(row, column)
-        cell.value = kept
-        if isinstance(kept, str):
+        cell.value = plain
+        if isinstance(plain, str):
             # A text that looks like a formula stays a text, here and where it is copied to.
             cell.data_type = "s"
-            if kept[:1] in ("=", "+", "-", "@"):
+            if plain[:1] in ("=", "+", "-", "@"):
                 cell.quotePrefix = True
 
 
@@ -93,9 +79,9 @@ def _to_plain(value: Any) -> Any:
 def _name_sheet(name: str, taken: set[str]) -> str:
     """Return a name that a sheet may have and no other one has."""
     stem = re.sub(r"[\[\]:*?/\\']", "-", visible(name))[:27] or "sheet"
-    found, number = stem, 1
-    while found.lower() in taken:
+    sheet, number = stem, 1
+    while sheet.lower() in taken:
         number += 1
-        found = f"{stem} {number}"
-    taken.add(found.lower())
-    return found
+        sheet = f"{stem} {number}"
+    taken.add(sheet.lower())
+    return sheet

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats._check import FloatArray
-from metaeval.stats.blocks import is_large, take_measure
-from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks
-from metaeval.stats.progress import describe_shape, tell
-from metaeval.stats.scale import find_exponents, scale_scores
+from metaeval.stats.blocks import FloatArray, Scaled
+from metaeval.stats.parallel import count_jobs, is_resumable, run_parts
+from metaeval.stats.progress import tell
 
 IntArray = npt.NDArray[np.int64]
 
@@ -32,7 +31,7 @@ KEPT_WORK = 4_000_000_000
 COPIES = 3
 """How many times the scores of one large measure are held at once, while they are prepared."""
 
-RECIPE = 1
+RECIPE = 2
 """Goes up when the trials change: what is kept from an earlier recipe is not used."""
 
 
@@ -80,80 +79,48 @@ class Test(NamedTuple):
     step_down: bool
 
 
-class _Group(NamedTuple):
-    """Measures whose trials are computed together, and the name of their scores, if trials are kept."""
-
-    measures: slice
-    statistics: list[Statistics]
-    name: str
-
-
 def count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[IntArray, FloatArray]:
-    """Count the trials whose largest statistic is at least that of each pair.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (run, topic, measure)
-        Finite.
-    test : Test
-    n_jobs : int
-
-    Returns
-    -------
-    counts : ndarray of int64, shape (measure, pair)
-    observed : ndarray of float64, shape (measure, pair)
-        The statistics.
-    """
+    """Return how many trials reach the statistic of each pair, and the statistics, both of shape (measure, pair)."""
     n_runs, n_topics, n_measures = values.shape
     n_pairs = n_runs * (n_runs - 1) // 2
-    large, kept = is_large(values), is_resumable()
+    scores = Scaled(values)
     size = max(FEWEST_TRIALS, min(TRIALS_A_BLOCK, NUMBERS_A_BLOCK // max(n_topics, n_pairs if test.step_down else 1)))
-    groups = n_measures if large else 1
-    work = test.work * n_measures // groups
-    length = size * max(1, KEPT_WORK // (size * work)) if kept else size
-    blocks = [range(start, min(start + length, test.n_trials)) for start in range(0, test.n_trials, length)]
-    if large:
-        _state_memory(values, test, n_jobs)
-    counts, observed = np.zeros((2, n_measures, n_pairs))
-    counts = counts.astype(np.int64)
+    _announce(scores, test, n_jobs)
+    counts, observed = np.zeros((n_measures, n_pairs), dtype=np.int64), np.empty((n_measures, n_pairs))
     find = _count_step_down if test.step_down else _find_largest
-
-    def run_block(statistics: Sequence[Statistics], trials: range) -> npt.NDArray[np.generic]:
-        return run_trials(statistics, test.draw, trials, size, find)
-
-    computed = 0  # in all measures, trials that were not kept
-
-    for number, group in enumerate(_prepare_groups(values, test, large=large, named=kept)):
-        # As joblib.delayed writes them, which is not imported for a short test.
-        tasks: list[Any] = [(run_block, (group.statistics, block), {}) for block in blocks]
-        made = [
-            Kept(
-                f"{group.name}-{block.start}-{block.stop}",
-                (len(group.statistics), n_pairs if test.step_down else len(block)),
-                "int64" if test.step_down else "float64",
-                len(block),
-            )
-            for block in blocks
-        ]
-        # Threads share the statistics, whatever backend was asked for: a process would need a copy of them.
-        before, later = computed, (groups - number - 1) * test.n_trials
+    computed = 0  # trials that were not found in a folder, of all groups of measures
+    for measures in scores.split_measures():
+        statistics = [_merge_equal(test.prepare(scores.take(measure))) for measure in measures]
+        length = size
+        if is_resumable():
+            length *= max(1, KEPT_WORK // (size * test.work * len(measures)))
+        trials = range(test.n_trials)
+        parts = [trials[start : start + length] for start in range(0, test.n_trials, length)]
+        before, later = computed, (n_measures - measures.stop) // len(measures) * test.n_trials
 
         def say(done: int, to_do: int, before: int = before, later: int = later) -> None:
             nonlocal computed
             computed = before + done
             tell(f"trials of {test.name}", computed, before + to_do + later)
 
-        jobs = n_jobs if len(tasks) > 1 else 1
-        found = iterate_kept_tasks(tasks, made, n_jobs=jobs, require="sharedmem", say=say)
-        largest = []
-        for one in found:
-            if test.step_down:
-                counts[group.measures] += one
-            else:
-                largest.append(one)
-        observed[group.measures] = [one.observed for one in group.statistics]
-        if not test.step_down:
-            counts[group.measures] = _count_single_step(group.statistics, np.concatenate(largest, axis=1))
+        drawn = run_parts(
+            partial(run_trials, statistics, test.draw, size=size, find=find),
+            parts,
+            name=partial(_name_trials, scores, measures, test),
+            shape=partial(_shape_of_part, len(measures), n_pairs if test.step_down else None),
+            dtype="int64" if test.step_down else "float64",
+            n_jobs=n_jobs,
+            sharing={"require": "sharedmem"},  # a process would need a copy of the statistics
+            say=say,
+        )
+        some = slice(measures.start, measures.stop)
+        observed[some] = [of_measure.observed for of_measure in statistics]
+        if test.step_down:
+            for part in drawn:
+                counts[some] += part
+        else:
+            counts[some] = _count_single_step(statistics, np.concatenate(list(drawn), axis=1))
+        del statistics  # before those of the next measures are prepared
     return counts, observed
 
 
@@ -161,75 +128,44 @@ def run_trials(
     statistics: Sequence[Statistics],
     draw: Callable[[range], npt.NDArray[np.integer]],
     trials: range,
+    *,
     size: int,
     find: Callable[[Statistics, FloatArray], npt.NDArray[np.generic]],
 ) -> npt.NDArray[np.generic]:
-    """Return what a block of trials finds, some trials at a time.
+    """Return the largest statistics of some trials, shape (measure, trial), or counts, shape (measure, pair).
 
-    Parameters
-    ----------
-    statistics : sequence of Statistics
-        Of the measures.
-    draw : callable
-        As in `Test`.
-    trials : range
-    size : int
-        How many at a time.
-    find : callable
-        From statistics and weights, shape (topic, trial), to the largest statistics or to counts.
-
-    Returns
-    -------
-    ndarray, shape (measure, trial) or (measure, pair)
-        The largest statistic of every trial; stepping down, the number of trials that reach each pair's.
+    `find` makes them of statistics and of the weights of at most `size` trials, shape (topic, trial).
     """
-    found = []
-    for start in range(trials.start, trials.stop, size):
+    blocks = []
+    for start in range(0, len(trials), size):
         # Topics come first, so that a product runs along trials.
-        drawn = np.ascontiguousarray(draw(range(start, min(start + size, trials.stop))).T, dtype=np.float64)
-        found.append(np.stack([find(one, drawn) for one in statistics]))
-    if len(found) == 1:
-        return found[0]
-    return sum(found[1:], start=found[0]) if find is _count_step_down else np.concatenate(found, axis=1)
+        drawn = np.ascontiguousarray(draw(trials[start : start + size]).T, dtype=np.float64)
+        blocks.append(np.stack([find(of_measure, drawn) for of_measure in statistics]))
+    return np.sum(blocks, axis=0) if find is _count_step_down else np.concatenate(blocks, axis=1)
 
 
-def _prepare_groups(values: FloatArray, test: Test, *, large: bool, named: bool) -> Iterator[_Group]:
-    """Yield all measures together or, of large scores, one by one: then only those of one measure are held."""
-    n_measures = values.shape[2]
-    if not large:
-        scores = scale_scores(values)
-        name = _name(scores, test) if named else ""
-        statistics = [test.prepare(np.ascontiguousarray(scores[..., measure])) for measure in range(n_measures)]
-        del scores
-        yield _Group(slice(None), statistics, name)
-        return
-    for measure in range(n_measures):
-        taken = take_measure(values, measure)
-        np.ldexp(taken, -find_exponents(taken[..., np.newaxis]), out=taken)
-        name = _name(taken, test) if named else ""
-        yield _Group(slice(measure, measure + 1), [test.prepare(taken)], name)
+def _name_trials(scores: Scaled, measures: range, test: Test) -> str:
+    """Return a name made of everything that the statistics of a trial depend on."""
+    shape = (*scores.shape[:2], len(measures))
+    digest = hashlib.sha256(f"{RECIPE} {test.settings} {test.step_down} {shape}".encode())
+    for measure in measures:
+        digest.update(np.ascontiguousarray(scores.take(measure), dtype="<f8").data)
+    return f"{test.name}-{digest.hexdigest()[:32]}"
 
 
-def _name(scores: FloatArray, test: Test) -> str:
-    """Name what is found in trials after everything that it depends on."""
-    said = hashlib.sha256(f"{RECIPE} {test.settings} {test.step_down} {scores.shape}".encode())
-    said.update(np.ascontiguousarray(scores, dtype="<f8").data)
-    return f"{test.name}-{said.hexdigest()[:32]}"
+def _shape_of_part(n_measures: int, n_pairs: int | None, trials: range) -> tuple[int, int]:
+    """Return the shape of what `run_trials` makes: counts of pairs where these are counted."""
+    return n_measures, len(trials) if n_pairs is None else n_pairs
 
 
-def _state_memory(values: FloatArray, test: Test, n_jobs: int) -> None:
-    n_runs, n_topics, _ = values.shape
-    threads = 1
-    if n_jobs != 1:
-        import joblib
-
-        threads = joblib.effective_n_jobs(n_jobs)
-    one = 8 * n_runs * n_topics
+def _announce(scores: Scaled, test: Test, n_jobs: int) -> None:
+    n_runs, n_topics, _ = scores.shape
+    of_measure = 8 * n_runs * n_topics
     # Each thread holds random numbers, weights and statistics of a block.
-    held = COPIES * one + threads * 6 * 8 * NUMBERS_A_BLOCK
-    tell(
-        f"{describe_shape(values.shape)}, B = {test.n_trials:,}: the scores are read one "
-        f"measure at a time, {one / 2**20:,.0f} MB, and about {held / 2**20:,.0f} MB are held in memory for {test.name}"
+    total = COPIES * of_measure + count_jobs(n_jobs) * 6 * 8 * NUMBERS_A_BLOCK
+    scores.announce(
+        f", B = {test.n_trials:,}: the scores are read one measure at a time, {of_measure / 2**20:,.0f} MB, and about "
+        f"{total / 2**20:,.0f} MB are held in memory for {test.name}"
     )
 
 
@@ -262,7 +198,20 @@ def _count_step_down(statistics: Statistics, drawn: FloatArray) -> IntArray:
         largest[pairs] = part
     largest = largest[ascending]
     np.maximum.accumulate(largest, axis=0, out=largest)
-    counts = np.empty(n_pairs, dtype=np.int64)
-    reached = statistics.observed[ascending, np.newaxis] * (1 - statistics.tolerance)
-    counts[ascending] = np.count_nonzero(largest >= reached, axis=1)
+    counts, ordered = np.empty(n_pairs, dtype=np.int64), statistics.observed[ascending]
+    # Of equal statistics none comes before the others: each is compared with all of them.
+    last = np.searchsorted(ordered, ordered, side="right") - 1
+    reached = largest[last] >= ordered[:, np.newaxis] * (1 - statistics.tolerance)
+    counts[ascending] = np.count_nonzero(reached, axis=1)
     return counts
+
+
+def _merge_equal(statistics: Statistics) -> Statistics:
+    """Give observed statistics that rounding alone tells apart one value, the smallest of them."""
+    order = np.argsort(statistics.observed, kind="stable")
+    ordered = statistics.observed[order]
+    new = np.ones(len(ordered), dtype=np.bool_)
+    new[1:] = ordered[1:] * (1 - statistics.tolerance) > ordered[:-1]
+    merged = np.empty_like(ordered)
+    merged[order] = ordered[np.flatnonzero(new)[np.cumsum(new) - 1]]
+    return statistics._replace(observed=merged)

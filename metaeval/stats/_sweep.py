@@ -18,7 +18,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats._check import FloatArray
+from metaeval.stats.blocks import FloatArray
 
 
 def _compile(function: Callable[..., Any]) -> Any:

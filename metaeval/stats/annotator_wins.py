@@ -60,14 +60,14 @@ def find_wins(
     >>> judge[0].tolist(), human[0].tolist()
     ([[True, False], [True, False], [True, False]], [[True, True], [True, True], [False, False]])
     """
-    there = labels >= 0
-    known = there & (there.sum(axis=0) > 1)
+    present = labels >= 0
+    known = present & (present.sum(axis=0) > 1)
     votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
     # What each class scores against all people; the person's own label is then taken out of both sides alike.
     against_all = votes @ agreement  # agreement is symmetric
-    item, own = np.arange(labels.shape[1]), np.where(there, labels, 0)
-    of_human = against_all[item, own] - agreement[own, own]
-    of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], own]
+    item, rows = np.arange(labels.shape[1]), np.where(present, labels, 0)
+    of_human = against_all[item, rows] - agreement[rows, rows]
+    of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], rows]
     return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
 
 
@@ -176,7 +176,7 @@ def find_p_values(
     """
     from scipy.special import stdtr
 
-    n, total, square = (np.asarray(one, dtype=np.float64) for one in (n_items, totals, squares))
+    n, total, square = (np.asarray(each, dtype=np.float64) for each in (n_items, totals, squares))
     count = np.maximum(n, 2)
     mean = total / count
     variance = (count * square - total**2) / (count * (count - 1))

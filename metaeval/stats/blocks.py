@@ -1,17 +1,24 @@
-"""Score matrices larger than memory: passes over them in blocks, whose pages are given back after use.
+"""Scores of any size: an array that is read in blocks, with each measure brought to a common scale.
 
-A matrix that is larger than `LARGE` bytes is a file that is mapped into memory (see `metaeval.data.scratch`). What
-was read of it stays in memory until it is given back, which is done here after every block. Blocks of runs hold every
-topic, and blocks of topics every run, so that a sum over topics or runs is made as for the whole.
+Scores larger than `LARGE` bytes are a file that is mapped into memory (see `metaeval.data.scratch`). What was read of
+it stays in memory until it is given back, which is done here after every block. Smaller scores are a single block.
+Statistics are written over blocks and never ask which of the two it is. Blocks of runs hold every topic, and blocks of
+topics every run, so that a sum over topics or runs is made as for the whole.
+
+Scores are brought to a common scale by powers of two, which round nothing and so change no result.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+
+from metaeval.errors import MetaevalError
+from metaeval.stats.progress import describe_shape, tell
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -24,10 +31,13 @@ CELLS_A_BLOCK = 2**21
 RUNS_A_BLOCK = 16
 """Runs of which a block of topics is read before memory is given back."""
 
+LARGEST_EXPONENT = 1000
+"""Sums of scores below 2**1000 are floats."""
 
-def is_large(values: FloatArray) -> bool:
-    """Whether scores are too many to copy them as a whole."""
-    return values.nbytes > LARGE
+_SMALLEST_EXPONENT, _LARGEST_EXPONENT = -1073, 1024  # of floats, as frexp has them
+
+DIGITS = 9
+"""Decimals to which scaled scores and their differences are rounded, so that floating point decides no tie."""
 
 
 def split_runs(values: FloatArray) -> Iterator[slice]:
@@ -40,26 +50,18 @@ def split_topics(values: FloatArray) -> Iterator[slice]:
     return _split(values, axis=1)
 
 
+def split_measures(values: FloatArray, n_measures: int | None = None) -> Iterator[range]:
+    """Yield groups of measures that are taken together: all of them unless the scores are large, then one by one."""
+    length = values.shape[2] if n_measures is None else n_measures
+    size = 1 if is_large(values) else length
+    return (range(start, start + size) for start in range(0, length, size))
+
+
 def take_measure(values: FloatArray, measure: int) -> FloatArray:
     """Return a copy of the scores of one measure, contiguous, of shape (run, topic)."""
     taken = np.empty(values.shape[:2])
     for runs in split_runs(values):
         taken[runs] = values[runs, :, measure]
-    return taken
-
-
-def read_topics(values: FloatArray, topics: slice) -> FloatArray:
-    """Return a copy of the scores of some topics, shape (run, topic, measure).
-
-    A page brings its neighbours, which would be most of the file by the last run: they are given back on the way.
-    """
-    if not is_large(values):
-        return values[:, topics].copy()
-    taken = np.empty((len(values), topics.stop - topics.start, values.shape[2]))
-    for start in range(0, len(values), RUNS_A_BLOCK):
-        runs = slice(start, start + RUNS_A_BLOCK)
-        taken[runs] = values[runs, topics]
-        release(values)
     return taken
 
 
@@ -78,6 +80,227 @@ def release(values: npt.NDArray[np.generic]) -> None:
                 mapped.madvise(mmap.MADV_DONTNEED)
             return
         array = getattr(array, "base", None)
+
+
+class Scaled:
+    """Scores of any size as `scale_scores` makes them: in memory, or made block by block where memory does not hold them.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (run, topic, measure)
+        Finite.
+    measures : array_like of int, optional
+        Only these, in this order.
+    """
+
+    def __init__(self, values: npt.NDArray[np.float64], measures: npt.ArrayLike | None = None) -> None:
+        self.large = is_large(values)
+        self._measures = None if measures is None else np.asarray(measures, dtype=np.intp)
+        if not self.large:
+            values = scale_scores(values if self._measures is None else values[..., self._measures])
+            # The order of the axes in memory decides in which order NumPy adds.
+            values = np.ascontiguousarray(values)
+        self.values = values
+        self._exponents = -find_exponents(values) if self.large else np.zeros(values.shape[-1], dtype=np.intc)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Runs, topics and measures."""
+        n_runs, n_topics, n_measures = self.values.shape
+        chosen = self._measures if self.large else None
+        return n_runs, n_topics, n_measures if chosen is None else len(chosen)
+
+    @property
+    def sharing(self) -> dict[str, str]:
+        """Options of joblib: a mapped file has no name, so that only threads of this process can read it."""
+        return {"require": "sharedmem"} if self.large else {"prefer": "threads"}
+
+    def announce(self, what: str) -> None:
+        """Tell what is held in memory and how often scores are read, if they are not in memory themselves."""
+        if self.large:
+            tell(f"{describe_shape(self.shape)}{what}")
+
+    def __getitem__(self, runs: slice) -> npt.NDArray[np.float64]:
+        """Return some runs: a copy where memory does not hold the scores."""
+        return self._scale(self.values[runs])
+
+    def blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+        """Yield runs with their scores: all of them unless they are many."""
+        return ((runs, self[runs]) for runs in split_runs(self.values))
+
+    def topic_blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+        """Yield topics with the scores of all runs on them: all of them unless they are many."""
+        return ((topics, self.read_topics(topics)) for topics in split_topics(self.values))
+
+    def split_measures(self) -> Iterator[range]:
+        """Yield groups of measures that are taken together: all of them unless the scores are large."""
+        return split_measures(self.values, self.shape[2])
+
+    def read_topics(self, topics: slice) -> npt.NDArray[np.float64]:
+        """Return all runs on some topics.
+
+        A page of a file brings its neighbours, which would be most of the file by the last run: they are given back on
+        the way.
+        """
+        if not self.large:
+            return self.values[:, topics]
+        taken = np.empty((len(self.values), topics.stop - topics.start, self.values.shape[2]))
+        for start in range(0, len(taken), RUNS_A_BLOCK):
+            runs = slice(start, start + RUNS_A_BLOCK)
+            taken[runs] = self.values[runs, topics]
+            release(self.values)
+        return self._scale(taken, out=taken)
+
+    def read_cells(self, start: int, stop: int) -> npt.NDArray[np.float64]:
+        """Return some cells, runs on topics in their order, shape (cell, measure)."""
+        return self._scale(self.values.reshape(-1, self.values.shape[-1])[start:stop])
+
+    def take(self, measure: int) -> npt.NDArray[np.float64]:
+        """Return a copy of one measure, contiguous, of shape (run, topic)."""
+        column = measure if self._measures is None or not self.large else int(self._measures[measure])
+        taken = take_measure(self.values, column)
+        return np.ldexp(taken, self._exponents[column], out=taken)
+
+    def means(self) -> npt.NDArray[np.float64]:
+        """Return the mean of every run, shape (run, measure)."""
+        return np.concatenate([block.mean(axis=1) for _, block in self.blocks()])
+
+    def _scale(
+        self, some: npt.NDArray[np.float64], out: npt.NDArray[np.float64] | None = None
+    ) -> npt.NDArray[np.float64]:
+        if not self.large:
+            return some
+        if self._measures is None:
+            return np.ldexp(some, self._exponents, out=out)
+        # Contiguous, because the order of the axes in memory decides in which order NumPy adds.
+        return np.ldexp(np.take(some, self._measures, axis=-1), self._exponents[self._measures])
+
+
+def scale_scores(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Multiply the scores of each measure by a power of two so that a typical score lies between 1/2 and 1.
+
+    What counts as rounding depends on how large scores are. The typical score is the median magnitude of those that
+    are not zero, which a few huge scores do not move.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (..., measure)
+        Finite scores.
+
+    Returns
+    -------
+    ndarray of float64, of the same shape
+        The same for scores that differ by a power of two, unless that power was too large or small for them. The
+        largest score is below 2**1000.
+
+    Examples
+    --------
+    >>> scale_scores([[3.0, 1e-300], [0.0, 2e-300], [4.0, 2e-300]])[:, 0]
+    array([0.75, 0.  , 1.  ])
+    """
+    scores = np.asarray(values, dtype=np.float64)
+    return np.ldexp(scores, -find_exponents(scores))
+
+
+def find_exponents(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intc]:
+    """Return the power of two by which `scale_scores` divides the scores of each measure, shape (measure,)."""
+    cells = scores.reshape(-1, scores.shape[-1])
+
+    def blocks() -> Iterator[npt.NDArray[np.float64]]:
+        size = max(1, CELLS_A_BLOCK // cells.shape[1])
+        for start in range(0, len(cells), size):
+            yield cells[start : start + size]
+            release(cells)
+
+    return count_exponents(blocks(), cells.shape[1])
+
+
+def count_exponents(blocks: Iterable[npt.NDArray[np.float64]], n_measures: int) -> npt.NDArray[np.intc]:
+    """Return the same of blocks of shape (..., measure): exponents grow with magnitudes, and so do their medians."""
+    counts = np.zeros((n_measures, _LARGEST_EXPONENT - _SMALLEST_EXPONENT + 1), dtype=np.int64)
+    for block in blocks:
+        mantissas, exponents = np.frexp(block)
+        for measure in range(n_measures):
+            known = exponents[..., measure][mantissas[..., measure] != 0] - _SMALLEST_EXPONENT
+            counts[measure] += np.bincount(known, minlength=counts.shape[1])
+    typical = np.zeros(n_measures, dtype=np.intc)
+    for measure in np.flatnonzero(counts.any(axis=1)).tolist():
+        upto = np.cumsum(counts[measure])
+        middle = int(np.searchsorted(upto, (upto[-1] - 1) // 2, side="right")) + _SMALLEST_EXPONENT
+        largest = int(np.flatnonzero(counts[measure])[-1]) + _SMALLEST_EXPONENT
+        typical[measure] = max(middle, largest - LARGEST_EXPONENT)
+    return typical
+
+
+def round_scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Round scaled scores, or differences of them, so that those that differ by rounding alone are equal."""
+    with np.errstate(over="ignore"):  # beyond 1e299 they become infinite, which is above all others too
+        return np.round(values, DIGITS)
+
+
+def scale_squares(
+    values: npt.NDArray[np.float64], axis: int | tuple[int, ...] | None = None
+) -> npt.NDArray[np.float64]:
+    """Multiply numbers by a power of two so that the largest magnitude lies between 1/2 and 1, before they are squared.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        Finite.
+    axis : int or tuple of int, optional
+        Along which axis the largest is sought; by default, over all numbers.
+
+    Returns
+    -------
+    ndarray of float64, of the same shape
+
+    Examples
+    --------
+    >>> scale_squares(np.array([[3e-200, 1.0], [6e-200, 4.0]]), axis=0)[:, 1]
+    array([0.125, 0.5  ])
+    """
+    largest = np.abs(values).max(axis=axis, keepdims=True)
+    return np.ldexp(values, -np.frexp(largest)[1])
+
+
+def check_shape(values: npt.ArrayLike) -> FloatArray:
+    """Return the scores as they are, float64 of shape (run, topic, measure), or refuse what cannot be tested."""
+    scores = np.asarray(values, dtype=np.float64)
+    if scores.ndim != 3:
+        raise MetaevalError(
+            f"Scores must have three axes (run, topic, measure), not {scores.ndim}; "
+            "for one measure, add a last axis of length 1."
+        )
+    n_runs, n_topics, n_measures = scores.shape
+    if n_runs < 2:
+        raise MetaevalError(f"At least two runs are needed to compare runs; there are {n_runs}.")
+    if n_topics < 2:
+        raise MetaevalError(f"At least two topics are needed; there are {n_topics}.")
+    if n_measures < 1:
+        raise MetaevalError("At least one measure is needed; there is none.")
+    if not all(np.isfinite(scores[runs]).all() for runs in split_runs(scores)):
+        run, topic, measure = np.argwhere(~np.isfinite(scores))[0]
+        raise MetaevalError(
+            f"Scores must be finite, but the score of run {run} on topic {topic} by measure {measure} "
+            f"is {scores[run, topic, measure]}."
+        )
+    return scores
+
+
+def check_count(number: int, what: str) -> int:
+    """Return a count as a Python integer, or raise an error if it is below one."""
+    try:
+        count = operator.index(number)
+    except TypeError:
+        raise MetaevalError(f"The number of {what} must be an integer, not {number!r}.") from None
+    if count < 1:
+        raise MetaevalError(f"The number of {what} must be at least 1, not {count}.")
+    return count
+
+
+def is_large(values: FloatArray) -> bool:
+    """Whether scores are too many to copy them as a whole."""
+    return values.nbytes > LARGE
 
 
 def _split(values: FloatArray, axis: int) -> Iterator[slice]:

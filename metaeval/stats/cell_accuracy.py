@@ -14,17 +14,22 @@ one topic, or of neither. There are too many pairs to hold, and too many thresho
 from __future__ import annotations
 
 import heapq
+import os
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.resampling import topic_signs
+from metaeval.errors import MetaevalError
+from metaeval.stats.blocks import Scaled
+from metaeval.stats.progress import tell
+from metaeval.stats.resampled_sums import add_signed, weigh_by_topic
 from metaeval.stats.swapping import FloatArray
 
 _LISTED = 1_000_000  # pairs of cells that are listed at once: some 60 MB
 _PARTS, _SAMPLED = 8, 256  # of an interval of thresholds that is divided, and of its pairs looked at to do so
+_ARRAYS_OF_CELLS = 16  # of eight bytes a cell that are held beside one for each binary digit of the reference's levels
 
 IntArray = npt.NDArray[np.int64]
 
@@ -38,15 +43,15 @@ class CellAccuracy:
     value : ndarray, shape (measure,)
     threshold : ndarray, shape (measure,)
         The smallest ε that maximises it.
-    shares : ndarray, shape (measure, run, topic)
-        Of the pairs with this cell, those that are right at that ε; `value` is their mean.
+    by_topic : ndarray, shape (measure, topic)
+        Of the pairs with a cell of this topic, the share that is right at that ε; `value` is their mean.
     tied : float
         Share of pairs that are tied in the reference.
     """
 
     value: FloatArray
     threshold: FloatArray
-    shares: FloatArray
+    by_topic: FloatArray
     tied: float
 
 
@@ -58,52 +63,78 @@ class _Count(NamedTuple):
     near: int
 
 
-def cell_accuracy(values: FloatArray, reference: FloatArray) -> CellAccuracy:
+def cell_accuracy(scores: Scaled) -> CellAccuracy:
     """How often does each measure order two cells as the reference does, at its best tie threshold?
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
-    reference : ndarray, shape (run, topic)
-        Equal scores are tied.
+    scores : Scaled
+        Of shape (run, topic, measure + 1); the last measure is the reference, whose equal scores are tied.
 
     Returns
     -------
     CellAccuracy
 
+    Raises
+    ------
+    MetaevalError
+        If the cells, which are ordered all at once, need more memory than this machine has.
+
     Examples
     --------
-    >>> found = cell_accuracy(np.array([[[0.5], [0.55]], [[0.9], [0.7]]]), np.array([[1.0, 1.0], [2.0, 2.0]]))
-    >>> found.value.round(3).tolist(), found.threshold.round(2).tolist()
+    >>> accuracy = cell_accuracy(Scaled(np.array([[[0.5, 1.0], [0.55, 1.0]], [[0.9, 2.0], [0.7, 2.0]]])))
+    >>> accuracy.value.round(3).tolist(), accuracy.threshold.round(2).tolist()
     ([0.833], [0.05])
     """
-    _, levels = np.unique(reference.ravel(), return_inverse=True)
+    n_runs, n_topics, n_columns = scores.shape
+    distinct, levels = np.unique(scores.take(n_columns - 1).ravel(), return_inverse=True)
+    _check_memory(scores, len(distinct))
     n = levels.size
     counts = np.bincount(levels)
-    tied = int((counts * (counts - 1) // 2).sum())
-    n_pairs = n * (n - 1) // 2
-    value, threshold, shares = [], [], []
-    for scores in values.reshape(n, -1).T:
-        cells = _Cells(np.ascontiguousarray(scores), levels)
-        best, right = _find_threshold(cells)
-        value.append(right / n_pairs)
-        threshold.append(best)
-        shares.append(cells.count_right(best) / (n - 1))
-    return CellAccuracy(
-        np.array(value), np.array(threshold), np.array(shares).reshape(-1, *reference.shape), tied / n_pairs
-    )
+    n_tied, n_pairs = int((counts * (counts - 1) // 2).sum()), n * (n - 1) // 2
+    value, threshold, by_topic = np.empty(n_columns - 1), np.empty(n_columns - 1), np.empty((n_columns - 1, n_topics))
+    for measure in range(n_columns - 1):
+        cells = _Cells(scores.take(measure).ravel(), levels)
+        threshold[measure], right = _find_threshold(cells)
+        value[measure] = right / n_pairs
+        shares = cells.count_right(float(threshold[measure])) / (n - 1)
+        by_topic[measure] = shares.reshape(n_runs, n_topics).mean(axis=0)
+        tell("pairs of cells, measures", measure + 1, n_columns - 1)
+    return CellAccuracy(value, threshold, by_topic, n_tied / n_pairs)
 
 
-def swap_topics(shares: FloatArray, key: int, n_trials: int) -> FloatArray:
+def _check_memory(scores: Scaled, n_levels: int) -> None:
+    """Tell how much memory ordering all cells takes, and refuse it where the machine does not have that."""
+    n_runs, n_topics, _ = scores.shape
+    needed = 8 * n_runs * n_topics * (_ARRAYS_OF_CELLS + max(1, (n_levels - 1).bit_length()))
+    size, memory = f"{needed / 2**20:,.0f} MB", find_memory()
+    if memory is not None and needed > memory:
+        raise MetaevalError(
+            f"acc_t_cells orders all {n_runs * n_topics:,} cells, which takes {size} of memory; this machine has "
+            f"{memory / 2**20:,.0f} MB: take fewer topics, or acc_t, which needs less"
+        )
+    scores.announce(f", acc_t_cells orders all {n_runs * n_topics:,} cells: {size} are held in memory")
+
+
+def find_memory() -> int | None:
+    """Return the bytes of memory of this machine; None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def swap_topics(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
     """Exchange every two measures on random topics, and return the differences in acc_eq, to first order.
 
     Pairs share cells, so that exchanging pair by pair would take far too much for independent. What a topic contributes
-    to the difference of two measures is twice the mean over its cells of the difference in `shares`: the first term of
-    Hoeffding's decomposition of a mean over pairs. Exchanging the measures on a topic turns its sign.
+    to the difference of two measures is twice the mean over its cells of the difference in shares of right pairs: the
+    first term of Hoeffding's decomposition of a mean over pairs. Exchanging the measures on a topic turns its sign.
 
     Parameters
     ----------
-    shares : ndarray, shape (measure, run, topic)
+    by_topic : ndarray, shape (measure, topic)
+        As in `CellAccuracy`.
     key : int
         Of the random draws, a 64-bit key.
     n_trials : int
@@ -112,27 +143,33 @@ def swap_topics(shares: FloatArray, key: int, n_trials: int) -> FloatArray:
     -------
     ndarray, shape (trial, measure pair)
     """
-    by_topic = shares.mean(axis=1).T
-    signed = 2 * (topic_signs(key, range(n_trials), len(by_topic)).astype(np.float64) @ by_topic) / len(by_topic)
-    first, second = np.triu_indices(len(shares), 1)
+    n_measures, n_topics = by_topic.shape
+    signed = np.zeros((n_trials, n_measures))
+    add_signed(signed, by_topic.T, key, 0)
+    signed *= 2 / n_topics
+    first, second = np.triu_indices(n_measures, 1)
     return np.asarray(signed[:, first] - signed[:, second])
 
 
-def resample_cell_accuracy(shares: FloatArray, weights: npt.NDArray[np.int64]) -> FloatArray:
+def resample_cell_accuracy(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
     """Return acc_eq over the cells of topics drawn anew, to first order, with ε held.
 
     Parameters
     ----------
-    shares : ndarray, shape (measure, run, topic)
-    weights : ndarray of int, shape (trial, topic)
+    by_topic : ndarray, shape (measure, topic)
+        As in `CellAccuracy`.
+    key : int
+        Of the resamples, a 64-bit key.
+    n_trials : int
 
     Returns
     -------
     ndarray, shape (trial, measure)
         Each topic counts twice, since it is in both places of a pair.
     """
-    by_topic = shares.mean(axis=1).T
-    return np.asarray(2 * (weights @ by_topic / weights.shape[1]) - by_topic.mean(axis=0))
+    n_topics = by_topic.shape[1]
+    (drawn,) = weigh_by_topic(key, n_trials, n_topics, by_topic, divisor=n_topics)
+    return np.asarray(2 * drawn - by_topic.mean(axis=1))
 
 
 class _Cells:
@@ -198,10 +235,10 @@ class _Cells:
 
     def count(self, threshold: float) -> _Count:
         """Count the pairs that are right at a threshold."""
-        below, place = self.find_below(threshold), np.arange(len(self.scores))
+        below, position = self.find_below(threshold), np.arange(len(self.scores))
         lower, same = self.count_lower(below)
-        _, before = self.count_lower(place)
-        return _Count(int(lower.sum()), int((before - same).sum()), int((place - below).sum()))
+        _, before = self.count_lower(position)
+        return _Count(int(lower.sum()), int((before - same).sum()), int((position - below).sum()))
 
     def count_right(self, threshold: float) -> IntArray:
         """Return in how many pairs with each cell the measure is right, in the order given, shape (cell,)."""

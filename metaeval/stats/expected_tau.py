@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.blocks import round_scaled, scale_scores
 from metaeval.stats.intervals import centre_interval
 from metaeval.stats.rank_correlation import FloatArray, TauVariant, tau
-from metaeval.stats.scale import round_scaled, scale_scores
 from metaeval.stats.split_half import splits
 
 N_GROUPS = 20

@@ -9,8 +9,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats._check import FloatArray
-from metaeval.stats.blocks import split_runs
+from metaeval.stats.blocks import FloatArray, release, split_runs
 
 WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide. With 22 runs, of which 1 to 5 are wider than the
@@ -66,7 +65,7 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     def scaled() -> Iterator[FloatArray]:
         return (np.ldexp(values[runs], exponents) for runs in split_runs(values))
 
-    by_topic = _mean_of_runs(scaled())
+    by_topic = _add_runs(scaled()) / n_runs
 
     def squares() -> Iterator[FloatArray]:
         for block in scaled():
@@ -76,14 +75,22 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
             yield np.square(block, out=block)
             del block  # before the next one is read
 
-    moment = np.concatenate([block.mean(axis=1) for block in squares()]).T
+    moments: list[FloatArray] = []
+
+    def average() -> Iterator[FloatArray]:
+        for block in squares():
+            moments.append(block.mean(axis=1))
+            yield block
+            del block
+
+    # If the residuals of a topic were exchanged among the runs at random, mean squares would have this variance.
+    mean_square = _add_runs(average()) / n_runs
+    variance = (_add_runs(_square_distances(squares(), mean_square)) / n_runs).mean(axis=0) / n_topics
+    moment = np.concatenate(moments).T
     spread = np.sqrt(moment)
     middle = np.median(spread, axis=1)
     some = middle > 0
     ratio[some] = spread[some] / middle[some, np.newaxis]
-    # If the residuals of a topic were exchanged among the runs at random, mean squares would have this variance.
-    mean_square = _mean_of_runs(squares())
-    variance = _mean_of_runs(_square_distances(squares(), mean_square)).mean(axis=0) / n_topics
     middle_square = moment.mean(axis=1)
     error = np.divide(np.sqrt(variance), 2 * middle_square, out=np.zeros(n_measures), where=middle_square > 0)
     limit = np.maximum(WIDE, np.exp(NormalDist().inv_cdf(1 - CHANCE / n_runs) * error))[:, np.newaxis]
@@ -98,19 +105,17 @@ def _square_distances(blocks: Iterable[FloatArray], mean: FloatArray) -> Iterato
         del block
 
 
-def _mean_of_runs(blocks: Iterable[FloatArray]) -> FloatArray:
-    """Return the mean over the first axis of blocks of runs, added run by run as NumPy does for the whole."""
+def _add_runs(blocks: Iterable[FloatArray]) -> FloatArray:
+    """Return the sum over the first axis of blocks of runs, added run by run as NumPy does for the whole."""
     total: FloatArray | None = None
-    n_runs = 0
     for block in blocks:
-        n_runs += len(block)
         if total is None:
             total = block.sum(axis=0)
         else:
             for row in block:
                 total += row
         del block
-    return np.asarray(total) / n_runs
+    return np.asarray(total)
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
@@ -158,12 +163,22 @@ def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
     >>> equal_rows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0]])).tolist()
     [0, 1, 0]
     """
-    digests: list[bytes] = [b""] * len(values[0])
-    for one in values:
-        for rows in split_runs(one):
-            for at in range(rows.start, rows.stop):
-                # Adding 0 makes -0 and 0 the same bytes. Different rows have different checksums: none are known that
-                # do not, and rows themselves would take as much memory as the scores.
-                digests[at] += hashlib.sha256(np.ascontiguousarray(one[at] + 0.0).data).digest()
-    first: dict[bytes, int] = {}
-    return np.array([first.setdefault(digest, at) for at, digest in enumerate(digests)], dtype=np.intp)
+    # Equal rows have equal sums of bits, which are quick to make; only rows with an equal sum are looked at closely.
+    sums = sum(np.concatenate([_view_bits(array[rows]).sum(axis=1) for rows in split_runs(array)]) for array in values)
+    _, place, size = np.unique(sums, return_inverse=True, return_counts=True)
+    digests: dict[bytes, int] = {}
+    first = np.arange(len(values[0]))
+    for row in np.flatnonzero(size[place] > 1).tolist():
+        digest = hashlib.sha256()
+        for array in values:
+            # Different rows have different checksums: none are known that do not, and rows themselves would take as
+            # much memory as the scores.
+            digest.update(_view_bits(array[row : row + 1]).data)
+            release(array)
+        first[row] = digests.setdefault(digest.digest(), row)
+    return first
+
+
+def _view_bits(rows: FloatArray) -> npt.NDArray[np.uint64]:
+    """Return the bits of the numbers in each row, shape (row, number), with those of 0 for −0."""
+    return np.ascontiguousarray(rows + 0.0).reshape(len(rows), -1).view(np.uint64)

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._check import FloatArray, check_count, check_shape
 from metaeval.stats._max_t_trials import NUMBERS_A_BLOCK, Statistics, Test, count_exceedances
+from metaeval.stats.blocks import FloatArray, check_count, check_shape
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
 
@@ -239,7 +239,14 @@ def _flip_statistics(scores: FloatArray) -> Statistics:
     _subtract_lowest(scores)
     units, _ = _write_whole(scores, np.array([scores.max()]), bits, out=scores)
     rows = _rows(n_runs)
-    squares = n_topics * np.concatenate([_square(units[run] - units[run + 1 :]).sum(axis=1) for run, _ in rows])
+    few = max(1, NUMBERS_A_BLOCK // n_topics)
+    squares = n_topics * np.concatenate(
+        [
+            _square(units[run] - units[start : start + few]).sum(axis=1)
+            for run, _ in rows
+            for start in range(run + 1, n_runs, few)
+        ]
+    )
     # Where two runs have the same scores, r is 0 in every trial.
     weights = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
 

@@ -10,13 +10,13 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._kept import keep, read_kept
+from metaeval.stats._cache import read_entry, write_entry
 
 _folder: ContextVar[Path | None] = ContextVar("folder of results that are kept", default=None)
 
@@ -54,7 +54,7 @@ def resumable(folder: str | os.PathLike[str]) -> Iterator[None]:
     except FileExistsError:
         raise MetaevalError(f"{path}: finished work cannot be kept there: it is a file, and no folder") from None
     except OSError as error:
-        raise _say_unkept(path, error) from None
+        raise _refuse_folder(path, error) from None
     token = _folder.set(path)
     try:
         yield
@@ -63,145 +63,127 @@ def resumable(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def is_resumable() -> bool:
-    """Is finished work kept at present?"""
+    """Return whether finished work is kept at present."""
     return _folder.get() is not None
 
 
-class Kept(NamedTuple):
-    """What a task makes, as far as it is known beforehand: whatever is found under its name and is not such is made again.
+def count_jobs(n_jobs: int) -> int:
+    """Return how many jobs joblib runs at once if it is asked for this number."""
+    if n_jobs == 1:
+        return 1
+    import joblib
 
-    Attributes
-    ----------
-    name : str
-        Equal names have equal results, always.
-    shape : tuple of int
-    dtype : {"int64", "float64"}
-    n_trials : int
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    n_trials: int
+    return int(joblib.effective_n_jobs(n_jobs))
 
 
-def iterate_kept_tasks(
-    tasks: Sequence[Any],
-    kept: Sequence[Kept],
+def run_parts(
+    compute: Callable[[range], npt.NDArray[Any]],
+    parts: Sequence[range],
     *,
-    n_jobs: int,
-    prefer: str | None = None,
-    require: str | None = None,
+    name: Callable[[], str],
+    shape: Callable[[range], tuple[int, ...]],
+    dtype: Literal["int64", "float64"],
+    n_jobs: int = 1,
+    sharing: dict[str, str] | None = None,
     say: Callable[[int, int], None] = lambda done, to_do: None,
 ) -> Iterator[npt.NDArray[Any]]:
-    """Yield the arrays that tasks make, each as soon as it and those before it are there, so that none is held.
+    """Yield the array that is computed of each range of trials, in order, each as soon as it is there.
 
-    Inside `resumable`, those that are kept are not made again.
+    Inside `resumable`, arrays are files there, and those that are there already are not computed again.
 
     Parameters
     ----------
-    tasks : sequence of joblib.delayed
-        As `run_tasks` takes them.
-    kept : sequence of Kept
-        Of each task.
-    n_jobs, prefer : optional
-        As `run_tasks` takes them.
-    require : {"sharedmem"}, optional
-        Use threads, whatever backend was asked for.
+    compute : callable
+        From a range of trials to an array.
+    parts : sequence of range
+    name : callable
+        Returns what tells everything that the arrays depend on beside the trials; called inside `resumable` only.
+    shape : callable
+        From a range of trials to the shape of its array: a file that holds anything else is computed again.
+    dtype : str
+        Of the arrays.
+    n_jobs : int, optional
+    sharing : dict, optional
+        Options `prefer` or `require` of joblib; threads by default.
     say : callable, optional
-        Takes how many trials have been computed, and how many there are to compute: what is kept counts as neither, since
-        reading it tells nothing of the time that the others take.
-
-    Yields
-    ------
-    ndarray
-        In the order of the tasks.
+        Takes how many trials have been computed, and how many there are to compute: what was in the folder counts as
+        neither, since reading it tells nothing of the time that the others take.
 
     Raises
     ------
     MetaevalError
-        If finished work cannot be written.
+        If the folder cannot be written.
     """
     folder = _folder.get()
-    missing = [folder is None or _read_array(folder, one) is None for one in kept]
-    done, to_do = 0, sum(one.n_trials for one, is_missing in zip(kept, missing, strict=True) if is_missing)
-    results = _run_in_turn(
-        [task for task, is_missing in zip(tasks, missing, strict=True) if is_missing], n_jobs, prefer, require
-    )
-    for one, (function, arguments, options), is_missing in zip(kept, tasks, missing, strict=True):
-        array = next(results) if folder is None or is_missing else _read_array(folder, one)
-        if array is None:  # somebody deleted it since
-            array, is_missing, to_do = function(*arguments, **options), True, to_do + one.n_trials
+    if folder is None:
+        paths: list[Path | None] = [None] * len(parts)
+    else:
+        begin = name()
+        paths = [folder / f"{begin}-{part.start}-{part.stop}.npy" for part in parts]
+    missing = [path is None or not path.exists() for path in paths]
+    to_do = [part for part, is_missing in zip(parts, missing, strict=True) if is_missing]
+    done, total = 0, sum(map(len, to_do))
+    arrays = _run_in_turn([(compute, (part,), {}) for part in to_do], n_jobs, sharing or {"prefer": "threads"})
+    for part, path, is_missing in zip(parts, paths, missing, strict=True):
+        array = next(arrays) if path is None or is_missing else _read_array(path, shape(part), dtype)
+        if array is None:  # damaged, or deleted since
+            array, is_missing, total = compute(part), True, total + len(part)
         if is_missing:
-            if folder is not None:
-                _keep_array(folder, one, array)
-            done += one.n_trials
-            say(done, to_do)
+            if path is not None:
+                _write_array(path, array)
+            done += len(part)
+            say(done, total)
         yield array
 
 
-def _read_array(folder: Path, expected: Kept) -> npt.NDArray[Any] | None:
-    """Return what is kept; None if there is nothing, or nothing that a task made for who owns the folder."""
+def _read_array(path: Path, shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any] | None:
+    """Return the array in a file; None if there is no such array, or not of an owner of the folder."""
     try:
-        owners = {0, os.getuid(), folder.stat().st_uid} if hasattr(os, "getuid") else None
+        owners = {0, os.getuid(), path.parent.stat().st_uid} if hasattr(os, "getuid") else None
     except OSError:
         return None
-    content = read_kept(_name_file(folder, expected), lambda about: owners is None or about.st_uid in owners)
+    content = read_entry(path, lambda about: owners is None or about.st_uid in owners)
     if content is None:
         return None
-    array = np.zeros(expected.shape, dtype=expected.dtype)
-    head = _head(array)
-    if len(content) != len(head) + array.nbytes or not content.startswith(head):
-        return None
-    return np.frombuffer(content, dtype=array.dtype, offset=len(head)).reshape(expected.shape)
-
-
-def _keep_array(folder: Path, made: Kept, array: npt.NDArray[Any]) -> None:
-    if (array.shape, array.dtype) != (made.shape, np.dtype(made.dtype)):
-        raise ValueError(f"{made.name} is {array.dtype} of shape {array.shape}, not {made.dtype} of {made.shape}")
     try:
-        keep(_name_file(folder, made), _head(array) + array.tobytes())
-    except OSError as error:
-        raise _say_unkept(folder, error) from None
+        array: npt.NDArray[Any] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    except ValueError:
+        return None
+    return array if (array.shape, array.dtype) == (shape, np.dtype(dtype)) else None
 
 
-def _name_file(folder: Path, one: Kept) -> Path:
-    return folder / f"{one.name}.npy"
-
-
-def _head(array: npt.NDArray[Any]) -> bytes:
-    """Return what stands before the numbers in a file of NumPy's format; nothing else is ever read as one."""
+def _write_array(path: Path, array: npt.NDArray[Any]) -> None:
     stream = io.BytesIO()
-    described = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
-    np.lib.format.write_array_header_1_0(stream, described)
-    return stream.getvalue()
+    np.save(stream, array, allow_pickle=False)
+    try:
+        write_entry(path, stream.getvalue())
+    except OSError as error:
+        raise _refuse_folder(path.parent, error) from None
 
 
-def _say_unkept(folder: Path, error: OSError) -> MetaevalError:
+def _refuse_folder(folder: Path, error: OSError) -> MetaevalError:
     return MetaevalError(f"{folder}: finished work cannot be kept there: {error.strerror or error}")
 
 
-def _run_in_turn(tasks: Sequence[Any], n_jobs: int, prefer: str | None, require: str | None) -> Iterator[Any]:
+def _run_in_turn(tasks: Sequence[Any], n_jobs: int, sharing: dict[str, str]) -> Iterator[Any]:
     """Yield the results of tasks in their order, each as soon as it is there."""
-    if n_jobs == 1 and require == "sharedmem":
-        for function, arguments, options in tasks:
-            yield function(*arguments, **options)
-        return
-    import joblib
-
     done = 0
-    try:
-        pool = joblib.Parallel(n_jobs=n_jobs, prefer=prefer, require=require, return_as="generator")
-    except ValueError:  # a backend that returns everything at its end
-        yield from run_tasks(tasks, n_jobs=n_jobs, prefer=prefer)
-        return
-    try:
-        for result in pool(tasks):
-            done += 1
-            yield result
-    except BrokenProcessPool:
-        for function, arguments, options in tasks[done:]:
-            yield function(*arguments, **options)
+    if n_jobs != 1 and len(tasks) > 1:
+        import joblib
+
+        try:
+            pool = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **sharing)
+        except ValueError:  # a backend that returns everything at its end
+            yield from run_tasks(tasks, n_jobs=n_jobs, prefer=sharing.get("prefer"))
+            return
+        try:
+            for result in pool(tasks):
+                done += 1
+                yield result
+        except BrokenProcessPool:  # a worker was killed: the rest is computed here
+            pass
+    for function, arguments, options in tasks[done:]:
+        yield function(*arguments, **options)
 
 
 def run_tasks(tasks: Iterable[Any], *, n_jobs: int, prefer: str | None = None) -> list[Any]:

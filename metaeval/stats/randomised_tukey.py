@@ -12,28 +12,33 @@ from __future__ import annotations
 import hashlib
 import sys
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._check import check_count, check_shape
-from metaeval.stats.blocks import is_large
-from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks, run_tasks
+from metaeval.stats.blocks import check_count, check_shape
+from metaeval.stats.parallel import count_jobs, is_resumable, run_parts
 from metaeval.stats.permutations import LARGEST_NETWORK, ROWS_A_CALL, permute_columns
 from metaeval.stats.progress import tell
-from metaeval.stats.quantise import quantise, tie_tolerance
-from metaeval.stats.scale import scale_scores
+from metaeval.stats.quantise import UnitArray, Units, tie_tolerance
 from metaeval.stats.streams import check_key, trial_keys
+
+if TYPE_CHECKING:
+    from metaeval.stats._compiled import CompiledSums
 
 Engine: TypeAlias = Literal["auto", "numpy", "numba"]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 
-# With fewer trials per task, the overhead of a task is a noticeable share of its time.
-SMALLEST_BLOCK = 640
+# With fewer trials in a part, its overhead is a noticeable share of its time.
+SMALLEST_PART = 640
+SMALLEST_TOLD = 2_560
 TRIALS_A_CALL = 2_560
-LARGEST_SUMS = 32 * 2**20
+SUMS_A_CALL = 32 * 2**20
+
+SUMS_HELD = 2**28
+"""Bytes of sums that a part holds at most, from one block of topics to the next."""
 
 # The NumPy engine takes about (4 + measures) x 0.65 ns per cell; loading a kernel that is kept on disk takes some 60 ms
 # per process, and compiling it some 8 ms per run, once. Use NumPy until the time spent in it would have paid for that:
@@ -41,7 +46,7 @@ LARGEST_SUMS = 32 * 2**20
 LOADING_PAYS = 100_000_000
 COMPILING_PAYS_PER_RUN = 12_000_000
 
-# Work of a block of trials that is kept for a study to be resumed: about half a second of the compiled engine, much
+# Work of a part of the trials that is kept for a study to be resumed: about half a second of the compiled engine, much
 # longer than writing a file takes.
 KEPT_WORK = 4_000_000_000
 NUMPY_TIMES = 16
@@ -109,35 +114,24 @@ def randomised_tukey_hsd(
     raw = check_shape(values)
     n_permutations = check_count(n_permutations, "permutations")
     check_key(key)
-    engine = _choose_engine(engine, raw.shape, n_permutations)
-    if is_large(raw):
-        from metaeval.stats._tukey_in_blocks import find_ranges
-
-        found, sums = find_ranges(raw, key, range(first_trial, first_trial + n_permutations), engine, n_jobs)
-        return _count_exceedances(sums, raw.shape[1], found)
-    scores = scale_scores(raw)
-    units = quantise(scores)
-    n_topics = len(units)
-    kept = is_resumable()
-    blocks = _divide_trials(first_trial, n_permutations, n_jobs, scores.shape, engine, kept=kept)
-    if len(blocks) == 1 and not kept:
-        ranges = [trial_ranges(units, key, blocks[0], engine)]
-    else:
-        import joblib
-
-        task = _Task(units)
-        tasks = [joblib.delayed(task.ranges)(key, block, engine) for block in blocks]
-        names = name_blocks(begin_name(units.shape, key, units), blocks) if kept else [str(block) for block in blocks]
-        made = [
-            Kept(name, (len(block), raw.shape[2]), "int64", len(block))
-            for name, block in zip(names, blocks, strict=True)
-        ]
-        if kept or len(blocks) > joblib.effective_n_jobs(n_jobs):
-            say = partial(tell, "permuting")
-            ranges = list(iterate_kept_tasks(tasks, made, n_jobs=n_jobs, prefer="threads", say=say))
-        else:
-            ranges = run_tasks(tasks, n_jobs=n_jobs, prefer="threads")
-    return _count_exceedances(units.sum(axis=0, dtype=np.int64), n_topics, np.concatenate(ranges))
+    if first_trial < 0:
+        raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
+    chosen = _choose_engine(engine, raw.shape, n_permutations)
+    units = Units(raw)
+    parts = _divide_trials(range(first_trial, first_trial + n_permutations), raw.shape, chosen, n_jobs)
+    _announce(units, parts, chosen)
+    ranges = run_parts(
+        partial(trial_ranges, units, key, engine=chosen),
+        parts,
+        name=partial(_name_trials, units, key),
+        shape=lambda part: (len(part), raw.shape[2]),
+        dtype="int64",
+        n_jobs=n_jobs,
+        sharing=units.sharing,
+        # A short test says nothing.
+        say=partial(tell, "permuting") if is_resumable() or len(parts) > count_jobs(n_jobs) else lambda *_: None,
+    )
+    return _count_exceedances(units, np.concatenate(list(ranges)))
 
 
 def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> npt.NDArray[np.float64]:
@@ -176,8 +170,12 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
     return (exceeding + add_one) / (n_permutations + add_one)
 
 
-def _count_exceedances(sums: IntArray, n_topics: int, ranges: IntArray) -> IntArray:
-    n_runs, n_measures = sums.shape
+def _count_exceedances(units: Units, ranges: IntArray) -> IntArray:
+    """Return how many ranges reach the difference of each pair, shape (measure, pair)."""
+    n_runs, n_topics, n_measures = units.shape
+    sums = np.zeros((n_runs, n_measures), dtype=np.int64)
+    for _, block in units.blocks():
+        sums += block.sum(axis=0, dtype=np.int64)
     first, second = np.triu_indices(n_runs, 1)
     # A difference consists of two sums, and so does a range.
     tolerance = tie_tolerance(2 * n_topics)
@@ -188,30 +186,28 @@ def _count_exceedances(sums: IntArray, n_topics: int, ranges: IntArray) -> IntAr
     return counts
 
 
-class _Task:
-    """A task that holds the scores itself instead of taking them as an argument.
-
-    A cluster sends a large argument to one worker only, and cannot repeat the task if that worker dies.
-    """
-
-    def __init__(self, units: npt.NDArray[np.uint32]) -> None:
-        self.units = units
-
-    def ranges(self, key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
-        return trial_ranges(self.units, key, trials, engine)
+def _name_trials(units: Units, key: int) -> str:
+    """Return a name made of everything that the range of a trial depends on."""
+    n_runs, n_topics, n_measures = units.shape
+    digest = hashlib.sha256(f"{RECIPE} {(n_topics, n_runs, n_measures)} {key}".encode())
+    for _, block in units.blocks():
+        digest.update(np.ascontiguousarray(block, dtype="<u4").data)
+    return f"ranges-{digest.hexdigest()[:32]}"
 
 
-def begin_name(shape: tuple[int, ...], key: int, units: npt.NDArray[np.uint32] | None = None) -> hashlib._Hash:
-    """Begin to digest what ranges depend on: the shape of the units, the key, and the units, which may follow in parts."""
-    said = hashlib.sha256(f"{RECIPE} {tuple(shape)} {key}".encode())
-    if units is not None:
-        said.update(np.ascontiguousarray(units, dtype="<u4").data)
-    return said
+def _announce(units: Units, parts: list[range], engine: str) -> None:
+    n_runs, _, n_measures = units.shape
+    sums = 8 * n_runs * _pad(n_measures, engine) * len(parts[0])
+    reads = len(parts) + 2 + is_resumable()
+    units.announce(
+        f", B = {sum(map(len, parts)):,}: sums of {sums / 2**20:,.0f} MB are held in memory, and the scores are read "
+        f"{reads} times in blocks of topics"
+    )
 
 
-def name_blocks(said: hashlib._Hash, blocks: list[range]) -> list[str]:
-    """Name the results of blocks after everything that they depend on."""
-    return [f"ranges-{said.hexdigest()[:32]}-{block.start}-{block.stop}" for block in blocks]
+def _pad(n_measures: int, engine: str) -> int:
+    """Return of how many measures an engine holds sums: the compiled one adds eight at a time."""
+    return n_measures if engine == "numpy" else -(-n_measures // 8) * 8
 
 
 def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Literal["numpy", "numba"]:
@@ -226,13 +222,13 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     work = n_runs * n_topics * n_trials * (4 + n_measures)
     saved = _numpy_work + work
     kernels: Any = None
-    if saved >= LOADING_PAYS or "metaeval.stats._lanes" in sys.modules:
+    if saved >= LOADING_PAYS or "metaeval.stats._compiled" in sys.modules:
         try:
             # Another thread may be loading it: an import waits for that, a look into sys.modules does not.
-            from metaeval.stats import _lanes
+            from metaeval.stats import _compiled
         except ImportError:
             return "numpy"
-        kernels = _lanes
+        kernels = _compiled
     if kernels is not None and (
         kernels.is_loaded(n_runs)
         or (saved >= LOADING_PAYS and kernels.is_kept(n_runs))
@@ -243,41 +239,33 @@ def _choose_engine(engine: str, shape: tuple[int, ...], n_trials: int) -> Litera
     return "numpy"
 
 
-def _divide_trials(
-    first_trial: int, n_trials: int, n_jobs: int, shape: tuple[int, ...], engine: str, *, kept: bool
-) -> list[range]:
+def _divide_trials(trials: range, shape: tuple[int, ...], engine: str, n_jobs: int) -> list[range]:
     """Divide the trials among jobs and, where they take long, further, so that progress can be told.
 
-    If they are to be kept, the blocks do not depend on the number of jobs or the engine.
+    If they are to be kept, the parts do not depend on the number of jobs or the engine.
     """
-    if first_trial < 0:
-        raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     n_runs, n_topics, n_measures = shape
     work = n_runs * n_topics * (4 + n_measures)
-    if kept:
-        size = max(SMALLEST_BLOCK, KEPT_WORK // work)
+    if is_resumable():
+        size = max(SMALLEST_PART, KEPT_WORK // work)
     else:
-        jobs = 1
-        if n_jobs != 1:
-            import joblib
-
-            jobs = joblib.effective_n_jobs(n_jobs)
-        share = -(-n_trials // jobs)
-        times = 1 if engine == "numba" else NUMPY_TIMES
-        of_each = max(1, times * share * work // KEPT_WORK)
-        # Every job has as many blocks, and whole vectors of sixteen trials.
-        size = max(SMALLEST_BLOCK, share if of_each == 1 else -(-share // of_each // 16) * 16)
-    end = first_trial + n_trials
-    return [range(start, min(start + size, end)) for start in range(first_trial, end, size)]
+        share = -(-len(trials) // count_jobs(n_jobs))
+        parts_a_job = max(1, share * work * (1 if engine == "numba" else NUMPY_TIMES) // KEPT_WORK)
+        # Every job has as many parts, and whole vectors of sixteen trials. Each part reads scores that memory does not
+        # hold once, so that a part that is told of is not a small one.
+        size = share if parts_a_job == 1 else max(SMALLEST_TOLD, -(-share // parts_a_job // 16) * 16)
+        most = max(16, SUMS_HELD // (8 * n_runs * _pad(n_measures, engine)))
+        size = min(max(SMALLEST_PART, min(size, share)), most)
+    return [trials[start : start + size] for start in range(0, len(trials), size)]
 
 
-def trial_ranges(units: npt.NDArray[np.uint32], key: int, trials: range, engine: Literal["numpy", "numba"]) -> IntArray:
+def trial_ranges(units: Units, key: int, trials: range, *, engine: Literal["numpy", "numba"]) -> IntArray:
     """How far apart are the extreme runs in each trial, if the runs do not differ?
 
     Parameters
     ----------
-    units : ndarray of uint32, shape (topic, run, measure)
-        Scores as integers, from `metaeval.stats.quantise`.
+    units : Units
+        Scores as integers.
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     trials : range
@@ -290,26 +278,42 @@ def trial_ranges(units: npt.NDArray[np.uint32], key: int, trials: range, engine:
     ndarray of int64, shape (trial, measure)
         The largest minus the smallest permuted sum, in the same units.
     """
-    keys = trial_keys(key, trials)
+    keys, n_topics = trial_keys(key, trials), units.shape[1]
     if engine == "numba":
-        from metaeval.stats._lanes import lane_ranges
+        from metaeval.stats._compiled import CompiledSums
 
-        return lane_ranges(units, keys)
-    _, n_runs, n_measures = units.shape
-    scores = np.ascontiguousarray(units, dtype=np.int64)
-    size = max(16, min(TRIALS_A_CALL, LARGEST_SUMS // (8 * n_runs * n_measures)))
-    starts = range(0, len(keys), size)
-    return np.concatenate([_numpy_ranges(scores, keys[start : start + size]) for start in starts])
-
-
-def _numpy_ranges(scores: IntArray, keys: npt.NDArray[np.uint64]) -> IntArray:
-    sums = np.zeros((scores.shape[1], keys.size, scores.shape[2]), dtype=np.int64)
-    add_topics(sums, scores, keys, 0)
-    largest: IntArray = sums.max(axis=0) - sums.min(axis=0)
-    return largest
+        sums: Sums | CompiledSums = CompiledSums(keys, units.shape)
+    else:
+        sums = Sums(keys, units.shape)
+    for topics, block in units.blocks():
+        sums.add(block, topics.start)
+        if len(block) < n_topics:
+            tell("permuting topics", topics.stop, n_topics)
+    return sums.ranges()
 
 
-def add_topics(sums: IntArray, scores: IntArray, keys: npt.NDArray[np.uint64], first_topic: int) -> None:
+class Sums:
+    """Sums of permuted scores over the topics added so far, made by NumPy."""
+
+    def __init__(self, keys: npt.NDArray[np.uint64], shape: tuple[int, ...]) -> None:
+        n_runs, _, n_measures = shape
+        self._keys, self._sums = keys, np.zeros((n_runs, len(keys), n_measures), dtype=np.int64)
+
+    def add(self, units: UnitArray, first_topic: int) -> None:
+        """Add some topics, shape (topic, run, measure)."""
+        scores = np.ascontiguousarray(units, dtype=np.int64)
+        n_runs, n_trials, n_measures = self._sums.shape
+        # A call adds trials whose sums stay in the processor's cache.
+        size = max(16, min(TRIALS_A_CALL, SUMS_A_CALL // (8 * n_runs * n_measures)))
+        for start in range(0, n_trials, size):
+            _add_topics(self._sums[:, start : start + size], scores, self._keys[start : start + size], first_topic)
+
+    def ranges(self) -> IntArray:
+        """Return the largest minus the smallest sum, shape (trial, measure)."""
+        return np.asarray(self._sums.max(axis=0) - self._sums.min(axis=0))
+
+
+def _add_topics(sums: IntArray, scores: IntArray, keys: npt.NDArray[np.uint64], first_topic: int) -> None:
     """Add the permuted scores of some topics to the sums of every column, shape (column, trial, measure), in place."""
     n_topics, n_runs, n_measures = scores.shape
     permuted = np.empty((keys.size, n_measures), dtype=np.int64)

@@ -8,26 +8,29 @@ noise, they are multiplied by √(1 − 1/F).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats._check import FloatArray, check_shape
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.blocks import take_measure
+from metaeval.stats.blocks import FloatArray, check_shape, scale_scores, scale_squares, split_measures, take_measure
 from metaeval.stats.irregular_runs import equal_rows
 from metaeval.stats.progress import tell
-from metaeval.stats.scale import scale_scores, scale_squares
 
 SMALLEST_VARIANCE = 0.25
 """Share of a pair's observed variance below which its variance in a resample does not count."""
 
+TRIALS_A_BLOCK, WEIGHTS_A_BLOCK = 200, 2**21
+"""Resamples that are drawn at once, so that their weights stay in the processor's cache, and numbers of weights at most."""
+
 NUMBERS_A_BLOCK = 2**21
 MANY_RUNS = 128
 """From here on it is quicker to sort means than to compare every two."""
+
+Find: TypeAlias = Callable[[FloatArray], FloatArray]
+"""From weights of topics, shape (trial, topic), to shares, shape (trial,) or (trial, measure)."""
 
 _NEVER = 1e-12  # a p-value of 0 has an infinite quantile
 
@@ -49,7 +52,8 @@ class ResampledPower(NamedTuple):
 def resample_power(
     values: npt.ArrayLike,
     p: npt.ArrayLike,
-    weights: npt.ArrayLike | Callable[[], Iterator[npt.ArrayLike]],
+    draw: Callable[[range], npt.NDArray[np.number]],
+    n_trials: int,
     *,
     alpha: float = 0.05,
     smallest_p: float = _NEVER,
@@ -64,8 +68,10 @@ def resample_power(
     p : array_like of float, shape (measure, pair)
         Of the test, after any correction, in the order of ``np.triu_indices(n_runs, 1)``. It says where the test's
         critical value lies: between the statistics of the last significant pair and the first that is not.
-    weights : array_like of int, shape (trial, topic), or callable
-        How often each topic occurs in each resample; or what yields them, some trials at a time, on each call.
+    draw : callable
+        From trials to how often each topic occurs in each, shape (trial, topic); called again for every group of
+        measures that memory holds.
+    n_trials : int
     alpha : float, optional
     smallest_p : float, optional
         What a p-value of 0 counts as: half a trial of a resampling test.
@@ -81,28 +87,33 @@ def resample_power(
     Examples
     --------
     >>> values = np.random.default_rng(0).normal(np.array([0, 0, 2]).reshape(3, 1, 1), 1, (3, 40, 1))
-    >>> found = resample_power(values, [[0.6, 0.0, 0.0]], np.ones((1, 40)))
-    >>> found.shares.round(2).tolist()
+    >>> power = resample_power(values, [[0.6, 0.0, 0.0]], lambda trials: np.ones((len(trials), 40)), 1)
+    >>> power.shares.round(2).tolist()
     [[0.67]]
     """
-    scores, given = check_shape(values), np.asarray(p, dtype=np.float64)
-    if callable(weights):
-        draw = weights
-    else:
-        drawn = np.asarray(weights, dtype=np.float64)
-        draw = partial(iter, [drawn])
-    shares, steps = [], np.empty(scores.shape[2])
-    for measure in range(scores.shape[2]):
+    scores, given = check_shape(values), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
+    _, n_topics, n_measures = scores.shape
+    shares, steps = np.empty((n_trials, n_measures)), np.empty(n_measures)
+
+    size = max(1, min(TRIALS_A_BLOCK, WEIGHTS_A_BLOCK // n_topics))
+    weights = np.empty((size, n_topics))
+    for measures in split_measures(scores):
+        some = slice(measures.start, measures.stop)
         # Scaled so that the largest can be squared, and then as every test scales scores.
-        by_run = scale_scores(scale_squares(take_measure(scores, measure))[..., np.newaxis])[..., 0]
-        own_p = np.maximum(given[measure], smallest_p)
-        offset = variance_offset
-        find_shares = _studentise(by_run, own_p, alpha, offset) if studentised else _scale(by_run, own_p, alpha)
-        shares.append(np.concatenate([find_shares(np.asarray(block, dtype=np.float64)) for block in draw()]))
-        steps[measure] = _find_step(by_run)
-        if not callable(weights):
-            tell("resampling topics", measure + 1, scores.shape[2])
-    return ResampledPower(np.stack(shares, axis=1), steps)
+        taken = (scale_squares(take_measure(scores, measure)) for measure in measures)
+        by_run = [scale_scores(of_measure[..., np.newaxis])[..., 0] for of_measure in taken]
+        steps[some] = [_find_step(of_measure) for of_measure in by_run]
+        if studentised:
+            find_shares = _studentise_all(by_run, given[some], alpha, variance_offset)
+        else:
+            find_shares = _scale(by_run, given[some], alpha)
+        for start in range(0, n_trials, size):
+            trials = range(start, min(start + size, n_trials))
+            weights[: len(trials)] = draw(trials)
+            shares[start : trials.stop, some] = find_shares(weights[: len(trials)])
+            tell("resampling topics", measures.start * n_trials + len(measures) * trials.stop, n_measures * n_trials)
+        del by_run, find_shares  # before the next measure is prepared
+    return ResampledPower(shares, steps)
 
 
 def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> float:
@@ -147,8 +158,30 @@ def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> 
     return float(size[found] + (size[found - 1] - size[found]) * np.clip(share, 1e-6, 1.0))
 
 
-def _scale(by_run: FloatArray, p: FloatArray, alpha: float) -> Callable[[FloatArray], FloatArray]:
+def _scale(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Find:
     """Prepare the shares for a test that compares differences of means with the residual variance of all runs."""
+    prepared = [_move_means(*of_measure, alpha) for of_measure in zip(by_run, p, strict=True)]
+    still = [find is None for find in prepared]
+    n_pairs = p.shape[1]
+
+    def find_shares(weights: FloatArray) -> FloatArray:
+        shares = np.empty((len(weights), len(prepared)))
+        shares[:, still] = np.mean(p[still] <= alpha, axis=1)
+        moved = [find(weights) for find in prepared if find is not None]
+        if moved:
+            # Measures and trials come last, so that one run is subtracted from all others in all of them at once.
+            means = np.ascontiguousarray(np.stack([means for means, _ in moved]).transpose(2, 0, 1))
+            limits = np.stack([limits for _, limits in moved])
+            shares[:, ~np.array(still)] = _count_wide(means, limits).T / n_pairs
+        return shares
+
+    return find_shares
+
+
+def _move_means(
+    by_run: FloatArray, p: FloatArray, alpha: float
+) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None:
+    """Return what makes means, shape (trial, run), and critical values, shape (trial,), of weights; None without noise."""
     n_runs, n_topics = by_run.shape
     first, second = np.triu_indices(n_runs, 1)
     means = by_run.mean(axis=1)
@@ -156,32 +189,37 @@ def _scale(by_run: FloatArray, p: FloatArray, alpha: float) -> Callable[[FloatAr
     centred = by_run - by_run.mean(axis=0)
     observed = np.mean(centred**2, axis=1).sum() - np.square(means - means.mean()).sum()
     if observed <= 0:
-        return partial(_repeat, float(np.mean(p <= alpha)))
+        return None
     squares = np.square(centred).sum(axis=0)
     moves = (_shrinkage(by_run) - 1) * (means - means.mean())
 
-    def find_shares(weights: FloatArray) -> FloatArray:
+    def find(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         resampled = weights @ centred.T / n_topics
         spread = weights @ squares / n_topics - np.square(resampled).sum(axis=1)
         limits = limit * np.sqrt(np.maximum(spread, 0.0) / observed * (n_topics / (n_topics - 1)))
         resampled += moves
-        shares = np.empty(len(weights))
-        if n_runs >= MANY_RUNS:
-            for trial, (means_now, limit_now) in enumerate(zip(resampled, limits, strict=True)):
-                shares[trial] = count_wide_pairs(means_now, limit_now) / len(first)
-            return shares
-        size = max(1, NUMBERS_A_BLOCK // len(first))
-        for start in range(0, len(weights), size):
-            part = slice(start, start + size)
-            gaps = np.abs(resampled[part, first] - resampled[part, second])
-            shares[part] = np.count_nonzero(gaps >= limits[part, np.newaxis], axis=1) / len(first)
-        return shares
+        return resampled, limits
 
-    return find_shares
+    return find
 
 
-def _repeat(share: float, weights: FloatArray) -> FloatArray:
-    return np.full(len(weights), share)
+def _count_wide(means: FloatArray, limits: FloatArray) -> npt.NDArray[np.int64]:
+    """Count pairs of runs whose means, shape (run, measure, trial), lie apart as far as a limit, shape (measure, trial)."""
+    n_runs = len(means)
+    counts = np.zeros(limits.shape, dtype=np.int64)
+    if n_runs >= MANY_RUNS:
+        for place in np.ndindex(limits.shape):
+            counts[place] = count_wide_pairs(means[:, *place], float(limits[place]))
+        return counts
+    # Fresh memory for each run would cost as much as the differences do.
+    gaps, wide = np.empty_like(means), np.empty(means.shape, dtype=np.bool_)
+    for run in range(n_runs - 1):
+        later = slice(run + 1, None)
+        np.subtract(means[run], means[later], out=gaps[later])
+        np.abs(gaps[later], out=gaps[later])
+        np.greater_equal(gaps[later], limits, out=wide[later])
+        counts += np.add.reduce(wide[later].view(np.int8), axis=0, dtype=np.int8)  # bytes, of fewer than 128 runs
+    return counts
 
 
 def count_wide_pairs(means: FloatArray, limit: float) -> int:
@@ -219,7 +257,13 @@ def count_wide_pairs(means: FloatArray, limit: float) -> int:
         far[late] += 1
 
 
-def _studentise(by_run: FloatArray, p: FloatArray, alpha: float, offset: float) -> Callable[[FloatArray], FloatArray]:
+def _studentise_all(by_run: list[FloatArray], p: FloatArray, alpha: float, offset: float) -> Find:
+    """Prepare the shares of several measures as `_studentise` does."""
+    prepared = [_studentise(*of_measure, alpha, offset) for of_measure in zip(by_run, p, strict=True)]
+    return lambda weights: np.stack([find(weights) for find in prepared], axis=1)
+
+
+def _studentise(by_run: FloatArray, p: FloatArray, alpha: float, offset: float) -> Find:
     """Prepare the shares for a test that divides the difference of each pair by its own standard error."""
     n_runs, n_topics = by_run.shape
     first, second = np.triu_indices(n_runs, 1)
@@ -235,7 +279,8 @@ def _studentise(by_run: FloatArray, p: FloatArray, alpha: float, offset: float) 
     gaps = means[first] - means[second]
     different = variances > 0
     if not different.any():
-        return partial(_repeat, float(np.mean(p <= alpha)))
+        constant = float(np.mean(p <= alpha))
+        return lambda weights: np.full(len(weights), constant)
     added = offset * float(np.median(variances[different]))
     root = np.sqrt(variances + added)
     sizes = np.divide(np.abs(gaps), root, out=np.zeros(len(gaps)), where=different)

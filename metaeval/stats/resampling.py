@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.permutations import ALL_BITS
-from metaeval.stats.streams import UInt64Array, attempt_keys, trial_keys, words
+from metaeval.stats.streams import WORDS_A_CALL, UInt64Array, attempt_keys, trial_keys, words
 
 
 def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int, *, first: int = 0) -> npt.NDArray[np.int8]:
@@ -63,20 +63,28 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDAr
     [10, 10, 10]
     """
     keys = trial_keys(key, np.atleast_1d(np.asarray(trials)))
-    drawn = _draw_topics(keys, n_topics)
-    drawn += np.arange(keys.size)[:, np.newaxis] * n_topics
-    return np.bincount(drawn.ravel(), minlength=keys.size * n_topics).reshape(keys.size, n_topics)
+    counts = np.empty((keys.size, n_topics), dtype=np.int64)
+    size = max(1, WORDS_A_CALL // 2 // n_topics)
+    offsets = np.arange(size)[:, np.newaxis] * n_topics
+    for start in range(0, keys.size, size):
+        drawn = _draw_topics(keys[start : start + size], n_topics)
+        drawn += offsets[: len(drawn)]
+        counts[start : start + size] = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
+    return counts
 
 
 def _draw_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
     """Draw `n_topics` topics for each trial without bias, by rejection (Lemire, 2019)."""
-    products = (words(keys[:, np.newaxis], np.arange(n_topics)) >> np.uint64(32)) * np.uint64(n_topics)
+    products = words(keys[:, np.newaxis], np.arange(n_topics))
+    products >>= np.uint64(32)
+    products *= np.uint64(n_topics)
     bound = np.uint64((1 << 32) % n_topics)
     attempt = 1
     while True:
         trial, place = np.nonzero((products & np.uint64(ALL_BITS)) < bound)
         if not trial.size:
-            return (products >> np.uint64(32)).astype(np.int64)
+            products >>= np.uint64(32)
+            return products.view(np.int64)
         redrawn = words(attempt_keys(keys[trial], attempt), place)
         products[trial, place] = (redrawn >> np.uint64(32)) * np.uint64(n_topics)
         attempt += 1

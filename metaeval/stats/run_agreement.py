@@ -12,9 +12,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.blocks import Scaled, count_exponents, round_scaled, scale_scores, scale_squares
 from metaeval.stats.progress import tell
+from metaeval.stats.resampled_sums import TopicSums, draw_weights, split_trials
 from metaeval.stats.resampling import topic_signs
-from metaeval.stats.scale import round_scaled, scale_scores, scale_squares
 from metaeval.stats.swapping import FloatArray, standardise
 from metaeval.stats.weighted_correlation import correlate
 
@@ -65,35 +66,35 @@ def run_statistics(
     >>> {name: round(float(value), 3) for name, value in found.items()}
     {'pairwise_accuracy': 0.833, 'tau_a': 0.667, 'spearman': 0.8}
     """
-    one, two = np.asarray(scores, dtype=np.float64), np.asarray(reference, dtype=np.float64)
-    first, second = np.triu_indices(one.shape[-1], 1)
-    found: dict[RunStatistic, FloatArray] = {}
+    left, right = np.asarray(scores, dtype=np.float64), np.asarray(reference, dtype=np.float64)
+    first, second = np.triu_indices(left.shape[-1], 1)
+    values: dict[RunStatistic, FloatArray] = {}
     if set(which) - {"pearson", *HEAD_WEIGHTED}:
-        signs, wanted = (np.sign(side[..., first] - side[..., second]).astype(np.float32) for side in (one, two))
-        balance = _dot(signs, wanted)
-        untied, untied_too = (np.abs(side).sum(axis=-1, dtype=np.float64) for side in (signs, wanted))
+        signs, gold = (np.sign(side[..., first] - side[..., second]).astype(np.float32) for side in (left, right))
+        balance = _dot(signs, gold)
+        untied, untied_too = (np.abs(side).sum(axis=-1, dtype=np.float64) for side in (signs, gold))
         if "pairwise_accuracy" in which:
-            in_neither = _dot(np.abs(signs), np.abs(wanted))
+            in_neither = _dot(np.abs(signs), np.abs(gold))
             same = (in_neither + balance) / 2 + (len(first) - untied - untied_too + in_neither)
-            found["pairwise_accuracy"] = same / len(first)
+            values["pairwise_accuracy"] = same / len(first)
         if "tau_a" in which:
-            found["tau_a"] = balance / len(first)
+            values["tau_a"] = balance / len(first)
         if "tau_b" in which:
-            found["tau_b"] = _divide(balance, np.sqrt(untied * untied_too))
+            values["tau_b"] = _divide(balance, np.sqrt(untied * untied_too))
         if "spearman" in which:
-            found["spearman"] = _correlate(_rank(signs, one.shape[-1]), _rank(wanted, one.shape[-1]))
+            values["spearman"] = _correlate(_rank(signs, left.shape[-1]), _rank(gold, left.shape[-1]))
     if "pearson" in which:
-        found["pearson"] = _correlate(one, two)
+        values["pearson"] = _correlate(left, right)
     for name in which:
         if name in HEAD_WEIGHTED:
-            found[name] = correlate(two, one, name)
-    return {name: found[name] for name in which}
+            values[name] = correlate(right, left, name)
+    return {name: values[name] for name in which}
 
 
 def swap_runs(
     scores: FloatArray, reference: FloatArray, which: Sequence[RunStatistic], key: int, n_trials: int,
     *, runs: npt.NDArray[np.intp] | None = None,
-) -> dict[RunStatistic, FloatArray]:  # fmt: skip
+) -> tuple[dict[RunStatistic, FloatArray], dict[RunStatistic, FloatArray]]:  # fmt: skip
     """Exchange every two measures' scores of random runs, and return the differences in agreement.
 
     Parameters
@@ -110,26 +111,50 @@ def swap_runs(
 
     Returns
     -------
-    dict of str to ndarray, shape (trial, measure pair)
+    observed : dict of str to ndarray, shape (measure,)
+        Agreement before any exchange, of the same arrays, so that an exchange that changes nothing is a tie.
+    differences : dict of str to ndarray, shape (trial, measure pair)
         A correlation that is not defined counts as 0.
     """
     chosen = np.arange(len(reference)) if runs is None else runs
     kept = topic_signs(key, range(n_trials), len(reference))[:, chosen] > 0
+    exact, gold = standardise(scores[chosen].T), reference[chosen]
     # Scores of two measures that differ by rounding alone are equal, on every processor.
-    z, wanted = round_scaled(standardise(scores[chosen].T)), reference[chosen]
-    first, second = np.triu_indices(len(z), 1)
+    z, settled = round_scaled(standardise(settle_ties(scores)[chosen].T)), settle_ties(reference[:, np.newaxis])[chosen]
+    # Rounding would move Pearson's r and the gaps of τ_GAP by more than two equal differences may be apart.
+    sides: list[tuple[FloatArray, FloatArray, list[RunStatistic]]] = [
+        (exact, gold, [name for name in which if name == "pearson"]),
+        (z, gold, [name for name in which if name == "tau_gap"]),
+        (z, settled[:, 0], [name for name in which if name not in ("pearson", "tau_gap")]),
+    ]
+    observed: dict[RunStatistic, FloatArray] = {}
+    differences: dict[RunStatistic, FloatArray] = {}
+    for rows, gold, names in sides:
+        if names:
+            observed |= run_statistics(rows, gold, names)
+            differences |= _swap_rows(rows, gold, names, kept)
+    return observed, differences
+
+
+def _swap_rows(
+    rows: FloatArray, reference: FloatArray, which: Sequence[RunStatistic], kept: npt.NDArray[np.bool_]
+) -> dict[RunStatistic, FloatArray]:
+    """Return the differences of every two rows, shape (measure, run), that keep some runs and exchange the others."""
+    n_trials, n_runs = kept.shape
+    first, second = np.triu_indices(len(rows), 1)
     differences = {name: np.empty((n_trials, len(first))) for name in which}
-    n_run_pairs = max(1, len(chosen) * (len(chosen) - 1) // 2)
+    n_run_pairs = max(1, n_runs * (n_runs - 1) // 2)
     block = max(1, _CELLS // (n_trials * n_run_pairs))
     # Trials are divided too where one pair of measures has more signs than fit; a few at least pay for the calls.
     few = n_trials if n_trials * n_run_pairs <= 4 * _CELLS else max(16, _CELLS // n_run_pairs)
     for start in range(0, len(first), block):
         part = slice(start, start + block)
-        one, two = z[first[part], np.newaxis], z[second[part], np.newaxis]
+        ones, others = rows[first[part], np.newaxis], rows[second[part], np.newaxis]
         for begin in range(0, n_trials, few):
             some = kept[begin : begin + few]
-            mixed = (run_statistics(np.where(some, *sides), wanted, which) for sides in ((one, two), (two, one)))
-            left, right = mixed
+            left, right = (
+                run_statistics(np.where(some, *pair), reference, which) for pair in ((ones, others), (others, ones))
+            )
             for name in which:
                 gained = np.nan_to_num(left[name]) - np.nan_to_num(right[name])
                 differences[name][begin : begin + few, part] = gained.T
@@ -137,76 +162,73 @@ def swap_runs(
     return differences
 
 
-def resample_run_statistics(
-    values: FloatArray, reference: FloatArray, weights: npt.NDArray[np.int64], which: Sequence[RunStatistic],
-    *, runs: npt.NDArray[np.intp] | None = None,
-) -> tuple[dict[RunStatistic, FloatArray], dict[RunStatistic, float]]:  # fmt: skip
-    """Draw topics anew: how do the means of runs agree, and how does the reference agree with itself?
+class ResampledMeans:
+    """Means of runs on topics drawn anew, which several statistics share.
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
-    reference : ndarray, shape (run, topic)
-    weights : ndarray of int, shape (trial, topic)
-        How often each topic was drawn.
-    which : sequence of str
-        As in `run_statistics`.
-    runs : ndarray of int, optional
-        Only these runs count.
-
-    Returns
-    -------
-    drawn : dict of str to ndarray, shape (trial, measure)
-    ceiling : dict of str to float
-        Mean agreement between the reference on the topics drawn and on all topics: what a measure would reach that
-        knew what the reference only estimates from so many topics.
+    scores : Scaled
+        Of shape (run, topic, measure + 1); the last measure is the reference.
+    key : int
+        Of the resamples, a 64-bit key.
+    n_trials : int
     """
-    chosen = slice(None) if runs is None else runs
-    every = np.concatenate([values, reference[..., np.newaxis]], axis=-1)[chosen]
-    n_runs, n_topics, n_columns = every.shape
-    every = scale_scores(every)
-    by_topic = every.transpose(1, 2, 0).reshape(n_topics, -1)
-    means = (weights @ by_topic / n_topics).reshape(-1, n_columns, n_runs)
-    return compare_means(means, np.ascontiguousarray(every.mean(axis=1)[:, -1]), which)
+
+    def __init__(self, scores: Scaled, key: int, n_trials: int) -> None:
+        n_runs, n_topics, n_columns = scores.shape
+        self.scores, self.means = scores, np.empty((n_trials, n_columns, n_runs))
+        sums = TopicSums(scores)
+        for trials in split_trials(n_topics, n_trials):
+            drawn = sums.weigh(draw_weights(key, trials, n_topics)) / n_topics
+            self.means[trials.start : trials.stop] = drawn.transpose(0, 2, 1)
+            tell("means on resampled topics", trials.stop, n_trials)
+        self.whole = scores.means()
+
+    def compare(
+        self, which: Sequence[RunStatistic], runs: npt.NDArray[np.intp] | None = None
+    ) -> tuple[dict[RunStatistic, FloatArray], dict[RunStatistic, float]]:
+        """How do the means of runs agree, and how does the reference agree with itself?
+
+        Parameters
+        ----------
+        which : sequence of str
+            As in `run_statistics`.
+        runs : ndarray of int, optional
+            Only these runs count.
+
+        Returns
+        -------
+        drawn : dict of str to ndarray, shape (trial, measure)
+        ceiling : dict of str to float
+            Mean agreement between the reference on the topics drawn and on all topics: what a measure would reach that
+            knew what the reference only estimates from so many topics.
+        """
+        means, whole = self._settle(np.arange(len(self.whole)) if runs is None else runs)
+        n_trials, n_columns, n_runs = means.shape
+        block = max(1, _CELLS // (n_columns * max(1, n_runs * (n_runs - 1) // 2)))
+        parts, alone = [], []
+        for start in range(0, n_trials, block):
+            some = round_scaled(means[start : start + block])
+            parts.append(run_statistics(some[:, :-1], some[:, -1:], which))
+            alone.append(run_statistics(some[:, -1], whole, which))
+            tell("resampling topics", min(start + block, n_trials), n_trials)
+        drawn = {name: np.concatenate([part[name] for part in parts]) for name in which}
+        return drawn, {name: float(np.concatenate([part[name] for part in alone]).mean()) for name in which}
+
+    def _settle(self, runs: npt.NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
+        """Return the means of some runs, and the reference's on all topics, on the scale of the scores of these runs."""
+        chosen = np.zeros(len(self.whole), dtype=bool)
+        chosen[runs] = True
+        blocks = (block[chosen[some]] for some, block in self.scores.blocks() if chosen[some].any())
+        shift = -count_exponents(blocks, self.whole.shape[1])
+        # The order of the axes in memory decides in which order NumPy adds.
+        means = np.ascontiguousarray(np.ldexp(self.means[..., runs], shift[:, np.newaxis]))
+        return means, round_scaled(np.ascontiguousarray(np.ldexp(self.whole[runs], shift)[:, -1]))
 
 
-def compare_means(
-    means: FloatArray, whole: FloatArray, which: Sequence[RunStatistic]
-) -> tuple[dict[RunStatistic, FloatArray], dict[RunStatistic, float]]:
-    """Compare means of runs on topics drawn anew with those of the reference.
-
-    Parameters
-    ----------
-    means : ndarray, shape (trial, measure + 1, run)
-        Scaled; the last row of each trial is the reference's.
-    whole : ndarray, shape (run,)
-        The reference's on all topics.
-    which : sequence of str
-
-    Returns
-    -------
-    drawn : dict of str to ndarray, shape (trial, measure)
-    ceiling : dict of str to float
-        As `resample_run_statistics` returns them.
-    """
-    n_trials, n_columns, n_runs = means.shape
-    n_run_pairs = max(1, n_runs * (n_runs - 1) // 2)
-    block = max(1, _CELLS // (n_columns * n_run_pairs))
-    settled = round_scaled(whole)
-    parts, own = [], []
-    for start in range(0, n_trials, block):
-        some = round_scaled(means[start : start + block])
-        parts.append(run_statistics(some[:, :-1], some[:, -1:], which))
-        own.append(run_statistics(some[:, -1], settled, which))
-        tell("resampling topics", min(start + block, n_trials), n_trials)
-    drawn = {name: np.concatenate([part[name] for part in parts]) for name in which}
-    ceiling = {name: np.concatenate([part[name] for part in own]) for name in which}
-    return drawn, {name: float(one.mean()) for name, one in ceiling.items()}
-
-
-def _dot(one: npt.NDArray[np.float32], two: npt.NDArray[np.float32]) -> FloatArray:
+def _dot(left: npt.NDArray[np.float32], right: npt.NDArray[np.float32]) -> FloatArray:
     """Return sums of products along the last axis: whole numbers, exact below 2**24."""
-    return np.einsum("...p,...p->...", one, two).astype(np.float64)
+    return np.einsum("...p,...p->...", left, right).astype(np.float64)
 
 
 def _rank(signs: npt.NDArray[np.float32], n_runs: int) -> FloatArray:
@@ -221,16 +243,16 @@ def _rank(signs: npt.NDArray[np.float32], n_runs: int) -> FloatArray:
     return ranks
 
 
-def _correlate(one: FloatArray, two: FloatArray) -> FloatArray:
+def _correlate(left: FloatArray, right: FloatArray) -> FloatArray:
     """Return Pearson's r along the last axis, NaN where a side is constant."""
-    x, y = (scale_squares(side, axis=-1) for side in (one, two))
+    x, y = (scale_squares(side, axis=-1) for side in (left, right))
     x, y = (side - side.mean(axis=-1, keepdims=True) for side in (x, y))
-    for side, centred in ((one, x), (two, y)):
+    for side, centred in ((left, x), (right, y)):
         centred[np.ptp(side, axis=-1) == 0] = 0.0  # a mean of equal numbers need not be that number
     lengths = np.sqrt((x**2).sum(axis=-1)) * np.sqrt((y**2).sum(axis=-1))
     return np.clip(_divide((x * y).sum(axis=-1), lengths), -1.0, 1.0)
 
 
-def _divide(one: FloatArray, two: FloatArray) -> FloatArray:
-    one, two = np.broadcast_arrays(one, two)
-    return np.divide(one, two, out=np.full(one.shape, np.nan), where=two > 0)
+def _divide(left: FloatArray, right: FloatArray) -> FloatArray:
+    left, right = np.broadcast_arrays(left, right)
+    return np.divide(left, right, out=np.full(left.shape, np.nan), where=right > 0)

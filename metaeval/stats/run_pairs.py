@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from metaeval.stats import blocks
-from metaeval.stats._check import FloatArray
-from metaeval.stats.blocks import split_runs
+from metaeval.stats.blocks import FloatArray, Scaled, split_runs
 from metaeval.stats.progress import tell
-from metaeval.stats.scale import Scaled
 
 
-def are_many(n_runs: int, n_topics: int) -> bool:
-    """Whether the differences of all pairs of runs are too many to hold them at once.
-
-    Parameters
-    ----------
-    n_runs, n_topics : int
-
-    Returns
-    -------
-    bool
-    """
-    return 4 * n_runs * (n_runs - 1) * n_topics > blocks.LARGE
-
-
-def split_pairs(scores: Scaled, what: str) -> Iterator[tuple[slice, FloatArray]]:
+def split_pairs(scores: Scaled, what: str, measures: Sequence[int] | None = None) -> Iterator[tuple[slice, FloatArray]]:
     """Yield the differences of runs, the first less the second, some pairs at a time, and tell how far that has come.
 
     Parameters
@@ -34,6 +17,8 @@ def split_pairs(scores: Scaled, what: str) -> Iterator[tuple[slice, FloatArray]]
         Of shape (run, topic, measure).
     what : str
         What is done with them, which is told.
+    measures : sequence of int, optional
+        Only these.
 
     Yields
     ------
@@ -41,14 +26,15 @@ def split_pairs(scores: Scaled, what: str) -> Iterator[tuple[slice, FloatArray]]
         Their places in the order of ``np.triu_indices(n_runs, 1)``.
     gaps : ndarray, shape (pair, topic, measure)
     """
+    columns = slice(None) if measures is None else list(measures)
     n_runs = len(scores.values)
     n_pairs, done = n_runs * (n_runs - 1) // 2, 0
     for ones in split_runs(scores.values):
-        left = scores[ones]
+        left = scores[ones][..., columns]
         for others in split_runs(scores.values):
             if others.stop <= ones.start:
                 continue
-            right = left if others == ones else scores[others]
+            right = left if others == ones else scores[others][..., columns]
             for run in range(ones.start, ones.stop):
                 start = max(run + 1, others.start)
                 if start >= others.stop:

@@ -14,20 +14,23 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.blocks import Scaled, scale_squares
 from metaeval.stats.progress import tell
+from metaeval.stats.resampled_sums import TopicSums, draw_signs, draw_weights, split_trials
 from metaeval.stats.resampling import topic_signs
-from metaeval.stats.scale import scale_scores, scale_squares
-from metaeval.stats.swapping import FloatArray, standardise
+from metaeval.stats.run_pairs import split_pairs
+from metaeval.stats.swapping import FloatArray, StandardCells
 
 _ROUNDING = 1e-12
 
 
-def flip_p_values(values: FloatArray, key: int, n_trials: int) -> FloatArray:
+def flip_p_values(scores: Scaled, key: int, n_trials: int) -> FloatArray:
     """How often do random signs of the topics favour the first of two runs as much as the scores do?
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
+    scores : Scaled
+        Of shape (run, topic, measure).
     key : int
         Of the random draws, a 64-bit key.
     n_trials : int
@@ -39,36 +42,21 @@ def flip_p_values(values: FloatArray, key: int, n_trials: int) -> FloatArray:
 
     Examples
     --------
-    >>> flip_p_values(np.array([[[3.0]] * 20, [[1.0]] * 20]), 7, 500).tolist()
+    >>> flip_p_values(Scaled(np.array([[[3.0]] * 20, [[1.0]] * 20])), 7, 500).tolist()
     [[0.0]]
     """
-    scaled = scale_scores(values)
-    n_runs, n_topics, n_measures = scaled.shape
-    by_topic = scaled.transpose(1, 0, 2).reshape(n_topics, -1)
-    signs = topic_signs(key, range(n_trials), n_topics).astype(np.float64)
-    sums = (signs @ by_topic).reshape(n_trials, n_runs, n_measures)
-    return compare_flips(sums, scaled.sum(axis=1), np.abs(scaled).sum(axis=1), n_topics)
-
-
-def compare_flips(sums: FloatArray, total: FloatArray, size: FloatArray, n_topics: int) -> FloatArray:
-    """Return how often sums with random signs favour the first of two runs as much as those of the scores do.
-
-    Parameters
-    ----------
-    sums : ndarray, shape (trial, run, measure)
-    total, size : ndarray, shape (run, measure)
-        Sums of the scores and of their magnitudes.
-    n_topics : int
-
-    Returns
-    -------
-    ndarray, shape (measure, run pair)
-    """
+    n_runs, n_topics, n_columns = scores.shape
+    flipped, sums = np.empty((n_trials, n_runs, n_columns)), TopicSums(scores)
+    for trials in split_trials(n_topics, n_trials):
+        flipped[trials.start : trials.stop] = sums.weigh(draw_signs(key, trials, n_topics))
+        tell("flipping topics", trials.stop, n_trials)
+    total = np.concatenate([block.sum(axis=1) for _, block in scores.blocks()])
+    size = np.concatenate([np.abs(block).sum(axis=1) for _, block in scores.blocks()])
     rows = []
-    for run in range(len(total) - 1):
+    for run in range(n_runs - 1):
         observed = total[run] - total[run + 1 :]
         observed = observed - _ROUNDING * n_topics * (size[run] + size[run + 1 :])
-        rows.append((sums[:, run, np.newaxis] - sums[:, run + 1 :] >= observed).mean(axis=0))
+        rows.append((flipped[:, run, np.newaxis] - flipped[:, run + 1 :] >= observed).mean(axis=0))
     return np.concatenate(rows).T
 
 
@@ -87,7 +75,9 @@ def soft_accuracy(p_values: FloatArray, reference: FloatArray) -> FloatArray:
     return np.asarray(1 - np.abs(p_values - reference).mean(axis=-1))
 
 
-def swap_cells_softly(values: FloatArray, reference: FloatArray, key: int, n_trials: int) -> FloatArray:
+def swap_cells_softly(
+    scores: Scaled, cells: StandardCells, reference: FloatArray, key: int, n_trials: int
+) -> FloatArray:
     """Exchange every two standardised measures in random cells, and return the differences in soft pairwise accuracy.
 
     Each mixture has its own p-values. They are those of the normal distribution that the sum of flipped differences d
@@ -96,8 +86,12 @@ def swap_cells_softly(values: FloatArray, reference: FloatArray, key: int, n_tri
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
-    reference : ndarray, shape (run, topic)
+    scores : Scaled
+        Of shape (run, topic, measure + 1); the last measure is the reference.
+    cells : StandardCells
+        Of all of its measures.
+    reference : ndarray, shape (run pair,)
+        The reference's `normal_p_values`.
     key : int
         Of the random draws, a 64-bit key.
     n_trials : int
@@ -106,14 +100,14 @@ def swap_cells_softly(values: FloatArray, reference: FloatArray, key: int, n_tri
     -------
     ndarray, shape (trial, measure pair)
     """
-    n_runs, n_topics, n_measures = values.shape
-    z = standardise(values.transpose(2, 0, 1).reshape(n_measures, -1)).reshape(n_measures, n_runs, n_topics)
-    wanted = normal_p_values(reference[..., np.newaxis])[0]
-    differences = np.empty((n_trials, n_measures * (n_measures - 1) // 2))
+    n_runs, n_topics, n_columns = scores.shape
+    differences = np.empty((n_trials, (n_columns - 1) * (n_columns - 2) // 2))
     for trial in range(n_trials):
         keep = (topic_signs(key, [trial], n_runs * n_topics)[0] > 0).reshape(n_runs, n_topics)
-        squares = add_squares([(z, keep)])
-        differences[trial] = squares.compare(wanted)
+        squares = add_squares(
+            (cells.standardise(block)[:-1], keep[:, topics]) for topics, block in scores.topic_blocks()
+        )
+        differences[trial] = squares.compare(reference)
         tell("exchanging cells for soft pairwise accuracy", trial + 1, n_trials)
     return differences
 
@@ -143,7 +137,7 @@ class Mixtures:
     products: tuple[FloatArray, FloatArray]
     crossed: FloatArray
 
-    def compare(self, wanted: FloatArray) -> FloatArray:
+    def compare(self, reference: FloatArray) -> FloatArray:
         """Return the differences in soft pairwise accuracy of two measures, exchanged one way and the other.
 
         Parameters
@@ -158,16 +152,16 @@ class Mixtures:
         n_runs, n_measures = self.sums[0].shape
         (run, other), (first, second) = _pair(n_runs), _pair(n_measures)
         # Σ (x_i − x_j)² of the parts alone, and twice the products between a kept and a given part of another measure.
-        own = [
+        alone = [
             square[run] + square[other] - 2 * products[:, run, other].T
             for square, products in zip(self.squares, self.products, strict=True)
         ]
         crossed = self.crossed.transpose(1, 3, 0, 2)
         # A cell is kept or given away, so that a run's two parts have no product.
-        squares = own[0][:, :, np.newaxis] + own[1][:, np.newaxis] - 2 * (crossed[run, other] + crossed[other, run])
+        squares = alone[0][:, :, np.newaxis] + alone[1][:, np.newaxis] - 2 * (crossed[run, other] + crossed[other, run])
         sums = self.sums
         gaps = (sums[0][run] - sums[0][other])[:, :, np.newaxis] + (sums[1][run] - sums[1][other])[:, np.newaxis]
-        soft = 1 - np.abs(find_tail(gaps, squares) - wanted[:, np.newaxis, np.newaxis]).mean(axis=0)
+        soft = 1 - np.abs(find_tail(gaps, squares) - reference[:, np.newaxis, np.newaxis]).mean(axis=0)
         return np.asarray(soft[first, second] - soft[second, first])
 
 
@@ -190,46 +184,49 @@ def add_squares(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]]) -> M
         cells, mask = z.reshape(n_measures, -1), keep.ravel()
         parts = [(cells * some).reshape(z.shape) for some in (mask, ~mask)]
         kept, given = (part.reshape(n_measures * n_runs, -1) for part in parts)
-        found = [part.sum(axis=-1).T for part in parts]
-        found += [np.einsum("mrt,mrt->rm", part, part) for part in parts]
-        found += [np.matmul(part, part.transpose(0, 2, 1)) for part in parts]
-        found.append((kept @ given.T).reshape(n_measures, n_runs, n_measures, n_runs))
-        for one, more in zip(total, found, strict=False):
+        added = [part.sum(axis=-1).T for part in parts]
+        added += [np.einsum("mrt,mrt->rm", part, part) for part in parts]
+        added += [np.matmul(part, part.transpose(0, 2, 1)) for part in parts]
+        added.append((kept @ given.T).reshape(n_measures, n_runs, n_measures, n_runs))
+        for one, more in zip(total, added, strict=False):
             one += more
-        total = total or found
+        total = total or added
     return Mixtures((total[0], total[1]), (total[2], total[3]), (total[4], total[5]), total[6])
 
 
-def normal_p_values(values: FloatArray) -> FloatArray:
+def normal_p_values(scores: Scaled) -> FloatArray:
     """Return what `flip_p_values` tends to with many topics: the tail of a normal distribution.
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
+    scores : Scaled
+        Of shape (run, topic, measure).
 
     Returns
     -------
     ndarray, shape (measure, run pair)
     """
-    run, other = np.triu_indices(len(values), 1)
-    scaled = scale_scores(values)
-    rows = []
-    for m in range(values.shape[-1]):
-        gaps = scale_squares(scaled[run, :, m] - scaled[other, :, m], axis=1)
-        rows.append(find_tail(gaps.sum(axis=1), (gaps**2).sum(axis=1)))
-    return np.array(rows)
+    n_runs, _, n_columns = scores.shape
+    p = np.empty((n_columns, n_runs * (n_runs - 1) // 2))
+    for pairs, gaps in split_pairs(scores, "differences of runs"):
+        for column in range(n_columns):
+            gap = scale_squares(np.ascontiguousarray(gaps[..., column]), axis=1)
+            p[column, pairs] = find_tail(gap.sum(axis=1), (gap**2).sum(axis=1))
+    return p
 
 
-def resample_soft_accuracy(
-    values: FloatArray, reference: FloatArray, weights: npt.NDArray[np.int64]
-) -> tuple[FloatArray, float]:
+def resample_soft_accuracy(scores: Scaled, reference: FloatArray, key: int, n_trials: int) -> tuple[FloatArray, float]:
     """Return soft pairwise accuracy on topics drawn anew, with p-values as in `normal_p_values`.
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
-    reference : ndarray, shape (run, topic)
-    weights : ndarray of int, shape (trial, topic)
+    scores : Scaled
+        Of shape (run, topic, measure + 1); the last measure is the reference.
+    reference : ndarray, shape (run pair,)
+        The reference's `normal_p_values`.
+    key : int
+        Of the resamples, a 64-bit key.
+    n_trials : int
 
     Returns
     -------
@@ -237,17 +234,21 @@ def resample_soft_accuracy(
     ceiling : float
         Mean agreement between the reference on the topics drawn and on all topics.
     """
-    run, other = np.triu_indices(len(reference), 1)
-    drawn = weights.astype(np.float64)
-
-    def find(scores: FloatArray) -> FloatArray:
-        gaps = scale_squares(scores[run] - scores[other], axis=1).T
-        return find_tail(drawn @ gaps, drawn @ gaps**2)
-
-    scaled, gold = scale_scores(values), scale_scores(reference[..., np.newaxis])
-    wanted = find(gold[..., 0])
-    columns = [soft_accuracy(find(scaled[..., m]), wanted) for m in range(values.shape[-1])]
-    return np.stack(columns, axis=-1), float(soft_accuracy(wanted, normal_p_values(gold)[0]).mean())
+    _, n_topics, n_columns = scores.shape
+    n_pairs = len(reference)
+    drawn, alone = np.empty((n_trials, n_columns - 1)), np.empty(n_trials)
+    for trials in split_trials(n_topics + n_columns * n_pairs, n_trials):
+        weights = draw_weights(key, trials, n_topics)
+        tails = np.empty((n_columns, len(trials), n_pairs))
+        what = f"soft pairwise accuracy on resampled topics to {trials.stop:,} of {n_trials:,}, run pairs"
+        for pairs, gaps in split_pairs(scores, what):
+            for column in range(n_columns):
+                gap = scale_squares(np.ascontiguousarray(gaps[..., column]), axis=1).T
+                tails[column][:, pairs] = find_tail(weights @ gap, weights @ gap**2)
+        for column in range(n_columns - 1):
+            drawn[trials.start : trials.stop, column] = soft_accuracy(tails[column], tails[-1])
+        alone[trials.start : trials.stop] = soft_accuracy(tails[-1], reference)
+    return drawn, float(alone.mean())
 
 
 def find_tail(sums: FloatArray, squares: FloatArray) -> FloatArray:

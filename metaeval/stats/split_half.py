@@ -7,27 +7,27 @@ set, compute Kendall's tau between the two rankings, and repeat.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._check import check_count, check_shape
-from metaeval.stats.blocks import is_large, split_topics
-from metaeval.stats.parallel import Kept, is_resumable, iterate_kept_tasks
+from metaeval.stats.blocks import check_count, check_shape
+from metaeval.stats.parallel import is_resumable, run_parts
 from metaeval.stats.progress import tell
-from metaeval.stats.quantise import quantise, tie_tolerance
+from metaeval.stats.quantise import Units, tie_tolerance
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
-from metaeval.stats.scale import scale_scores
 from metaeval.stats.streams import UInt64Array, attempt_keys, check_key, trial_keys, words
 
 # Sums of this many 32-bit scores are exact as floats, so a matrix product gives exact sums.
 MOST_TOPICS = 2**21
 
-# Cells of the topic masks held at once, so that memory does not grow with the number of trials.
-MASKS_A_BLOCK = 2**20
+BYTES_A_PASS = 2**27
+"""Bytes of bits and sums held at once: trials beyond them take another pass over the scores."""
+
+CELLS_A_PRODUCT = 2**17
+"""Numbers, 1 MB, that a product of matrices takes at once of the bits of trials."""
 
 # Random words drawn and partitioned by one NumPy call: few enough to stay in the cache.
 WORDS_A_BLOCK = 2**14
@@ -145,20 +145,19 @@ def split_half_tau(
     if n_topics > MOST_TOPICS:
         raise MetaevalError(f"At most {MOST_TOPICS} topics can be split exactly; there are {n_topics}.")
     _check_size(n_topics, size)
-    splitter = (_SplitsInBlocks if is_large(raw) else _Splits)(raw, key, size, variant, n_trials)
+    splits_of = _Splits(raw, key, size, variant, n_trials)
     trials_a_part = max(16, KEPT_WORK // raw.size) if is_resumable() else n_trials
-    parts = [range(start, min(start + trials_a_part, n_trials)) for start in range(0, n_trials, trials_a_part)]
-    splitter.announce(parts)
-    if not is_resumable():
-        return splitter.correlate(parts[0])
-    said = hashlib.sha256(f"{RECIPE} {raw.shape} {key} {size} {variant}".encode())
-    for block in splitter.units():
-        said.update(np.ascontiguousarray(block, dtype="<u4").tobytes())
-    name = f"splits-{said.hexdigest()[:32]}"
-    kept = [Kept(f"{name}-{part.start}-{part.stop}", (len(part), raw.shape[2]), "float64", len(part)) for part in parts]
-    tasks: list[Any] = [(splitter.correlate, (part,), {}) for part in parts]
-    # Here, whatever backend was asked for: the scores may be a file of this process.
-    return np.concatenate(list(iterate_kept_tasks(tasks, kept, n_jobs=1, require="sharedmem")))
+    trials = range(n_trials)
+    parts = [trials[start : start + trials_a_part] for start in range(0, n_trials, trials_a_part)]
+    splits_of.announce(parts)
+    taus = run_parts(
+        splits_of.correlate,
+        parts,
+        name=splits_of.name,
+        shape=lambda part: (len(part), raw.shape[2]),
+        dtype="float64",
+    )
+    return np.concatenate(list(taus))
 
 
 def _check_size(n_topics: int, size: int | None) -> None:
@@ -170,98 +169,99 @@ def _check_size(n_topics: int, size: int | None) -> None:
 
 
 class _Splits:
-    """Tau of splits of scores in memory."""
+    """Tau between the halves of splits: topics in blocks, and sums of as many trials as memory holds between them."""
 
     def __init__(self, raw: FloatArray, key: int, size: int | None, variant: TauVariant, n_trials: int) -> None:
-        self.shape, self.key, self.size, self.variant = raw.shape, key, size, variant
-        self.n_trials = n_trials
-        self._prepare(raw)
+        self._units, self._key, self._size, self._variant = Units(raw), key, size, variant
+        self._n_trials = n_trials
+        n_runs, n_topics, n_measures = raw.shape
+        # The topics of a split are bits, of which whole bytes are stored; sums are held for both sets.
+        self._bytes_a_trial = 2 * -(-n_topics // 8) + 16 * n_runs * n_measures
 
-    def _prepare(self, raw: FloatArray) -> None:
-        self._units = quantise(scale_scores(raw))
-        _, n_topics, _ = self.shape
-        self._rows = self._units.transpose(1, 2, 0).reshape(-1, n_topics).astype(np.float64)
-        self._all_topics = self._rows.sum(axis=1, keepdims=True)
+    def _trials_a_pass(self, n_trials: int) -> int:
+        """Return how many trials are summed up while the scores are read once."""
+        return min(n_trials, max(1, self._units.limit_bytes(BYTES_A_PASS) // self._bytes_a_trial))
 
     def announce(self, parts: Sequence[range]) -> None:
         """State how much memory is held, where that is worth saying."""
+        sizes = [self._trials_a_pass(len(part)) for part in parts]
+        passes = sum(-(-len(part) // size) for part, size in zip(parts, sizes, strict=True))
+        self._units.announce(
+            f", {self._n_trials:,} splits: bits and sums of {max(sizes) * self._bytes_a_trial / 2**20:,.0f} MB are held in "
+            f"memory, and the scores are read {passes + 2} times in blocks of topics"
+        )
 
-    def units(self) -> Iterator[npt.NDArray[np.uint32]]:
-        """Yield the scores as whole numbers, shape (topic, run, measure), which are all that the results depend on."""
-        yield self._units
-
-    def correlate(self, trials: range) -> FloatArray:
-        """Return tau of every trial and measure."""
-        n_runs, n_topics, n_measures = self.shape
-        units, n_trials = self._rows, len(trials)
-        taus = np.empty((n_trials, n_measures))
-        block = max(1, min(n_trials, VALUES_A_BLOCK // (2 * n_runs * n_measures), MASKS_A_BLOCK // n_topics))
-        # One buffer for all blocks: fresh memory for each would cost more than the sums.
-        scratch = np.empty(block * (n_topics + 4 * len(units)))
-        for start in range(0, n_trials, block):
-            some = trials[start : start + block]
-            first, second = splits(self.key, len(some), n_topics, self.size, first_trial=some.start)
-            mask = scratch[: len(some) * n_topics].reshape(len(some), n_topics)
-            bounds = scratch[mask.size :][: 4 * len(units) * len(some)].reshape(2, 2, len(units), len(some))
-            sums = bounds[0]
-            mask[:] = first
-            np.matmul(units, mask.T, out=sums[0])
-            if self.size is None:
-                np.subtract(self._all_topics, sums[0], out=sums[1])
-            else:
-                mask[:] = second
-                np.matmul(units, mask.T, out=sums[1])
-            taus[start : start + block] = self._compare(bounds)
-            tell("splits", some.stop, self.n_trials)
-        return taus
-
-    def _compare(self, bounds: FloatArray) -> FloatArray:
-        """Return tau of some trials, shape (trial, measure), from their sums, behind which their upper ends go."""
-        n_runs, n_topics, n_measures = self.shape
-        lengths = (n_topics // 2, n_topics - n_topics // 2) if self.size is None else (self.size, self.size)
-        tolerance = [[[tie_tolerance(length)]] for length in lengths]
-        # Whole numbers: the sum with its tolerance is exact too.
-        np.add(bounds[0], tolerance, out=bounds[1])
-        low, high = bounds.reshape(2, 2, n_runs, -1)
-        return tau_by_run(low, high, self.variant).reshape(n_measures, -1).T
-
-
-class _SplitsInBlocks(_Splits):
-    """The same of scores that memory does not hold."""
-
-    def _prepare(self, raw: FloatArray) -> None:
-        from metaeval.stats._tukey_in_blocks import Units
-
-        self._read = Units(raw)
-
-    def announce(self, parts: Sequence[range]) -> None:
-        from metaeval.stats._splits_in_blocks import announce
-
-        announce(self.shape, parts)
-
-    def units(self) -> Iterator[npt.NDArray[np.uint32]]:
-        return (self._read.read(topics) for topics in split_topics(self._read.values))
+    def name(self) -> str:
+        """Return a name made of everything that the tau of a trial depends on."""
+        digest = hashlib.sha256(f"{RECIPE} {self._units.shape} {self._key} {self._size} {self._variant}".encode())
+        for _, block in self._units.blocks():
+            digest.update(np.ascontiguousarray(block, dtype="<u4").tobytes())
+        return f"splits-{digest.hexdigest()[:32]}"
 
     def correlate(self, trials: range) -> FloatArray:
-        from metaeval.stats._splits_in_blocks import sum_sets, trials_a_pass
-
-        n_runs, n_topics, n_measures = self.shape
-        taus = np.empty((len(trials), n_measures))
-        a_pass = trials_a_pass(self.shape, len(trials))
-        block = max(1, VALUES_A_BLOCK // (2 * n_runs * n_measures))
-
-        def draw(some: range) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-            return splits(self.key, len(some), n_topics, self.size, first_trial=some.start)
-
+        """Return tau of every trial, shape (trial, measure)."""
+        n_runs, _, n_measures = self._units.shape
+        a_pass = self._trials_a_pass(len(trials))
+        size = max(1, min(a_pass, VALUES_A_BLOCK // (2 * n_runs * n_measures)))
+        taus = []
+        # One buffer for all: fresh memory for each block would cost more than the sums.
+        ends = np.empty(4 * n_runs * n_measures * size)
         for begin in range(0, len(trials), a_pass):
             together = trials[begin : begin + a_pass]
-            sums = sum_sets(self._read, draw, together, halves=self.size is None)
-            for start in range(0, len(together), block):
-                some = sums[..., start : start + block]
-                stop = begin + start + some.shape[-1]
-                taus[begin + start : stop] = self._compare(np.stack([some, some]))
-                tell("splits", trials.start + stop, self.n_trials)
-        return taus
+            sums = self._add_up(together)
+            for start in range(0, len(together), size):
+                some = sums[..., start : start + size]
+                taus.append(self._compare(some, ends[: 2 * some.size].reshape(2, *some.shape)))
+                tell("splits", together[: start + size].stop, self._n_trials)
+        return np.concatenate(taus)
+
+    def _add_up(self, trials: range) -> FloatArray:
+        """Return the sums over both sets of each trial, shape (2, run · measure, trial): whole numbers."""
+        n_runs, n_topics, n_measures = self._units.shape
+        n_sets = 1 if self._size is None else 2  # a second half is what the first leaves
+        sums, all_topics = np.empty((2, n_runs * n_measures, len(trials))), np.zeros((n_runs * n_measures, 1))
+        bits = self._draw_bits(trials, n_sets)
+        for topics, block in self._units.blocks():
+            scores = block.reshape(len(block), -1).T.astype(np.float64)
+            all_topics += scores.sum(axis=1, keepdims=True)
+            first_byte, skipped = divmod(topics.start, 8)
+            few = max(1, CELLS_A_PRODUCT // len(block))
+            for start in range(0, len(trials), few):
+                part = slice(start, start + few)
+                for total, packed in zip(sums, bits, strict=False):
+                    inside = np.unpackbits(packed[part, first_byte : -(-topics.stop // 8)], axis=1)[:, skipped:]
+                    chosen = inside[:, : len(block)].astype(np.float64).T
+                    if topics.start:
+                        total[:, part] += scores @ chosen
+                    else:
+                        np.matmul(scores, chosen, out=total[:, part])
+            if len(block) < n_topics:
+                tell("summing splits", topics.stop, n_topics)
+        if n_sets == 1:
+            np.subtract(all_topics, sums[0], out=sums[1])
+        return sums
+
+    def _draw_bits(self, trials: range, n_sets: int) -> npt.NDArray[np.uint8]:
+        """Return the topics in each set of each trial as bits, shape (set, trial, byte)."""
+        n_topics = self._units.shape[1]
+        bits = np.empty((n_sets, len(trials), -(-n_topics // 8)), dtype=np.uint8)
+        few = max(1, CELLS_A_PRODUCT // n_topics)
+        for start in range(0, len(trials), few):
+            some = trials[start : start + few]
+            drawn = splits(self._key, len(some), n_topics, self._size, first_trial=some.start)
+            for packed, chosen in zip(bits, drawn, strict=False):
+                packed[start : start + few] = np.packbits(chosen, axis=1)
+        return bits
+
+    def _compare(self, sums: FloatArray, ends: FloatArray) -> FloatArray:
+        """Return tau of some trials, shape (trial, measure), from their sums, of which both ends are written to `ends`."""
+        n_runs, n_topics, n_measures = self._units.shape
+        lengths = (n_topics // 2, n_topics - n_topics // 2) if self._size is None else (self._size, self._size)
+        # Whole numbers: the sum with its tolerance is exact too.
+        ends[0] = sums
+        np.add(sums, [[[tie_tolerance(length)]] for length in lengths], out=ends[1])
+        low, high = ends.reshape(2, 2, n_runs, -1)
+        return tau_by_run(low, high, self._variant).reshape(n_measures, -1).T
 
 
 def _draw_splits(

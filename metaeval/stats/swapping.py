@@ -8,10 +8,12 @@ draws are the same for all pairs of measures.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.scale import round_scaled
+from metaeval.stats.blocks import Scaled, round_scaled
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -36,6 +38,54 @@ def standardise(values: FloatArray) -> FloatArray:
     spread = np.sqrt((centred**2).mean(axis=1, keepdims=True))
     varies = (np.ptp(values, axis=1, keepdims=True) > 0) & (spread > 0)
     return np.divide(centred, spread, out=np.zeros(values.shape), where=varies)
+
+
+class StandardCells:
+    """What `standardise` makes of scores of any size, with all runs on all topics as the cells of a measure.
+
+    Parameters
+    ----------
+    scores : Scaled
+
+    Attributes
+    ----------
+    varies : ndarray of bool, shape (measure,)
+        The others are zeros.
+    """
+
+    def __init__(self, scores: Scaled) -> None:
+        n_runs, n_topics, n_columns = scores.shape
+        ends = [(block.min(axis=(0, 1)), block.max(axis=(0, 1))) for _, block in scores.blocks()]
+        low, high = np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+        self._largest = np.maximum(np.abs(low), np.abs(high))
+        self._mean, self._spread = np.zeros(n_columns), np.ones(n_columns)
+        self._mean = self._sum(scores, lambda cells: cells) / (n_runs * n_topics)
+        spread = np.sqrt(self._sum(scores, np.square) / (n_runs * n_topics))
+        self.varies = (high - low > 0) & (spread > 0)
+        self._spread = np.where(self.varies, spread, 1.0)
+
+    def _sum(self, scores: Scaled, change: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        return np.sum([change(self._centre(block)).sum(axis=1) for _, block in scores.blocks()], axis=0)
+
+    def _centre(self, block: FloatArray) -> FloatArray:
+        """Return cells, shape (measure, cell), over the largest magnitude and less the mean, as far as it is known."""
+        cells = block.transpose(2, 0, 1).reshape(block.shape[2], -1)
+        largest = self._largest[:, np.newaxis]
+        scaled = np.divide(cells, largest, out=np.zeros(cells.shape), where=largest > 0)
+        scaled -= self._mean[:, np.newaxis]
+        return scaled
+
+    def standardise(self, block: FloatArray) -> FloatArray:
+        """Return standardised scores of a block, shape (measure, run, topic).
+
+        Parameters
+        ----------
+        block : ndarray, shape (run, topic, measure)
+        """
+        cells = self._centre(block)
+        cells /= self._spread[:, np.newaxis]
+        cells[~self.varies] = 0.0
+        return cells.reshape(-1, *block.shape[:2])
 
 
 def swap_p_values(observed: FloatArray, exchanged: FloatArray) -> FloatArray:

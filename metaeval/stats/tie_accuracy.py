@@ -3,22 +3,34 @@
 Deutsch, Foster and Freitag, "Ties matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration",
 EMNLP 2023. Of all pairs of runs on all topics, C are ordered alike and T are tied in both; acc_eq is (C + T)/all. Two
 scores of the measure are tied if they differ by no more than ε, and acc_eq* is the largest over all ε.
+
+Every absolute difference between two scores is a candidate for ε, and so is 0. Differences that are few enough are listed
+and sorted; a running count of pairs that become right or wrong as ε grows gives the accuracy at every candidate. Others
+are first counted by their leading bits, whose order is that of the differences, in a pass over all pairs. The accuracy at
+the ends of such a bin is then known; inside it can be higher by no more than the bin has tied pairs. Only bins that may
+hold the best threshold are divided further, until the differences in them can be listed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.progress import tell
-from metaeval.stats.resampling import topic_signs
+from metaeval.stats.blocks import Scaled
+from metaeval.stats.resampled_sums import add_signed
+from metaeval.stats.run_pairs import split_pairs
 from metaeval.stats.swapping import FloatArray
 
-_CELLS = 8_000_000  # signs held at once: 32 MB
-_EXACT = 1 << 24  # whole numbers of four bytes are exact as floats below
+IntArray = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint64]
+
+LISTED = 2**20
+"""Differences of a measure that are listed, and bins that they are counted in: 16 MB."""
+
+_LISTED_TOGETHER = 2**24  # of all measures whose thresholds are sought in the same passes
+_ALL_BITS = 63  # of a float that is not negative
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,29 +42,36 @@ class TieAccuracy:
     value : ndarray, shape (measure,)
     threshold : ndarray, shape (measure,)
         The smallest ε that maximises it.
-    right : ndarray of bool, shape (measure, run pair, topic)
-        Whether the measure is right about two runs on a topic, at that ε.
+    by_topic : ndarray, shape (measure, topic)
+        Share of pairs of runs about which the measure is right, at that ε.
+    exchanged : ndarray, shape (trial, measure pair)
+        The first less the second measure's share of right pairs, after each exchange.
     tied : float
         Share of pairs that are tied in the reference.
     """
 
     value: FloatArray
     threshold: FloatArray
-    right: npt.NDArray[np.bool_]
+    by_topic: FloatArray
+    exchanged: FloatArray
     tied: float
 
 
-def tie_accuracy(values: FloatArray, reference: FloatArray) -> TieAccuracy:
+def tie_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy:
     """How often does each measure order two runs on a topic as the reference does, at its best tie threshold?
 
-    Every absolute difference between two scores is a candidate for ε, and so is 0. The differences are sorted once; a
-    running count of pairs that become right or wrong as ε grows gives the accuracy at every candidate.
+    To test whether one of two measures is better, it is exchanged who of them is right about random pairs of runs on
+    random topics, each at its own ε. An exchange turns the sign of right_A − right_B, which is −1, 0 or 1; the signs of a
+    trial are the same for all measures, so that all pairs of measures need one matrix product.
 
     Parameters
     ----------
-    values : ndarray, shape (run, topic, measure)
-    reference : ndarray, shape (run, topic)
-        Equal scores are tied.
+    scores : Scaled
+        Of shape (run, topic, measure + 1); the last measure is the reference, whose equal scores are tied.
+    key : int, optional
+        Of the exchanges, a 64-bit key.
+    n_trials : int, optional
+        Exchanges.
 
     Returns
     -------
@@ -60,86 +79,151 @@ def tie_accuracy(values: FloatArray, reference: FloatArray) -> TieAccuracy:
 
     Examples
     --------
-    >>> found = tie_accuracy(np.array([[[0.5]], [[0.6]], [[0.9]]]), np.array([[1.0], [1.0], [2.0]]))
-    >>> found.value.tolist(), found.threshold.round(2).tolist()
+    >>> accuracy = tie_accuracy(Scaled(np.array([[[0.5, 1.0]], [[0.6, 1.0]], [[0.9, 2.0]]])))
+    >>> accuracy.value.tolist(), accuracy.threshold.round(2).tolist()
     ([1.0], [0.1])
     """
-    first, second = np.triu_indices(len(reference), 1)
-    wanted = np.sign(reference[first] - reference[second])
-    tied = wanted == 0
-    n_measures = values.shape[-1]
-    value, threshold = np.empty(n_measures), np.empty(n_measures)
-    right = np.empty((n_measures, *wanted.shape), dtype=np.bool_)
-    for m in range(n_measures):
-        scores = np.ascontiguousarray(values[..., m])
-        gaps = scores[first] - scores[second]
-        ordered = ~tied & (np.sign(gaps) == wanted)
-        np.abs(gaps, out=gaps)
-        threshold[m], count = _find_threshold(gaps.ravel(), tied.ravel(), ordered.ravel())
-        value[m] = count / wanted.size
-        right[m] = np.where(gaps <= threshold[m], tied, ordered)
-        tell("tie thresholds, measures", m + 1, n_measures)
-    return TieAccuracy(value, threshold, right, float(tied.mean()))
-
-
-def _find_threshold(gaps: FloatArray, tied: npt.NDArray[np.bool_], ordered: npt.NDArray[np.bool_]) -> tuple[float, int]:
-    """Return the smallest best threshold, and how many pairs are right with it."""
-    by_size = np.argsort(gaps)
-    sizes = gaps[by_size]
-    # A pair that becomes tied is right from then on if the reference ties it, and was right if it was well ordered.
-    change = tied.astype(np.int64) - ordered
-    counts = int(ordered.sum()) + np.cumsum(change[by_size])
-    last = np.flatnonzero(np.append(sizes[1:] != sizes[:-1], True))
-    candidates, reached = sizes[last], counts[last]
-    if candidates[0] > 0:
-        candidates, reached = np.append(0.0, candidates), np.append(int(ordered.sum()), reached)
-    best = int(reached.argmax())
-    return float(candidates[best]), int(reached[best])
-
-
-def swap_pairs(right: npt.NDArray[np.bool_], key: int, n_trials: int) -> FloatArray:
-    """Exchange, of every two measures, who is right about random pairs of runs on random topics.
-
-    Every measure keeps its own ε. An exchange turns the sign of right_A − right_B, which is −1, 0 or 1; the signs of a
-    trial are the same for all measures, so that all pairs of measures need one matrix product.
-
-    Parameters
-    ----------
-    right : ndarray of bool, shape (measure, run pair, topic)
-    key : int
-        Of the random draws, a 64-bit key.
-    n_trials : int
-
-    Returns
-    -------
-    ndarray, shape (trial, measure pair)
-        The first less the second measure's share of right pairs.
-    """
-    n_measures = len(right)
-    n_cells = right[0].size
-    exact: np.dtype[Any] = np.dtype(np.float32 if n_cells < _EXACT else np.float64)
-    columns = right.reshape(n_measures, -1).T.astype(exact)
-    block = max(1, _CELLS // n_cells)
-    sums = np.empty((n_trials, n_measures))
-    for start in range(0, n_trials, block):
-        trials = range(start, min(start + block, n_trials))
-        sums[start : trials.stop] = topic_signs(key, trials, n_cells).astype(exact) @ columns
-        tell("exchanging pairs of runs", trials.stop, n_trials)
+    n_runs, n_topics, n_columns = scores.shape
+    n_measures, n_pairs = n_columns - 1, n_runs * (n_runs - 1) // 2
+    together = max(1, _LISTED_TOGETHER // min(LISTED, n_pairs * n_topics))
+    searches: list[_Search] = []
+    for start in range(0, n_measures, together):
+        searches += _search(scores, range(start, min(start + together, n_measures)))
+    counts = np.zeros((n_measures, n_topics), dtype=np.int64)
+    signed, n_tied = np.zeros((n_trials, n_measures)), 0
+    for pairs, gaps in split_pairs(scores, "exchanging pairs of runs"):
+        order = np.sign(gaps[..., -1])
+        n_tied += int((order == 0).sum())
+        right = np.stack([search.judge(gaps[..., m], order) for m, search in enumerate(searches)])
+        counts += right.sum(axis=1)
+        if n_trials:
+            # Sums of so few signs are whole numbers that four bytes hold exactly.
+            add_signed(signed, right.reshape(n_measures, -1).T.astype(np.float32), key, pairs.start * n_topics)
+    n_cells = n_pairs * n_topics
     first, second = np.triu_indices(n_measures, 1)
-    return np.asarray((sums[:, first] - sums[:, second]) / n_cells)
+    return TieAccuracy(
+        np.array([search.count for search in searches]) / n_cells,
+        np.array([search.threshold for search in searches]),
+        counts / n_pairs,
+        (signed[:, first] - signed[:, second]) / n_cells,
+        n_tied / n_cells,
+    )
 
 
-def resample_tie_accuracy(right: npt.NDArray[np.bool_], weights: npt.NDArray[np.int64]) -> FloatArray:
-    """Return acc_eq on topics drawn anew, with ε held: its best value moves acc_eq* only in second order.
+def _search(scores: Scaled, measures: range) -> list[_Search]:
+    """Find the best thresholds of some measures, in the same passes over all pairs of runs."""
+    n_runs, n_topics, n_columns = scores.shape
+    searches = [_Search(n_runs * (n_runs - 1) // 2 * n_topics) for _ in measures]
+    number = 0
+    while not all(search.finished for search in searches):
+        number += 1
+        columns = [*measures, n_columns - 1]
+        for _, gaps in split_pairs(scores, f"tie thresholds, pass {number}, run pairs", columns):
+            order = np.sign(gaps[..., -1]).ravel()
+            for column, search in enumerate(searches):
+                if not search.finished:
+                    search.add(gaps[..., column].ravel(), order)
+        for search in searches:
+            if not search.finished:
+                search.narrow()
+    return searches
 
-    Parameters
-    ----------
-    right : ndarray of bool, shape (measure, run pair, topic)
-    weights : ndarray of int, shape (trial, topic)
 
-    Returns
-    -------
-    ndarray, shape (trial, measure)
+class _Search:
+    """The search of one measure's best threshold among the bins of differences that may hold it.
+
+    A bin is a number whose binary digits are the leading ones of the differences in it.
     """
-    by_topic: FloatArray = right.mean(axis=1, dtype=np.float64)
-    return np.asarray(weights @ by_topic.T / weights.shape[1])
+
+    def __init__(self, n_differences: int) -> None:
+        self.bins: Bits = np.zeros(1, dtype=np.uint64)
+        self.before: IntArray = np.zeros(1, dtype=np.int64)
+        """Right pairs if all pairs in smaller bins are tied, and no others."""
+        self.rest = _ALL_BITS  # digits that are not looked at
+        self.threshold, self.count = 0.0, 0
+        self.finished, self._first = False, True
+        self._begin_pass(n_differences)
+
+    def _begin_pass(self, n_differences: int) -> None:
+        """Prepare to list the differences in the bins if they are few, or else to count them in parts of each bin."""
+        self.lists = n_differences <= LISTED
+        self.listed: list[tuple[FloatArray, npt.NDArray[np.bool_]]] = []
+        self.width = min(self.rest, max(1, (LISTED // len(self.bins)).bit_length() - 1))
+        parts = 0 if self.lists else len(self.bins) << self.width
+        self.tied, self.lost = np.zeros((2, parts), dtype=np.int64)
+
+    def add(self, gaps: FloatArray, order: FloatArray) -> None:
+        """Look at the differences of some pairs, and at their signs in the reference, both of shape (cell,)."""
+        tied = order == 0
+        ordered = ~tied & (np.sign(gaps) == order)
+        sizes = np.abs(gaps)
+        if self._first:
+            self.before += int(ordered.sum()) + int((tied & (sizes == 0)).sum())
+        # Few differences are in bins that are still looked at, once there are only some.
+        rest = np.uint64(self.rest)
+        low, high = ((end << rest) for end in (self.bins[0], self.bins[-1] + np.uint64(1)))
+        digits = sizes.view(np.uint64)
+        counts = (tied | ordered) & (sizes > 0) & (digits >= low) & (digits < high)
+        digits, tied = digits[counts], tied[counts]
+        bins = digits >> rest
+        position = np.searchsorted(self.bins, bins)
+        inside = self.bins[position] == bins
+        if self.lists:
+            self.listed.append((digits[inside].view(np.float64), tied[inside]))
+            return
+        part = (digits >> np.uint64(self.rest - self.width)) & np.uint64((1 << self.width) - 1)
+        position = (position << self.width) + part.astype(np.int64)
+        np.add.at(self.tied, position[inside & tied], 1)
+        np.add.at(self.lost, position[inside & ~tied], 1)
+
+    def narrow(self) -> None:
+        """Settle the threshold, or keep the parts of bins that may hold it."""
+        if self._first:
+            self._first = False
+            self.count = int(self.before[0])
+        if self.lists:
+            self._choose(*map(np.concatenate, zip(*self.listed, strict=True)))
+            self.finished = True
+            return
+        change = (self.tied - self.lost).reshape(len(self.bins), -1)
+        ends = self.before[:, np.newaxis] + np.cumsum(change, axis=1)
+        starts = ends - change
+        sizes = (self.tied + self.lost).reshape(change.shape)
+        best = max(self.count, int(ends[sizes > 0].max(initial=0)))
+        parts: Bits = (self.bins[:, np.newaxis] << np.uint64(self.width)) | np.arange(1 << self.width, dtype=np.uint64)
+        self.rest -= self.width
+        if not self.rest:
+            # Every part is a single difference now. Of several best ones the smallest counts, and no tie before any.
+            if best > self.count:
+                self.threshold = float(parts[(sizes > 0) & (ends == best)].view(np.float64).min())
+                self.count = best
+            self.finished = True
+            return
+        # At most as many are right inside as if no pair were lost there.
+        may = (sizes > 0) & (starts + self.tied.reshape(change.shape) >= max(best, self.count + 1))
+        self.bins, self.before = parts[may], starts[may]
+        self.finished = not len(self.bins)
+        if not self.finished:
+            self._begin_pass(int(sizes[may].sum()))
+
+    def _choose(self, sizes: FloatArray, tied: npt.NDArray[np.bool_]) -> None:
+        """Choose the best of listed differences, shape (pair,), of which the reference ties some, and orders the others."""
+        if not len(sizes):
+            return
+        by_size = np.argsort(sizes)
+        sizes = sizes[by_size]
+        # A pair that becomes tied is right from then on if the reference ties it, and was right if it was well ordered.
+        change = np.where(tied[by_size], 1, -1)
+        position = np.searchsorted(self.bins, sizes.view(np.uint64) >> np.uint64(self.rest))
+        earlier = np.cumsum(change) - change
+        begins = np.append(True, position[1:] != position[:-1])
+        shift = (self.before[position] - earlier)[begins][np.cumsum(begins) - 1]
+        last = np.append(sizes[1:] != sizes[:-1], True)
+        reached = (earlier + change + shift)[last]
+        best = int(reached.argmax())
+        if reached[best] > self.count:
+            self.threshold, self.count = float(sizes[last][best]), int(reached[best])
+
+    def judge(self, gaps: FloatArray, order: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return about which pairs the measure is right, with ties at its threshold."""
+        return np.where(np.abs(gaps) <= self.threshold, order == 0, (order != 0) & (np.sign(gaps) == order))

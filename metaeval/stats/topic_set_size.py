@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.scale import scale_squares
+from metaeval.stats.blocks import scale_squares
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -6,64 +6,57 @@ negative of that for (s', s), so one of the two orders is enough.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.errors import MetaevalError
-from metaeval.stats._check import FloatArray, check_values
+from metaeval.errors import MetaevalError, format_count, format_option
+from metaeval.stats.blocks import FloatArray, Scaled
 from metaeval.stats.progress import tell
-from metaeval.stats.scale import round_scaled
+from metaeval.stats.resampled_sums import WEIGHTS_HELD, TopicSums
+from metaeval.stats.run_pairs import split_pairs
 
 CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
+
+BITS_A_BLOCK = 2**23
+"""Bytes of verdicts about pairs of runs that are gathered before sets of measures are counted in them."""
+
+SAME = 1e-9
+"""Differences of scaled scores that are no farther apart are equal.
+
+Differences that are equal as fractions differ as floats by much less, different ones by much more. Rounding instead would
+tear apart equal fractions half-way between two rounded numbers.
+"""
+
+LONG = 100_000_000
+"""Pairs of runs, times resamples, whose ranking takes more than half a minute."""
+
 _POPCOUNT = np.array([bin(word).count("1") for word in range(1 << 16)], dtype=np.uint8)
 
 
-def at_least_as_good(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+def pack_verdicts(gaps: FloatArray) -> npt.NDArray[np.uint16]:
     """On which topics is each run of a pair at least as good as the other? One bit per topic.
 
     Parameters
     ----------
-    values : array_like of float, shape (run, topic, measure)
-        Scores; higher is better for all measures.
+    gaps : ndarray of float64, shape (pair, topic, measure)
+        Differences of scaled scores; higher is better for all measures.
 
     Returns
     -------
     ndarray of uint16, shape (measure, 2, pair, word)
         ``[m, 0]`` packs m(s_t) ≥ m(s'_t) over topics t, ``[m, 1]`` the reverse; bits beyond the last topic are 0.
 
-    Raises
-    ------
-    MetaevalError
-        If there are not three axes, fewer than two runs or no topic, or a score is not finite.
-
     Examples
     --------
-    >>> at_least_as_good(np.array([[[0.1], [0.5]], [[0.3], [0.5]]]))[0, :, 0, 0].tolist()   # in binary: 10 and 11
+    >>> pack_verdicts(np.array([[[-0.2], [0.0]]]))[0, :, 0, 0].tolist()   # in binary: 10 and 11
     [2, 3]
-    """
-    scores = _check_scores(values)
-    first, second = np.triu_indices(len(scores), 1)
-    # One measure at a time: differences of all pairs of runs are many.
-    each = (pack_verdicts(round_scaled(one[first] - one[second])) for one in np.split(scores, scores.shape[2], axis=2))
-    return np.concatenate(list(each))
-
-
-def pack_verdicts(gaps: FloatArray) -> npt.NDArray[np.uint16]:
-    """Return on which topics differences of two runs are at least 0, and at most 0, as bits.
-
-    Parameters
-    ----------
-    gaps : ndarray of float64, shape (pair, topic, measure)
-
-    Returns
-    -------
-    ndarray of uint16, shape (measure, 2, pair, word)
-        As `at_least_as_good` returns them.
     """
     n_pairs, n_topics, n_measures = gaps.shape
     packed = np.zeros((n_measures, 2, n_pairs, 2 * -(-n_topics // 16)), dtype=np.uint8)
     for m, gap in enumerate(np.moveaxis(gaps, 2, 0)):
-        for side, better in enumerate((gap >= 0, gap <= 0)):
+        for side, better in enumerate((gap >= -SAME / 2, gap <= SAME / 2)):
             packed[m, side, :, : -(-n_topics // 8)] = np.packbits(better, axis=1, bitorder="little")
     return packed.view("<u2").astype(np.uint16)
 
@@ -74,7 +67,7 @@ def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> npt.NDArr
     Parameters
     ----------
     bits : ndarray of uint16, shape (measure, 2, pair, word)
-        From `at_least_as_good`.
+        From `pack_verdicts`.
     members : array_like of bool, shape (set, measure)
         Which measures are in each set; no set is empty.
 
@@ -92,13 +85,13 @@ def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> npt.NDArr
     sets = np.asarray(members, dtype=bool)
     if not sets.any(axis=1).all():
         raise MetaevalError("A reference set needs at least one measure.")
-    found = np.empty((len(sets), bits.shape[2]), dtype=np.int64)
+    counts = np.empty((len(sets), bits.shape[2]), dtype=np.int64)
     for position, inside in enumerate(sets):
         # One set at a time: its bits are a few words per pair, which stay in the cache.
         together = np.bitwise_and.reduce(bits[inside], axis=0)
         counted = _POPCOUNT[together].sum(axis=-1, dtype=np.int64)
-        found[position] = counted[0] - counted[1]
-    return found
+        counts[position] = counted[0] - counted[1]
+    return counts
 
 
 def all_subsets(n_members: int) -> npt.NDArray[np.bool_]:
@@ -110,13 +103,13 @@ def all_subsets(n_members: int) -> npt.NDArray[np.bool_]:
 def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     """Rank differences together with their negatives, with average ranks for ties, and subtract the mean rank.
 
-    Over ordered pairs each difference occurs with both signs. Its centred rank is therefore its sign times the
-    number of smaller magnitudes plus half of the number of equal ones.
+    Differences no more than `SAME` apart are ties. Over ordered pairs each difference occurs with both signs. Its centred
+    rank is therefore its sign times the number of smaller magnitudes plus half of the number of equal ones.
 
     Parameters
     ----------
     differences : array_like of float, shape (..., pair)
-        One difference per unordered pair, rounded by the caller so that equal differences are ties.
+        One difference per unordered pair.
 
     Returns
     -------
@@ -135,7 +128,7 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     n = values.shape[-1]
     place = np.arange(n)
     new = np.ones(values.shape, dtype=bool)
-    new[..., 1:] = ascending[..., 1:] > ascending[..., :-1]
+    new[..., 1:] = ascending[..., 1:] - ascending[..., :-1] > SAME
     # For each value, the first position of its block of ties, and the position after the last.
     start = np.maximum.accumulate(np.where(new, place, 0), axis=-1)
     last = np.ones(values.shape, dtype=bool)
@@ -143,7 +136,7 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     end = np.flip(np.minimum.accumulate(np.flip(np.where(last, place + 1, n), axis=-1), axis=-1), axis=-1)
     ranks = np.empty(values.shape)
     np.put_along_axis(ranks, order, (start + end) / 2, axis=-1)
-    return np.sign(values) * ranks
+    return np.where(size > SAME, np.sign(values), 0.0) * ranks
 
 
 def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
@@ -167,25 +160,53 @@ def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArr
     one, two = signed_ranks(first), signed_ranks(second)
     product = one @ np.swapaxes(two, -1, -2)
     lengths = (one**2).sum(axis=-1)[..., :, np.newaxis] * (two**2).sum(axis=-1)[..., np.newaxis, :]
-    found = np.divide(product, np.sqrt(lengths), out=np.full(product.shape, np.nan), where=lengths > 0)
-    return np.clip(found, -1.0, 1.0)
+    rho = np.divide(product, np.sqrt(lengths), out=np.full(product.shape, np.nan), where=lengths > 0)
+    return np.clip(rho, -1.0, 1.0)
 
 
-def mean_differences(values: npt.ArrayLike) -> FloatArray:
-    """Return m(s) − m(s') of the mean scores over topics, rounded, shape (measure, pair)."""
-    means = _check_scores(values).mean(axis=1)
-    first, second = np.triu_indices(len(means), 1)
-    return round_scaled(means[first] - means[second]).T
+def count_unanimous(scores: Scaled, members: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Count topics of unanimous improvement for sets of measures, of scores of any size.
+
+    Parameters
+    ----------
+    scores : Scaled
+        Higher is better for all measures.
+    members : array_like of bool, shape (set, measure)
+        Which measures are in each set; no set is empty.
+
+    Returns
+    -------
+    ndarray of int64, shape (set, pair)
+        As `unanimous` counts them.
+    """
+    sets = np.asarray(members, dtype=bool)
+    counts = np.empty((len(sets), _count_pairs(scores)), dtype=np.int64)
+    for pairs, bits in _compare_pairs(scores):
+        counts[:, pairs] = unanimous(bits, sets)
+    return counts
 
 
-def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: npt.ArrayLike) -> FloatArray:
+def _compare_pairs(scores: Scaled) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.uint16]]]:
+    """Yield pairs of runs and what `pack_verdicts` makes of them, as many at a time as `BITS_A_BLOCK` holds."""
+    pairs, bits = [], []
+    for some, gaps in split_pairs(scores, "comparing runs"):
+        pairs.append(np.arange(some.start, some.stop))
+        bits.append(pack_verdicts(gaps))
+        if sum(part.nbytes for part in bits) >= BITS_A_BLOCK:
+            yield np.concatenate(pairs), np.concatenate(bits, axis=2)
+            pairs, bits = [], []
+    if bits:
+        yield np.concatenate(pairs), np.concatenate(bits, axis=2)
+
+
+def coverage_of_sets(scores: Scaled, reference: Scaled, members: npt.ArrayLike) -> FloatArray:
     """Compute the coverage of every measure with respect to sets of reference measures.
 
     Parameters
     ----------
-    values : array_like of float, shape (run, topic, measure)
-        Scores; higher is better for all measures.
-    reference : array_like of float, shape (run, topic, reference measure)
+    scores : Scaled
+        Higher is better for all measures.
+    reference : Scaled
         Scores of the measures in the sets; higher is better.
     members : array_like of bool, shape (set, reference measure)
 
@@ -197,53 +218,85 @@ def coverage_of_sets(values: npt.ArrayLike, reference: npt.ArrayLike, members: n
     Raises
     ------
     MetaevalError
-        If an array is not as described, or a set is empty.
+        If a set is empty.
     """
-    bits, differences = at_least_as_good(reference), mean_differences(values)
-    sets = np.asarray(members, dtype=bool)
-    size = max(1, CELLS // max(1, bits.shape[2]))
+    sets, n_pairs = np.asarray(members, dtype=bool), _count_pairs(scores)
+    differences = _find_differences(scores.means().T)
+    a_pass = max(1, WEIGHTS_HELD // n_pairs)
+    bytes_held = 8 * n_pairs * min(len(sets), a_pass)
+    _announce(
+        scores, f"counts of {bytes_held / 2**20:,.1f} MB for {format_count(len(sets), 'reference set')}",
+        -(-len(sets) // a_pass),
+    )  # fmt: skip
+    few = max(1, CELLS // n_pairs)
     parts = []
-    for begin in range(0, len(sets), size):
-        parts.append(spearman_over_pairs(unanimous(bits, sets[begin : begin + size]), differences))
-        tell("reference sets", min(begin + size, len(sets)), len(sets))
+    for start in range(0, len(sets), a_pass):
+        counts = count_unanimous(reference, sets[start : start + a_pass])
+        for first in range(0, len(counts), few):
+            parts.append(spearman_over_pairs(counts[first : first + few], differences))
+            tell("reference sets", min(start + first + few, len(sets)), len(sets))
     return np.concatenate(parts)
 
 
-def coverage_resampled(values: npt.ArrayLike, reference: npt.ArrayLike, weights: npt.NDArray[np.int64]) -> FloatArray:
+def coverage_resampled(
+    scores: Scaled, reference: Scaled, draw: Callable[[range], FloatArray], n_trials: int
+) -> FloatArray:
     """Compute the coverage of every measure on resampled topics, with all references in one set.
 
     Parameters
     ----------
-    values : array_like of float, shape (run, topic, measure)
-    reference : array_like of float, shape (run, topic, reference measure)
-    weights : ndarray of int, shape (trial, topic)
-        How often each topic occurs, as `metaeval.stats.resampling.resampled_topics` draws them.
+    scores, reference : Scaled
+        As in `coverage_of_sets`.
+    draw : callable
+        From trials to how often each topic occurs in each, shape (trial, topic).
+    n_trials : int
 
     Returns
     -------
     ndarray of float64, shape (trial, measure)
     """
-    scores, base = _check_scores(values), _check_scores(reference)
-    first, second = np.triu_indices(len(scores), 1)
-    gap = round_scaled(base[first] - base[second])
-    verdict = (gap >= 0).all(axis=2).astype(np.float64) - (gap <= 0).all(axis=2)  # pair × topic
     n_topics, n_measures = scores.shape[1:]
-    found = np.empty((len(weights), n_measures))
-    size = max(1, CELLS // (len(first) * (n_measures + 1)))
-    for begin in range(0, len(weights), size):
-        part = slice(begin, begin + size)
-        counted = weights[part].astype(np.float64)
-        means = np.einsum("bt,rtm->bmr", counted, scores, optimize=True) / n_topics
-        differences = round_scaled(means[..., first] - means[..., second])
-        # The counts are whole numbers, so their sums are exact.
-        found[part] = spearman_over_pairs((counted @ verdict.T)[:, np.newaxis], differences)[:, 0]
-        tell("resampling topics", min(begin + size, len(weights)), len(weights))
-    return found
+    n_pairs = _count_pairs(scores)
+    a_pass = max(1, min(n_trials, WEIGHTS_HELD // (n_topics + n_pairs)))
+    bytes_held = 8 * a_pass * (n_topics + n_pairs)
+    _announce(
+        scores, f"weights of topics and counts of {bytes_held / 2**20:,.1f} MB for {n_trials:,} resamples",
+        -(-n_trials // a_pass),
+    )  # fmt: skip
+    if n_trials * n_pairs > LONG:
+        tell(
+            f"the {n_pairs:,} pairs of runs are ranked anew on each of the {n_trials:,} resamples, which takes long: "
+            f"{format_option('n_bootstrap', 0)} leaves the intervals out"
+        )
+    sums, coverage = TopicSums(scores), np.empty((n_trials, n_measures))
+    few = max(1, CELLS // (n_pairs * (n_measures + 1)))
+    for start in range(0, n_trials, a_pass):
+        trials = range(start, min(start + a_pass, n_trials))
+        weights = draw(trials)
+        counts = np.empty((len(trials), n_pairs))
+        for pairs, gaps in split_pairs(reference, "comparing runs on resampled topics"):
+            verdict = (gaps >= -SAME / 2).all(axis=2).astype(np.float64) - (gaps <= SAME / 2).all(axis=2)
+            counts[:, pairs] = weights @ verdict.T  # whole numbers, so that their sums are exact
+        means = sums.weigh(weights).transpose(0, 2, 1) / n_topics
+        for first in range(0, len(trials), few):
+            some = slice(first, min(first + few, len(trials)))
+            rho = spearman_over_pairs(counts[some, np.newaxis], _find_differences(means[some]))
+            coverage[start + some.start : start + some.stop] = rho[:, 0]
+            tell("resampling topics", start + some.stop, n_trials)
+    return coverage
 
 
-def _check_scores(values: npt.ArrayLike) -> FloatArray:
-    """Check the scores; unlike in `check_values`, a single topic is enough, on which UIR is then based."""
-    scores = np.asarray(values, dtype=np.float64)
-    if scores.ndim == 3 and scores.shape[1] == 1:
-        return check_values(np.repeat(scores, 2, axis=1))[:, :1]
-    return check_values(scores)
+def _count_pairs(scores: Scaled) -> int:
+    n_runs = scores.shape[0]
+    return n_runs * (n_runs - 1) // 2
+
+
+def _find_differences(means: FloatArray) -> FloatArray:
+    """Return the differences of means of shape (..., run), for every pair of runs."""
+    first, second = np.triu_indices(means.shape[-1], 1)
+    return np.asarray(means[..., first] - means[..., second])
+
+
+def _announce(scores: Scaled, what: str, passes: int) -> None:
+    times = "once" if passes == 1 else f"{passes:,} times"
+    scores.announce(f": {what} are held in memory, and all pairs of runs are compared {times}, a block at a time")

@@ -142,17 +142,17 @@ def correlate(
     """
     chosen = parse_rank_correlation(which) if isinstance(which, str) else which
     scores = np.broadcast_arrays(np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64))
-    one, two = (
+    left, right = (
         np.broadcast_to(place_intervals(side, reach), (*scores[0].shape, 2))
         for side, reach in zip(scores, tolerance or (None, None), strict=True)
     )
     n_runs = scores[0].shape[-1]
     if chosen.depth is not None and chosen.depth > n_runs:
         raise MetaevalError(f"{chosen}: there are only {n_runs} runs")
-    found = _compute_blocks(
-        chosen, *(side.reshape(-1, n_runs) for side in scores), *(side.reshape(-1, n_runs, 2) for side in (one, two))
+    values = _compute_blocks(
+        chosen, *(side.reshape(-1, n_runs) for side in scores), *(side.reshape(-1, n_runs, 2) for side in (left, right))
     )
-    return found.reshape(scores[0].shape[:-1])
+    return values.reshape(scores[0].shape[:-1])
 
 
 def correlation_matrix(
@@ -187,11 +187,11 @@ def correlation_matrix(
     if tolerance is not None:
         reach = np.broadcast_to(tolerance, np.shape(means)).swapaxes(-1, -2)
         sides = reach[..., first, :], reach[..., second, :]
-    found = correlate(columns[..., first, :], columns[..., second, :], chosen, tolerance=sides)
+    values = correlate(columns[..., first, :], columns[..., second, :], chosen, tolerance=sides)
     matrix = np.empty((*columns.shape[:-2], n_measures, n_measures))
     if chosen.symmetric:
-        matrix[..., second, first] = found
-    matrix[..., first, second] = found
+        matrix[..., second, first] = values
+    matrix[..., first, second] = values
     return matrix
 
 
@@ -218,26 +218,26 @@ class _Pair:
 
     def signs(self, side: int) -> npt.NDArray[np.int8]:
         """1 where run j is above run i, -1 where it is below, 0 where they are tied."""
-        one = self.above[side].view(np.int8)
-        return one - one.swapaxes(1, 2)
+        left = self.above[side].view(np.int8)
+        return left - left.swapaxes(1, 2)
 
 
 def _compute_blocks(
     which: RankCorrelation, reference: FloatArray, other: FloatArray, low_high: Ordered, low_high_too: Ordered
 ) -> FloatArray:
     formula = _FORMULAS[which.name]
-    found = np.empty(len(reference))
+    values = np.empty(len(reference))
     size = max(1, _CELLS // reference.shape[1] ** 2)
-    for start in range(0, len(found), size):
+    for start in range(0, len(values), size):
         part = slice(start, start + size)
-        above = [one[part, np.newaxis, :, 0] > one[part, :, np.newaxis, 1] for one in (low_high, low_high_too)]
+        above = [left[part, np.newaxis, :, 0] > left[part, :, np.newaxis, 1] for left in (low_high, low_high_too)]
         inside = np.ones(above[0].shape[:2], dtype=np.bool_)
         if which.depth is not None:
             inside = above[0].sum(axis=2) < which.depth
             both = inside[:, :, np.newaxis] & inside[:, np.newaxis]
-            above = [one & both for one in above]
-        found[part] = formula(_Pair((above[0], above[1]), (reference[part], other[part]), inside))
-    return found
+            above = [left & both for left in above]
+        values[part] = formula(_Pair((above[0], above[1]), (reference[part], other[part]), inside))
+    return values
 
 
 def _tau_a(pair: _Pair) -> FloatArray:
@@ -246,8 +246,10 @@ def _tau_a(pair: _Pair) -> FloatArray:
 
 
 def _tau_b(pair: _Pair) -> FloatArray:
-    one, two = pair.signs(0), pair.signs(1)
-    balance, first, second = (side.sum(axis=(1, 2), dtype=np.int64) for side in (one * two, np.abs(one), np.abs(two)))
+    left, right = pair.signs(0), pair.signs(1)
+    balance, first, second = (
+        side.sum(axis=(1, 2), dtype=np.int64) for side in (left * right, np.abs(left), np.abs(right))
+    )
     return _divide(balance, np.sqrt(first * second))
 
 
@@ -282,9 +284,9 @@ def _tau_ap_of_groups(pair: _Pair) -> FloatArray:
 
 def _tau_h(pair: _Pair) -> FloatArray:
     """Vigna 2015, §3 and §5: τ_b whose pairs weigh the sum of a weight of either run."""
-    one, two = pair.signs(0), pair.signs(1)
+    left, right = pair.signs(0), pair.signs(1)
     # Summed over either run of a pair, as its weight is a sum.
-    balance, first, second = (side.sum(axis=2, dtype=np.int64) for side in (one * two, np.abs(one), np.abs(two)))
+    balance, first, second = (side.sum(axis=2, dtype=np.int64) for side in (left * right, np.abs(left), np.abs(right)))
     sides = []
     for side, tied_by in ((0, 1), (1, 0)):
         # Ranks by one side, ties by the other, what is tied in both by its place, which changes nothing.
@@ -318,17 +320,17 @@ def _tau_gap(pair: _Pair) -> FloatArray:
 
 def _spearman(pair: _Pair) -> FloatArray:
     """Twice a rank is the sum of a run's signs, up to a constant."""
-    one, two = (pair.signs(side).sum(axis=2, dtype=np.float64) for side in (0, 1))
-    lengths = np.sqrt((one**2).sum(axis=1) * (two**2).sum(axis=1))
-    return np.clip(_divide((one * two).sum(axis=1), lengths), -1.0, 1.0)
+    left, right = (pair.signs(side).sum(axis=2, dtype=np.float64) for side in (0, 1))
+    lengths = np.sqrt((left**2).sum(axis=1) * (right**2).sum(axis=1))
+    return np.clip(_divide((left * right).sum(axis=1), lengths), -1.0, 1.0)
 
 
 def _both_ways(formula: Callable[[_Pair], FloatArray]) -> Callable[[_Pair], FloatArray]:
     return lambda pair: (formula(pair) + formula(pair.swap())) / 2
 
 
-def _divide(one: npt.NDArray[np.number], two: npt.NDArray[np.number]) -> FloatArray:
-    return np.divide(one, two, out=np.full(np.shape(one), np.nan), where=two > 0)
+def _divide(left: npt.NDArray[np.number], right: npt.NDArray[np.number]) -> FloatArray:
+    return np.divide(left, right, out=np.full(np.shape(left), np.nan), where=right > 0)
 
 
 _FORMULAS: dict[str, Callable[[_Pair], FloatArray]] = {

@@ -10,7 +10,8 @@ import pytest
 import scipy.stats
 
 import metaeval
-from metaeval.stats.uir import at_least_as_good, coverage_of_sets, signed_ranks, unanimous
+from metaeval.stats.blocks import Scaled
+from metaeval.stats.uir import count_unanimous, coverage_of_sets, coverage_resampled, signed_ranks
 
 NAMES = ["Accuracy", "MI", "tau_a", "MAE_mu"]
 
@@ -138,19 +139,31 @@ def test_without_a_bootstrap_there_is_no_interval():
 
 
 def test_resampling_every_topic_once_gives_the_coverage_itself():
-    from metaeval.stats.uir import coverage_resampled
-
     values = oriented(scores_of())
-    weights = np.ones((1, values.shape[1]), dtype=np.int64)
-    whole = coverage_of_sets(values, values[..., :2], [[True, True]])
-    np.testing.assert_allclose(coverage_resampled(values, values[..., :2], weights), whole, atol=1e-14)
+    scores, base = Scaled(values), Scaled(values, [0, 1])
+    once = coverage_resampled(scores, base, lambda trials: np.ones((len(trials), values.shape[1])), 1)
+    np.testing.assert_allclose(once, coverage_of_sets(scores, base, [[True, True]]), atol=1e-14)
 
 
 def test_rounding_does_not_decide_a_tie():
     """0.3 − 0.2 is not 0.2 − 0.1 in floating point; runs that differ by that only are equal."""
     values = np.array([[[0.1 + 0.2], [0.5]], [[0.3], [0.5]]])
-    bits = at_least_as_good(values)
-    assert unanimous(bits, [[True]])[0, 0] == 0
+    assert count_unanimous(Scaled(values), [[True]])[0, 0] == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("n_topics", [40, 160])
+def test_differences_that_are_equal_as_fractions_are_ties(seed, n_topics):
+    """Of whole numbers, means differ by fractions that rounding to decimals can meet half-way."""
+    whole = np.random.default_rng(seed).integers(10, 40, (16, n_topics, 2))
+    scores = metaeval.Scores(whole, runs=range(16), topics=range(n_topics), measures=NAMES[:2])
+    pairs = list(itertools.permutations(range(16), 2))
+    sums = whole.sum(axis=1)
+    ratios = [round(uir_with_loops(whole[..., :1], s, z) * n_topics) for s, z in pairs]
+    exact = [scipy.stats.spearmanr([m[s] - m[z] for s, z in pairs], ratios).statistic for m in sums.T]
+    np.testing.assert_allclose(metaeval.coverage(scores, reference=NAMES[0], n_bootstrap=0).coverage, exact, atol=1e-12)
+    swept = metaeval.coverage_sweep(scores, candidates=NAMES[0]).coverage[0]
+    np.testing.assert_allclose(swept, exact, atol=1e-12)
 
 
 def test_a_reference_measure_that_is_missing_is_named():

@@ -8,8 +8,9 @@ import pytest
 import scipy.stats
 
 import metaeval as me
-from metaeval.analyses import discriminative_power as power_module, significance_contradictions as contradictions_module
+from metaeval.analyses import power_result, significance_contradictions as contradictions_module
 from metaeval.errors import MetaevalError
+from metaeval.show import drawing
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def power():
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("rows", [5, 200_000])
 def test_p_values_written_in_parts_are_those_of_the_frame(power, tmp_path, monkeypatch, suffix, rows):
-    monkeypatch.setattr(power_module, "ROWS_A_PART", rows)
+    monkeypatch.setattr(power_result, "ROWS_A_PART", rows)
     file = power[1].write_p_values(tmp_path / f"p.{suffix}")
     found = pd.read_csv(file) if suffix == "csv" else pd.read_parquet(file)
     monkeypatch.undo()
@@ -63,7 +64,7 @@ def test_a_long_curve_is_thinned_and_says_so(power, monkeypatch):
     label, lengths, end, _ = draw()
     assert "drawn" not in label
     assert lengths == [66, 66]
-    monkeypatch.setattr(power_module, "MOST_POINTS", 10)
+    monkeypatch.setattr(drawing, "MOST_POINTS", 10)
     thin_label, lengths, thin_end, line = draw()
     assert thin_label == f"{label}; one of 7 drawn"
     assert lengths == [10, 10]

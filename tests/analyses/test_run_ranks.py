@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats.letters import letter_groups
-from metaeval.stats.rank_intervals import rank_intervals
+from metaeval.stats.letters import letter_groups, rank_intervals
 
 
 def make_power(n_runs=9, n_topics=30, seed=0, test="randomised-tukey-hsd", names=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import metaeval as me
-from metaeval.stats.scale import scale_scores
+from metaeval.stats.blocks import scale_scores
 
 POWERS = (520, -540)
 

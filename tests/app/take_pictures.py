@@ -27,7 +27,7 @@ def main():
             page.goto(f"{address}/?page={title.replace(' ', '+')}")
             page.get_by_role("heading", name=title, level=1).wait_for()
             page.get_by_role("table").first.wait_for()
-            page.wait_for_timeout(3000)
+            page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
             taken = Image.open(io.BytesIO(page.screenshot()))
             # A page has few colours: with a palette its picture is a third as large.
             taken.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)

@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import io
-import json
 import os
 import signal
 import socket
@@ -20,9 +19,9 @@ pytest.importorskip("streamlit")
 from streamlit.testing.v1 import AppTest
 
 from metaeval.app import measures as offered
-from metaeval.app.jobs import Visits, Workspace
+from metaeval.app.jobs import Job, Visits, Workspace
 from metaeval.app.launch import find_address, find_port
-from metaeval.app.views import two_distributions, two_runs
+from metaeval.app.views import two_distributions, two_runs, your_scores
 from metaeval.app.views.your_scores import _read
 from metaeval.errors import MetaevalError, visible
 from metaeval.files.reading import LARGEST_FILE_OPTION
@@ -127,6 +126,62 @@ def test_a_name_of_any_letters_is_kept_or_cleaned_and_the_command_says_the_same(
     assert visible(page.code[0].value).count("\n") == 0
 
 
+POLYGLOT = '"run","topic","measure","score"\n' + "".join(
+    f"""{run},"t{topic}",{measure},{(7 * k + 3 * topic + len(measure)) % 10 / 10}\n"""
+    for k, run in enumerate(("__import__('pathlib').Path('ran').touch()", '"b"', '"c"', '"d"'))
+    for topic in range(6)
+    for measure in ('"AP"', '"{label}"')
+)
+"""A table of scores that is a program too, which makes the file `ran`."""
+
+
+def test_a_table_that_is_a_program_with_a_measure_that_names_it_is_a_table():
+    label = "sent-1/scores.py:f"
+    page = AppTest.from_string("from metaeval.app.views import your_scores\nyour_scores.show()", default_timeout=60)
+    assert send(page.run(), {"scores.py": POLYGLOT.replace("{label}", label).encode()}) == []
+    page.selectbox(key="question").select("ranks").run()
+    page.selectbox(key="which").select(label).run()
+    page.number_input(key="trials").set_value(100).run()
+    page.button(key="start").click().run()
+    job, workspace = page.session_state["job"], page.session_state["workspace"]
+    job._process.wait(60)
+    assert job.succeeded, job.problem()
+    (kept,) = workspace.path.glob("sent-*/*")
+    assert kept.name == "scores.txt"
+    assert not list(workspace.path.rglob("ran"))
+    assert f"--measure={label}" in job.words
+
+
+def test_a_command_of_a_page_runs_no_file_whatever_its_words_say():
+    workspace = Workspace()
+    (workspace.path / "scores.py").write_text("import pathlib\npathlib.Path('ran').touch()\ndef f(p, q): return p\n")
+    for words in (["measures", "scores.py:f"], ["properties", "scores.py:f"]):
+        job = Job(words, workspace.path)
+        job._process.wait(60)
+        assert job.problem() == "scores.py:f: measures of files are not run here"
+    assert not (workspace.path / "ran").exists()
+    workspace.close()
+
+
+@pytest.mark.parametrize("label", ["a\0b", "a" * 2**18])
+def test_a_name_that_no_command_can_hold_is_a_sentence(label):
+    workspace = Workspace()
+    with pytest.raises(MetaevalError, match="the command cannot be started .*: rename what has an odd name"):
+        Job(["ranks", "s.csv", f"--measure={label}"], workspace.path)
+    workspace.close()
+
+
+def test_a_data_set_that_was_not_offered_is_refused(monkeypatch):
+    page = AppTest.from_string("from metaeval.app.views import your_scores\nyour_scores.show()", default_timeout=60)
+    monkeypatch.setattr(your_scores, "_list_data_sets", lambda: ["/etc/passwd"])
+    page.run()
+    page.selectbox(key="data_set").set_value("/etc/passwd")
+    monkeypatch.setattr(your_scores, "_list_data_sets", lambda: ["tiny"])
+    page.run()
+    assert not page.success
+    assert not page.exception
+
+
 def test_several_files_are_called_alike_whenever_they_are_sent(page):
     """The name is part of the seed: the second visit would otherwise get other numbers than the first."""
     for _ in range(2):
@@ -164,8 +219,12 @@ def test_what_was_sent_is_read_once_and_goes_with_the_visit():
     here = {"x"}
     visits = Visits(here.__contains__, patience=0.0)
     visits.add("x", workspace)
+    workspace.job = Job(["--help"], workspace.path)
+    visits.clear()
+    assert workspace.path.exists()
     here.clear()
     visits.clear()
+    assert not workspace.job.running
     assert workspace.opened == (None, None)
     assert not workspace.path.exists()
 
@@ -283,22 +342,6 @@ def test_a_measure_that_raises_or_loops_or_returns_nothing_costs_its_own_row_onl
     assert "said by far" not in capfd.readouterr().out
 
 
-def test_charts_hold_no_number_that_json_has_not():
-    from metaeval.app import charts
-
-    holes = np.array([[1.0, np.nan], [np.inf, 0.5]])
-    specs = [
-        charts.draw_matrix(holes, ["a", "b"], ["a", "b"], ("r", "c", "v")),
-        charts.draw_matrix(np.full((2, 2), np.nan), ["a", "b"], ["a", "b"], ("r", "c", "v")),
-        charts.draw_lines({"a": (np.arange(2.0), holes[0])}, ("x", "y")),
-        charts.draw_surface(holes, np.arange(2.0), np.arange(2.0), ("x", "y"), ("A", "B")),
-        charts.draw_surface(np.full((2, 2), np.nan), np.arange(2.0), np.arange(2.0), ("x", "y"), ("A", "B")),
-        charts.draw_intervals([{"name": "a", "value": np.nan, "low": None, "high": np.inf}], "v"),
-    ]
-    for spec in specs:
-        json.dumps(spec, allow_nan=False)
-
-
 def test_a_bug_is_a_sentence_on_the_page(monkeypatch):
     def fail(*_):
         raise ZeroDivisionError("<b>of all things</b>")
@@ -375,8 +418,9 @@ from metaeval.__main__ import main
 from metaeval.app.jobs import Job, Workspace
 
 visit = Workspace()  # as one that goes on while the server is stopped
-visit.keep([("waits.py", lambda: b"import time; time.sleep(600)")])
-visit.job = Job(["measures", "sent-1/waits.py:f"], visit.path)
+rows = [f"r{r},t{t},{(7 * r + 3 * t) % 10 / 10}" for r in range(40) for t in range(50)]
+source = visit.keep([("s.csv", lambda: "\\n".join(["run,topic,AP", *rows]).encode())])
+visit.job = Job(["power", source, "-B", "1000000"], visit.path)
 print(visit.job._process.pid, flush=True)
 main()
 """

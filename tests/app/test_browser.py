@@ -15,7 +15,8 @@ if CHROMIUM is None:
     pytest.skip("there is no chromium (Debian: apt-get install chromium)", allow_module_level=True)
 
 PAGES = ("Closeness", "Two runs", "Two distributions", "Your scores")
-PATIENCE = 60_000
+PATIENCE = 600_000
+"""Milliseconds after which nothing is to come any more: what is waited for is a page, however busy the machine is."""
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 900}
 STILL = """addEventListener("DOMContentLoaded", () => {
   const style = document.createElement("style");
@@ -63,20 +64,23 @@ def page(browser, address):
     assert {one for one in asked if one} == {"127.0.0.1"}
 
 
+def wait_until_drawn(page):
+    """Wait until the server has sent the whole page."""
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+
 def go(page, name):
     page.get_by_role("radiogroup").first.get_by_text(name, exact=True).click()
     page.get_by_role("heading", name=name, level=1).wait_for()
+    wait_until_drawn(page)
 
 
-def find_width(page):
-    """By how many pixels the page is wider than the window."""
-    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-
-
-def find_hidden(page):
-    """By how many pixels the widest table reaches out of its place."""
-    return page.evaluate(
-        "Math.max(0, ...[...document.querySelectorAll('.me-wide')].map(one => one.scrollWidth - one.clientWidth))"
+def fit(page, size):
+    """Wait until the page, and every table in its place, is no wider than a window of this size."""
+    page.set_viewport_size(size)
+    page.wait_for_function(
+        "[document.documentElement, ...document.querySelectorAll('.me-wide')]"
+        ".every(part => part.scrollWidth - part.clientWidth <= 1)"
     )
 
 
@@ -100,10 +104,13 @@ def test_all_pages_a_file_a_broken_file_and_a_report(page):
     for name in PAGES:
         go(page, name)
         assert page.locator('[data-testid="stException"]').count() == 0
+        if name == "Two distributions":  # Streamlit takes SVG out of text that it is given as HTML
+            page.get_by_role("img", name="Bars of the three distributions").wait_for()
+            page.get_by_role("img", name="Curves of every measure").locator("polyline").nth(3).wait_for(
+                state="attached"
+            )
         for size in sizes:
-            page.set_viewport_size(size)
-            assert find_width(page) <= 1, f"{name} is {find_width(page)} px too wide at {size}"
-            assert find_hidden(page) <= 1, f"a table of {name} is {find_hidden(page)} px too wide at {size}"
+            fit(page, size)
         sizes.reverse()  # every change of width draws all charts again
     send = page.locator('input[type="file"]')
     page.set_viewport_size(PHONE)
@@ -116,7 +123,8 @@ def test_all_pages_a_file_a_broken_file_and_a_report(page):
     page.get_by_role("button", name="Remove broken.csv").click()
     send.set_input_files({"name": "small.csv", "mimeType": "text/csv", "buffer": CSV.encode()})
     page.get_by_text("6 runs × 12 topics × 2 measures").wait_for()
-    assert find_width(page) <= 1
+    wait_until_drawn(page)
+    fit(page, PHONE)
     page.set_viewport_size(DESK)
     page.get_by_role("combobox", name="Question").click()
     page.get_by_role("option", name="A report on one measure").click()
@@ -124,8 +132,7 @@ def test_all_pages_a_file_a_broken_file_and_a_report(page):
     page.keyboard.press("Enter")
     page.get_by_text("-B 200").wait_for()
     page.get_by_role("button", name="Answer").click()
-    with page.expect_download(timeout=180_000) as download:
-        page.get_by_role("button", name="The report as a page").click(timeout=180_000)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="The report as a page").click()
     assert "<!doctype html>" in download.value.path().read_text(encoding="utf-8")[:200].lower()
-    page.set_viewport_size(PHONE)
-    assert find_width(page) <= 1
+    fit(page, PHONE)

@@ -1,13 +1,18 @@
 """The command line as a user meets it: results on stdout, everything else on stderr, never a traceback."""
 
+import csv
 import json
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
+import typer
 
 import metaeval as me
+from metaeval import cli
+from metaeval.cli.analyses import ANALYSES
 
 
 def test_help_names_every_command_and_shows_examples(run):
@@ -185,6 +190,28 @@ def test_names_cannot_steer_the_terminal_or_break_a_table(run, tmp_path):
     assert "\x1b" not in err
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "convert STORE x.csv",
+        "convert STORE x.parquet",
+        "compare -m RR --scores STORE -B 20 --trials 5 -o report",
+        "power STORE -B 20 --p-values p.csv",
+        "similarity STORE --bootstrap 0 --format text",
+        "ranks STORE -B 20 --out out",
+    ],
+)
+def test_escape_sequences_of_a_collection_are_shown_spelled_out(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(0).random((4, 12, 2))
+    labels = {"runs": [f"\x1b[31mr{i}" for i in range(4)], "topics": range(12), "measures": ["AP\x1b[31m", "RR"]}
+    me.ScoreStore("STORE").add(me.Scores(values, **labels, collection="c\x1b[2J\x9b2J"))
+    status, out, err = run(*command.split())
+    assert status == 0, err
+    assert not {"\x1b", "\x9b"} & {*out, *err}
+    assert "\\x1b" in out + err
+
+
 def test_data_sets_are_described_and_offline_is_a_sentence(run, tmp_path, monkeypatch):
     monkeypatch.setenv("METAEVAL_DATA", str(tmp_path))
     status, out, _ = run("data", "list")
@@ -218,3 +245,56 @@ def test_a_reader_that_has_seen_enough_is_no_error(score_file):
 
 def test_the_version_is_printed(run):
     assert run("--version")[:2] == (0, f"{me.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--higher-is-better AP", "--all-higher-is-better", "--all-higher-is-better --higher-is-better AP"],
+)
+def test_stating_a_direction_that_is_known_is_no_error(run, score_file, options):
+    status, out, err = run("similarity", score_file, "--bootstrap", 0, *options.split())
+    assert (status, "AP" in out) == (0, True), err
+
+
+FORMULA = "=cmd|' /C calc'!A0"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ranks s.csv -B 50 --out out",
+        "power s.csv -B 50 --bootstrap 0 --p-values p.csv --out out",
+        "similarity s.csv --bootstrap 0 --format csv",
+        "baselines s.csv a b --format csv",
+        "compare -m AP --scores s.csv -B 50 --trials 5 --p-values -o report",
+        "convert s.csv x.csv",
+        "score gold.csv runs -l probabilities -m NMD --format csv -o x.csv",
+    ],
+)
+@pytest.mark.parametrize("defused", [True, False])
+def test_every_command_that_writes_csv_defuses_formulas_on_request_only(run, tmp_path, monkeypatch, command, defused):
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(0).random((4, 12, 2)) + np.arange(4)[:, None, None]
+    labels = {"runs": ["a", "b", FORMULA, "-1"], "topics": [*range(11), "@t"], "measures": ["AP", "=RR()"]}
+    me.io.write_scores(me.Scores(values, **labels, collection="c"), "s.csv")
+    (tmp_path / "runs").mkdir()
+    for name in ("gold.csv", "runs/=x.csv", "runs/y.csv"):
+        (tmp_path / name).write_text("topic,a,b\n=t,0.5,0.5\nu,0,1\n")
+    before = {*tmp_path.rglob("*.csv")}
+    status, out, err = run(*command.split(), *["--defuse-formulas"] * defused, "--higher-is-better", "=RR()") \
+        if " s.csv" in command else run(*command.split(), *["--defuse-formulas"] * defused)  # fmt: skip
+    assert status == 0, err
+    texts = [path.read_text() for path in {*tmp_path.rglob("*.csv")} - before]
+    cells = [cell for text in [*texts, *[out] * ("--format csv" in command)] for row in csv.reader(text.splitlines())
+             for cell in row]  # fmt: skip
+    risky = [cell for cell in cells if cell.startswith(("=", "@"))]
+    assert bool(risky) != defused
+    if defused:
+        assert any(cell.startswith(("'=", "'@")) for cell in cells)
+
+
+def test_every_command_with_csv_has_the_option_that_defuses_formulas():
+    group = typer.main.get_command(cli.app)
+    for name in ("score", "convert", "compare", *ANALYSES):
+        context = group.commands[name].make_context(name, [], resilient_parsing=True)
+        assert "--defuse-formulas" in {flag for parameter in context.command.params for flag in parameter.opts}, name

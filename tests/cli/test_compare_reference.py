@@ -70,9 +70,9 @@ def test_every_collection_has_a_reference_file_of_its_own(run, tmp_path):
     quick = ("-B", 50, "--bootstrap", 0, "--statistic", "tau_a", "--format", "json")
     status, out, err = run("agreement", "scores.csv", "two.csv", *references, *quick)
     assert status == 0, err
-    found = json.loads(out)
-    assert {row["collection"] for row in found["details"]["collections"]} == {"made", "two"}
-    assert found["rows"][0]["value"] > 0.5 > found["rows"][1]["value"]
+    result = json.loads(out)
+    assert {row["collection"] for row in result["details"]["collections"]} == {"made", "two"}
+    assert result["rows"][0]["value"] > 0.5 > result["rows"][1]["value"]
     for wrong, message in (
         (("--reference", "people.csv"), ""),
         ((*references, "--reference", "some.csv"), "there are 3 for 2 collections; give one each, in the order"),

@@ -14,15 +14,15 @@ import pytest
 import metaeval as me
 from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.generate import make_command
+from metaeval.cli.generate import generate_command
 from metaeval.cli.options import OPENING, PHRASES, spell
 from metaeval.cli.parameters import find_input, read_parameters
 
-FUNCTIONS = {name: getattr(me, one.function.partition(":")[2]) for name, one in ANALYSES.items()}
+FUNCTIONS = {name: getattr(me, analysis.function.partition(":")[2]) for name, analysis in ANALYSES.items()}
 
 
 def options_of(command):
-    return {one.name: one for one in command.params if one.param_type_name == "option"}
+    return {parameter.name: parameter for parameter in command.params if parameter.param_type_name == "option"}
 
 
 @pytest.mark.parametrize("name", ANALYSES)
@@ -34,34 +34,36 @@ def test_the_question_read_from_the_source_is_that_of_the_function(name):
 
 @pytest.mark.parametrize("name", ANALYSES)
 def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
-    options = options_of(make_command(name, ANALYSES[name]))
-    for one in inspect.signature(FUNCTIONS[name]).parameters.values():
-        if one.kind is one.KEYWORD_ONLY:
-            option = options[one.name]
+    options = options_of(generate_command(name, ANALYSES[name]))
+    for parameter in inspect.signature(FUNCTIONS[name]).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            option = options[parameter.name]
             assert option.help
-            assert tuple(option.opts) == spell(one.name)
-            assert option.required == (one.default is one.empty)
-            assert option.required or option.default == one.default
+            assert tuple(option.opts) == spell(parameter.name)
+            assert option.required == (parameter.default is parameter.empty)
+            assert option.required or option.default == parameter.default
 
 
 @pytest.mark.parametrize("name", ANALYSES)
 def test_shared_options_are_the_same_for_every_analysis(name):
-    options = options_of(make_command(name, ANALYSES[name]))
-    shared = {"style", "out"} if find_input(FUNCTIONS[name]) == "measures" else {*OPENING, "measure", "style", "out"}
+    options = options_of(generate_command(name, ANALYSES[name]))
+    takes_scores = find_input(FUNCTIONS[name]) not in ("measures", "annotations")
+    shared = {"style", "out", "defuse_formulas", *({*OPENING, "measure"} if takes_scores else ())}
     assert shared <= set(options)
     assert ("cluster" in options) == ("n_jobs" in options)
 
 
 def test_what_a_command_takes_follows_from_the_first_parameter():
-    found = {name: find_input(function) for name, function in FUNCTIONS.items()}
-    assert found["similarity"] == found["baselines"] == found["coverage"] == "scores"
-    assert found["robustness"] == "several"
-    assert found["overlap"] == found["contradictions"] == "power"
-    assert found["properties"] == "measures"
+    takes = {name: find_input(function) for name, function in FUNCTIONS.items()}
+    assert takes["similarity"] == takes["baselines"] == takes["coverage"] == "scores"
+    assert takes["robustness"] == "several"
+    assert takes["overlap"] == takes["contradictions"] == "power"
+    assert takes["properties"] == "measures"
+    assert takes["judges"] == "annotations"
 
 
 def test_choices_are_shown_in_the_help():
-    options = options_of(make_command("power", ANALYSES["power"]))
+    options = options_of(generate_command("power", ANALYSES["power"]))
     assert options["engine"].metavar == "[auto|numpy|numba]"
     assert options["missing"].metavar == "[raise|drop-topic|drop-run|worst]"
     for test in ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"):
@@ -89,7 +91,7 @@ def test_a_new_analysis_needs_one_line(tmp_path, score_file, monkeypatch, capsys
     (tmp_path / "spread_of_scores.py").write_text(NEW)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("metaeval.cli.generate.import_module", lambda _: import_module("spread_of_scores"))
-    command = make_command("spread", Analysis("spread_of_scores:spread", ("spread scores.csv",)))
+    command = generate_command("spread", Analysis("spread_of_scores:spread", ("spread scores.csv",)))
     command(["--bootstrap", "3", str(score_file)], standalone_mode=False)
     assert "bootstrap 3" in capsys.readouterr().out
 

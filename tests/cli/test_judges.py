@@ -22,15 +22,15 @@ def files(tmp_path):
 def test_judges_are_shown_best_first_and_written_with_all_details(run, files):
     words = ("judges", files / "people.csv", files / "judges.csv", "--classes", "1,2,3", "--bootstrap", 50)
     status, out, _ = run(*words, "--format", "json", "--out", files / "results")
-    found = json.loads(out)
+    printed = json.loads(out)
     assert status == 0
-    assert [row["judge"] for row in found["rows"]] == ["good", "bad"]
-    assert set(found["details"]) == {"annotators", "sensitivity", "differences"}
+    assert [row["judge"] for row in printed["rows"]] == ["good", "bad"]
+    assert set(printed["details"]) == {"annotators", "sensitivity", "differences"}
     assert (files / "results" / "judges-annotators.csv").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("people.csv", "people.csv is a file: name the file of the judges after it, and --classes"),
         ("people.csv judges.csv", "two files need --classes"),
@@ -42,8 +42,8 @@ def test_judges_are_shown_best_first_and_written_with_all_details(run, files):
         ("nobody", "there is no data set 'nobody'"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(run, files, monkeypatch, words, said):
+def test_what_is_wrong_is_said_in_one_sentence(run, files, monkeypatch, words, message):
     monkeypatch.chdir(files)
     status, out, err = run("judges", *words.split())
     assert (status, out) == (2, "")
-    assert said in err
+    assert message in err

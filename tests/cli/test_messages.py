@@ -178,7 +178,7 @@ SAME = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "options", "words", "in_python", "here"), SAME, ids=[one[2] for one in SAME])
+@pytest.mark.parametrize(("function", "options", "words", "in_python", "here"), SAME, ids=[case[2] for case in SAME])
 def test_a_message_names_the_argument_in_python_and_the_option_here(
     run, score_file, function, options, words, in_python, here
 ):

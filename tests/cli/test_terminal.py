@@ -32,12 +32,12 @@ def in_terminal(columns, *words, **variables):
     """Run the program with a terminal of so many columns as its standard output; return what it shows there."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    there = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     done = subprocess.Popen(
         [sys.executable, "-m", "metaeval", *map(str, words)],
         stdout=theirs,
         stderr=subprocess.DEVNULL,
-        env=there | variables,
+        env=environment | variables,
     )
     os.close(theirs)
     shown = b""
@@ -91,9 +91,9 @@ def helps():
 
 def examples():
     for path, text in helps():
-        found = re.search(r"Examples:\n((?:    ?.*\n?)+)", text)
-        assert found, f"{path}: a help has examples"
-        yield from (line.strip() for line in found[1].splitlines() if line.strip())
+        match = re.search(r"Examples:\n((?:    ?.*\n?)+)", text)
+        assert match, f"{path}: a help has examples"
+        yield from (line.strip() for line in match[1].splitlines() if line.strip())
     yield from cli.EXAMPLES
 
 
@@ -128,7 +128,7 @@ CHEAP = re.compile(
 
 
 @pytest.mark.parametrize(
-    "example", [one for one in EXAMPLES if CHEAP.match(one) and not re.search("trec-|stc3-.*stc3", one)]
+    "example", [example for example in EXAMPLES if CHEAP.match(example) and not re.search("trec-|stc3-.*stc3", example)]
 )
 def test_examples_that_need_no_download_run(run, tmp_path, monkeypatch, example):
     words = words_of(example)
@@ -250,9 +250,9 @@ def test_a_measure_is_explained_with_what_to_cite(run):
 
 
 def test_every_shipped_measure_has_a_formula_to_read():
-    for one in me.measures.measures():
-        if is_shipped(one):
-            text, latex = find_written(one)
+    for measure in me.measures.measures():
+        if is_shipped(measure):
+            text, latex = find_written(measure)
             assert text
             assert latex.count("{") == latex.count("}")
 

@@ -1,6 +1,7 @@
 """A comparison held against a reference: no praise for power that the reference contradicts."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -116,3 +117,20 @@ def test_the_page_and_the_json_have_a_block_and_names_are_text(tmp_path):
     rows = {row["measure"]: row for row in description["results"]["made-reference"]["rows"]}
     assert rows["named"]["contradicted"] > 0
     assert (tmp_path / "out" / "tables" / "made-reference-max-t.csv").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*gives all runs the same score")
+@pytest.mark.parametrize("values", ["noise", "constant"])
+def test_a_measure_that_shares_no_significant_pair_with_the_reference_has_a_report(tmp_path, values):
+    scores = scores_of()
+    scattered = np.random.default_rng(5).normal(size=scores.values.shape[:2]) if values == "noise" else 0.5
+    changed = scores.values.copy()
+    changed[..., list(map(str, scores.measures)).index("named")] = scattered
+    found = compare("named", replace(scores, values=changed), reference="people", **QUICK)
+    assert found.collections[0].reference.decided[0] == 0
+    assert "shares no significant pair of runs with the reference people" in found.verdict()
+    found.write(tmp_path / "out")
+    description = json.loads((tmp_path / "out" / "report.json").read_text(), parse_constant=pytest.fail)
+    about = next(one for one in description["verdicts"]["named"]["findings"] if "reference" in one["claim"])
+    assert about["outcome"] == "cannot tell"
+    assert [one["name"] for one in about["evidence"]] == ["contradicted pairs", "pairs that both find significant"]

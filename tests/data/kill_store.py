@@ -39,7 +39,7 @@ def write(path, writer, begun, done):
         done[writer] = turn
 
 
-def read(path, stop, said):
+def read(path, stop, report):
     """Read without a pause, and say what was wrong, if anything was."""
     store, readings = ScoreStore(path), 0
     while not stop.is_set():
@@ -48,9 +48,9 @@ def read(path, stop, said):
                 value_of(store, "B" if readings % 3 == 0 else None)
                 readings += 1
         except Exception as error:
-            said.put(f"reader: {type(error).__name__}: {error}")
+            report.put(f"reader: {type(error).__name__}: {error}")
             return
-    said.put(readings)
+    report.put(readings)
 
 
 def value_of(store, measures=None):
@@ -68,8 +68,8 @@ def kill_writers(folder, kills, seed, longest=0.12):
     rng = random.Random(seed)
     store = ScoreStore(folder)
     begun, done = (CONTEXT.Array("q", 2, lock=False) for _ in range(2))
-    stop, said = CONTEXT.Event(), CONTEXT.Queue()
-    reader = CONTEXT.Process(target=read, args=(folder, stop, said))
+    stop, report = CONTEXT.Event(), CONTEXT.Queue()
+    reader = CONTEXT.Process(target=read, args=(folder, stop, report))
     reader.start()
     counts = Counter(killed=0)
     while counts["killed"] < kills:
@@ -90,13 +90,8 @@ def kill_writers(folder, kills, seed, longest=0.12):
             counts[f"ended by signal {-writer.exitcode}"] += 1
         verdict = judge(store, begun, done)
         counts[verdict] += 1
-        left = [path.name for path in Path(folder).glob(".writing-*")]
-        if number == signal.SIGTERM and left and not counts["left before"]:
-            counts["STRAY after SIGTERM"] += 1
-        counts["left before"] = len(left)
-    counts.pop("left before")
     stop.set()
-    answer = said.get(timeout=60)
+    answer = report.get(timeout=60)
     reader.join()
     counts["readings beside" if isinstance(answer, int) else f"NOT WHOLE {answer}"] += (
         answer if isinstance(answer, int) else 1
@@ -118,7 +113,7 @@ def judge(store, begun, done):
     except (StoreError, AssertionError) as error:
         return f"NOT WHOLE {error}"
     if not done[writer] <= turn <= begun[writer]:
-        return f"NOT WHOLE: turn {turn} is there, {done[writer]} were done and {begun[writer]} begun"
+        return f"NOT WHOLE: turn {turn} is in it, {done[writer]} were done and {begun[writer]} begun"
     return "whole"
 
 

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +14,16 @@ import metaeval
 pytest.importorskip("experiments.acl2021.steps", reason="the experiments are not part of an installed copy")
 
 from experiments import sources
-from experiments.acl2021 import audit, nearness, steps, subset, summary
+from experiments.acl2021 import audit, claims, steps, subset, words
+from experiments.acl2021.facts import Formulas, read_print, read_study
+from experiments.acl2021.study import PRINTED, STUDY
 from experiments.check import compare_csv
-from experiments.comparison import Cell
+from experiments.claims import FORMULAS, PRINT, Truth, list_claims, tabulate_claims, try_claims
 from experiments.outcome import Settings
-from experiments.verdicts import Views
+from metaeval.analyses.study import study_collection
 
 RESULTS = Path(__file__).parents[2] / "results"
-SIMULATED, KINDS = audit.STUDY["sources"]["stand-in"], audit.STUDY["collections"]
+SIMULATED, KINDS = STUDY["sources"]["stand-in"], STUDY["collections"]
 DATA = os.environ.get("METAEVAL_DATA")
 real_data = pytest.mark.skipif(not DATA, reason="needs the STC-3 gold: set METAEVAL_DATA")
 
@@ -30,9 +33,8 @@ def quiet(**options):
 
 
 def compute_source(source, settings):
-    return sources.compute_source(
-        source, audit.STUDY["sources"][source], steps.MEASURES, steps.compute_tables, settings
-    )
+    compute = partial(steps.compute_tables, facts={})
+    return sources.compute_source(source, STUDY["sources"][source], steps.MEASURES, compute, settings)
 
 
 def differences(outcome):
@@ -45,7 +47,7 @@ def differences(outcome):
 
 
 def simulated(name):
-    return sources.load_scores(SIMULATED[name], audit.STUDY[f"{KINDS[name]}_order"], quiet())
+    return sources.load_scores(SIMULATED[name], STUDY[f"{KINDS[name]}_order"], quiet())
 
 
 def csv(outcome):
@@ -68,7 +70,7 @@ def test_every_printed_tau_is_a_whole_number_of_run_pairs():
 
 
 def test_a_changed_digit_does_not_pass_the_audit(monkeypatch):
-    rows = audit.PRINTED["table8"]["Sem16T4E"]
+    rows = PRINTED["table8"]["Sem16T4E"]
     first = next(iter(rows))
     monkeypatch.setitem(rows, first, [round(rows[first][0] - 0.011, 3), *rows[first][1:]])
     assert any(one.item == "Table 8" and not one.holds for one in audit.find_checks())
@@ -78,9 +80,19 @@ def test_the_committed_audit_is_what_the_numbers_say():
     assert differences(audit.compute_audit()) == []
 
 
+@pytest.fixture(scope="module")
+def dialogues():
+    """The outcome and the facts of STC-3."""
+    facts = {}
+    compute = partial(steps.compute_tables, facts=facts)
+    return sources.compute_source(
+        "stc3", STUDY["sources"]["stc3"], steps.MEASURES, compute, quiet(data=Path(DATA))
+    ), facts
+
+
 @real_data
-def test_results_on_real_dialogues_are_those_committed():
-    found = compute_source("stc3", quiet(data=Path(DATA)))
+def test_results_on_real_dialogues_are_those_committed(dialogues):
+    found, _ = dialogues
     assert differences(found) == []
     assert {one.verdict for one in found.cells} == {"in kind", "unavailable"}
 
@@ -95,11 +107,8 @@ def published(tmp_path_factory):
 
 
 def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published, monkeypatch):
-    monkeypatch.setitem(audit.STUDY, "n_trials", 50)
-    monkeypatch.setitem(audit.STUDY, "n_bootstrap", 50)
-    monkeypatch.setattr(
-        "experiments.verdicts.look_at", lambda study, ask, seed, **_: Views(study, seed)
-    )  # once is enough here
+    monkeypatch.setitem(STUDY, "n_trials", 50)
+    monkeypatch.setitem(STUDY, "n_bootstrap", 50)
     found = compute_source("original", quiet(data=published))
     direct = {}
     for name in SIMULATED:
@@ -107,15 +116,15 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
         direct[name] = metaeval.Scores(
             one.values, runs=one.runs, topics=one.topics, measures=one.measures, collection=f"acl2021-{name.lower()}"
         )
-    expected = steps.compute_tables("original", direct, quiet())
+    expected = steps.compute_tables("original", direct, quiet(), {})
     assert csv(found) == csv(expected)
     assert found.cells == expected.cells
     assert {one.verdict for one in found.cells} <= {"exact", "matches", "differs"}
-    assert {f"table{number}" for number in range(1, 10)} <= {name.split("_")[0] for name in found.tables}
+    assert {f"table{number}" for number in range(1, 10)} <= {name.split("/")[0] for name in found.tables}
 
 
 def test_every_printed_cell_is_compared_once():
-    cells = steps.compute_tables("stand-in", {"Sem16T4E": simulated("Sem16T4E")}, quiet()).cells
+    cells = steps.compute_tables("stand-in", {"Sem16T4E": simulated("Sem16T4E")}, quiet(), {}).cells
     number = {item: len([one for one in cells if one.item == item]) for item in {one.item for one in cells}}
     assert number["Table 2"] + number["Table 5"] == 117
     assert number["Table 8"] == 30
@@ -128,7 +137,7 @@ def test_every_printed_cell_is_compared_once():
 
 def test_the_numbers_do_not_depend_on_how_many_processes_there_are():
     scores = {"Sem16T4E": simulated("Sem16T4E")}
-    one, two = (steps.compute_tables("stand-in", scores, replace(quiet(), n_jobs=jobs)) for jobs in (1, 2))
+    one, two = (steps.compute_tables("llmjudge", scores, replace(quiet(), n_jobs=jobs), {}) for jobs in (1, 2))
     assert one.cells == two.cells
     assert csv(one) == csv(two)
 
@@ -136,9 +145,9 @@ def test_the_numbers_do_not_depend_on_how_many_processes_there_are():
 def test_what_formulas_decide_in_tables_4_and_7_is_as_printed_but_where_counterexamples_say_otherwise():
     """Order, constant runs, imbalance and symmetry are properties of the measures, whatever the data."""
     unlike = {}
-    for table, columns in summary.PROPERTIES.items():
-        said = summary.describe_properties(table, list(audit.PRINTED[table]))
-        for name, printed in audit.PRINTED[table].items():
+    for table, columns in words.PROPERTIES.items():
+        said = words.describe_properties(table, list(PRINTED[table]))
+        for name, printed in PRINTED[table].items():
             for title, expected in zip(columns, printed, strict=False):
                 word = said[title][name].partition(" (")[0]
                 if word != expected:
@@ -165,44 +174,94 @@ def test_without_any_data_the_original_is_left_out(tmp_path):
 SUBSET = RESULTS / "acl2021" / subset.SOURCE
 
 
-def read_subset_cells():
-    frame = pd.read_csv(SUBSET / "comparison.csv").replace({np.nan: None})
-    return [Cell(**row) for row in frame.to_dict("records")]
+@pytest.fixture(scope="module")
+def committed_tau():
+    frame = pd.read_csv(SUBSET / "comparison.csv")
+    return frame[(frame["item"] == "Table 2") & frame["reproduced"].notna()]
 
 
-def test_the_nearness_of_the_public_half_follows_from_its_committed_comparison():
-    cells = read_subset_cells()
-    assert {one.verdict for one in cells if one.reproduced is not None} == {"subset"}
-    found = nearness.compare_printed(cells)
-    kept = pd.read_csv(SUBSET / "table2_nearness.csv", index_col=0)
-    pd.testing.assert_frame_equal(found, kept, check_dtype=False)
-    tau = kept.iloc[0]
-    assert tau["numbers"] == 36
-    sensitivity = pd.read_csv(SUBSET / "table2_sensitivity.csv", index_col=0).iloc[0]
-    assert sensitivity["Pearson"] == pytest.approx(tau["Pearson"])
-    assert sensitivity["mean |difference|"] == pytest.approx(tau["mean |difference|"])
-
-
-def test_what_is_not_near_print_is_explained_and_what_is_near_is_not():
-    cells = [Cell("Table 2", "Sem17T4C", f"a and {k}", k / 10, k / 10 + 0.1, 0, "subset", "x") for k in range(9)]
-    for kind in nearness.KINDS:
-        if not kind.startswith("τ"):
-            item, row, marks = nearness.KINDS[kind]
-            columns = [f"m{k}{nearness.MARK * marks}" for k in range(9)]
-            cells += [Cell(item, row, column, k, k, 0, "subset", "x") for k, column in enumerate(columns)]
-    said = nearness.explain_distance(cells, nearness.compare_printed(cells))
-    assert "the mean difference is above 0.09" in said[0]
-    assert all(line.endswith("near print.") for line in said[1:])
-    swapped = [replace(one, reproduced=0.8 - one.printed) if one.item == "Table 2" else one for one in cells]
-    assert "Pearson is below 0.9" in nearness.explain_distance(swapped, nearness.compare_printed(swapped))[0]
+def test_the_first_choice_of_the_public_half_is_the_committed_comparison(committed_tau):
+    first = pd.read_csv(SUBSET / "table2_sensitivity.csv", index_col=0).iloc[0]
+    assert len(committed_tau) == 36
+    assert set(committed_tau["verdict"]) == {"subset"}
+    assert first["Pearson"] == pytest.approx(committed_tau["printed"].corr(committed_tau["reproduced"]))
+    gaps = (committed_tau["printed"] - committed_tau["reproduced"]).abs()
+    assert first["mean |difference|"] == pytest.approx(gaps.mean())
 
 
 @real_data
-def test_topics_by_the_join_and_by_alignment_are_the_same_for_nearly_all_rows_that_are_sure():
+def test_the_published_rows_are_joined_with_the_gold_of_their_topics():
     pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
-    kept = pd.read_csv(SUBSET / "table2_certainty.csv")
     rows = subset.load_rows(quiet(data=Path(DATA)))
-    assert len(rows.answered) == kept["rows"][0]
-    kind, certainty, right = subset.check_certainty(rows, next(iter(audit.STUDY["subset"]["trials"])), 0)
-    assert kind in set(kept["rows of"])
-    assert right[certainty >= audit.STUDY["subset"]["sure"]].mean() > 0.97
+    kept = pd.read_csv(SUBSET / "table2_sensitivity.csv", index_col=0)
+    counted = rows.count(
+        np.where(rows.unmixed, rows.topic[rows.answered], -1), least=20, classes=range(5), collection="x"
+    )
+    assert int(counted.gold.sum()) == kept["items"].iloc[0]
+    assert len(counted.topics) == kept["topics"].iloc[0]
+    assert "all 6,103 of 6,103" in subset.describe_rows(rows)
+
+
+def read_committed_claims():
+    return pd.read_csv(RESULTS / "acl2021" / "claims.csv", keep_default_na=False)
+
+
+def test_claims_on_print_and_on_formulas_are_those_committed():
+    facts = {f"{PRINT}: {name}": found for name, found in read_print().items()} | {FORMULAS: Formulas()}
+    found = tabulate_claims(try_claims(list_claims(claims), facts), "", "").frame.reset_index()
+    kept = read_committed_claims()
+    kept = kept[kept["data"].str.startswith((PRINT, FORMULAS))].reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, kept, check_dtype=False)
+    assert 8 <= kept["claim"].nunique() <= 12
+
+
+@real_data
+def test_claims_on_real_dialogues_are_those_committed(dialogues):
+    _, facts = dialogues
+    found = tabulate_claims(try_claims(list_claims(claims), facts), "", "").frame.reset_index()
+    kept = read_committed_claims()
+    kept = kept[kept["data"].isin(list(facts))].reset_index(drop=True)
+    assert len(kept) == 4 * len(facts)
+    pd.testing.assert_frame_equal(found, kept, check_dtype=False)
+
+
+MADE = ["NMD", "RSNOD", "RNOD", "NVD", "RNSS", "JSD"]
+
+
+def make_facts(noise, *, backwards=(), n_runs=12, n_topics=40):
+    """Runs of graded quality: one noise a measure; measures named backwards turn the order of runs round."""
+    rng = np.random.default_rng(0)
+    quality = np.linspace(0.2, 0.8, n_runs)[:, None, None] * np.ones((1, n_topics, len(MADE)))
+    for name in backwards:
+        quality[..., MADE.index(name)] = 1 - quality[..., MADE.index(name)]
+    values = np.clip(quality + rng.normal(0, 1, quality.shape) * np.array(noise), 0, 1)
+    scores = metaeval.Scores(
+        values, runs=[f"r{r:02d}" for r in range(n_runs)], topics=range(n_topics), measures=MADE, collection="made"
+    )
+    study = study_collection(scores, questions=steps.QUESTIONS, n_trials=30, n_permutations=200, n_bootstrap=100)
+    return read_study("DQ-A", study)
+
+
+def test_recommendations_hold_where_the_measure_was_made_the_best_and_not_where_it_was_made_the_worst():
+    noisy, quiet_noise = 0.6, 0.05
+    best, worst = make_facts((0.3, noisy, quiet_noise, *[0.3] * 3)), make_facts((0.3, quiet_noise, noisy, *[0.3] * 3))
+    for tried in (claims.rnod_primary, claims.replace_rsnod):
+        assert tried(best).truth is Truth.YES
+        assert tried(worst).truth is Truth.NO
+
+
+def test_a_measure_that_ranks_backwards_is_an_outlier_and_one_of_six_alike_is_not():
+    assert claims.nmd_outlier(make_facts([0.05] * 6, backwards=["NMD"])).truth is Truth.YES
+    assert claims.nmd_outlier(make_facts([0.05] * 6, backwards=["JSD"])).truth is not Truth.YES
+    assert claims.nmd_secondary(make_facts([0.02] * 6)).truth is Truth.NO
+
+
+def test_with_few_runs_a_tau_has_no_interval_and_nothing_is_told_of_it():
+    few = make_facts([0.05] * 6, backwards=["NMD"], n_runs=5)
+    assert claims.nmd_outlier(few).truth is Truth.UNKNOWN
+    assert claims.nmd_secondary(few).truth is Truth.UNKNOWN
+
+
+def test_the_critical_difference_is_that_of_the_studentised_range():
+    found = audit.find_critical_difference(np.array([0.9, 0.8, 0.7]), 0.002, 1000)
+    assert found == pytest.approx(3.3145 * np.sqrt((0.002 + 0.01) / 1000), rel=1e-4)

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.calibration import exchanges
-from experiments.calibration.exchanges import RULES, SETTINGS, STATISTICS, Setting, describe_exchanges, find_excess
-from metaeval.analyses import agreement_levels
-from metaeval.analyses.agreement_levels import remark_levels
-from metaeval.analyses.agreement_statistics import TITLES
+from experiments.studies.calibration import STUDY, exchanges
+from experiments.studies.calibration.exchanges import RULES, SETTINGS, STATISTICS, Setting, find_excess
+from experiments.templates import fill_template
+from metaeval.analyses import agreement_estimates
+from metaeval.analyses.agreement_estimates import remark_coverage, remark_levels
+from metaeval.stats.agreement_statistics import STATISTICS as ALL, parse_statistic
 
 KEPT = Path(__file__).parents[2] / "results" / "calibration" / "exchanges" / "rates.csv"
 
@@ -21,7 +22,7 @@ def rates():
 
 
 def test_every_statistic_was_simulated_by_every_rule_and_setting(rates):
-    assert set(STATISTICS) == set(TITLES)
+    assert set(STATISTICS) == set(ALL)
     place = rates[["statistic", "rule", "n_runs", "n_topics", "run_effect"]]
     wanted = [(s, r, one.n_runs, one.n_topics, one.run_effect) for one in SETTINGS for s in STATISTICS for r in RULES]
     assert list(place.itertuples(index=False, name=None)) == wanted
@@ -41,15 +42,27 @@ def test_the_rates_in_remarks_are_those_of_the_simulation(rates):
         ("INTERVAL_EXCESS", "interval", False), ("INTERVAL_EXCESS_OF_RUNS", "interval", True),
     ):  # fmt: skip
         found = {one: tuple(round(x, 3) for x in pair) for one, pair in find_excess(rates, rule, effect).items()}
-        assert dict(getattr(agreement_levels, name)) == found, name
-    assert (rates["alpha"] == agreement_levels.SIMULATED_ALPHA).all()
+        assert dict(getattr(agreement_estimates, name)) == found, name
+    assert (rates["alpha"] == agreement_estimates.SIMULATED_ALPHA).all()
+
+
+def test_intervals_held_what_they_claim_where_nothing_is_remarked():
+    simulated = pd.read_csv(KEPT.parents[1] / "agreements" / "agreement.csv")
+    names = simulated["interval"].str.removeprefix("difference of ")
+    pairs = zip(map(parse_statistic, names), simulated["n_topics"], strict=True)
+    remarked = np.array([bool(remark_coverage([statistic], n_topics)) for statistic, n_topics in pairs])
+    too_seldom = simulated["coverage"] < 0.9
+    assert not (too_seldom & ~remarked).any()
+    assert (too_seldom & remarked).any()
 
 
 def test_a_result_remarks_the_tests_that_err_too_often_and_no_others(rates):
     too_often = set(find_excess(rates, "exchange test", False)) | set(find_excess(rates, "exchange test", True))
     assert 0 < len(too_often) < len(STATISTICS)
     for one in STATISTICS:
-        assert any("exchange tests" in line for line in remark_levels([one], False)) == (one in too_often), one
+        assert any("exchange tests" in line for line in remark_levels([parse_statistic(one)], False)) == (
+            one in too_often
+        ), one
 
 
 def test_sentences_name_what_is_above_the_level():
@@ -61,8 +74,8 @@ def test_sentences_name_what_is_above_the_level():
         ],
         columns=["statistic", "rule", "n_runs", "n_topics", "run_effect", "alpha", "rate", "error", "studies"],
     )
-    said = describe_exchanges(made)
-    assert "exchange tests: 10.8 to 10.8 %" in said[1]
+    said = fill_template("{{ say.exchanges(rates) }}", rates=made, find_excess=find_excess, study=STUDY).splitlines()
+    assert "exchange tests: 10.8 %" in said[1]
     assert said[1].endswith("`acc_t` 10.8 ± 1.0 %.")
     assert said[2].endswith("none.")
 
@@ -78,14 +91,15 @@ def test_simulated_measures_are_equally_good_and_favour_runs_where_there_is_an_e
     assert (spread[1] > spread[0]).all()
 
 
-def test_an_interrupted_simulation_goes_on_with_the_batches_that_are_missing(tmp_path, monkeypatch):
-    one = Setting(10, 25, 0.0, 20)
-    monkeypatch.setattr(exchanges, "judge_study", lambda *_: np.full((len(STATISTICS), len(RULES)), 0.5).tolist())
-    exchanges.simulate_batch(one, 0, tmp_path)
-    monkeypatch.setattr(exchanges, "judge_study", lambda *_: np.zeros((len(STATISTICS), len(RULES))).tolist())
-    found = exchanges.simulate_exchanges(tmp_path, 1, settings=[one])
-    assert found["studies"].unique().tolist() == [20]
-    assert found["rate"].unique().tolist() == [0.25]
+def test_an_interrupted_simulation_goes_on_with_the_studies_that_are_missing(tmp_path):
+    """Of a statistic that costs little; the studies of the shorter run are not judged again."""
+    few, all_studies = (Setting(10, 25, 0.0, studies) for studies in (2, 3))
+    exchanges.count_exchanges(tmp_path, settings=[few])
+    judged = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("output.pkl")}
+    rates = exchanges.count_exchanges(tmp_path, settings=[few])
+    assert rates["studies"].unique().tolist() == [2]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("output.pkl")} == judged
+    assert len(judged) == few.studies != all_studies.studies
 
 
 def test_judgements_of_a_study_are_shares():

@@ -1,10 +1,13 @@
 """LQ 2021: the printed numbers against themselves, Table 7 from the real gold, and the original layout end to end."""
 
+import itertools
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import metaeval
@@ -13,9 +16,10 @@ pytest.importorskip("experiments.lq2021.steps", reason="the experiments are not 
 
 from experiments import sources
 from experiments.check import compare_csv
-from experiments.lq2021 import audit, figure3, steps, tied_classes
+from experiments.claims import PRINT, Number, Truth, list_claims, tabulate_claims, try_claims
+from experiments.lq2021 import audit, claims, figure3, steps, tied_classes
+from experiments.lq2021.facts import Facts, Part, read_print
 from experiments.outcome import Settings
-from experiments.verdicts import Views
 
 RESULTS = Path(__file__).parents[2] / "results"
 SIMULATED = audit.STUDY["sources"]["stand-in"]
@@ -73,12 +77,87 @@ def test_the_committed_audit_is_what_the_numbers_say():
 def test_table_7_of_stc3_is_met_in_every_cell_and_the_total_waits_for_all_six_collections():
     scores, missing = gather_scores("stc3", quiet(data=Path(DATA)))
     assert not missing
-    outcome = steps.compute_outcome("stc3", scores, quiet())
+    parts = {}
+    outcome = steps.compute_tables("stc3", scores, quiet(data=Path(DATA)), parts)
     table7 = [one for one in outcome.cells if one.item == "Table 7"]
     assert len(table7) == 84
     assert [one.verdict for one in table7 if one.row.startswith("STC-3")] == ["exact"] * 36
     assert {one.verdict for one in table7 if not one.row.startswith("STC-3")} == {"unavailable"}
     assert differences(outcome) == []
+    found = tabulate_claims(try_claims(list_claims(claims), {"stc3": Facts(parts["stc3"])}), "", "").frame.reset_index()
+    kept = read_committed_claims()
+    pd.testing.assert_frame_equal(found, kept[kept["data"] == "stc3"].reset_index(drop=True), check_dtype=False)
+
+
+def read_committed_claims():
+    return pd.read_csv(RESULTS / "lq2021" / "claims.csv", keep_default_na=False)
+
+
+def test_claims_on_print_are_those_committed():
+    found = tabulate_claims(try_claims(list_claims(claims), {PRINT: read_print()}), "", "").frame.reset_index()
+    kept = read_committed_claims()
+    assert 8 <= kept["claim"].nunique() <= 12
+    pd.testing.assert_frame_equal(found, kept[kept["data"] == PRINT].reset_index(drop=True), check_dtype=False)
+
+
+def make_part(significant, *, n_pairs=100, interval=None, wins=None, beyond=0, contradictions=()):
+    """A collection whose measures find pairs inside each other, but for NMD's `beyond` in which it is alone."""
+    counts = dict(zip(claims.MEASURES, significant, strict=True))
+    overlaps, gaps = {}, {}
+    for first, second in itertools.combinations(claims.MEASURES, 2):
+        alone = beyond if first == "NMD" else max(0, counts[first] - counts[second])
+        both = counts[first] - alone
+        overlaps[first, second] = (alone, both, counts[second] - both)
+        gap = (counts[first] - counts[second]) / n_pairs
+        gaps[first, second] = Number("", gap) if interval is None else Number("", gap, gap - interval, gap + interval)
+    return Part(n_pairs, counts, overlaps, gaps, contradictions, wins or {})
+
+
+@pytest.mark.parametrize(
+    ("part", "wins", "subset"),
+    [
+        (make_part([40, 60, 80, 70, 70, 70], beyond=3), Truth.YES, Truth.YES),
+        (make_part([40, 60, 80, 70, 70, 70], interval=0.05), Truth.YES, Truth.NO),
+        (make_part([40, 60, 80, 70, 70, 70], interval=0.3), Truth.UNKNOWN, Truth.NO),
+        (make_part([40, 90, 80, 70, 70, 70], beyond=1), Truth.NO, Truth.YES),
+    ],
+)
+def test_power_and_subsets_are_told_by_numbers_in_print_and_by_intervals_elsewhere(part, wins, subset):
+    facts = Facts([part, part])
+    assert claims.rnod_wins(facts).truth is wins
+    assert claims.nmd_is_no_subset(facts).truth is subset
+
+
+def test_pooled_differences_are_weighted_by_pairs_and_turn_with_the_measures():
+    facts = Facts([make_part([10] * 6, n_pairs=100), make_part([10, 10, 40, 10, 10, 10], n_pairs=300)])
+    assert facts.finds_more("RNOD", "NMD").value == pytest.approx(30 / 400)
+    assert facts.finds_more("NMD", "RNOD").value == pytest.approx(-30 / 400)
+
+
+def test_a_contradiction_counts_where_nmd_speaks_for_popularity_whichever_measure_is_named_first():
+    rows = [("NMD", "RNOD", "BL-popularity", "BL-uniform"), ("JSD", "NMD", "BL-uniform", "BL-popularity"),
+            ("NMD", "NVD", "BL-uniform", "BL-popularity"), ("NMD", "RNSS", "BL-popularity", "x")]  # fmt: skip
+    wins = dict.fromkeys(claims.MEASURES, (10, 20))
+    facts = Facts([make_part([40] * 6, wins=wins, contradictions=rows)])
+    counts = {other: facts.count_for_popularity("NMD", other).value for other in claims.FOUR}
+    assert counts == {"RNOD": 1, "NVD": 0, "RNSS": 0, "JSD": 1}
+    assert claims.nmd_contradicts_for_popularity(facts).truth is Truth.NO
+
+
+def test_a_preference_is_told_by_wilsons_interval_of_the_topics_that_are_not_tied():
+    few = dict.fromkeys(claims.MEASURES, (4, 6))
+    many = {**dict.fromkeys(claims.MEASURES, (900, 100)), "NMD": (400, 600)}
+    assert claims.nmd_favours_popularity(Facts([make_part([1] * 6, wins=few)])).truth is Truth.UNKNOWN
+    facts = Facts([make_part([1] * 6, wins=many)])
+    assert claims.nmd_favours_popularity(facts).truth is Truth.YES
+    assert claims.nmd_favours_popularity_most(facts).truth is Truth.YES
+    share = facts.popularity_share("NMD")
+    z, n = 1.959964, 1000
+    middle, reach = (
+        (0.6 + z * z / (2 * n)) / (1 + z * z / n),
+        z * np.sqrt(0.24 / n + (z / (2 * n)) ** 2) / (1 + z * z / n),
+    )
+    assert share.ends == pytest.approx((middle - reach, middle + reach), abs=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -92,13 +171,12 @@ def published(tmp_path_factory):
     return folder
 
 
-def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published, monkeypatch):
-    monkeypatch.setattr(
-        "experiments.verdicts.look_at", lambda study, ask, seed, **_: Views(study, seed)
-    )  # once is enough here
+def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were_written_from(published):
     collections = audit.STUDY["sources"]["original"]
     measures = dict.fromkeys(collections, audit.MEASURES)
-    found = sources.compute_source("original", collections, measures, steps.compute_tables, quiet(data=published))
+    found = sources.compute_source(
+        "original", collections, measures, partial(steps.compute_tables, parts={}), quiet(data=published)
+    )
     names = list(audit.STUDY["sources"]["original"])
     read, missing = gather_scores("original", quiet(data=published))
     assert (list(read), missing) == (names, {})
@@ -109,7 +187,7 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
         for name in names
         for one in [simulated(name)]
     }
-    expected = steps.compute_tables("original", direct, quiet())
+    expected = steps.compute_tables("original", direct, quiet(data=published), {})
     assert {name: table.to_csv() for name, table in found.tables.items()} == {
         name: table.to_csv() for name, table in expected.tables.items()
     }
@@ -121,7 +199,7 @@ def test_matrices_in_the_original_layout_give_the_tables_of_the_scores_they_were
 
 def test_every_printed_cell_is_compared():
     scores = {"Sem16T4E": simulated("Sem16T4E")}
-    cells = steps.compute_tables("stand-in", scores, quiet()).cells
+    cells = steps.compute_tables("stand-in", scores, quiet(), {}).cells
     by_item = {
         item: [one for one in cells if one.item == item] for item in ("Table 3", "Table 4", "Table 5", "Table 7")
     }
@@ -132,9 +210,10 @@ def test_every_printed_cell_is_compared():
     assert len({(one.item, one.row, one.column) for one in cells}) == len(cells)
 
 
-def test_the_numbers_do_not_depend_on_how_many_processes_there_are():
+def test_the_numbers_do_not_depend_on_how_many_processes_there_are(monkeypatch):
+    monkeypatch.setattr(steps, "COMPARED_ONLY", ())
     scores = {"STC-3 DQ-A": simulated("STC-3 DQ-A")}
-    one, two = (steps.compute_tables("stand-in", scores, replace(quiet(), n_jobs=jobs)) for jobs in (1, 2))
+    one, two = (steps.compute_tables("stand-in", scores, replace(quiet(), n_jobs=jobs), {}) for jobs in (1, 2))
     assert one.cells == two.cells
     assert {name: table.to_csv() for name, table in one.tables.items()} == {
         name: table.to_csv() for name, table in two.tables.items()
@@ -161,7 +240,9 @@ def test_figure_3_shows_the_two_topics_where_nmd_speaks_for_popularity_most_agai
 
 def test_numbers_of_figures_1_and_3_are_those_of_the_deltas():
     scores = {"DialEval-1 DQ-A": simulated("DialEval-1 DQ-A")}
-    cells = {(one.item, one.row, one.column): one for one in steps.compute_tables("stand-in", scores, quiet()).cells}
+    cells = {
+        (one.item, one.row, one.column): one for one in steps.compute_tables("stand-in", scores, quiet(), {}).cells
+    }
     values = scores["DialEval-1 DQ-A"].values
     runs = scores["DialEval-1 DQ-A"].runs
     delta = (values[runs.index("BL-popularity-C")] - values[runs.index("BL-uniform-C")]).round(9)

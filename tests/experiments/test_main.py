@@ -12,7 +12,7 @@ pytest.importorskip("experiments.papers", reason="the experiments are not part o
 
 from experiments import papers
 from experiments.__main__ import format_reports, run as run_experiments
-from experiments.papers import PAPERS, Report
+from experiments.papers import PAPERS, STUDIES, Report
 
 RESULTS = Path(__file__).parents[2] / "results"
 APP = typer.Typer()
@@ -84,12 +84,13 @@ def test_every_table_and_figure_is_rendered_in_all_formats_and_results_are_left_
 
 
 def test_figures_are_rendered_as_svg_and_pdf(tmp_path):
-    from experiments.amigo2020.examples import compute_examples
+    from experiments.amigo2020.table2 import compute_table2
     from experiments.outcome import Settings
 
-    compute_examples(Settings(say=lambda _: None)).render(tmp_path)
-    folder = tmp_path / "amigo2020" / "examples"
-    assert {path.suffix for path in folder.glob("closeness.*")} == {".csv", ".md", ".tex", ".svg", ".pdf"}
+    outcome, _, _ = compute_table2(Settings(say=lambda _: None))
+    outcome.render(tmp_path)
+    folder = tmp_path / "amigo2020" / "properties"
+    assert {path.suffix for path in folder.glob("table2.*")} == {".csv", ".md", ".tex", ".svg", ".pdf"}
 
 
 def test_a_study_without_network_and_data_still_gives_what_needs_none(offline, tmp_path):
@@ -97,7 +98,22 @@ def test_a_study_without_network_and_data_still_gives_what_needs_none(offline, t
     assert found.exit_code == 0, found.output
     assert len(found.output.splitlines()) < 15
     assert "nothing of original, stc3, llmjudge, semeval" in found.output
-    assert (tmp_path / "out" / "lq2021" / "stand-in" / "table7.csv").exists()
+    assert (tmp_path / "out" / "lq2021" / "stand-in" / "comparison.csv").exists()
+    assert "by print's own numbers" in (tmp_path / "out" / "lq2021" / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_paper_of_which_nothing_can_be_had_gets_no_page(offline, tmp_path):
+    found = call("alttest", "--out", tmp_path / "out", "--n-jobs", 1)
+    assert found.exit_code == 0, found.output
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["README.md"]
+
+
+def test_amigo_after_ordinal_sets_from_an_empty_cache(offline, tmp_path):
+    """The first study leaves a single ordinal set in the cache: questions about several cannot be told of it."""
+    for name, option in (("ordinal_sets", "--quick"), ("amigo2020", "--verbose")):
+        found = call(name, option, "--out", tmp_path / "out", "--n-jobs", 1)
+        assert found.exit_code == 0, found.output
+    assert "in_kind: 1 of " in found.output
 
 
 def test_a_check_without_data_finds_no_difference_and_names_what_it_did_not_look_at(offline):
@@ -149,7 +165,12 @@ def test_what_cannot_be_done_is_refused(words, said):
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_paper_has_the_same_files(name):
     folder = Path(papers.__file__).parent / name
-    for file in ("study.toml", "steps.py", "page.py", "README.md"):
+    files = ["study.toml", "steps.py", "README.md", "page.md.jinja"]
+    if name in STUDIES:
+        folder, files = Path(papers.__file__).parent / "studies", [f"{name}.toml", f"{name}.py", f"{name}.md.jinja"]
+    if name == "calibration":
+        folder, files = folder / name, ["study.toml", "steps.py", "page.md.jinja"]
+    for file in files:
         assert (folder / file).exists(), f"{name} has no {file}"
 
 
@@ -161,6 +182,17 @@ def test_committed_results_are_small_and_of_three_kinds():
     assert sum(path.stat().st_size for path in files) < 8_000_000
     assert {path.suffix for path in files} == {".csv", ".md", ".svg"}
     assert {path.name for path in files if path.suffix == ".md"} == {"README.md"}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_page_is_short_and_begins_with_whether_it_is_reproduced(name):
+    path = RESULTS / name / "README.md"
+    if not path.exists():
+        pytest.skip("the committed results are not here")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 300
+    assert lines[4].startswith("**")
+    assert lines[4].endswith("**")
 
 
 @pytest.mark.parametrize("path", sorted(RESULTS.rglob("README.md")), ids=lambda path: path.parent.name)

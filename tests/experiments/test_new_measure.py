@@ -10,17 +10,17 @@ import pytest
 
 import metaeval
 from experiments.check import compare_csv
-from experiments.new_measure import formulas, gold, page, pooled, steps
-from experiments.new_measure.collection import compute_tables, study_scores
-from experiments.new_measure.findings import Evidence
 from experiments.outcome import Outcome, Settings
+from experiments.page import Page
+from experiments.studies import new_measure
+from experiments.studies.new_measure import study_scores
 from metaeval.measures.order_aware import gold_distance, order_aware_divergence
 
 RESULTS = Path(__file__).parents[2] / "results"
 needs_data = pytest.mark.skipif(
     not os.environ.get("METAEVAL_DATA"), reason="METAEVAL_DATA names no folder of real data"
 )
-NEW = steps.STUDY["new"]
+NEW = new_measure.STUDY["new"]
 OPTIONS = {"permutations": 200, "splits": 30, "small": 5, "alpha": 0.05}
 
 
@@ -51,7 +51,7 @@ def simulated(seed=0, n_runs=7, n_topics=24, n_classes=5, name="simulated"):
     )
 
 
-# ---------------------------------------------------------------------------------------- what mathematics.md says
+# What the page says of the formulas
 
 
 def test_rnadw_is_rnss_with_the_constant_weights_of_the_text():
@@ -134,7 +134,9 @@ def test_with_two_classes_the_gold_variants_are_the_difference_over_root_two():
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
 def test_the_largest_rnod_with_gold_distance_is_the_closed_form_and_no_random_case_exceeds_it(n_classes):
     bound = np.sqrt((3 * n_classes - 5) / 2) / (n_classes - 1)
-    assert formulas.find_largest(metaeval.measure("RNOD(distance=gold)"), n_classes) == pytest.approx(bound, abs=1e-6)
+    assert new_measure.find_largest(metaeval.measure("RNOD(distance=gold)"), n_classes) == pytest.approx(
+        bound, abs=1e-6
+    )
     for concentration in (0.02, 0.1, 0.5):
         q = some_distributions(4000, n_classes, 12, concentration)
         # The measure is convex in the estimate, so its largest value is at an estimate of one class.
@@ -146,26 +148,26 @@ def test_rnod_and_rsnod_exceed_one_in_the_case_of_the_text():
     true = np.array([0, 1 - 2 * sliver, 0, sliver, sliver])
     assert order_aware_divergence(np.eye(5)[0], true) == pytest.approx(13 / 3)
     assert score("RNOD", np.eye(5)[0], true) == pytest.approx(np.sqrt(13 / 12))
-    assert formulas.find_largest(metaeval.measure("RSNOD"), 5) > 1.04
-    assert formulas.find_largest(metaeval.measure("RNADW"), 5) == pytest.approx(1)
+    assert new_measure.find_largest(metaeval.measure("RSNOD"), 5) > 1.04
+    assert new_measure.find_largest(metaeval.measure("RNADW"), 5) == pytest.approx(1)
 
 
 def test_exchanging_gold_and_estimate_matters_with_the_gold_distance_only():
-    assert formulas.measure_asymmetry(metaeval.measure("RNADW"), 4) == 0
-    assert formulas.measure_asymmetry(metaeval.measure("RNOD(distance=gold)"), 4) > 0.1
-    assert formulas.measure_asymmetry(metaeval.measure("RNADW(distance=gold)"), 4) > 0.1
+    assert new_measure.measure_asymmetry(metaeval.measure("RNADW"), 4) == 0
+    assert new_measure.measure_asymmetry(metaeval.measure("RNOD(distance=gold)"), 4) > 0.1
+    assert new_measure.measure_asymmetry(metaeval.measure("RNADW(distance=gold)"), 4) > 0.1
 
 
 def test_measures_that_ignore_the_order_are_undecided_in_every_comparison_and_nmd_in_none():
-    total = len(list(formulas.list_steps(5)))
+    total = len(list(new_measure.list_steps(5)))
     for share in (1.0, 0.6):
         for name in ("NVD", "RNSS", "JSD"):
-            assert formulas.count_misorders(metaeval.measure(name), 5, share) == (0, total)
-        assert formulas.count_misorders(metaeval.measure("NMD"), 5, share) == (0, 0)
+            assert new_measure.count_misorders(metaeval.measure(name), 5, share) == (0, total)
+        assert new_measure.count_misorders(metaeval.measure("NMD"), 5, share) == (0, 0)
 
 
 def test_steps_are_all_pairs_on_the_same_side_of_the_gold_class():
-    found = set(formulas.list_steps(4))
+    found = set(new_measure.list_steps(4))
     assert found == {
         (g, a, b)
         for g, a, b in itertools.product(range(4), repeat=3)
@@ -173,53 +175,42 @@ def test_steps_are_all_pairs_on_the_same_side_of_the_gold_class():
     }
 
 
-# ---------------------------------------------------------------------------------------- tables, page and files
+# Tables, page and files
 
 
 @pytest.fixture(scope="module")
-def made():
-    collections = {name: simulated(seed, name=name) for seed, name in enumerate(("one", "two"))}
+def collections():
+    return {name: simulated(seed, name=name) for seed, name in enumerate(("one", "two"))}
+
+
+@pytest.fixture(scope="module")
+def studies(collections):
     settings = Settings(say=lambda _: None)
-    studies = tuple(
-        study_scores(metaeval.score(runs, steps.MEASURES), settings, OPTIONS) for runs in collections.values()
-    )
-    preferences = {
-        name: metaeval.baseline_preference(
-            metaeval.score(gold.make_baselines(runs), steps.MEASURES), gold.POPULARITY, gold.UNIFORM
-        )
-        for name, runs in collections.items()
-    }
-    contradictions = tuple(one.contradictions for one in studies)
-    pool = metaeval.pooled_discriminative_power([one.power for one in studies], n_bootstrap=50)
-    tables = {
-        "order": formulas.tabulate_order(steps.MEASURES),
-        "one_class": formulas.tabulate_one_class(steps.MEASURES),
-        "limits": formulas.tabulate_limits(steps.MEASURES),
-        "gold": gold.tabulate_gold(collections),
-        "pooled_power": pool.to_table(),
-        "consistency": pooled.tabulate_consistency(studies),
-        "beside": pooled.tabulate_beside(studies, NEW, "RNOD"),
-        "run_pairs": pooled.tabulate_contradictions(contradictions),
-        "preference": gold.tabulate_preferences(preferences),
-    }
-    established = tuple(steps.STUDY["established"])
-    return Evidence(established, tuple(NEW), "RNOD", studies, pool, preferences, contradictions, collections), tables
+    return [
+        study_scores(metaeval.score(runs, new_measure.MEASURES), settings, OPTIONS) for runs in collections.values()
+    ]
 
 
 @pytest.fixture(scope="module")
-def evidence(made):
-    return made[0]
+def outcome(studies, collections):
+    whole = Outcome("new_measure", "")
+    names = new_measure.MEASURES
+    whole.tables = {"order": new_measure.tabulate_order(names), "limits": new_measure.tabulate_limits(names)}
+    contradictions = [study.contradictions for study in studies]
+    new_measure.add_collections(whole, studies, contradictions, collections, Settings(say=lambda _: None))
+    whole.texts = new_measure.describe_data(studies, collections)
+    return whole
 
 
-def test_a_new_measure_and_its_parent_split_what_is_significant_between_them(evidence):
-    frame = pooled.compare_with_parent(evidence.studies, NEW, "RNOD")
+def test_a_new_measure_and_its_parent_split_what_is_significant_between_them(studies):
+    frame = new_measure.compare_with_parent(studies, NEW, "RNOD")
     for (name, collection), row in frame.iterrows():
-        one = next(s for s in evidence.studies if s.name == collection)
-        found = one.power.summary().set_index("measure")["significant"]
-        assert (row["a"] + row["b"], row["c"] + row["b"]) == (found[name], found["RNOD"])
+        study = next(study for study in studies if study.name == collection)
+        significant = study.power.summary().set_index("measure")["significant"]
+        assert (row["a"] + row["b"], row["c"] + row["b"]) == (significant[name], significant["RNOD"])
 
 
-def test_every_listed_contradiction_has_a_measure_on_either_side_and_none_is_missing(evidence):
+def test_every_listed_contradiction_has_a_measure_on_either_side_and_none_is_missing():
     up = np.linspace(0.1, 0.8, 3)[:, None, None] + np.linspace(0, 0.1, 12)[None, :, None]
     scores = metaeval.Scores(
         np.concatenate([up, 1 - up, up], axis=2),
@@ -229,44 +220,48 @@ def test_every_listed_contradiction_has_a_measure_on_either_side_and_none_is_mis
         collection="tiny",
     )
     power = metaeval.discriminative_power(scores, n_permutations=500)
-    frame = pooled.list_contradictions([metaeval.significance_contradictions(power)])
+    frame = new_measure.list_contradictions([metaeval.significance_contradictions(power)])
     assert frame[["run_1", "run_2"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
     assert set(frame["for_run_1"]) == {"NMD, NVD"}
     assert set(frame["for_run_2"]) == {"RNOD"}
 
 
-def test_preferences_add_up_to_the_topics(made):
-    evidence, tables = made
-    frame = tables["preference"].frame
-    topics = sum(len(runs.topics) for runs in evidence.collections.values())
-    assert (frame["TOTAL", "uni"] + frame["TOTAL", "pop"] <= topics).all()
-    assert (frame["TOTAL", "uni"] == frame["one", "uni"] + frame["two", "uni"]).all()
+def test_preferences_add_up_over_collections(collections):
+    both = new_measure.count_preferences(collections)
+    apart = [new_measure.count_preferences({name: runs}) for name, runs in collections.items()]
+    assert (both.sum(axis=1) <= sum(len(runs.topics) for runs in collections.values())).all()
+    pd.testing.assert_frame_equal(both, apart[0] + apart[1])
 
 
-def test_the_page_says_what_the_numbers_are(made):
-    evidence, tables = made
-    together = Outcome("new_measure", "", tables, texts=steps.describe_findings(evidence))
-    text = page.write_page([together, *map(compute_tables, evidence.studies)])
-    share = 100 * evidence.pooled.power[list(map(str, evidence.pooled.measures)).index("RNADW")]
-    assert f"RNADW {share:.1f} %" in text
+def test_claims_are_tried_on_every_new_measure_and_the_gain_in_pairs_is_that_of_the_pooled_power(outcome):
+    claims = outcome.tables["claims"].frame
+    assert set(claims["data"]) == {"RNOD", *NEW}
+    pooled = outcome.tables["pooled_power"].frame["#sig"]
+    for name in NEW:
+        facts = new_measure.Facts(outcome.tables["order"].frame.loc[name], outcome.tables["beside"].frame.loc[name])
+        assert facts.gain_in_pairs().value == pooled[name] - pooled["RNOD"]
+
+
+def test_the_page_says_what_the_numbers_are(outcome):
+    text = Page("new_measure", new_measure).write_page([outcome])
+    assert f"is {outcome.texts['seen']}" in " ".join(text.split())
     assert "{" not in text
-    for table in tables.values():
-        assert table.caption[:40] in text
-    assert "](one/power.csv)" in text
+    for name, table in outcome.tables.items():
+        assert name == "claims" or table.caption[:40] in text
 
 
-def test_a_collection_is_written_whole_and_compares_equal_with_itself(evidence, tmp_path):
-    found = compute_tables(evidence.studies[0])
-    assert found.write(tmp_path)
-    files = {path.stem: path for path in (tmp_path / found.name).glob("*")}
-    assert files.keys() == found.tables.keys()
+def test_results_are_written_whole_and_compare_equal_with_themselves(outcome, tmp_path):
+    assert outcome.write(tmp_path)
+    files = {path.stem: path for path in (tmp_path / outcome.name).glob("*")}
+    assert files.keys() == outcome.tables.keys()
     assert {path.suffix for path in files.values()} == {".csv"}
-    for name, text in found.format_files().items():
-        assert compare_csv(text, files[name], found.tolerance) == []
-    frame = pd.read_csv(files["power"])
+    for name, text in outcome.format_files().items():
+        assert compare_csv(text, files[name], outcome.tolerance) == []
+    frame = pd.read_csv(files["pooled_power"])
     frame.loc[0, "#sig"] += 1
-    frame.to_csv(files["power"], index=False)
-    assert len(compare_csv(found.format_files()["power"], files["power"], found.tolerance)) == 1
+    frame.to_csv(files["pooled_power"], index=False)
+    text = outcome.format_files()["pooled_power"]
+    assert len(compare_csv(text, files["pooled_power"], outcome.tolerance)) == 1
 
 
 def test_without_data_the_formulas_remain_and_it_is_said_why():
@@ -274,28 +269,23 @@ def test_without_data_the_formulas_remain_and_it_is_said_why():
         def load(self, name):
             raise metaeval.DataError(f"{name} cannot be had")
 
-    only, simulated = steps.run(Offline(say=lambda _: None))
-    assert set(only.tables) == {"order", "one_class", "limits"}
+    (only,) = new_measure.run(Offline(say=lambda _: None))
+    assert set(only.tables) == {"order", "limits"}
     assert "stc3-dq-a cannot be had" in only.notes[0]
-    assert not only.texts
     assert only.lacks
-    for table in simulated.tables.values():
-        assert "simulated: " in str(table.signature), "a table of stand-ins has to say so"
 
 
-@needs_data
-@pytest.mark.filterwarnings("ignore:invalid=clip")
 def test_the_committed_quick_results_come_out_again():
-    for one in steps.run(Settings(quick=True, say=lambda _: None)):
-        for name, text in one.format_files().items():
-            assert compare_csv(text, RESULTS / one.name / f"{name}.csv", one.tolerance) == []
+    for outcome in new_measure.run(Settings(quick=True, say=lambda _: None)):
+        for name, text in outcome.format_files().items():
+            assert compare_csv(text, RESULTS / outcome.name / f"{name}.csv", outcome.tolerance) == []
 
 
 @needs_data
 def test_the_baselines_of_stc_3_are_those_made_from_its_gold():
     runs = metaeval.load_dataset("stc3-dq-s")
-    scores = metaeval.score(runs, steps.MEASURES)
-    made = metaeval.score(gold.make_baselines(runs), steps.MEASURES)
+    scores = metaeval.score(runs, new_measure.MEASURES)
+    made = metaeval.score(new_measure.make_baselines(runs), new_measure.MEASURES)
     submitted = metaeval.baseline_preference(scores, "BL-popularity", "BL-uniform")
-    mine = metaeval.baseline_preference(made, gold.POPULARITY, gold.UNIFORM)
+    mine = metaeval.baseline_preference(made, new_measure.POPULARITY, new_measure.UNIFORM)
     assert np.array_equal(submitted.deltas, mine.deltas)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import metaeval
-from experiments.wmt2023.beside import correlate_looks, find_largest
+from experiments.wmt2023.claims import Facts, most_significant_is_right, power_tells_agreement
 from experiments.wmt2023.steps import FIRST, OWN, PRINTED, SHARES, STUDY, average_tasks
 
 real_data = pytest.mark.skipif(
@@ -59,17 +59,22 @@ def test_the_average_is_the_weighted_mean_of_tasks_and_so_are_its_exchanges():
 
 def test_the_jackknife_is_that_of_the_textbook():
     frame = pd.DataFrame({"significant": [1, 2, 3, 5, 4], "agreement": [0.1, 0.2, 0.3, 0.4, 0.5]})
-    found, low, high = correlate_looks(frame, "significant")
-    assert found == pytest.approx(0.8)
+    found = Facts("made", frame).correlation("significant")
+    assert found.value == pytest.approx(0.8)
     left = np.array([2 / 3, 2 / 3, 2 / 3, 1, 1])  # without one metric after the other
     error = np.sqrt(4 / 5 * ((left - left.mean()) ** 2).sum())
-    assert low == pytest.approx(0.8 - 2.7764451 * error)
-    assert high == 1
+    assert found.low == pytest.approx(0.8 - 2.7764451 * error)
+    assert found.high == 1
+    assert power_tells_agreement(Facts("made", frame)).truth.value == "cannot tell"
 
 
 def test_metrics_within_two_errors_of_the_first_are_first_too():
-    frame = pd.DataFrame({"significant": [10, 9, 7], "mc_se": [0.5, 0.5, 0.1]}, index=["a", "b", "c"])
-    assert find_largest(frame) == ["a", "b"]
+    columns = {"significant": [10, 9, 7], "mc_se": [0.5, 0.5, 0.1], "contradicted": [0, 1, 5]}
+    facts = Facts("made", pd.DataFrame(columns, index=["a", "b", "c"]))
+    assert facts.find_largest() == ["a", "b"]
+    assert most_significant_is_right(facts).truth.value == "does not hold"
+    columns["contradicted"] = [0, 0, 5]
+    assert most_significant_is_right(Facts("made", pd.DataFrame(columns, index=["a", "b", "c"]))).truth.value == "holds"
 
 
 @real_data

@@ -1,26 +1,24 @@
-"""Processes that can hang, be killed or write anywhere: forked from one that has imported everything."""
+"""Commands in processes that can hang or be killed: forked from one that has imported everything."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import importlib
+import io
 import multiprocessing
 import os
+import pkgutil
 import signal
-import time
+import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.hostile.campaign import MEMORY, Finding, Outcome, patience
+from tests.hostile.case import MEMORY, Finding, Refused, patience
 
-LIMIT = 15.0
-
-
-@cache
-def _context():
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.hostile.child"])
-    return context
+LEFT_BY_US = {".out", ".err", ".memory"}
+"""Files that `run_command` leaves in the folder."""
 
 
 @dataclass(frozen=True)
@@ -32,40 +30,59 @@ class Done:
     err: bytes
     memory: int
 
-    def check(self, *, may_fail=True):
+    @property
+    def message(self) -> str:
+        """What stands on stderr."""
+        return self.err.decode("utf-8", "replace").strip()
+
+    def check(self, *, may_fail: bool = True) -> Done:
         """Status 0, or status 2 and one line on stderr besides notes; anything else is a finding."""
-        said = self.err.decode("utf-8", "replace")
         if self.status is None:
             raise Finding("the command does not end")
-        if "Traceback" in said or self.status not in (0, 2):
-            last = said.strip().splitlines()[-1] if said.strip() else ""
-            kind = last.partition("this is a bug: ")[2].partition(":")[0]
-            raise Finding(f"the command ends with status {self.status} {kind}".rstrip(), last[:250])
+        if "Traceback" in self.message or self.status not in (0, 2):
+            raise Finding(f"the command ends with status {self.status}: {self.message[-250:]}")
         if self.memory > MEMORY:
-            raise Finding("the command needs more than 1 GB", f"{self.memory / 1e9:.1f} GB")
+            raise Finding(f"the command needs {self.memory / 1e9:.1f} GB")
         if self.status == 0:
-            return Outcome("equal")
-        errors = [line for line in said.splitlines() if line.strip()]
+            return self
+        errors = [line for line in self.message.splitlines() if line.strip()]
         if not errors or not all(line.startswith("metaeval: ") for line in errors):
-            raise Finding("an error of no or several lines", said[:250])
+            raise Finding(f"an error of no or several lines: {self.message[:250]}")
         if len(errors[-1]) > 2500:
-            raise Finding("an error longer than 2,500 letters", said[:120])
+            raise Finding(f"an error longer than 2,500 letters: {self.message[:120]}")
         if not may_fail:
-            raise Finding("a right command is refused", errors[-1][:250])
-        return Outcome("refused")
+            raise Finding(f"a right command is refused: {errors[-1][:250]}")
+        raise Refused(errors[-1])
 
 
-def start(name, *arguments):
-    """Start a function of `tests.hostile.child` in a process of its own group."""
-    from tests.hostile import child
-
-    process = _context().Process(target=getattr(child, name), args=arguments)
+def run_command(folder, *words, encoding="utf-8", limit=20.0, stop_after=None, how=signal.SIGTERM) -> Done:
+    """Run the command line in a folder; after `stop_after` seconds it is sent a signal."""
+    for name in LEFT_BY_US:
+        Path(folder, name).unlink(missing_ok=True)
+    process = _context().Process(target=_run, args=([str(word) for word in words], str(folder), encoding))
     process.start()
-    return process
+    try:
+        process.join(limit * patience() if stop_after is None else stop_after)
+        ended = process.exitcode is not None
+        if not ended and stop_after is not None:
+            _stop(process, how)
+            ended = process.exitcode is not None
+    finally:
+        if process.exitcode is None:
+            _stop(process, signal.SIGKILL)
+    read = lambda name: Path(folder, name).read_bytes() if Path(folder, name).exists() else b""  # noqa: E731
+    return Done(process.exitcode if ended else None, read(".out"), read(".err"), int(read(".memory") or 0))
 
 
-def stop(process, with_signal=signal.SIGKILL):
-    """Stop a process and those that it started; only what this campaign started is ever stopped."""
+@cache
+def _context():
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.hostile.forks", "tests.hostile.preloaded"])
+    return context
+
+
+def _stop(process, with_signal) -> None:
+    """Send a signal to a process and those that it started."""
     for target in (lambda: os.killpg(process.pid, with_signal), lambda: os.kill(process.pid, with_signal)):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             target()
@@ -73,26 +90,54 @@ def stop(process, with_signal=signal.SIGKILL):
     process.join(10)
 
 
-def run_command(folder, *words, encoding="utf-8", limit=LIMIT, stop_after=None, how=signal.SIGTERM, **environment):
-    """Run the command line in a folder; `stop_after` so many seconds it is sent a signal."""
-    for name in (".out", ".err", ".memory"):
-        Path(folder, name).unlink(missing_ok=True)
-    process = start("run_command", [str(word) for word in words], str(folder), encoding, environment)
+def import_everything() -> None:
+    """Import all of metaeval but the playground, and what it imports late, once for all processes forked from here."""
+    import metaeval
+
+    for module in pkgutil.walk_packages(metaeval.__path__, "metaeval."):
+        if not module.name.startswith("metaeval.app") and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for name in ("matplotlib.figure", "pyarrow.parquet", "scipy.stats", "metaeval.__main__"):
+        importlib.import_module(name)
+
+
+def _run(words, folder, encoding) -> None:
+    """Run the command line as a process of its own would, and end with its status."""
+    import resource
+
+    os.setpgid(0, 0)
+    resource.setrlimit(resource.RLIMIT_DATA, (3 << 30, 3 << 30))  # a runaway ends in a MemoryError
+    os.chdir(folder)
+    _redirect(folder, encoding)
+    sys.argv = ["metaeval", *words]
+    status = 1
     try:
-        process.join(limit * patience() if stop_after is None else stop_after)
-        ended = process.exitcode is not None
-        if not ended and stop_after is not None:
-            stop(process, how)
-            ended = process.exitcode is not None
-    finally:
-        if process.exitcode is None:
-            stop(process)
-    read = lambda name: Path(folder, name).read_bytes() if Path(folder, name).exists() else b""  # noqa: E731
-    return Done(process.exitcode if ended else None, read(".out"), read(".err"), int(read(".memory") or 0))
+        from metaeval.__main__ import main
+
+        main()
+    except SystemExit as stop:
+        status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except BaseException as error:  # what Python itself would print
+        import traceback
+
+        traceback.print_exception(error)
+    atexit._run_exitfuncs()  # as a process of its own would, before what is left open is reported
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        status = 120
+    sys.stderr.flush()
+    Path(folder, ".memory").write_text(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10))
+    os._exit(status)
 
 
-def wait_for(path, seconds=10.0):
-    """Wait until a file is there."""
-    end = time.monotonic() + seconds
-    while not Path(path).exists() and time.monotonic() < end:
-        time.sleep(0.002)
+def _redirect(folder, encoding) -> None:
+    for number, name in ((0, os.devnull), (1, Path(folder, ".out")), (2, Path(folder, ".err"))):
+        handle = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(handle, number)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    out, err = (io.FileIO(number, "w", closefd=False) for number in (1, 2))
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(out), encoding=encoding, errors="strict")
+    sys.stderr = sys.__stderr__ = io.TextIOWrapper(
+        io.BufferedWriter(err), encoding=encoding, errors="backslashreplace", line_buffering=True
+    )

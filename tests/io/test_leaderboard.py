@@ -52,11 +52,13 @@ def test_every_bit_survives(format, tmp_path):
 
 def test_without_rows_that_sum_up_tot_and_ir_measures_look_alike_and_a_format_must_be_stated(tmp_path):
     path = tmp_path / "x.txt"
-    path.write_text("a AP t1 0.5\nb AP t1 0.25\n")
+    path.write_text("a delight t1 0.5\nb delight t1 0.25\n")
     with pytest.raises(DataError, match=r"x.txt: it could be tot or ir_measures .state its format: format=tidy"):
         read_scores(path)
     assert read_scores(path, format="tot").topics == ("t1",)
-    assert read_scores(path, format="ir_measures").topics == ("AP",)
+    assert read_scores(path, format="ir_measures").topics == ("delight",)
+    path.write_text("a AP t1 0.5\nb AP t1 0.25\n")  # a topic would not be called AP
+    assert read_scores(path).topics == ("t1",)
     path.write_text("a AP 301 0.5\nb AP 301 0.25\n")  # no measure is called 301
     assert read_scores(path).topics == ("301",)
 

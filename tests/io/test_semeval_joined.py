@@ -48,7 +48,7 @@ def test_rows_find_their_items_and_those_with_the_gold_of_another_topic_are_left
     rows = semeval_joined.read_rows(gold, run, polarity=polarity)
     assert rows.answered.tolist() == [0, 2, 2, 2, 5, 5, 5, 6]
     assert rows.judged.tolist() == [0, 2, 3, 5, 2, 3, 5, 6]
-    assert rows.own.tolist() == [True, True, False, False, False, False, True, True]
+    assert rows.unmixed.tolist() == [True, True, False, False, False, False, True, True]
 
 
 def test_topics_with_few_items_are_left_out(tmp_path):

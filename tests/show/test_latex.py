@@ -58,6 +58,15 @@ def tables(results):
     return [*(one.to_table() for one in results), *own, *details]
 
 
+def find_missing_packages(packages):
+    """Return which of these packages the installed LaTeX cannot find."""
+    command = shutil.which("kpsewhich")
+    names = [re.search(r"\{(.*)\}", package)[1] for package in packages]
+    if command is None:
+        return names
+    return [name for name in names if subprocess.run([command, f"{name}.sty"], capture_output=True).returncode]
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_twenty_tables_compile_at_the_width_of_a_column_and_of_a_page_without_an_overfull_box(tables, tmp_path):
     assert len(tables) == 20
@@ -65,6 +74,9 @@ def test_twenty_tables_compile_at_the_width_of_a_column_and_of_a_page_without_an
         one.to_latex(width=width, label=f"tab:{n}") for n, one in enumerate(tables) for width in ("column", "page")
     ]
     packages = sorted({package for one in pages for package in one.partition("\n")[0].split()[2:]})
+    missing = find_missing_packages([r"\usepackage{geometry}", *packages])
+    if missing:
+        pytest.skip(f"the installed LaTeX lacks {', '.join(missing)}")
     # 7.7 cm a column, as in the style of the ACL.
     page = [
         r"\documentclass[twocolumn]{article}",

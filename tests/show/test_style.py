@@ -15,13 +15,14 @@ from metaeval.analyses.sample_size import sample_size
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
+from metaeval.show.charts import HeatMap, IntervalChart, Row, find_marked
 from metaeval.show.colours import READABLE, contrast, shade, text_colour
-from metaeval.show.drawing import Interval, draw_intervals, save_figure
-from metaeval.show.heatmap import cluster, draw_heatmap, scale_map
+from metaeval.show.drawing import draw_charts, save_figure
+from metaeval.show.heatmap import cluster, scale_map
 from metaeval.show.labels import spread
 from metaeval.show.looks import COLOURS, DARK_PAGE, DASHES, KNOWN, MARKERS, css_variables, find_looks, marker_path
 from metaeval.show.names import to_html, to_latex, to_mathtext
-from metaeval.show.style import WIDTHS, choose_looks, choose_markers, house_style
+from metaeval.show.style import WIDTHS, choose_looks, house_style
 
 REGISTERED = [str(one) for one in measures() if one.formula.__module__.startswith("metaeval.")]
 EVERY = list(dict.fromkeys([*REGISTERED, *itertools.chain(*KNOWN), *(f"own{n}" for n in range(30))]))
@@ -110,7 +111,7 @@ def cells_of(figure):
 def test_every_text_in_a_heat_map_has_contrast(low, high, falling):
     values = np.linspace(low, high, 15 * 15).reshape(15, 15)
     names = [f"m{n}" for n in range(15)]
-    figure = draw_heatmap(values, names, "τ_a", None, write=lambda v: f"{v:.3f}", falling=falling)
+    figure = draw_charts(HeatMap(values, names, names, "τ_a", lambda v: f"{v:.3f}", falling=falling), None)
     cells = list(cells_of(figure))
     assert len(cells) == 225
     assert all(contrast(text, behind) >= READABLE for _, text, behind in cells)
@@ -128,7 +129,8 @@ def test_the_dendrogram_is_that_of_average_linkage_by_hand():
     tau = np.array([[1, 0.9, 0.2], [0.9, 1, 0.4], [0.2, 0.4, 1.0]])
     tree = cluster(tau)
     assert np.allclose(tree[:, 2], [0.1, (0.8 + 0.6) / 2])
-    figure = draw_heatmap(tau, ["a", "b", "c"], "τ", None, write=str, clustered=True, diagonal=False)
+    chart = HeatMap(tau, list("abc"), list("abc"), "τ", str, clustered=True, diagonal=False)
+    figure = draw_charts(chart, None)
     assert len(figure.axes[0].child_axes[0].lines) == 2
     assert cluster(tau[:2, :2]) is None
 
@@ -240,8 +242,9 @@ def test_the_users_own_settings_come_back():
 
 
 def test_markers_are_few():
-    assert len(choose_markers(np.arange(100), 3)) <= 5
-    assert choose_markers(np.arange(0), 3) == []
+    assert len(find_marked(np.linspace(1, 0, 100), 3, 5)) <= 5
+    assert find_marked(np.array([0.5, np.nan, 0.3]), 0, None) == [0, 2]
+    assert find_marked(np.full(4, np.nan), 3, 5) == []
 
 
 def test_labels_are_spread_as_little_as_possible():
@@ -252,6 +255,6 @@ def test_labels_are_spread_as_little_as_possible():
 
 
 def test_intervals_have_the_markers_of_their_measures():
-    figure = draw_intervals([Interval("NMD", "NMD", 0.5), Interval("RNOD", "RNOD", 0.6)], "x", None)
+    figure = draw_charts(IntervalChart([Row("RNOD", "RNOD", 0.6), Row("NMD", "NMD", 0.5)], "x"), None)
     looks = find_looks(["NMD", "RNOD"])
     assert [line.get_marker() for line in figure.axes[0].lines] == [looks["NMD"].marker, looks["RNOD"].marker]

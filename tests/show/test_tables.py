@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from metaeval.errors import MetaevalError
-from metaeval.show.table import Table, band_marks, format_cell
+from metaeval.show.cells import format_cell
+from metaeval.show.table import Table, band_marks
 
 NASTY = "<img src=x onerror=alert(1)>"
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from metaeval.show.terminal import Cells, count_columns, fit_cells, wrap_text
+from metaeval.show.cells import Cells
+from metaeval.show.terminal import count_columns, fit_cells, wrap_text
 
 LONG = ["docWMT22CometKiwiDA", "XCOMET-QE-Ensemble", "系统一号", "a measure of many words", "e\u0301te"]
 
@@ -16,7 +17,7 @@ def matrix(n_columns, n_rows=4):
     numbers = np.arange(n_rows * n_columns).reshape(n_rows, n_columns)
     rows = [[LONG[r % len(LONG)], *(f"{number / 1000:.3f}" for number in row)] for r, row in enumerate(numbers)]
     head = ["measure", *(f"{LONG[c % len(LONG)]} {c}" for c in range(n_columns))]
-    return Cells(head, [True, *[False] * n_columns], rows)
+    return Cells([(label,) for label in head], [True, *[False] * n_columns], rows)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])

@@ -88,6 +88,8 @@ def test_groups_share_a_letter_exactly_when_they_do_not_differ(n_groups, flags):
         (4, [(0, 2), (0, 3), (1, 3)], ["a", "ab", "bc", "c"]),
         # Insert and absorb alone gives the four groups of a ring four letters, and sweeping takes none away.
         (4, [(0, 2), (1, 3)], ["ab", "ac", "cd", "bd"]),
+        # Here the sweep takes two of twelve away: the last group keeps two of its four letters.
+        (5, [(0, 3), (1, 2)], ["ab", "ac", "bd", "cd", "ad"]),
         (1, [], ["a"]),
         (0, [], []),
     ],

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from metaeval.stats import cell_accuracy as kernel
+from metaeval.stats.blocks import Scaled
 from metaeval.stats.resampling import resampled_topics, topic_signs
 
 
@@ -15,6 +16,11 @@ def draw(seed, decimals=None):
     reference = np.round(rng.normal(size=(n_runs, n_topics)) * rng.choice([0.5, 1, 30]), rng.integers(0, 2))
     values = reference + rng.normal(size=reference.shape) * rng.choice([0.1, 0.5, 2])
     return values if decimals is None else np.round(values, decimals), reference
+
+
+def beside(values, reference):
+    """Measures and their reference, the last measure."""
+    return Scaled(np.concatenate([values, reference[..., None]], axis=-1))
 
 
 def plain_accuracy(scores, reference):
@@ -39,19 +45,21 @@ def plain_accuracy(scores, reference):
 def test_the_best_threshold_is_the_best_of_all_differences_of_two_cells(listed, seed, decimals, monkeypatch):
     monkeypatch.setattr(kernel, "_LISTED", listed)
     values, reference = draw(seed, decimals)
-    found = kernel.cell_accuracy(values[..., None], reference)
+    both = beside(values[..., None], reference)
+    found = kernel.cell_accuracy(both)
+    values = both.values[..., 0]
     right, threshold, by_cell = plain_accuracy(values.ravel(), reference.ravel())
     n = values.size
     assert found.value[0] == pytest.approx(right / (n * (n - 1) / 2))
     assert found.threshold[0] == threshold
-    np.testing.assert_allclose(found.shares.ravel() * (n - 1), by_cell)
-    assert found.shares.mean() == pytest.approx(found.value[0])
+    np.testing.assert_allclose(found.by_topic[0] * (n - 1), by_cell.reshape(values.shape).mean(axis=0))
+    assert found.by_topic.mean() == pytest.approx(found.value[0])
     assert found.tied == np.mean([a == b for a, b in itertools.combinations(reference.ravel(), 2)])
 
 
 def test_a_constant_measure_ties_all():
     _, reference = draw(1)
-    found = kernel.cell_accuracy(np.zeros((*reference.shape, 1)), reference)
+    found = kernel.cell_accuracy(beside(np.zeros((*reference.shape, 1)), reference))
     assert found.value.tolist() == [found.tied]
     assert found.threshold.tolist() == [0.0]
 
@@ -59,11 +67,11 @@ def test_a_constant_measure_ties_all():
 def test_topics_drawn_anew_and_exchanges_are_those_of_means_over_cells():
     values, reference = draw(3)
     both = np.stack([values, -values], axis=-1)
-    found = kernel.cell_accuracy(both, reference)
-    by_topic = found.shares.mean(axis=1)
+    found = kernel.cell_accuracy(beside(both, reference))
+    by_topic = found.by_topic
     weights = resampled_topics(4, range(6), reference.shape[1])
-    drawn = kernel.resample_cell_accuracy(found.shares, weights)
-    signed = kernel.swap_topics(found.shares, 5, 6)
+    drawn = kernel.resample_cell_accuracy(by_topic, 4, 6)
+    signed = kernel.swap_topics(by_topic, 5, 6)
     signs = topic_signs(5, range(6), reference.shape[1])
     for trial in range(6):
         again = np.repeat(np.arange(reference.shape[1]), weights[trial])
@@ -83,9 +91,9 @@ def test_the_spread_of_topics_drawn_anew_is_near_that_of_new_topics():
     values, estimates = [], []
     for _ in range(100):
         reference, scores = study()
-        found = kernel.cell_accuracy(scores, reference)
+        found = kernel.cell_accuracy(beside(scores, reference))
         values.append(found.value[0])
         if len(estimates) < 8:
-            drawn = kernel.resample_cell_accuracy(found.shares, resampled_topics(1, range(200), 40))
+            drawn = kernel.resample_cell_accuracy(found.by_topic, 1, 200)
             estimates.append(drawn.std())
     assert np.mean(estimates) == pytest.approx(np.std(values), rel=0.25)

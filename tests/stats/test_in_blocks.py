@@ -8,25 +8,15 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import MetaevalError, MetaevalWarning
-from metaeval.stats import (
-    _agreement_in_blocks,
-    _coverage_in_blocks,
-    _splits_in_blocks,
-    _ties_in_blocks,
-    blocks,
-    randomised_tukey,
-    resampled_sums,
-    split_half,
-    standard_cells,
-)
+from metaeval.stats import blocks, randomised_tukey, resampled_sums, split_half, tie_accuracy, uir
+from metaeval.stats.blocks import Scaled, find_exponents, scale_scores
 from metaeval.stats.parallel import resumable
 from metaeval.stats.progress import listen
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import topic_signs
-from metaeval.stats.scale import Scaled, find_exponents, scale_scores
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import stream_key
-from metaeval.stats.swapping import standardise
+from metaeval.stats.swapping import StandardCells, standardise
 
 KEY = stream_key(3, "blocks")
 
@@ -37,8 +27,8 @@ def small_blocks(monkeypatch, values, cells=7):
     with monkeypatch.context() as patch:
         patch.setattr(blocks, "LARGE", 1)
         patch.setattr(blocks, "CELLS_A_BLOCK", max(1, values.size // cells))
-        patch.setattr(_splits_in_blocks, "BITS_A_PASS", 40 * values.size)
-        patch.setattr(_splits_in_blocks, "CELLS_A_PRODUCT", 3 * values.shape[1])
+        patch.setattr(split_half, "BYTES_A_PASS", 40 * values.size)
+        patch.setattr(split_half, "CELLS_A_PRODUCT", 3 * values.shape[1])
         yield
 
 
@@ -132,7 +122,7 @@ def test_what_was_kept_of_scores_in_memory_serves_scores_in_blocks(monkeypatch, 
     values = make_scores()
     with resumable(tmp_path):
         whole = split_half_tau(values, n_trials=20, key=KEY)
-        monkeypatch.setattr(split_half._SplitsInBlocks, "correlate", None)
+        monkeypatch.setattr(split_half, "splits", None)  # none is drawn again
         with small_blocks(monkeypatch, values):
             np.testing.assert_array_equal(split_half_tau(values, n_trials=20, key=KEY), whole)
 
@@ -166,7 +156,7 @@ def test_topics_drawn_anew_are_those_of_one_call():
 @pytest.mark.parametrize(("engine", "n_jobs"), [("numpy", 1), ("numba", 1), ("numba", 2)])
 def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypatch, engine, n_jobs):
     values = make_scores()
-    options = {"n_permutations": 4_000, "key": KEY, "engine": engine, "n_jobs": n_jobs}
+    options = {"n_permutations": 12_000, "key": KEY, "engine": engine, "n_jobs": n_jobs}
     heard = []
     with listen(lambda *what: heard.append(what)):
         whole = randomised_tukey_hsd(values, **options)
@@ -174,10 +164,10 @@ def test_a_long_test_tells_how_far_it_has_come_and_a_short_one_does_not(monkeypa
         work = 700 * 7 * values.size // 3
         monkeypatch.setattr(randomised_tukey, "KEPT_WORK", work * (16 if engine == "numpy" else 1))
         np.testing.assert_array_equal(randomised_tukey_hsd(values, **options), whole)
-    done = [one for what, one, total in heard if (what, total) == ("permuting", 4_000)]
+    done = [one for what, one, total in heard if (what, total) == ("permuting", 12_000)]
     assert len(done) == len(heard) > 3
     assert done == sorted(set(done))
-    assert done[-1] == 4_000
+    assert done[-1] == 12_000
 
 
 def test_a_pool_that_returns_everything_at_its_end_does_for_a_long_test(monkeypatch):
@@ -200,7 +190,7 @@ def test_coverage_in_blocks_is_coverage_of_the_whole(monkeypatch, cells, referen
         whole = me.coverage(scores, reference=reference, n_bootstrap=60)
     swept = me.coverage_sweep(scores, candidates=reference)
     with small_blocks(monkeypatch, values, cells), listen(lambda *what: heard.append(what)):
-        monkeypatch.setattr(_coverage_in_blocks, "WEIGHTS_HELD", 17 * (37 + 78))
+        monkeypatch.setattr(uir, "WEIGHTS_HELD", 17 * (37 + 78))
         with pytest.warns(MetaevalWarning, match="P gives all runs"):
             parts = me.coverage(scores, reference=reference, n_bootstrap=60)
         swept_in_blocks = me.coverage_sweep(scores, candidates=reference)
@@ -215,13 +205,12 @@ def test_coverage_in_blocks_is_coverage_of_the_whole(monkeypatch, cells, referen
 @pytest.mark.parametrize("long", [False, True])
 def test_resamples_of_many_pairs_of_runs_are_said_to_take_long_before_they_begin(monkeypatch, long):
     values, heard = make_scores(n_runs=13, n_topics=37, n_measures=2), []
-    monkeypatch.setattr(_coverage_in_blocks, "LONG", 78 * 60 - long)
+    monkeypatch.setattr(uir, "LONG", 78 * 60 - long)
     with listen(lambda *what: heard.append(what)):
-        _coverage_in_blocks.coverage_resampled(values, [0], KEY, 60)
-    said = [place for place, (what, _, total) in enumerate(heard) if "takes long" in what and not total]
-    assert len(said) == long
-    assert said in ([], [1])
-    assert not long or "78 pairs of runs are ranked anew on each of the 60 resamples" in heard[1][0]
+        uir.coverage_resampled(Scaled(values), Scaled(values, [0]), lambda trials: np.ones((len(trials), 37)), 60)
+    stated = [what for what, _, total in heard if not total]
+    assert len(stated) == long
+    assert not long or "78 pairs of runs are ranked anew on each of the 60 resamples, which takes long" in heard[0][0]
 
 
 @pytest.mark.parametrize("cells", [1, 6, 50])
@@ -230,18 +219,6 @@ def test_unanimous_improvement_in_blocks_is_that_of_the_whole(monkeypatch, cells
     whole = me.uir(scores, reference=["AP", "TER"])
     with small_blocks(monkeypatch, scores.values, cells):
         np.testing.assert_array_equal(me.uir(scores, reference=["AP", "TER"]).ratio, whole.ratio)
-
-
-def test_pairs_of_runs_that_are_many_are_compared_in_blocks_of_scores_in_memory(monkeypatch):
-    values = make_scores(n_runs=13, n_topics=37)
-    scores = me.Scores(values, runs=range(13), topics=range(37), measures=["AP", "TER", "RR"])
-    options = {"reference": ["AP", "TER"], "n_bootstrap": 30}
-    with pytest.warns(MetaevalWarning):
-        whole = me.coverage(scores, **options)
-    monkeypatch.setattr(blocks, "LARGE", values.nbytes)
-    monkeypatch.setattr("metaeval.analyses.coverage.coverage_of_sets", None)
-    with pytest.warns(MetaevalWarning):
-        np.testing.assert_array_equal(me.coverage(scores, **options).resampled, whole.resampled)
 
 
 COUNTED = ["pairwise_accuracy", "tau_a", "tau_b", "spearman", "tau_b@11", "acc_t", "acc_t_cells"]
@@ -284,14 +261,26 @@ def test_agreement_in_blocks_is_agreement_of_the_whole(monkeypatch, cells, level
     options = {"reference": "MQM", "statistics": COUNTED + ADDED, "n_permutations": 70, "n_bootstrap": 40}
     whole, heard = me.agreement(scores, **options), []
     with small_blocks(monkeypatch, scores.values, cells), listen(lambda *what: heard.append(what)):
-        for module in (resampled_sums, _agreement_in_blocks):
-            monkeypatch.setattr(module, "WEIGHTS_HELD", 17 * 400)
-        monkeypatch.setattr(_agreement_in_blocks, "SIGNS_A_BLOCK", 70 * 100)
-        monkeypatch.setattr(_ties_in_blocks, "_BINS", 2**10)
+        monkeypatch.setattr(resampled_sums, "WEIGHTS_HELD", 17 * 400)
+        monkeypatch.setattr(resampled_sums, "SIGNS_HELD", 70 * 100)
+        monkeypatch.setattr(tie_accuracy, "LISTED", 2**5)
         parts = me.agreement(scores, **options)
     check_agreement(parts, whole)
     stated = next(place for place, one in enumerate(heard) if "held in memory, and scores are read" in one[0])
     assert stated < next(place for place, one in enumerate(heard) if "exchanging" in one[0])
+
+
+@pytest.mark.parametrize("listed", [1, 2, 4, 100])
+@pytest.mark.parametrize("cells", [1, 3, 6])
+def test_of_equally_good_tie_thresholds_the_smallest_is_found_in_blocks(monkeypatch, cells, listed):
+    # Of runs one above the other, differences of 0.1 and 0.5 are tied in the reference, that of 0.3 is not.
+    values = np.array([[0.0, 0.0], [0.1, 0.0], [10.0, 1.0], [10.3, 2.0], [20.0, 3.0], [20.5, 3.0]])[:, np.newaxis]
+    whole = tie_accuracy.tie_accuracy(Scaled(values))
+    assert whole.threshold == pytest.approx(scale_scores(values)[1, 0, 0] - scale_scores(values)[0, 0, 0])
+    with small_blocks(monkeypatch, values, cells):
+        monkeypatch.setattr(tie_accuracy, "LISTED", listed)
+        found = tie_accuracy.tie_accuracy(Scaled(values))
+    np.testing.assert_array_equal([found.value, found.threshold], [whole.value, whole.threshold])
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -313,21 +302,20 @@ def test_a_reference_of_its_own_is_joined_in_blocks(monkeypatch):
 
 def test_pairs_of_all_cells_that_no_memory_holds_are_refused_beforehand(monkeypatch):
     scores, heard = make_agreement(3), []
-    monkeypatch.setattr("metaeval.analyses.agreement_in_blocks.find_memory", lambda: 10_000)
+    monkeypatch.setattr("metaeval.stats.cell_accuracy.find_memory", lambda: 10_000)
     refused = pytest.raises(MetaevalError, match=r"acc_t_cells orders all 481 cells.* this machine has 0 MB")
     with small_blocks(monkeypatch, scores.values), listen(lambda *what: heard.append(what)), refused:
         me.agreement(scores, reference="MQM", statistics=["acc_t_cells"], n_permutations=30)
     assert not any("pairs of cells" in one[0] for one in heard)
 
 
-@pytest.mark.parametrize("n_cells", [1, 7, 129, 1000, 40_003])
-def test_cells_are_added_as_numpy_adds_a_row(monkeypatch, n_cells):
-    values = np.random.default_rng(n_cells).normal(size=(1, n_cells, 2)) ** 3
-    monkeypatch.setattr(standard_cells, "_CELLS_A_SUM", 512)
-    whole = standardise(np.ascontiguousarray(scale_scores(values)[0].T))
-    np.testing.assert_array_equal(
-        standard_cells.StandardCells(Scaled(values)).standardise(scale_scores(values))[:, 0], whole
-    )
+@pytest.mark.parametrize("cells", [1, 7, 40])
+def test_cells_are_standardised_in_blocks_as_a_whole(monkeypatch, cells):
+    values = np.random.default_rng(cells).normal(size=(9, 50, 2)) ** 3
+    whole = standardise(scale_scores(values).transpose(2, 0, 1).reshape(2, -1))
+    with small_blocks(monkeypatch, values, cells):
+        standard = StandardCells(Scaled(values)).standardise(scale_scores(values))
+    np.testing.assert_allclose(standard.reshape(2, -1), whole, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("first", [0, 1, 63, 64, 100, 640])

@@ -97,6 +97,19 @@ def test_resampled_topics_are_those_of_a_plain_loop(values, floor, offset, step_
         assert result.counts[measure].tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("step_down", [False, True])
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("seed", range(12))
+def test_p_values_do_not_depend_on_the_order_of_runs_whose_statistics_tie(test, step_down, seed):
+    rng = np.random.default_rng(seed)
+    values, order = rng.integers(0, 2, (6, 8, 1)) / 10, rng.permutation(6)
+    pairs = {pair: number for number, pair in enumerate(itertools.combinations(range(6), 2))}
+    options = {"n_permutations": 300, "key": KEY, "step_down": step_down}
+    given, moved = (TESTS[test](scores, **options).p[0] for scores in (values, values[order]))
+    back = [pairs[min(i, j), max(i, j)] for i, j in itertools.combinations(order.tolist(), 2)]
+    assert moved.tolist() == given[back].tolist()
+
+
 @pytest.mark.parametrize("test", TESTS)
 def test_p_values_count_the_observed_scores_as_a_trial(values, test):
     result = all_pairs_test(values, test=test, n_permutations=99, key=KEY)

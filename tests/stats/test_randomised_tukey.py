@@ -17,7 +17,7 @@ from scipy.stats import permutation_test
 
 from metaeval.stats import permutations as permutations_module
 from metaeval.stats.permutations import permutations
-from metaeval.stats.quantise import quantise
+from metaeval.stats.quantise import Units, quantise
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import stream_key
 
@@ -140,7 +140,7 @@ def test_published_scores_give_the_p_values_of_the_plain_implementation():
 )
 def test_engines_agree_bit_by_bit(n_runs, n_topics, n_measures):
     values = np.random.default_rng(0).random((n_runs, n_topics, n_measures))
-    numpy, numba = (trial_ranges(quantise(values), KEY, range(3, 303), engine) for engine in ("numpy", "numba"))
+    numpy, numba = (trial_ranges(Units(values), KEY, range(3, 303), engine=engine) for engine in ("numpy", "numba"))
     assert (numpy == numba).all()
     units = quantise(values)[..., -1].astype(np.int64)
     orders = permutations(KEY, range(3, 303), n_topics, n_runs)
@@ -164,7 +164,7 @@ def test_engines_agree_where_a_row_is_drawn_again(n_runs, n_topics, first_trial,
     monkeypatch.setattr(permutations_module, "attempt_keys", watched)
     values = np.random.default_rng(1).random((n_runs, n_topics, 1))
     numpy, numba = (
-        trial_ranges(quantise(values), KEY, range(first_trial, first_trial + n_trials), engine)
+        trial_ranges(Units(values), KEY, range(first_trial, first_trial + n_trials), engine=engine)
         for engine in ("numpy", "numba")
     )
     assert max(attempts) > 0, "nothing was drawn again, so nothing was tested"
@@ -285,7 +285,7 @@ class TestKeptMachineCode:
     def counts(self, tmp_path):
         code = (
             "import sys, numpy as np\n"
-            "from metaeval.stats import _machine_code as made\n"
+            "from metaeval.stats import _compiled as made\n"
             "from metaeval.stats.randomised_tukey import randomised_tukey_hsd as test\n"
             "compiled, compile_it = [], made._compile\n"
             "made._compile = lambda *what: compiled.append(1) or compile_it(*what)\n"

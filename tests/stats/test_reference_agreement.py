@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
+from metaeval.stats.blocks import Scaled
+from metaeval.stats.resampled_sums import weigh_by_topic
 from metaeval.stats.resampling import resampled_topics, topic_signs
-from metaeval.stats.run_agreement import (
-    resample_run_statistics,
-    run_statistics,
-    settle_ties,
-    swap_runs,
-)
+from metaeval.stats.run_agreement import ResampledMeans, run_statistics, settle_ties, swap_runs
 from metaeval.stats.soft_accuracy import (
     flip_p_values,
     normal_p_values,
@@ -21,8 +18,8 @@ from metaeval.stats.soft_accuracy import (
     soft_accuracy,
     swap_cells_softly,
 )
-from metaeval.stats.swapping import find_clusters, standardise, swap_p_values
-from metaeval.stats.tie_accuracy import resample_tie_accuracy, swap_pairs, tie_accuracy
+from metaeval.stats.swapping import StandardCells, find_clusters, standardise, swap_p_values
+from metaeval.stats.tie_accuracy import tie_accuracy
 from metaeval.stats.topic_correlation import resample_topic_pearson, swap_cells, topic_pearson
 
 WHICH = ("pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson")
@@ -38,6 +35,11 @@ def draw(seed, n_runs=5, n_topics=7, n_measures=3, levels=None):
     if levels:
         return np.round(values * levels) / levels, np.round(reference * levels) / levels
     return values, reference
+
+
+def beside(values, reference):
+    """Measures and their reference, the last measure."""
+    return Scaled(np.concatenate([values, reference[..., None]], axis=-1))
 
 
 def plain_statistics(scores, reference):
@@ -72,7 +74,7 @@ def test_run_scores_that_differ_by_rounding_are_tied():
 def test_exchanging_the_scores_of_runs_is_done_as_by_hand():
     values, reference = draw(1, levels=2)
     means, wanted = settle_ties(values.mean(axis=1)), reference.mean(axis=1)
-    found = swap_runs(means, wanted, WHICH, 5, 40)
+    _, found = swap_runs(means, wanted, WHICH, 5, 40)
     z = standardise(means.T)
     for trial, kept in enumerate(topic_signs(5, range(40), 5) > 0):
         for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
@@ -91,15 +93,34 @@ def test_p_values_of_exchanges_are_near_those_of_all_exchanges():
     masks = np.array(list(itertools.product([True, False], repeat=7)))
     one, two = (run_statistics(np.where(masks, *side), wanted, ["pearson"])["pearson"] for side in (z, z[::-1]))
     exact = np.mean(one - two >= observed[0] - observed[1] - 1e-12)
-    p = swap_p_values(observed, swap_runs(means[:, :2], wanted, ["pearson"], 3, 4000)["pearson"])[0, 1]
+    same, exchanged = swap_runs(means[:, :2], wanted, ["pearson"], 3, 4000)
+    np.testing.assert_allclose(same["pearson"], observed, rtol=1e-12)
+    p = swap_p_values(same["pearson"], exchanged["pearson"])[0, 1]
     assert abs(p - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
+
+
+@pytest.mark.parametrize("statistic", [*WHICH, "tau_gap", "tau_ap_b"])
+@pytest.mark.parametrize(("shift", "factor"), [(0.0, 1.0), (64.0, 1.0), (0.0, 3.0)])
+def test_an_exchange_that_changes_nothing_counts(statistic, shift, factor):
+    """Of two neighbours swapped, half of the exchanges keep or swap both, which changes nothing or only the sign."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        first = np.sort(rng.normal(size=12))
+        second = first.copy()
+        second[[5, 6]] = second[[6, 5]]
+        reference = first + 0.3 * rng.normal(size=12)
+        scores = np.stack([first + shift, factor * (second + shift)], axis=-1)
+        observed, exchanged = (each[statistic] for each in swap_runs(scores, reference + shift, [statistic], seed, 400))
+        p = swap_p_values(observed, exchanged)
+        # A quarter of the exchanges keeps both, a quarter swaps both, and half of them makes the measures alike there.
+        assert min(p[0, 1], p[1, 0]) > 0.15, seed
 
 
 def test_only_the_runs_that_count_are_exchanged_with_the_draws_of_all():
     values, reference = draw(3)
     means, wanted = values.mean(axis=1), reference.mean(axis=1)
     top = np.array([0, 2, 4])
-    found = swap_runs(means, wanted, ["tau_b"], 5, 20, runs=top)["tau_b"]
+    found = swap_runs(means, wanted, ["tau_b"], 5, 20, runs=top)[1]["tau_b"]
     z, kept = standardise(means[top].T), topic_signs(5, range(20), 5)[:, top] > 0
     sides = [plain_statistics(np.where(kept[0], z[a], z[b]), wanted[top])["tau_b"] for a, b in ((0, 1), (1, 0))]
     np.testing.assert_allclose(found[0, 0], sides[0] - sides[1], atol=1e-6)
@@ -125,26 +146,30 @@ def plain_tie_accuracy(scores, reference, threshold):
 def test_the_best_threshold_is_the_best_of_all_differences_and_zero(levels):
     values, reference = draw(4, levels=levels)
     reference = np.round(reference)
-    found = tie_accuracy(values, reference)
+    both = beside(values, reference)
+    found = tie_accuracy(both)
     for m in range(3):
-        scores = values[..., m]
+        scores = both.values[..., m]
         thresholds = {0.0, *np.abs(scores[:, None] - scores[None]).ravel()}
         accuracies = {one: plain_tie_accuracy(scores, reference, one).mean() for one in thresholds}
         best = max(accuracies.values())
         assert found.value[m] == pytest.approx(best)
         assert found.threshold[m] == min(one for one, value in accuracies.items() if value == best)
-        np.testing.assert_array_equal(found.right[m], plain_tie_accuracy(scores, reference, found.threshold[m]))
+        right = plain_tie_accuracy(scores, reference, found.threshold[m])
+        np.testing.assert_allclose(found.by_topic[m], right.mean(axis=0))
 
 
 def test_a_measure_that_ties_what_the_reference_ties_is_right_throughout():
     reference = np.array([[1.0, 2.0], [1.0, 3.0], [2.0, 3.0]])
-    assert tie_accuracy(reference[..., None] * 2, reference).value.tolist() == [1.0]
+    assert tie_accuracy(beside(reference[..., None] * 2, reference)).value.tolist() == [1.0]
 
 
 def test_exchanging_who_is_right_is_done_as_by_hand():
     values, reference = draw(5)
-    right = tie_accuracy(values, np.round(reference)).right
-    found = swap_pairs(right, 9, 30)
+    both = beside(values, np.round(reference))
+    accuracy = tie_accuracy(both, 9, 30)
+    found = accuracy.exchanged
+    right = [plain_tie_accuracy(both.values[..., m], both.values[..., 3], accuracy.threshold[m]) for m in range(3)]
     signs = topic_signs(9, range(30), right[0].size).astype(int)
     for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
         difference = (right[a].astype(int) - right[b]).ravel()
@@ -154,8 +179,9 @@ def test_exchanging_who_is_right_is_done_as_by_hand():
 def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy():
     values, reference = draw(6)
     expected = [np.corrcoef(values[..., m].ravel(), reference.ravel())[0, 1] for m in range(3)]
-    np.testing.assert_allclose(topic_pearson(values, reference), expected)
-    found = swap_cells(values, reference, 3, 25)
+    both = beside(values, reference)
+    np.testing.assert_allclose(topic_pearson(both), expected)
+    found = swap_cells(both, StandardCells(both), 3, 25)
     z = standardise(values.transpose(2, 0, 1).reshape(3, -1))
     for trial, kept in enumerate(topic_signs(3, range(25), reference.size) > 0):
         for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
@@ -166,9 +192,10 @@ def test_pearson_over_cells_and_its_exchanges_are_those_of_numpy():
 def test_a_constant_measure_has_no_correlation_and_no_p_value():
     values, reference = draw(7)
     values[..., 1] = 0.1
-    r = topic_pearson(values, reference)
+    both = beside(values, reference)
+    r = topic_pearson(both)
     assert np.isnan(r).tolist() == [False, True, False]
-    p = swap_p_values(r, swap_cells(values, reference, 3, 20))
+    p = swap_p_values(r, swap_cells(both, StandardCells(both), 3, 20))
     assert np.isnan(p[1]).all()
     assert np.isnan(p[:, 1]).all()
     assert np.isfinite(p[0, 2])
@@ -177,7 +204,7 @@ def test_a_constant_measure_has_no_correlation_and_no_p_value():
 
 def test_p_values_of_flips_are_near_those_of_all_flips_and_of_the_normal_limit():
     values, _ = draw(8, n_runs=3, n_topics=10, n_measures=2)
-    found, normal = flip_p_values(values, 4, 4000), normal_p_values(values)
+    found, normal = flip_p_values(Scaled(values), 4, 4000), normal_p_values(Scaled(values))
     signs = np.array(list(itertools.product([-1, 1], repeat=10)))
     for m in range(2):
         for pair, (i, j) in enumerate(itertools.combinations(range(3), 2)):
@@ -188,31 +215,33 @@ def test_p_values_of_flips_are_near_those_of_all_flips_and_of_the_normal_limit()
 
 
 def test_soft_accuracy_of_the_reference_itself_is_one():
-    p = flip_p_values(draw(9)[0], 4, 100)
+    p = flip_p_values(Scaled(draw(9)[0]), 4, 100)
     assert soft_accuracy(p[0], p[0]) == 1
     assert soft_accuracy(1 - p[0], p[0]) == pytest.approx(1 - np.abs(1 - 2 * p[0]).mean())
 
 
 def test_exchanging_cells_softly_is_done_as_by_hand():
     values, reference = draw(10)
-    found = swap_cells_softly(values, reference, 6, 15)
+    both = beside(values, reference)
+    wanted = normal_p_values(both)[-1]
+    found = swap_cells_softly(both, StandardCells(both), wanted, 6, 15)
     z = standardise(values.transpose(2, 0, 1).reshape(3, -1)).reshape(3, 5, 7)
-    wanted = normal_p_values(reference[..., None])[0]
     for trial, kept in enumerate(topic_signs(6, range(15), reference.size).reshape(15, 5, 7) > 0):
         for pair, (a, b) in enumerate(itertools.combinations(range(3), 2)):
             mixed = np.stack([np.where(kept, z[a], z[b]), np.where(kept, z[b], z[a])], axis=-1)
-            one, two = soft_accuracy(normal_p_values(mixed), wanted)
+            one, two = soft_accuracy(normal_p_values(Scaled(mixed)), wanted)
             np.testing.assert_allclose(found[trial, pair], one - two, atol=1e-12)
 
 
 def test_topics_drawn_anew_are_topics_written_down_again():
     values, reference = draw(11)
     weights = resampled_topics(2, range(6), 7)
-    runs, ceiling = resample_run_statistics(values, reference, weights, WHICH)
-    cells = resample_topic_pearson(values, reference, weights)
-    soft, _ = resample_soft_accuracy(values, reference, weights)
-    right = tie_accuracy(values, reference).right
-    tied = resample_tie_accuracy(right, weights)
+    both = beside(values, reference)
+    runs, ceiling = ResampledMeans(both, 2, 6).compare(WHICH)
+    cells = resample_topic_pearson(both, StandardCells(both), 2, 6)
+    soft, _ = resample_soft_accuracy(both, normal_p_values(both)[-1], 2, 6)
+    by_topic = tie_accuracy(both).by_topic
+    (tied,) = weigh_by_topic(2, 6, 7, by_topic, divisor=7)
     own = []
     for trial, weight in enumerate(weights):
         again = np.repeat(np.arange(7), weight)
@@ -222,10 +251,10 @@ def test_topics_drawn_anew_are_topics_written_down_again():
             for name in WHICH:
                 np.testing.assert_allclose(runs[name][trial, m], expected[name], atol=1e-6)
         own.append(plain_statistics(gold.mean(axis=1), reference.mean(axis=1))["tau_a"])
-        np.testing.assert_allclose(cells[trial], topic_pearson(scores, gold))
-        p = normal_p_values(np.concatenate([scores, gold[..., None]], axis=-1))
+        np.testing.assert_allclose(cells[trial], topic_pearson(beside(scores, gold)))
+        p = normal_p_values(beside(scores, gold))
         np.testing.assert_allclose(soft[trial], soft_accuracy(p[:-1], p[-1]))
-        np.testing.assert_allclose(tied[trial], right[:, :, again].mean(axis=(1, 2)))
+        np.testing.assert_allclose(tied[trial], by_topic[:, again].mean(axis=1))
     assert ceiling["tau_a"] == pytest.approx(np.mean(own))
 
 
@@ -233,6 +262,7 @@ CLUSTERS = [
     ([0.9, 0.8, 0.7], [[1, 0.2, 0.01], [1, 1, 0.2], [1, 1, 1]], [1, 1, 2]),
     ([0.7, 0.9, 0.8], [[1, 1, 1], [0.01, 1, 0.01], [0.01, 1, 1]], [3, 1, 2]),
     ([0.9, 0.9], [[1, 0.5], [0.5, 1]], [1, 1]),
+    ([0.9, 0.8], [[1, 0.05], [1, 1]], [1, 2]),
 ]
 
 

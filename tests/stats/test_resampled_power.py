@@ -10,6 +10,10 @@ from metaeval.stats.paired_tests import all_pairs_test
 from metaeval.stats.resampled_power import count_wide_pairs, find_critical_value, resample_power
 
 
+def resample(values, p, weights, **options):
+    return resample_power(values, p, lambda trials: weights[trials.start : trials.stop], len(weights), **options)
+
+
 def graded(n_runs=12, n_topics=40, noise=1.0, seed=0):
     rng = np.random.default_rng(seed)
     return np.linspace(0, 1, n_runs)[:, None, None] + noise * rng.normal(size=(n_runs, n_topics, 2))
@@ -43,16 +47,16 @@ def test_the_mean_over_resamples_is_near_the_power_itself(studentised):
     values = graded(n_runs=20, noise=1.5)
     p = all_pairs_test(values, test="paired-t" if studentised else "tukey-hsd").p
     weights = np.random.default_rng(1).multinomial(40, np.full(40, 1 / 40), size=400)
-    found = resample_power(values, p, weights, studentised=studentised)
+    found = resample(values, p, weights, studentised=studentised)
     np.testing.assert_allclose(found.shares.mean(axis=0), (p <= 0.05).mean(axis=1), atol=0.06)
     assert (found.shares.std(axis=0) > 0).all()
 
 
 def test_identical_runs_turn_together():
     values = graded()
-    assert resample_power(values, np.ones((2, 66)), np.ones((1, 40))).steps.tolist() == [1 / 66] * 2
+    assert resample(values, np.ones((2, 66)), np.ones((1, 40))).steps.tolist() == [1 / 66] * 2
     values[1:4] = values[0]
-    assert resample_power(values, np.ones((2, 66)), np.ones((1, 40))).steps.tolist() == [4 / 66] * 2
+    assert resample(values, np.ones((2, 66)), np.ones((1, 40))).steps.tolist() == [4 / 66] * 2
 
 
 def test_pairs_that_lie_apart_are_counted_without_looking_at_every_one():
@@ -70,6 +74,6 @@ def test_pairs_that_lie_apart_are_counted_without_looking_at_every_one():
 def test_many_runs_have_the_shares_that_every_pair_gives(monkeypatch):
     values, weights = graded().round(1), np.random.default_rng(1).multinomial(40, [1 / 40] * 40, 30)
     p = all_pairs_test(values, n_permutations=200, key=1).p
-    expected = resample_power(values, p, weights).shares
+    expected = resample(values, p, weights).shares
     monkeypatch.setattr(resampled_power, "MANY_RUNS", 2)
-    np.testing.assert_array_equal(resample_power(values, p, weights).shares, expected)
+    np.testing.assert_array_equal(resample(values, p, weights).shares, expected)

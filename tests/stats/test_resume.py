@@ -14,13 +14,12 @@ from benchmarks.resume import Study, kill_and_resume
 from metaeval.errors import MetaevalError
 from metaeval.stats import (
     _max_t_trials as max_t_trials,
-    _tukey_in_blocks as in_blocks,
     blocks,
     parallel,
     randomised_tukey as tukey,
     split_half,
 )
-from metaeval.stats._kept import keep
+from metaeval.stats._cache import write_entry
 from metaeval.stats.paired_tests import all_pairs_test
 from metaeval.stats.progress import listen
 
@@ -36,9 +35,9 @@ def computed(monkeypatch):
     """Return the blocks of trials that are computed from now on."""
     blocks, compute = [], tukey.trial_ranges
 
-    def note(units, key, trials, engine):
+    def note(units, key, trials, *, engine):
         blocks.append(trials)
-        return compute(units, key, trials, engine)
+        return compute(units, key, trials, engine=engine)
 
     monkeypatch.setattr(tukey, "trial_ranges", note)
     monkeypatch.setattr(tukey, "KEPT_WORK", 1)
@@ -55,25 +54,24 @@ def test_what_is_kept_is_not_computed_again_by_any_engine_or_number_of_jobs(comp
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
-def test_blocks_of_topics_are_kept_under_the_names_of_the_whole(engine, computed, tmp_path, monkeypatch):
+def test_blocks_of_topics_are_kept_under_the_names_of_the_whole(engine, computed, tmp_path):
     expected = count()
     computed.clear()
-    begun, start = [], in_blocks._start
-    monkeypatch.setattr(in_blocks, "_start", lambda *what: begun.append(what) or start(*what))
 
     def count_in_blocks():
-        begun.clear()
+        computed.clear()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(blocks, "LARGE", 0)
             patch.setattr(blocks, "CELLS_A_BLOCK", VALUES.size // 3)
             assert (count(engine=engine) == expected).all()
-        return len(begun)
+        return len(computed)
 
     with parallel.resumable(tmp_path):
         assert count_in_blocks() == 4
         assert count_in_blocks() == 0
         sorted(tmp_path.iterdir())[0].unlink()
         assert count_in_blocks() == 1
+        computed.clear()
         assert (count() == expected).all()
         assert not computed
 
@@ -125,7 +123,7 @@ def test_what_is_no_result_of_the_task_is_computed_again_whatever_its_digest(how
                 array = np.load(io.BytesIO(path.read_bytes()))
                 stream = io.BytesIO()
                 np.save(stream, forge(array), allow_pickle=True)
-            keep(path, stream.getvalue())
+            write_entry(path, stream.getvalue())
         computed.clear()
         assert (count() == expected).all()
         assert len(computed) == 4
@@ -232,14 +230,18 @@ MAX_T = [
 ]
 
 
+def is_large():
+    return VALUES.nbytes > blocks.LARGE
+
+
 @pytest.fixture(params=["together", "one measure at a time"])
 def run_max_t(monkeypatch, request):
     """Return a function that tests, and notes the blocks of trials that it computes."""
     computed, compute = [], max_t_trials.run_trials
 
-    def note(statistics, draw, trials, size, find):
+    def note(statistics, draw, trials, **options):
         computed.append(trials)
-        return compute(statistics, draw, trials, size, find)
+        return compute(statistics, draw, trials, **options)
 
     def run(values=VALUES, **options):
         del computed[:]
@@ -260,7 +262,7 @@ def run_max_t(monkeypatch, request):
 def test_max_t_finds_what_is_kept_again_with_any_number_of_jobs(options, run_max_t, tmp_path):
     expected, whole = run_max_t(**options)
     n_blocks = len(whole)
-    assert n_blocks == 5 * (1 + max_t_trials.is_large(VALUES))
+    assert n_blocks == 5 * (1 + is_large())
     with parallel.resumable(tmp_path / "work"):
         assert (run_max_t(**options)[0] == expected).all()
         files = sorted((tmp_path / "work").iterdir())
@@ -318,7 +320,7 @@ def test_a_measure_of_large_scores_is_found_again_among_others(run_max_t, tmp_pa
         both = run_max_t(test="bootstrap-t")[0]
         alone, computed = run_max_t(VALUES[..., 1:], test="bootstrap-t")
     assert (alone[0] == both[1]).all()
-    assert (not computed) == max_t_trials.is_large(VALUES)
+    assert (not computed) == is_large()
 
 
 def test_all_sign_vectors_are_kept_whatever_the_seed(run_max_t, tmp_path, monkeypatch):
@@ -366,8 +368,9 @@ def test_a_command_goes_on_where_it_was(test, tmp_path, capsys, monkeypatch):
         assert ended.value.code == 0
         printed.append(capsys.readouterr().out)
         if more:
-            monkeypatch.setattr(tukey, "trial_ranges", None)  # nothing is left to compute
-            monkeypatch.setattr(max_t_trials, "run_trials", None)
+            # Nothing is left to compute.
+            monkeypatch.setattr(tukey, "trial_ranges", lambda *_, **__: pytest.fail("trials are computed again"))
+            monkeypatch.setattr(max_t_trials, "run_trials", lambda *_, **__: pytest.fail("trials are computed again"))
     assert printed[0] == printed[1] == printed[2]
     assert len(list((tmp_path / "work").iterdir())) == 2
 

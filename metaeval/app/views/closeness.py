@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from metaeval.app.charts import draw_matrix, show_chart
+from metaeval.app.charts import show_chart
 from metaeval.app.inputs import format_matrix, format_numbers, parse_classes, parse_items, parse_matrix
 from metaeval.app.parts import choose_preset, find_preset, format_score, link_numbers, say_errors, show_table
 from metaeval.measures import measure
 from metaeval.measures.closeness_scales import closer_items
+from metaeval.show.charts import HeatMap
 
 SCALES = {"ORD": "ordinal", "INT": "interval", "NOM": "nominal"}
 SCORED = ("CEM_ORD", "CEM(scale=INT)", "CEM(scale=NOM)", "Accuracy", "MAE_mu", "MAE_M", "kappa")
@@ -46,11 +47,11 @@ def make_run(kind: str, items: np.ndarray, matrix: str, constant: int) -> np.nda
 
 def score_run(counts: np.ndarray) -> dict[str, tuple[float, bool]]:
     """Return the score of a run by every measure of this page, and whether a documented value stands for 0/0."""
-    found = {}
+    scores = {}
     for name in SCORED:
         score, undefined = measure(name).evaluate(counts)
-        found[name] = (float(score), bool(undefined))
-    return found
+        scores[name] = (float(score), bool(undefined))
+    return scores
 
 
 def show() -> None:
@@ -93,49 +94,70 @@ def _show_page() -> None:
     if shown.get("assumed"):
         st.caption(f"Assumed, because it is not in print: {shown['assumed']}.")
     scale = st.radio(
-        "Scale", list(SCALES), format_func=lambda one: SCALES[one], key="level", bind="query-params", horizontal=True
+        "Scale",
+        list(SCALES),
+        format_func=lambda scale: SCALES[scale],
+        key="level",
+        bind="query-params",
+        horizontal=True,
     )
     closeness = find_closeness(items, scale)
     left, right = st.columns(2)
     with left:
-        st.header("Informational closeness, in bits")
-        show_chart(
-            draw_matrix(closeness, classes, classes, ("gold class", "predicted class", "closeness")),
-            "Heat map of the closeness of every predicted class to every gold class; the table below has the numbers.",
-            height=60 + 34 * len(classes),
-        )
-        st.caption(
-            "−log₂ of the share of gold items that are no farther from the gold class than the predicted class is."
-        )
-        _show_pairs(closeness, classes)
+        _show_closeness(closeness, classes)
     with right:
-        st.header("What a prediction earns")
-        earned = closeness / np.diagonal(closeness)[:, None]
-        show_table(
-            ["gold \\ predicted", *classes],
-            [[label, *(f"{value:.3f}" for value in row)] for label, row in zip(classes, earned, strict=True)],
-            "Share of the closeness of a right prediction",
-        )
-        weight = np.diagonal(closeness) * items
-        show_table(
-            ["gold class", "items", "weight of all", "weight of one"],
-            [
-                [label, f"{n}", f"{100 * w / weight.sum():.1f} %", f"{100 * d / weight.sum():.3f} %"]
-                for label, n, w, d in zip(classes, items, weight, np.diagonal(closeness), strict=True)
-            ],
-            "How much each gold class weighs in CEM: a rare class weighs more for each of its items",
-        )
+        _show_weights(closeness, items, classes)
     _show_scores(counts, shown, closeness if scale == "ORD" else find_closeness(items, "ORD"), classes)
+
+
+def _show_closeness(closeness: np.ndarray, classes: list[str]) -> None:
+    st.header("Informational closeness, in bits")
+    show_chart(
+        HeatMap(
+            closeness,
+            classes,
+            classes,
+            "Rows: gold class; columns: predicted class",
+            _write_bits,
+            highest=max(1e-9, float(np.max(closeness, initial=0.0, where=np.isfinite(closeness)))),
+        ),
+        "Heat map of the closeness of every predicted class to every gold class; the table below has the numbers.",
+    )
+    st.caption("−log₂ of the share of gold items that are no farther from the gold class than the predicted class is.")
+    _show_pairs(closeness, classes)
+
+
+def _show_weights(closeness: np.ndarray, items: np.ndarray, classes: list[str]) -> None:
+    st.header("What a prediction earns")
+    earned = closeness / np.diagonal(closeness)[:, None]
+    show_table(
+        ["gold \\ predicted", *classes],
+        [[label, *(f"{value:.3f}" for value in row)] for label, row in zip(classes, earned, strict=True)],
+        "Share of the closeness of a right prediction",
+    )
+    weight = np.diagonal(closeness) * items
+    show_table(
+        ["gold class", "items", "weight of all", "weight of one"],
+        [
+            [label, f"{n}", f"{100 * w / weight.sum():.1f} %", f"{100 * d / weight.sum():.3f} %"]
+            for label, n, w, d in zip(classes, items, weight, np.diagonal(closeness), strict=True)
+        ],
+        "How much each gold class weighs in CEM: a rare class weighs more for each of its items",
+    )
+
+
+def _write_bits(bits: float) -> str:
+    return format_score(bits, 2).replace("inf", "∞")
 
 
 def _show_pairs(closeness: np.ndarray, classes: list[str]) -> None:
     """Show which classes are farthest apart and which are closest, as the blog's first figure does."""
     pairs = [(closeness[g, p], g, p) for g in range(len(classes)) for p in range(len(classes)) if g != p]
-    pairs.sort(key=lambda one: (-one[0], one[1], one[2]))
-    chosen = [("closest", one) for one in pairs[:3]] + [("farthest", one) for one in pairs[-3:][::-1]]
+    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+    chosen = [("closest", pair) for pair in pairs[:3]] + [("farthest", pair) for pair in pairs[-3:][::-1]]
     show_table(
         ["pair", "predicted", "gold", "bits"],
-        [[word, classes[p], classes[g], f"{bits:.2f}"] for word, (bits, g, p) in chosen],
+        [[which, classes[p], classes[g], f"{bits:.2f}"] for which, (bits, g, p) in chosen],
         "Closest and farthest pairs of different classes; closeness is not symmetric",
         text=3,
     )
@@ -144,7 +166,7 @@ def _show_pairs(closeness: np.ndarray, classes: list[str]) -> None:
 def _show_scores(counts: np.ndarray, shown: dict[str, Any], closeness: np.ndarray, classes: list[str]) -> None:
     st.header("Scores of the run")
     printed = shown.get("scores", {})
-    found = score_run(counts)
+    scores = score_run(counts)
     rows = [
         [
             name,
@@ -153,24 +175,24 @@ def _show_scores(counts: np.ndarray, shown: dict[str, Any], closeness: np.ndarra
             "yes" if undefined else "",
             printed.get(name, ""),
         ]
-        for name, (score, undefined) in found.items()
+        for name, (score, undefined) in scores.items()
     ]
     head = ["measure", "score", "better", "0/0: documented value", "printed"]
-    kept = [0, 1, 2, *[3] * any(undefined for _, undefined in found.values()), *[4] * bool(printed)]
-    head, rows = [head[k] for k in kept], [[row[k] for k in kept] for row in rows]
+    columns = [0, 1, 2, *[3] * any(undefined for _, undefined in scores.values()), *[4] * bool(printed)]
+    head, rows = [head[k] for k in columns], [[row[k] for k in columns] for row in rows]
     show_table(head, rows, "Every score is computed by the function of the measure")
     if shown.get("proximities"):
-        place = {label: position for position, label in enumerate(classes)}
+        positions = {label: position for position, label in enumerate(classes)}
         show_table(
             ["gold", "predicted", "bits", "printed"],
             [
                 [
-                    one["gold"],
-                    one["predicted"],
-                    f"{closeness[place[one['gold']], place[one['predicted']]]:.4f}",
-                    one["printed"],
+                    proximity["gold"],
+                    proximity["predicted"],
+                    f"{closeness[positions[proximity['gold']], positions[proximity['predicted']]]:.4f}",
+                    proximity["printed"],
                 ]
-                for one in shown["proximities"]
+                for proximity in shown["proximities"]
             ],
             "Ordinal closeness beside print",
             text=2,

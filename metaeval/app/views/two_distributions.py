@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from metaeval.app.charts import draw_lines, draw_shares, draw_surface, show_chart
+from metaeval.app.charts import show_chart
 from metaeval.app.inputs import format_numbers, parse_classes, parse_shares
 from metaeval.app.measures import evaluate, find_measures
 from metaeval.app.pairs import format_share, name_winner, say_failures, score_pair, sort_pairs
@@ -17,6 +17,7 @@ from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
 from metaeval.measures.order_aware import order_aware_divergence
+from metaeval.show.charts import BarChart, Line, LineChart, Surface
 
 STEPS = 25
 """Amounts of mass that are tried along each axis."""
@@ -36,35 +37,12 @@ def fill(preset: dict[str, Any]) -> dict[str, str]:
 def compare_estimates(
     measures: list[Measure], gold: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Score two estimates by every measure.
-
-    Parameters
-    ----------
-    measures : list of Measure
-    gold, first, second : ndarray, shape (K,)
-
-    Returns
-    -------
-    list of dict
-        As `score_pair` returns them, the measures that prefer the first estimate most on top.
-    """
-    return sort_pairs([score_pair(one, np.stack([first, second]), gold) for one in measures])
+    """Score two estimates by every measure."""
+    return sort_pairs([score_pair(measure, np.stack([first, second]), gold) for measure in measures])
 
 
 def move_mass(shares: np.ndarray, source: int, target: int, amounts: np.ndarray) -> np.ndarray:
-    """Return the shares after moving mass from one class to another, shape (amount, K).
-
-    Parameters
-    ----------
-    shares : ndarray, shape (K,)
-    source, target : int
-    amounts : ndarray, shape (amount,)
-        Between 0 and the share of the source.
-
-    Returns
-    -------
-    ndarray, shape (amount, K)
-    """
+    """Return the shares after moving mass from one class to another, shape (amount, K)."""
     moved = np.repeat(shares[None], len(amounts), axis=0)
     moved[:, source] -= amounts
     moved[:, target] += amounts
@@ -72,22 +50,7 @@ def move_mass(shares: np.ndarray, source: int, target: int, amounts: np.ndarray)
 
 
 def spread_mass(shares: np.ndarray, x: int, y: int, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
-    """Return all distributions in which two classes have given shares and the others keep their proportions.
-
-    Parameters
-    ----------
-    shares : ndarray, shape (K,)
-    x, y : int
-        The two classes.
-    steps : int, optional
-
-    Returns
-    -------
-    grid : ndarray, shape (steps,)
-        Shares that each of the two gets.
-    spread : ndarray, shape (steps, steps, K)
-        ``[i, j]`` has ``grid[j]`` in class x and ``grid[i]`` in class y; NaN where that is more than 1.
-    """
+    """Return all distributions in which two classes have given shares and the others keep their proportions."""
     grid = np.linspace(0, 1, steps)
     rest = np.delete(np.arange(len(shares)), [x, y])
     weights = shares[rest] if shares[rest].sum() > 0 else np.ones(len(rest))
@@ -103,27 +66,14 @@ def spread_mass(shares: np.ndarray, x: int, y: int, steps: int = STEPS) -> tuple
 
 
 def find_surface(
-    one: Measure, gold: np.ndarray, first: np.ndarray, second: np.ndarray, x: int, y: int
+    measure: Measure, gold: np.ndarray, first: np.ndarray, second: np.ndarray, x: int, y: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return by how much the first estimate is better if two of its classes get other shares.
-
-    Parameters
-    ----------
-    one : Measure
-    gold, first, second : ndarray, shape (K,)
-    x, y : int
-
-    Returns
-    -------
-    grid : ndarray, shape (steps,)
-    better : ndarray, shape (steps, steps)
-        NaN where there is no such distribution.
-    """
+    """Return by how much the first estimate is better if two of its classes get other shares."""
     grid, spread = spread_mass(first, x, y)
-    there = np.isfinite(spread).all(axis=-1)
-    better = np.full(there.shape, np.nan)
-    scores = evaluate(one, spread[there], gold)[0]
-    better[there] = one.sign * (scores - float(evaluate(one, second, gold)[0]))
+    inside = np.isfinite(spread).all(axis=-1)
+    better = np.full(inside.shape, np.nan)
+    scores = evaluate(measure, spread[inside], gold)[0]
+    better[inside] = measure.sign * (scores - float(evaluate(measure, second, gold)[0]))
     better[np.abs(better) <= TIE] = 0.0
     return grid, better
 
@@ -155,7 +105,7 @@ def show() -> None:
         names = parse_classes(st.session_state["estimates"], 2)
         with right:
             show_chart(
-                draw_shares({"gold": gold, names[0]: first, names[1]: second}, classes),
+                BarChart({"gold": gold, names[0]: first, names[1]: second}, classes, "class", "share"),
                 "Bars of the three distributions, class by class.",
             )
         with st.expander("Sliders"):
@@ -167,14 +117,14 @@ def show() -> None:
 
 def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names: tuple[str, str]) -> None:
     shown = find_preset("distributions", fill)
-    for word in ("assumed", "derived"):
-        if shown.get(word):
-            st.caption(f"{word.capitalize()}, because it is not in print: {plain(shown[word])}.")
+    for state in ("assumed", "derived"):
+        if shown.get(state):
+            st.caption(f"{state.capitalize()}, because it is not in print: {plain(shown[state])}.")
     st.header("Who wins")
     printed = shown.get("differences", {})
     table = []
-    found = compare_estimates(find_measures("quantification"), gold, first, second)
-    for row in found:
+    verdicts = compare_estimates(find_measures("quantification"), gold, first, second)
+    for row in verdicts:
         name = str(row["measure"])
         cells = [
             name,
@@ -193,7 +143,7 @@ def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names:
         "by how much better the first is, as a share of the measure's range",
         text=2,
     )
-    say_failures(found)
+    say_failures(verdicts)
     if "OD" in shown.get("first", {}):
         show_table(
             ["estimate", "OD", "printed"],
@@ -222,17 +172,18 @@ def _show_moves(
     target = right.selectbox("to", others, format_func=lambda k: classes[k], key="target")
     amounts = np.linspace(0, first[source], STEPS)
     moved = move_mass(first, source, target, amounts)
-    measures, curves = [], {}
-    for one in find_measures("quantification"):
+    measures, curves = [], []
+    for measure in find_measures("quantification"):
         with contextlib.suppress(MetaevalError):  # said above, under the scores
-            curves[str(one)] = amounts, one.sign * (evaluate(one, moved, gold)[0] - evaluate(one, second, gold)[0])
-            measures.append(one)
+            better = measure.sign * (evaluate(measure, moved, gold)[0] - evaluate(measure, second, gold)[0])
+            curves.append(Line(str(measure), str(measure), amounts, better))
+            measures.append(measure)
     show_chart(
-        draw_lines(curves, ("mass moved", f"{names[0]} better by"), level=0.0),
+        LineChart(curves, "mass moved", f"{names[0]} better by", level=(0.0, ""), marks=8),
         "Curves of every measure: by how much the first estimate is better, over the mass that is moved. Above 0 it wins.",
-        height=340,
+        width=640,
     )
-    rows = [[name, describe_turns(amounts, ys, names)] for name, (_, ys) in curves.items()]
+    rows = [[line.name, describe_turns(amounts, line.y, names)] for line in curves]
     show_table(
         ["measure", "prefers"],
         rows,
@@ -240,36 +191,18 @@ def _show_moves(
         "mass that changes",
         text=2,
     )
-    one = st.selectbox("Measure of the map", measures, format_func=str, key="surface")
+    measure = st.selectbox("Measure of the map", measures, format_func=str, key="surface")
     if len(classes) > 2:
-        grid, better = find_surface(one, gold, first, second, source, target)
+        grid, better = find_surface(measure, gold, first, second, source, target)
         titles = (f"share of {classes[source]} in {names[0]}", f"share of {classes[target]} in {names[0]}")
         show_chart(
-            draw_surface(better, grid, grid, titles, names),
-            f"Map of which estimate {one} prefers over the shares of two classes; the other classes keep their proportions.",
-            height=320,
+            Surface(better, grid, grid, *titles, names),
+            f"Map of which estimate {measure} prefers over the shares of two classes; the others keep their proportions.",
         )
 
 
 def describe_turns(amounts: np.ndarray, better: np.ndarray, names: tuple[str, str]) -> str:
-    """Say which estimate is preferred, and between which amounts that changes.
-
-    Parameters
-    ----------
-    amounts : ndarray, shape (amount,)
-    better : ndarray, shape (amount,)
-        By how much the first is better.
-    names : tuple of str
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> describe_turns(np.array([0, 0.1, 0.2]), np.array([-1.0, 0.5, 0.5]), ("A", "B"))
-    'B; A from between .000 and .100'
-    """
+    """Say which estimate is preferred, and between which amounts that changes."""
     signs = np.where(np.isnan(better), 2, np.where(np.abs(better) <= TIE, 0, np.sign(better))).astype(int)
     words = {1: names[0], -1: names[1], 0: "neither", 2: "not defined"}
     parts = [words[int(signs[0])]]

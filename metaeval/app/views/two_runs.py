@@ -13,7 +13,7 @@ from metaeval.app.pairs import format_share, name_winner, say_failures, score_pa
 from metaeval.app.parts import choose_preset, find_preset, format_score, plain, say_errors, show_table
 from metaeval.errors import MeasureError
 from metaeval.measures import FewestMoves, Measure, fewest_moves, widest_disagreement
-from metaeval.measures.isolation import spend_time, use_time_limit
+from metaeval.measures.worker import spend_time, use_time_limit
 
 SEARCH_LIMIT = 20.0
 """Seconds that measures of the user's may take in a search."""
@@ -32,19 +32,8 @@ def fill(preset: dict[str, Any]) -> dict[str, str]:
 
 
 def compare_runs(measures: list[Measure], first: np.ndarray, second: np.ndarray) -> list[dict[str, Any]]:
-    """Score two runs by every measure, the measures that prefer the first run most on top.
-
-    Parameters
-    ----------
-    measures : list of Measure
-    first, second : ndarray of int, shape (K, K)
-
-    Returns
-    -------
-    list of dict
-        As `score_pair` returns them.
-    """
-    return sort_pairs([score_pair(one, np.stack([first, second])) for one in measures])
+    """Score two runs by every measure, the measures that prefer the first run most on top."""
+    return sort_pairs([score_pair(measure, np.stack([first, second])) for measure in measures])
 
 
 def show() -> None:
@@ -118,7 +107,7 @@ def _show_verdicts(first: np.ndarray, second: np.ndarray, names: tuple[str, str]
             format_score(row["difference"], sign=True),
             format_share(row["share"]),
         ]
-        table.append(cells + [" / ".join(one[name] for one in printed if name in one)] * any(printed))
+        table.append(cells + [" / ".join(scores[name] for scores in printed if name in scores)] * any(printed))
     show_table(
         head + ["printed"] * any(printed), table,
         "Scores, and by how much the first run is better, also as a share of the measure's range, by which the rows are "
@@ -154,79 +143,68 @@ def _show_turning(
     )
     if name is None or name not in choices:
         return
-    found = _turn(name, first.tolist(), second.tolist(), choices[name])
-    if isinstance(found, str):
-        st.caption(plain(found))
+    turned = _turn(name, first.tolist(), second.tolist(), choices[name])
+    if isinstance(turned, str):
+        st.caption(plain(turned))
         return
-    st.markdown(plain(describe_moves(found)))
-    if found.moves:
+    st.markdown(plain(describe_moves(turned)))
+    if turned.moves:
         show_table(
             ["run", "gold class", "from", "to"],
-            [[names[one.run], classes[one.gold], classes[one.before], classes[one.after]] for one in found.moves],
+            [[names[move.run], classes[move.gold], classes[move.before], classes[move.after]] for move in turned.moves],
             "The items that are moved", text=4,
         )  # fmt: skip
 
 
-def describe_moves(found: FewestMoves) -> str:
-    """Say in a sentence how few moves turn a verdict, and how sure that is.
-
-    Parameters
-    ----------
-    found : FewestMoves
-
-    Returns
-    -------
-    str
-    """
-    if found.moves is None:
-        return (
-            f"No way was found to turn the verdict of {found.measure}; it takes at least {found.at_least} moved items."
-        )
-    n = len(found.moves)
+def describe_moves(turned: FewestMoves) -> str:
+    """Say in a sentence how few moves turn a verdict, and how sure that is."""
+    if turned.moves is None:
+        return f"No way was found to turn the verdict of {turned.measure}; it takes at least {turned.at_least} moved items."
+    n = len(turned.moves)
     items = "1 moved item turns" if n == 1 else f"{n} moved items turn"
-    if found.exact:
+    if turned.exact:
         return (
-            f"{items} the verdict of {found.measure}; all ways with fewer were tried, so this is the smallest number."
+            f"{items} the verdict of {turned.measure}; all ways with fewer were tried, so this is the smallest number."
         )
     return (
-        f"{items} the verdict of {found.measure}. This was found by a search: at least {found.at_least} are needed, and "
+        f"{items} the verdict of {turned.measure}. This was found by a search: at least {turned.at_least} are needed, and "
         f"fewer than {n} may do."
     )
 
 
 def _search() -> None:
     st.header("Where do two measures disagree most?")
-    measures = {str(one): one for one in find_measures("classification")}
+    measures = {str(measure): measure for measure in find_measures("classification")}
     with st.form("search"):
         columns = st.columns(2)
-        one = columns[0].selectbox("Measure", list(measures), index=list(measures).index("kappa"), key="search_1")
-        other = columns[1].selectbox(
+        first = columns[0].selectbox("Measure", list(measures), index=list(measures).index("kappa"), key="search_1")
+        second = columns[1].selectbox(
             "Other measure", list(measures), index=list(measures).index("CEM_ORD"), key="search_2"
         )
         n_classes = columns[0].number_input("Classes", 2, 7, 3, key="search_classes")
         n_items = columns[1].number_input("Items", 4, 200, 20, key="search_items")
         seed = columns[0].number_input("Seed", 0, 1_000_000, 0, key="search_seed")
-        wanted = st.form_submit_button("Search among random pairs of runs")
-    if wanted:
+        pressed = st.form_submit_button("Search among random pairs of runs")
+    if pressed:
         with say_errors(), use_time_limit(SEARCH_LIMIT), spend_time():
-            found = widest_disagreement(
-                measures[one], measures[other], n_classes=int(n_classes), n_items=int(n_items), seed=int(seed)
+            pair = widest_disagreement(
+                measures[first], measures[second], n_classes=int(n_classes), n_items=int(n_items), seed=int(seed)
             )
-            st.session_state["searched"] = found
-            if found is None:
+            st.session_state["searched"] = pair
+            if pair is None:
                 st.info("The two measures preferred the same run in every pair that was drawn.")
-    found = st.session_state.get("searched")
-    if found is None:
+    pair = st.session_state.get("searched")
+    if pair is None:
         return
-    names = [str(measure) for measure in found.measures]
+    names = [str(measure) for measure in pair.measures]
     st.markdown(
-        f"Of {found.n_tried:,} random pairs of runs the two disagree on {found.n_disagree:,}. On the pair below they disagree "
-        f"most: {plain(names[0])} prefers the first run by {found.differences[0]:.4f}, {plain(names[1])} the second by "
-        f"{-found.differences[1]:.4f}. The smaller of the two, in standard deviations over all pairs, decides. Random pairs "
+        f"Of {pair.n_tried:,} random pairs of runs the two disagree on {pair.n_disagree:,}. On the pair below they disagree "
+        f"most: {plain(names[0])} prefers the first run by {pair.differences[0]:.4f}, {plain(names[1])} the second by "
+        f"{-pair.differences[1]:.4f}. The smaller of the two, in standard deviations over all pairs, decides. Random pairs "
         "may miss a wider disagreement."
     )
     left, right = st.columns(2)
-    for column, title, counts in ((left, "First run", found.first), (right, "Second run", found.second)):
+    for column, title, counts in ((left, "First run", pair.first), (right, "Second run", pair.second)):
         with column:
             labels = [str(k + 1) for k in range(len(counts))]
             show_table(
@@ -238,11 +216,11 @@ def _search() -> None:
 
 
 def _take() -> None:
-    found = st.session_state["searched"]
+    pair = st.session_state["searched"]
     st.session_state.update(
         how=INPUTS[0],
-        first=format_matrix(found.first),
-        second=format_matrix(found.second),
+        first=format_matrix(pair.first),
+        second=format_matrix(pair.second),
         runs="first, second",
         run_classes="",
         turn=None,

@@ -11,7 +11,7 @@ import streamlit as st
 from metaeval.app.answers import P_VALUES, QUESTIONS, show_answer
 from metaeval.app.jobs import Job, Visits, Workspace
 from metaeval.app.parts import plain, say_errors
-from metaeval.errors import MetaevalError, MetaevalWarning, option_names_in_use, use_option_names
+from metaeval.errors import MetaevalError, MetaevalWarning, option_names_in_use, shorten, use_option_names
 
 FORMATS = ("by name and header", "tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl")
 MISSING = ("raise", "drop-topic", "drop-run", "worst")
@@ -33,24 +33,6 @@ def write_command(
     question: str, source: str, options: dict[str, str], out: str, reading: Sequence[str] = (), p_values: str = P_VALUES
 ) -> list[str]:
     """Return the words of the command that answers a question.
-
-    Parameters
-    ----------
-    question : str
-        A key of `QUESTIONS`.
-    source : str
-    options : dict of str to str
-        Keys test, trials, seed, measure, reference; those that the question does not use are ignored.
-    out : str
-        Folder for results.
-    reading : sequence of str, optional
-        Options of reading.
-    p_values : str, optional
-        File for the p-values of power.
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------
@@ -140,6 +122,9 @@ def _choose_source() -> tuple[str, list[str], Any] | None:
             "Tables with the columns run, topic, measure and score; runs × topics tables; trec_eval -q and other formats."
         )
         return None
+    # What a browser sends is any text: a choice that was not offered could name a file of this machine.
+    if not sent and named not in _list_data_sets():
+        raise MetaevalError(f"there is no data set {shorten(str(named))!r}")
     source = str(named) if not sent else _keep(workspace, sent)
     reading = [
         *([] if form == FORMATS[0] else [f"--from={form}"]),
@@ -159,19 +144,19 @@ def _choose_source() -> tuple[str, list[str], Any] | None:
 
 
 def _keep(workspace: Workspace, sent: Sequence[Any]) -> str:
-    return workspace.keep([(one.name, one.getvalue) for one in sent], _fingerprint(sent))
+    return workspace.keep([(file.name, file.getvalue) for file in sent], _fingerprint(sent))
 
 
 def _fingerprint(sent: Sequence[Any]) -> str:
     """Return what changes when other files are sent."""
-    return " ".join(f"{one.file_id}" for one in sent or ())
+    return " ".join(f"{file.file_id}" for file in sent or ())
 
 
 @st.cache_data(show_spinner=False)
 def _list_data_sets() -> list[str]:
     from metaeval.datasets.registry import datasets
 
-    return [one.name for one in datasets() if one.kind in ("classification", "quantification", "scores")]
+    return [data_set.name for data_set in datasets() if data_set.kind in ("classification", "quantification", "scores")]
 
 
 def _read(source: str, form: str, missing: str, lower: str, collection: str) -> Any:
@@ -197,9 +182,11 @@ def _read(source: str, form: str, missing: str, lower: str, collection: str) -> 
 
 def _ask(source: str, reading: list[str], scores: Any) -> None:
     """Offer the questions and start the command that answers one."""
-    names = [str(one) for one in scores.measures]
+    names = [str(measure) for measure in scores.measures]
     left, right = st.columns(2)
-    question = str(left.selectbox("Question", list(QUESTIONS), format_func=lambda one: QUESTIONS[one], key="question"))
+    question = str(
+        left.selectbox("Question", list(QUESTIONS), format_func=lambda question: QUESTIONS[question], key="question")
+    )
     options = {"seed": str(int(right.number_input("Seed", 0, 2**31, 0, key="seed")))}
     options["trials"] = "5000"
     if question in (*TESTED, "compare"):
@@ -249,8 +236,8 @@ def _watch() -> None:
     job: Job = st.session_state["job"]
     if not job.running:
         st.rerun()
-    said = job.lines()
-    st.status(f"Working for {job.seconds:.0f} s{f': {plain(said[-1])}' if said else ''}", state="running")
+    messages = job.lines()
+    st.status(f"Working for {job.seconds:.0f} s{f': {plain(messages[-1])}' if messages else ''}", state="running")
     if st.button("Stop", key="stop"):
         job.stop()
         st.rerun()

@@ -97,7 +97,8 @@
     const svg = figure.querySelector("svg[role=img]"), cursor = svg.querySelector(".cursor"), tip = figure.querySelector(".tip");
     const pairs = data.pairs, last = pairs.length - 1, reach = pairs[last] - pairs[0] || 1, off = new Set();
     let at = 0;
-    const place = position => data.left + (pairs[position] - pairs[0]) / reach * data.span;
+    const left = Number(svg.dataset.left), span = Number(svg.dataset.span);
+    const place = position => left + (pairs[position] - pairs[0]) / reach * span;
     const show = position => {
       at = Math.max(0, Math.min(last, position));
       const x = place(at);
@@ -113,7 +114,7 @@
     const hide = () => { tip.hidden = true; cursor.setAttribute("visibility", "hidden"); };
     svg.addEventListener("mousemove", event => {
       const box = svg.getBoundingClientRect();
-      const wanted = ((event.clientX - box.left) * svg.viewBox.baseVal.width / box.width - data.left) / data.span * last;
+      const wanted = ((event.clientX - box.left) * svg.viewBox.baseVal.width / box.width - left) / span * last;
       show(Math.round(wanted));
     });
     svg.addEventListener("mouseleave", hide);
@@ -136,8 +137,9 @@
   // Heatmaps: what stands behind a number.
   for (const plot of document.querySelectorAll(".scroll.plot")) {
     const tip = plot.querySelector(":scope > .tip");
-    for (const cell of plot.querySelectorAll("td[data-tip]")) {
-      if (!cell.dataset.tip) continue;
+    for (const cell of plot.querySelectorAll("td[title]")) {
+      cell.dataset.tip = cell.title; // the browser would show it too, and later
+      cell.removeAttribute("title");
       cell.addEventListener("mouseenter", () => {
         tip.textContent = cell.dataset.tip;
         tip.hidden = false;

@@ -1,4 +1,4 @@
-"""Means, τ, Spearman's ρ and paired t-tests, by the definitions, in exact arithmetic where that is possible."""
+"""Means and τ by their definitions, in exact arithmetic."""
 
 import itertools
 import math
@@ -18,15 +18,3 @@ def tau_a(first, second):
 def mean(values):
     """The mean, rounded once."""
     return float(sum(map(Fraction, values)) / len(values))
-
-
-def paired_t(first, second):
-    """Student's t of paired samples, from exact sums; None where the differences do not vary."""
-    gaps = [Fraction(a) - Fraction(b) for a, b in zip(first, second, strict=True)]
-    n = len(gaps)
-    centre = sum(gaps) / n
-    variance = sum((gap - centre) ** 2 for gap in gaps) / (n - 1)
-    if variance == 0:
-        return None
-    squared = centre**2 * n / variance
-    return math.copysign(math.sqrt(squared), centre)

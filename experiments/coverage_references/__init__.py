@@ -1,1 +1,0 @@
-"""Does weighted κ cover more than CEM^ORD whatever the reference measures are?"""

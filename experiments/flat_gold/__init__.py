@@ -1,1 +1,0 @@
-"""Does the flatness of the gold explain that NMD prefers Popularity to Uniform more often than other measures do?"""

@@ -1,0 +1,120 @@
+"""Numbers in prose: templates in README.md and docs/, filled from the tables in results/ and benchmarks/measured/.
+
+A page holds a template in a comment, and below it, up to the next ``<!-- end -->``, what the template says now::
+
+    <!-- template: {{ table("results/lq2021/power.csv").significant.max() }} pairs differ. -->
+    90 pairs differ.
+    <!-- end -->
+
+``python -m experiments --docs`` fills all pages again. Sentences that several pages share are macros of sentences.jinja.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from experiments.comparison import VERDICTS
+from experiments.index import tabulate_reproduction
+from experiments.page import explain_words
+from experiments.papers import PAPERS
+from experiments.studies.calibration import STUDY
+from experiments.studies.calibration.exchanges import find_excess
+from experiments.studies.calibration.rates import compute_rates, conclude, read_counts, summarise_test
+from experiments.templates import fill_template
+from metaeval.errors import DataError
+from metaeval.files import write_atomically
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FILLED = re.compile(r"(?P<comment><!-- template: (?P<template>.*?) -->\n).*?<!-- end -->", re.DOTALL)
+"""A comment with a template, and the text that it was filled with."""
+
+
+def collect_facts(root: Path = ROOT) -> dict[str, Any]:
+    """Return what templates of README.md and docs/ may ask for: any committed table, and what the studies conclude."""
+    calibration = root / "results" / "calibration"
+    table = partial(_read_table, root)
+    return {
+        "table": table,
+        "study": STUDY,
+        "tests": compute_rates(read_counts(calibration / "tests" / "counts.csv")),
+        "conclude": conclude,
+        "summarise_test": summarise_test,
+        "find_excess": find_excess,
+        "cluster": model_cluster(table("benchmarks/measured/cluster.csv").set_index("name")["seconds"]),
+        "reproduced_papers": tabulate_reproduction(root / "results", PAPERS, "results/"),
+        "explained_words": explain_words(VERDICTS),
+        "answer": json.loads((root / "docs" / "answer" / "answer.json").read_text("utf-8")),
+    }
+
+
+def model_cluster(seconds: pd.Series[float]) -> dict[str, Any]:
+    """Return how efficient one and two Dask workers are, and what the model of docs/scaling.md says of a hundred.
+
+    Of n tasks on w workers, the driver is busy for n o, and the busiest worker for ceil(n / w) (t + o); the efficiency is
+    n t over w times the larger of both.
+
+    Examples
+    --------
+    >>> names = ["10 tasks, one thread", "10 tasks, 2 Dask workers", "100 empty tasks, 2 Dask workers"]
+    >>> model = model_cluster(pd.Series([10.0, 6.25, 1.0], index=names))
+    >>> model["measured"], model["task"], model["overhead"]
+    ([('2 Dask workers', 10, 0.8)], 1.0, 0.01)
+    """
+    n_tasks = next(int(name.split()[0]) for name in seconds.index if name.endswith("one thread"))
+    alone = seconds[f"{n_tasks} tasks, one thread"]
+    empty = {int(name.split()[0]): value for name, value in seconds.items() if "empty" in name}
+    measured = []
+    for name, value in seconds.items():
+        if "Dask" in name and "empty" not in name:
+            workers = name.partition(", ")[2]
+            measured.append((workers, n_tasks, float(alone / (value * int(workers.split()[0])))))
+    # With the most workers that were measured, since these share the driver.
+    task, overhead = float(alone / n_tasks), float([value / n for n, value in empty.items()][-1])
+    workers = 100
+    busy = {each * workers: max(each * workers * overhead, each * (task + overhead)) for each in (1, 10)}
+    efficiency = [(n, n * task / (workers * seconds)) for n, seconds in busy.items()]
+    return {"measured": measured, "task": task, "overhead": overhead, "efficiency": efficiency}
+
+
+def _read_table(root: Path, path: str) -> pd.DataFrame:
+    """Read a table by its path in the repository."""
+    return pd.read_csv(root / path)
+
+
+def fill_page(text: str, facts: dict[str, Any]) -> str:
+    """Return a page with all of its templates filled again."""
+
+    def fill(match: re.Match[str]) -> str:
+        try:
+            filled = fill_template(match["template"], **facts)
+        except jinja2.TemplateError as error:
+            raise DataError(f"{match['template'][:60]!r} cannot be filled: {error}") from None
+        return f"{match['comment']}{filled}\n<!-- end -->"
+
+    return FILLED.sub(fill, text)
+
+
+def list_pages(root: Path = ROOT) -> list[Path]:
+    """Return all pages that hold a template."""
+    paths = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    return [path for path in paths if path.exists() and FILLED.search(path.read_text(encoding="utf-8"))]
+
+
+def fill_pages(root: Path = ROOT) -> list[Path]:
+    """Fill the templates of all pages again, and return the pages that changed."""
+    facts, changed = collect_facts(root), []
+    for path in list_pages(root):
+        before = path.read_text(encoding="utf-8")
+        text = fill_page(before, facts)
+        if text != before:
+            write_atomically(path, text)
+            changed.append(path)
+    return changed

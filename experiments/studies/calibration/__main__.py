@@ -1,0 +1,44 @@
+"""Simulate: ``python -m experiments.studies.calibration``; about an hour on two processors, and can be interrupted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from experiments.studies.calibration import FOLDER, intervals
+from experiments.studies.calibration.exchanges import count_exchanges
+from experiments.studies.calibration.simulation import count_tasks, find_folder, list_tasks
+from metaeval.files import write_atomically
+
+
+def simulate(
+    part: Annotated[
+        Literal["tests", "intervals", "predictions", "agreements", "exchanges"],
+        typer.Argument(help="What is simulated; only the tests take an hour"),
+    ] = "tests",
+    work: Annotated[Path | None, typer.Option(help="Folder for finished batches [default: the cache]")] = None,
+    n_jobs: Annotated[int, typer.Option(help="Processes at once")] = 2,
+    batches: Annotated[int | None, typer.Option(help="At most so many batches a test and cell, for a trial")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the results")] = FOLDER,
+) -> None:
+    """Simulate what is not done yet, and write its tables."""
+    if part == "tests":
+        missing: list[str] = []
+        tasks = list_tasks(missing)
+        for line in dict.fromkeys(missing):
+            typer.echo(f"left out: {line}")
+        tables = {"counts": count_tasks(tasks, find_folder(work), n_jobs, batches)}
+    elif part == "exchanges":
+        tables = {"rates": count_exchanges(find_folder(work), n_jobs).round(6)}
+    else:
+        tables = {name: table.round(6) for name, table in intervals.MEASURE[part](n_jobs).items()}
+    for name, table in tables.items():
+        (out / part).mkdir(parents=True, exist_ok=True)
+        write_atomically(out / part / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+        typer.echo(f"written: {out / part / name}.csv")
+
+
+if __name__ == "__main__":
+    typer.run(simulate)

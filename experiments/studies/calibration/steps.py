@@ -1,0 +1,220 @@
+"""The steps: rates from the counts that are kept, a few of them simulated again; then how reliable rankings are."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+import metaeval
+from experiments.claims import Answer, Number, claim, every, list_claims, tabulate_claims, try_claims
+from experiments.outcome import Outcome, Settings
+from experiments.studies.calibration import FOLDER, STUDY
+from experiments.studies.calibration.exchanges import find_excess
+from experiments.studies.calibration.pictures import draw_errors, draw_power
+from experiments.studies.calibration.rates import ALPHA, compute_rates, conclude, read_counts, summarise_test
+from experiments.studies.calibration.reliability import average_collections, measure_reliability
+from experiments.studies.calibration.simulation import KEPT, Task, count_batch, list_cells
+from metaeval.errors import MetaevalError, MetaevalWarning
+
+PARTS = ("changes", "powers")
+"""What is kept of how reliable rankings are."""
+
+SIMULATED = {
+    "intervals": {"coverage": "Share of intervals that hold the true value, with its own 95 % interval over studies."},
+    "predictions": {
+        "expected-tau": "Expected τ between two sets of so many topics, true and as predicted on average from n_topics, "
+        "and the share of intervals that hold the true one.",
+        "correlations": "Share of intervals of rank correlations that hold the true value.",
+        "designs": "Share of intervals of what topic-set-size design rests on that hold the true value.",
+    },
+    "agreements": {
+        "agreement": "Share of intervals of agreement with a reference that hold the true value.",
+        "judges": "Share of intervals of judges against people that hold the true value.",
+    },
+    "exchanges": {"rates": "How often one of two equally good measures is called better, by statistic and rule."},
+}
+"""Tables that `python -m experiments.studies.calibration` makes, by folder, with their captions."""
+
+SOURCES = ["", "tests", "reliability", *SIMULATED]
+PICTURES = {"tests": ("error", "power")}
+FIRST = {"with_false": 1, "false": 2, "found": 3}
+"""Columns about the first batch, without "first_", and their positions in `COUNTS` of simulation.py."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the tables say: frames by name, and the rates of the tests."""
+
+    frames: dict[str, pd.DataFrame]
+    rates: pd.DataFrame
+
+    def failures(self, test: str) -> Number:
+        """Return in how many cells a test does not hold."""
+        summary = summarise_test(self.rates, test)
+        return Number(f"of {summary.cells} cells {test} fails in", summary.failed)
+
+    def power(self, test: str) -> Number:
+        """Return the mean share of true differences that a test finds."""
+        return Number(f"power of {test}", conclude(self.rates).power[test])
+
+    def stability(self, changed: str) -> Number:
+        """Return the mean τ_b between rankings of measures by the papers' test before and after a change."""
+        rows = self.frames["means"].loc[changed]
+        row = rows.loc["randomised-tukey-hsd"] if "randomised-tukey-hsd" in rows.index else rows.iloc[0]
+        reach = 2 * row["its error"]
+        return Number(f"τ_b, {changed}", row["τ_b"], row["τ_b"] - reach, row["τ_b"] + reach)
+
+    def coverage(self, table: str) -> tuple[Number, Number]:
+        """Return the smallest and the largest share of intervals that hold the true value, over all cells of a table."""
+        shares = self.frames[table]["coverage"]
+        return Number("smallest share", shares.min()), Number("largest share", shares.max())
+
+
+@claim("asked here", "The randomised Tukey HSD test keeps its level on all kinds of scores.")
+def tukey_holds(facts: Facts) -> Answer:
+    """It holds in all cells, by the rule below."""
+    return facts.failures("randomised-tukey-hsd") <= 0
+
+
+@claim("asked here", "Bootstrap-t with step-down keeps its level on all kinds of scores.")
+def bootstrap_t_holds(facts: Facts) -> Answer:
+    """The same."""
+    return facts.failures("bootstrap-t, step-down") <= 0
+
+
+@claim("asked here", "Bootstrap-t with step-down finds more true differences than the randomised Tukey HSD test.")
+def bootstrap_t_finds_more(facts: Facts) -> Answer:
+    """The mean share of true differences found, over the cells with some, is larger."""
+    return facts.power("bootstrap-t, step-down") > facts.power("randomised-tukey-hsd")
+
+
+@claim("asked here", "The ranking of measures by discriminative power changes more with the test than with the topics.")
+def ranking_depends_on_the_test(facts: Facts) -> Answer:
+    """Mean τ_b with the ranking by another test is below that of two halves of the topics (± two standard errors)."""
+    another, half = (facts.stability(name) for name in ("another test than randomised-tukey-hsd", STUDY["half"]))
+    return another < half
+
+
+@claim("asked here", "The intervals of τ, coverage and power hold what they claim.")
+def intervals_hold(facts: Facts) -> Answer:
+    """In every cell the share that holds the true value is within the limits set beforehand."""
+    low, high = STUDY["coverage"]["limits"]
+    smallest, largest = facts.coverage("coverage")
+    return every([smallest >= low, largest <= high])
+
+
+def run(settings: Settings) -> list[Outcome]:
+    """Which test errs how often, and how reliable is what is done with it? No hour of simulation is repeated here."""
+    outcomes = [study_tests(repeat_first_batches(read_counts(KEPT), settings)), study_reliability(settings)]
+    outcomes += [read_simulated(source) for source in SIMULATED]
+    frames = list_frames(outcomes)
+    facts = {"all cells": Facts(frames, compute_rates(frames["counts"]))}
+    findings = try_claims(list_claims(sys.modules[__name__]), facts)
+    whole = Outcome("calibration", "", lacks=list(outcomes[1].lacks))
+    whole.tables["claims"] = tabulate_claims(findings, "What came of the claims.", "calibration")
+    return [whole, *outcomes]
+
+
+def list_frames(outcomes: Sequence[Outcome]) -> dict[str, pd.DataFrame]:
+    """Return the tables of all outcomes by name."""
+    return {name: table.frame for outcome in outcomes for name, table in outcome.tables.items()}
+
+
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page asks for by name."""
+    frames = list_frames(outcomes)
+    return {
+        "frames": {name: frame.reset_index() for name, frame in frames.items()},
+        "tests": compute_rates(frames["counts"]),
+        "conclude": conclude,
+        "summarise_test": summarise_test,
+        "find_excess": find_excess,
+        "study": STUDY,
+    }
+
+
+def repeat_first_batches(counts: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Return the counts, with the first batches of a few cells as they come out now."""
+    quick = STUDY["quick"]
+    counts = counts.copy()
+    for cell in list_cells([], [group for group in STUDY["groups"] if "designs" in group]):
+        if cell.name not in quick["cells"]:
+            continue
+        settings.say(f"calibration: {cell.name}")
+        same = (counts["design"] == cell.design) & (counts["runs"] == cell.n_runs) & (counts["topics"] == cell.n_topics)
+        for row in counts.index[same & (counts["effects"] == cell.effects) & counts["test"].isin(quick["tests"])]:
+            batch = count_batch(Task(cell, str(counts.at[row, "test"])), 0)
+            for name, position in FIRST.items():
+                counts.at[row, f"first_{name}"] = int(batch[position])
+    return counts
+
+
+def study_tests(counts: pd.DataFrame) -> Outcome:
+    """Return the tables and pictures about the tests."""
+    rates = compute_rates(counts)
+    outcome = Outcome("calibration", "tests")
+    signed = (
+        f"calibration | seed {STUDY['seed']} | α {ALPHA:g} | {counts['studies'].sum():,} tests of a simulated study"
+    )
+    outcome.tables["counts"] = metaeval.Table(counts, "What was counted, test by test and cell by cell.", signed)
+    caption = "The recommended test by kind of scores and number of topics."
+    outcome.tables["which"] = metaeval.Table(conclude(rates).by_kind, caption, signed)
+    outcome.figures = {"error": partial(draw_errors, rates, signed), "power": partial(draw_power, rates, signed)}
+    return outcome
+
+
+def study_reliability(settings: Settings) -> Outcome:
+    """Return how much the ranking of measures by discriminative power changes; only ``full`` computes all collections."""
+    outcome = Outcome("calibration", "reliability", tolerance=STUDY["reliability"]["tolerance"])
+    committed = [pd.read_csv(FOLDER / "reliability" / f"{name}.csv", float_precision="round_trip") for name in PARTS]
+    known = set(committed[0]["collection"])
+    collections = {}
+    for name, measures in STUDY["reliability"]["measures"].items():
+        if name in known and not settings.full and name not in STUDY["reliability"]["quick"]:
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MetaevalWarning)  # what loading does with odd labels is said elsewhere
+                data = settings.load(name)
+                is_scored = isinstance(data, metaeval.Scores)
+                collections[name] = data.sel(measures=measures) if is_scored else metaeval.score(data, measures)
+        except MetaevalError as error:
+            outcome.lacks.append(f"{name} ({error})")
+    fresh = measure_reliability(collections, settings.say) if collections else committed
+    changes, powers = (
+        _replace_collections(before, now, collections) for before, now in zip(committed, fresh, strict=True)
+    )
+    trials = f"B {STUDY['reliability']['permutations']:,} | seed {STUDY['seed']}, and seeds from 0"
+    signed = f"reliability | {trials} | {', '.join(STUDY['reliability']['measures'])}"
+    caption = "Discriminative power by each test, with seed 0, and its standard deviation over seeds."
+    outcome.tables["powers"] = metaeval.Table(powers, caption, signed)
+    caption = "Rankings of measures by discriminative power, before and after something was changed, by collection."
+    outcome.tables["changes"] = metaeval.Table(changes, caption, signed)
+    caption = (
+        "The same, averaged over the collections to which it applies, with standard errors from the spread between them: "
+        "τ_b between the two rankings of measures, and the share of pairs of rankings with another measure at the top."
+    )
+    outcome.tables["means"] = metaeval.Table(average_collections(changes), caption, signed)
+    return outcome
+
+
+def _replace_collections(committed: pd.DataFrame, now: pd.DataFrame, computed: Collection[str]) -> pd.DataFrame:
+    """Return what is committed with the rows of some collections as they come out now, in the study's order."""
+    rows = pd.concat([committed[~committed["collection"].isin(computed)], now[now["collection"].isin(computed)]])
+    order = list(STUDY["reliability"]["measures"])
+    return rows.sort_values("collection", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
+
+
+def read_simulated(source: str) -> Outcome:
+    """Return the tables of one folder, which `python -m experiments.studies.calibration` makes."""
+    outcome = Outcome("calibration", source)
+    for name, caption in SIMULATED[source].items():
+        frame = pd.read_csv(FOLDER / source / f"{name}.csv")
+        outcome.tables[name] = metaeval.Table(frame.set_index(frame.columns[0]), caption, "calibration")
+    return outcome

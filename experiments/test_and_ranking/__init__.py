@@ -1,1 +1,0 @@
-"""Does discriminative power's ranking of measures depend on the significance test?"""

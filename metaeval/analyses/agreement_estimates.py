@@ -1,0 +1,236 @@
+"""Statistics of agreement pooled over collections, with tests and intervals, and what simulations say of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metaeval.errors import format_list
+from metaeval.stats.agreement_statistics import Estimate, Statistic
+from metaeval.stats.intervals import centre_interval
+from metaeval.stats.swapping import find_clusters, swap_p_values
+
+ENOUGH_TOPICS = 60
+"""With fewer, intervals of statistics of runs held the true value too seldom in some of the studies that were simulated,
+and a result says so."""
+
+Rates = Mapping[str, tuple[float, float]]
+
+EXCHANGE_EXCESS: Rates = {
+    "pearson": (0.072, 0.008),
+    "acc_t": (0.178, 0.014),
+    "tau_ap_b": (0.07, 0.009),
+    "tau_gap": (0.07, 0.007),
+}
+"""How often exchange tests called one of two equally good measures better, with its standard error, where that is more
+than α: simulations in which scores of cells are independent."""
+
+EXCHANGE_EXCESS_OF_RUNS: Rates = {
+    "spa": (0.284, 0.011),
+    "pearson": (0.069, 0.008),
+    "topic_pearson": (0.241, 0.012),
+    "acc_t": (0.35, 0.009),
+    "acc_t_cells": (0.23, 0.012),
+}
+"""The same where each measure favours some runs on every topic."""
+
+INTERVAL_EXCESS: Rates = {}
+"""The same of the rule that the paired interval leaves 0 out, where scores of cells are independent."""
+
+INTERVAL_EXCESS_OF_RUNS: Rates = {
+    "pairwise_accuracy": (0.28, 0.024),
+    "spa": (0.447, 0.022),
+    "pearson": (0.511, 0.026),
+    "spearman": (0.31, 0.024),
+    "tau_a": (0.28, 0.024),
+    "tau_b": (0.28, 0.024),
+    "topic_pearson": (0.413, 0.025),
+    "acc_t": (0.374, 0.025),
+    "acc_t_cells": (0.401, 0.025),
+    "tau_ap_b": (0.244, 0.023),
+    "tau_gap": (0.281, 0.024),
+}
+"""The same where each measure favours some runs on every topic, and is not better on other runs."""
+
+SIMULATED_ALPHA = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class StatisticAgreement:
+    """How measures agree with a reference by one statistic.
+
+    Parameters
+    ----------
+    name, title : str
+        As users ask for it, and as tables call it.
+    values : ndarray, shape (measure,)
+        Pooled over collections.
+    observed : ndarray, shape (measure,)
+        What exchanges are compared with: `values`, but for rounding and for the noise of the flips of spa.
+    low, high : ndarray, shape (measure,)
+        Ends of the interval over topics, for the same runs; NaN where there is none.
+    chance : float
+        What a measure reaches that knows nothing.
+    ceiling : float
+        What the reference reaches on topics drawn anew, held against itself on all; NaN where that is not defined.
+    p_values : ndarray, shape (measure, measure)
+        ``p_values[i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead.
+    clusters : ndarray of int, shape (measure,)
+        Significance clusters by the exchange tests, from 1, as the shared task on metrics forms them.
+    exchanged : ndarray, shape (trial, measure pair)
+        What the p-values rest on: differences of two measures after each exchange.
+    gap_ends : ndarray, shape (2, measure pair)
+        Low and high end of the interval of the first less the second measure's value, paired; NaN where there is none.
+    by_collection : ndarray, shape (collection, measure)
+    """
+
+    name: str
+    title: str
+    values: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    chance: float
+    ceiling: float
+    p_values: np.ndarray
+    clusters: np.ndarray
+    exchanged: np.ndarray
+    gap_ends: np.ndarray
+    by_collection: np.ndarray
+
+    @property
+    def better(self) -> np.ndarray:
+        """Whether measure i is better than measure j by the interval of their difference, shape (i, j)."""
+        first, second = np.triu_indices(len(self.values), 1)
+        better = np.zeros((len(self.values),) * 2, dtype=bool)
+        better[first, second] = self.gap_ends[0] > 0
+        better[second, first] = self.gap_ends[1] < 0
+        return better
+
+    @property
+    def beaten(self) -> np.ndarray:
+        """How many measures are better than each, shape (measure,); NaN where that is not known."""
+        unknown = np.isnan(self.values)
+        if len(self.values) > 1:
+            unknown |= np.isnan(self.gap_ends).all()
+        return np.where(unknown, np.nan, self.better.sum(axis=0))
+
+    def rank(self) -> list[int]:
+        """Return the measures, best first; those for which the statistic is not defined come last."""
+        return np.argsort(-np.nan_to_num(self.values, nan=-2.0), kind="stable").tolist()
+
+    def write_gaps(self, rows: Sequence[int]) -> list[str]:
+        """Return the difference of measures from the best one, with its interval."""
+        best = int(np.argmax(np.nan_to_num(self.values, nan=-2.0)))
+        ends = np.full((2, *(len(self.values),) * 2), np.nan)
+        first, second = np.triu_indices(len(self.values), 1)
+        ends[:, first, second] = self.gap_ends
+        ends[:, second, first] = -self.gap_ends[::-1]
+        gaps = self.values - self.values[best]
+        return ["best" if m == best else f"{gaps[m]:.3f} ({write_ends(*ends[:, m, best])})" for m in rows]
+
+
+def write_ends(low: float, high: float) -> str:
+    """Write an interval, or a dash where there is none."""
+    return "–" if np.isnan(low) else f"{low:.3f} – {high:.3f}"
+
+
+def pool_estimates(
+    statistic: Statistic, estimates: Sequence[Estimate], weights: np.ndarray, n_topics: int, *, alpha: float,
+    confidence: float,
+) -> StatisticAgreement:  # fmt: skip
+    """Pool a statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
+
+    Intervals are for `n_topics`, of the smallest collection, and there are some only if every collection was resampled.
+    """
+    share = weights * [each.n_pairs if statistic.run_statistic == "pairwise_accuracy" else 1 for each in estimates]
+    share = share / share.sum()
+
+    def mix(values: Sequence[Any]) -> Any:
+        return values[0] if len(values) == 1 else np.tensordot(share, np.array(values), axes=1)
+
+    value, observed = mix([each.value for each in estimates]), mix([each.observed for each in estimates])
+    exchanged = mix([each.exchanged for each in estimates])
+    n_trials = min(len(each.drawn) for each in estimates)
+    drawn = mix([each.drawn[:n_trials] for each in estimates])
+    # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it.
+    base, size = (0.0, 1.0) if statistic.share else (-1.0, 2.0)
+    step = float((share * [each.step for each in estimates]).min()) / size
+    ends = centre_interval(
+        (value - base) / size, (drawn - base) / size, n_topics, confidence=confidence, scale="share", step=step,
+        student=False,
+    )  # fmt: skip
+    # Paired: both measures on the same topics. The ends are at least a step away from a difference that never moves.
+    first, second = np.triu_indices(len(value), 1)
+    gap, gaps = ((values[..., first] - values[..., second]) / size for values in (value, drawn))
+    gap_ends = centre_interval(gap, gaps, n_topics, confidence=confidence, step=step, least=step, student=False)
+    p_values = swap_p_values(observed, exchanged)
+    return StatisticAgreement(
+        statistic.name,
+        statistic.title,
+        value,
+        observed,
+        base + size * ends[0],
+        base + size * ends[1],
+        float(mix([each.chance for each in estimates])),
+        float(mix([each.ceiling for each in estimates])),
+        p_values,
+        find_clusters(value, p_values, alpha),
+        exchanged,
+        size * np.array(gap_ends),
+        np.array([each.value for each in estimates]),
+    )
+
+
+def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:
+    """Return what a reader has to know about the intervals of so few topics, if simulations found them too short."""
+    loose = [each.name for each in statistics if each.run_statistic or each.name == "spa"]
+    if not loose or n_topics >= ENOUGH_TOPICS:
+        return ()
+    return (
+        f"intervals of {format_list(loose)}, and of differences in them, rest on {n_topics} topics: with fewer than "
+        f"{ENOUGH_TOPICS} they held the true value less often than they claim in some simulations, and a measure that is "
+        "barely better by them may not be",
+    )
+
+
+def remark_levels(statistics: Sequence[Statistic], intervals: bool) -> tuple[str, ...]:
+    """Return what a reader has to know about exchange tests, and intervals if there are any, that err more than α."""
+    remarks = []
+    alone, of_runs = (_list_rates(statistics, rates) for rates in (EXCHANGE_EXCESS, EXCHANGE_EXCESS_OF_RUNS))
+    clauses = [f"by {alone}"] if alone else []
+    clauses += [f"where measures favour some runs on every topic, by {of_runs}"] if of_runs else []
+    meant = f"{100 * SIMULATED_ALPHA:g} % is meant"
+    if clauses:
+        remarks.append(
+            "exchange tests, and so clusters, err too often: in simulations they called one of two equally good measures "
+            f"better {'; '.join(clauses)}, where {meant}"
+        )
+    if not intervals:
+        return tuple(remarks)
+    if alone := _list_rates(statistics, INTERVAL_EXCESS):
+        remarks.append(f"intervals of differences left 0 out too often in such simulations, by {alone}, where {meant}")
+    excess = [INTERVAL_EXCESS_OF_RUNS[name] for name in map(_find_name, statistics) if name in INTERVAL_EXCESS_OF_RUNS]
+    if excess:
+        rates, errors = zip(*excess, strict=True)
+        least, most = (f"{100 * rate:.1f}" for rate in (min(rates), max(rates)))
+        shares = f"{least} %" if least == most else f"{least} to {most} %"
+        remarks.append(
+            "better is said of these runs, not of others: in simulations of measures that favour some runs on every topic "
+            f"and are equally good over all runs, one was better on the runs of a study in {shares} of pairs of measures "
+            f"(± {100 * max(errors):.1f} % at most)"
+        )
+    return tuple(remarks)
+
+
+def _find_name(statistic: Statistic) -> str:
+    return statistic.run_statistic or statistic.name
+
+
+def _list_rates(statistics: Sequence[Statistic], rates: Rates) -> str:
+    """Return the statistics that err too often, with rates and standard errors."""
+    listed = [(each.name, *rates[_find_name(each)]) for each in statistics if _find_name(each) in rates]
+    return format_list([f"{name} in {100 * rate:.1f} ± {100 * error:.1f} %" for name, rate, error in listed])

@@ -1,0 +1,296 @@
+"""The result of `discriminative_power`: the p-value of every pair of runs, its tables and its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.rank_result import RunRanks, find_ranks
+from metaeval.analyses.result import Result
+from metaeval.analyses.variation import TopicVariation, tabulate_differences
+from metaeval.files import PathLike
+from metaeval.measures.base import Measure, find_signs
+from metaeval.show.charts import Line, LineChart
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table, write_frames
+from metaeval.stats.paired_tests import PairedTest
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
+ROWS_A_PART = 200_000
+"""P-values held as a frame at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiscriminativePower(Result):
+    """The p-value of every pair of runs according to every measure.
+
+    Parameters
+    ----------
+    collection : str
+    runs : tuple of str
+    measures : tuple of Measure
+    means : ndarray, shape (run, measure)
+    p_values : ndarray, shape (measure, pair)
+        Pairs of runs in the order (0, 1), (0, 2), …, (1, 2), ….
+    counts : ndarray of int, shape (measure, pair), or None
+        Of how many trials' ranges each difference is exceeded or equalled; None for tests without trials.
+    mc_se : ndarray, shape (measure,)
+        Monte Carlo standard error of S_D: how much it would vary with other trials; NaN for tests without trials.
+    n_permutations : int
+        B; of ``test="max-t"`` with up to 16 topics, the number of all sign vectors.
+    alpha : float
+    test : str
+    over_topics : TopicVariation
+        What intervals rest on.
+    signature : Signature
+    """
+
+    collection: str
+    runs: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    means: np.ndarray
+    p_values: np.ndarray
+    counts: np.ndarray | None
+    mc_se: np.ndarray
+    n_permutations: int
+    alpha: float
+    test: PairedTest
+    over_topics: TopicVariation
+    signature: Signature
+
+    def __repr__(self) -> str:
+        n_pairs = self.p_values.shape[1]
+        return (
+            f"DiscriminativePower: {n_pairs:,} run pairs × {len(self.measures)} measures, {self.collection or 'scores'}"
+        )
+
+    @property
+    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Positions of the first and the second run of every pair, each of shape (pair,)."""
+        return np.triu_indices(len(self.runs), 1)
+
+    @property
+    def significant(self) -> np.ndarray:
+        """Whether p ≤ α, shape (measure, pair)."""
+        return self.p_values <= self.alpha
+
+    @property
+    def winners(self) -> np.ndarray:
+        """Which run of a pair has the better mean, shape (measure, pair): +1 the first, −1 the second, 0 neither."""
+        first, second = self.pairs
+        signs = find_signs(self.measures)
+        won = [
+            np.sign((column[first] - column[second]) * sign) for column, sign in zip(self.means.T, signs, strict=True)
+        ]
+        return np.array(won, dtype=np.int8)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return every p-value, one row per measure and pair of runs.
+
+        Returns
+        -------
+        DataFrame, shape (measure · pair, 13)
+            Columns measure, run_a, run_b, mean_a, mean_b, count (missing for tests without trials), p_value,
+            difference (mean_a − mean_b) with the ends low and high of its t interval, and d (the difference over the
+            standard deviation of the differences by topic) with d_low and d_high. An interval is for its pair alone,
+            and missing with fewer than 25 topics.
+        """
+        return pd.concat(self.frames(), ignore_index=True)
+
+    def frames(self) -> Iterator[pd.DataFrame]:
+        """Yield the rows of `to_frame` in parts, which memory holds one by one.
+
+        Yields
+        ------
+        DataFrame
+            Of one measure.
+        """
+        runs = np.array(self.runs, dtype=object)
+        n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
+        for m, measure in enumerate(self.measures):
+            start, parts, size = 0, [], 0
+            scores = self.over_topics.take_scores(m)
+            for run in range(len(self.runs) - 1):
+                pairs = slice(start, start + len(self.runs) - run - 1)
+                start = pairs.stop
+                means = self.means[run, m], self.means[run + 1 :, m]
+                counts = np.full(len(means[1]), pd.NA, dtype=object) if self.counts is None else self.counts[m, pairs]
+                parts.append(
+                    {
+                        "measure": np.full(len(means[1]), str(measure), dtype=object),
+                        "run_a": np.full(len(means[1]), runs[run], dtype=object),
+                        "run_b": runs[run + 1 :],
+                        "mean_a": np.full(len(means[1]), means[0]),
+                        "mean_b": means[1],
+                        "count": counts,
+                        "p_value": self.p_values[m, pairs],
+                        **self.over_topics.describe_effects(scores, run, means[0] - means[1]),
+                    }
+                )
+                size += len(means[1])
+                if size >= ROWS_A_PART or start == n_pairs:
+                    yield pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+                    parts, size = [], 0
+
+    def write_p_values(self, path: PathLike) -> Path:
+        """Write the rows of `to_frame`, every p-value, to a file; memory does not grow with their number.
+
+        Parameters
+        ----------
+        path : path
+            ``.csv``, or ``.parquet``, which takes a fifth of the room.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        MetaevalError
+            If the name does not tell one of these formats, or the file cannot be written.
+        """
+        return write_frames(path, self.frames())
+
+    def rows(self) -> pd.DataFrame:
+        """Return how many pairs each measure finds significant, with intervals; `write_p_values` writes every p-value."""
+        return self.summary().merge(self.intervals())
+
+    def summary(self) -> pd.DataFrame:
+        """Return how many pairs each measure finds significant: LQ 2021, Table 3.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 5)
+            Columns measure, significant (S_D), pairs (T_D), power (S_D / T_D) and mc_se, the Monte Carlo standard
+            error of S_D (missing for tests without trials).
+        """
+        result = self.significant.sum(axis=1)
+        n_pairs = self.p_values.shape[1]
+        names = [str(measure) for measure in self.measures]
+        counted = {"measure": names, "significant": result, "pairs": n_pairs, "power": result / n_pairs}
+        return pd.DataFrame({**counted, "mc_se": self.mc_se})
+
+    def intervals(self) -> pd.DataFrame:
+        """Return the power of every measure with its interval over topics, for the same runs.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 4)
+            Columns measure, power, low, high: the expected power on as many new topics lies between them. NaN if no
+            interval was asked for, or with fewer than 10 runs or 25 topics.
+        """
+        power = self.significant.mean(axis=1)
+        low, high = self.over_topics.find_power_ends(power)
+        names = [str(measure) for measure in self.measures]
+        return pd.DataFrame({"measure": names, "power": power, "low": low, "high": high})
+
+    def compare_power(self) -> pd.DataFrame:
+        """Does one measure find more than another? The difference of every two, paired over resampled topics.
+
+        Returns
+        -------
+        DataFrame, shape (pair of measures, 6)
+            Columns measure_1, measure_2, difference (of the first's power less the second's), low, high, and
+            finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
+        """
+        first, second = np.triu_indices(len(self.measures), 1)
+        power = self.significant.mean(axis=1)
+        low, high = self.over_topics.find_difference_ends(power)
+        return tabulate_differences(self.measures, power[first] - power[second], low, high, "finds_more")
+
+    def ranks(self) -> RunRanks:
+        """Return which ranks of runs are real: `metaeval.run_ranks` of this result."""
+        first, second = self.pairs
+        differ = np.zeros((len(self.measures), len(self.runs), len(self.runs)), dtype=bool)
+        better = np.zeros_like(differ)
+        differ[:, first, second] = differ[:, second, first] = self.significant
+        better[:, first, second], better[:, second, first] = self.winners > 0, self.winners < 0
+        return find_ranks(self, better, differ)
+
+    def curve(self) -> pd.DataFrame:
+        """Return the p-values of every measure in descending order: the discriminative power curve.
+
+        Returns
+        -------
+        DataFrame, shape (pair, measure)
+        """
+        ordered = -np.sort(-self.p_values, axis=1)
+        pairs = pd.RangeIndex(1, ordered.shape[1] + 1, name="pair")
+        return pd.DataFrame(ordered.T, index=pairs, columns=[str(measure) for measure in self.measures])
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return which measure finds more than which, with intervals."""
+        return {"differences": self.compare_power()}
+
+    def to_table(self) -> Table:
+        """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
+        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs, by {self.test}."
+        frame, intervals = self.summary(), self.intervals()
+        if intervals["low"].notna().any():
+            level = 100 * self.over_topics.confidence
+            ends = {name: 100 * intervals[name] for name in ("low", "high")}
+            more = self.compare_power()["finds_more"].value_counts()
+            frame = frame.assign(**ends, more=[int(more.get(name, 0)) for name in frame["measure"]])
+            frame = frame.rename(columns={"more": "finds more than"})
+            caption += (
+                f" Low and high: {level:g} % interval for the percentage on other topics. Finds more than: how many "
+                "measures, where the interval of the difference leaves 0 out."
+            )
+        return summary_table(frame, f"{caption} {self.over_topics.no_interval}".strip(), self.signature)
+
+    def charts(self) -> Sequence[LineChart]:
+        """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
+        curve = self.curve()
+        pairs, values = curve.index.to_numpy(), curve.to_numpy()
+        counts = (values <= self.alpha).sum(axis=0)
+        lines = [
+            Line(str(self.measures[m]), self.measures[m].title, pairs, values[:, m], count=int(counts[m]))
+            for m in np.argsort(-counts, kind="stable").tolist()
+        ]
+        ceiling = float(min(1.0, max(0.2, 4 * self.alpha)))
+        return [
+            LineChart(
+                lines, "run pairs, by p-value from large to small", "p-value", self.collection, limits=(0.0, ceiling),
+                level=(self.alpha, f"α = {self.alpha:g}"), marks=5, names="top", counted="significant pairs",
+            )
+        ]  # fmt: skip
+
+
+def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Table:
+    """Return counts of significant pairs as the papers head them: #sig, #all and percent."""
+    shown = frame.assign(power=100 * frame["power"]).set_index("measure")
+    if shown["mc_se"].isna().all():
+        shown = shown.drop(columns="mc_se")
+    else:
+        shown.insert(1, "±", shown.pop("mc_se"))
+        caption += " ±: Monte Carlo standard error of #sig."
+    shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
+    return Table(shown, caption, signature, digits=1)
+
+
+def draw_power_curves(
+    powers: Sequence[DiscriminativePower],
+    titles: Sequence[str] | None = None,
+    *,
+    ax: Axis = None,
+    size: Size = None,
+    signature: bool = True,
+) -> Figure:
+    """Draw the curves of one collection, or of several side by side, as in ACL 2021, Figure 2; titles name collections."""
+    from metaeval.show.drawing import draw_charts
+
+    charts = [chart for power in powers for chart in power.charts()]
+    if titles is not None:
+        charts = [replace(chart, title=title) for chart, title in zip(charts, titles, strict=False)]
+    signatures = "; ".join(str(power.signature) for power in powers) if signature else None
+    return draw_charts(charts, signatures, ax=ax, size=size)

@@ -1,0 +1,283 @@
+"""The result of `run_ranks`: runs by rank with what the significant differences say of it, intervals and letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.rank_figures import MOST_NAMES, draw_groups, draw_ranks
+from metaeval.analyses.result import Result
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
+from metaeval.stats.letters import compact_letters, rank_intervals
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
+MOST_PANELS = 6
+"""Measures that a figure shows side by side."""
+
+LETTERS = (
+    "two runs share a letter if and only if they do not differ significantly; letters are not transitive, and sharing one "
+    "does not show that two runs are equal"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RunRanks(Result):
+    """The rank of every run according to every measure, and between which ranks it stands.
+
+    Parameters
+    ----------
+    collection : str
+    runs : tuple of str
+    measures : tuple of Measure
+    means : ndarray, shape (run, measure)
+    ranks : ndarray of int, shape (measure, run)
+        1 + the number of runs with a better mean.
+    ends : ndarray of int, shape (measure, run, 2)
+        1 + the number of significantly better runs, and the number of runs less that of significantly worse ones.
+    differ : ndarray of bool, shape (measure, run, run)
+        Whether two runs differ significantly.
+    letters : tuple of (tuple of str, or None)
+        Of every run by measure; None where a measure would take too many.
+    test : str
+    alpha : float
+    signature : Signature
+    """
+
+    collection: str
+    runs: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    means: np.ndarray
+    ranks: np.ndarray
+    ends: np.ndarray
+    differ: np.ndarray
+    letters: tuple[tuple[str, ...] | None, ...]
+    test: str
+    alpha: float
+    signature: Signature
+
+    def __repr__(self) -> str:
+        return f"RunRanks: {len(self.runs)} runs × {len(self.measures)} measures, {self.collection or 'scores'}"
+
+    def order(self, measure: int) -> np.ndarray:
+        """Return the positions of the runs by rank; those of one rank in the order of their labels.
+
+        Parameters
+        ----------
+        measure : int
+            Position of the measure.
+
+        Returns
+        -------
+        ndarray of int, shape (run,)
+        """
+        return _order(self.ranks[measure], self.runs)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per measure and run, by rank.
+
+        Returns
+        -------
+        DataFrame, shape (measure · run, 8)
+            Columns measure, run, mean, rank, low and high (between which ranks it stands), letters (missing where
+            it would take too many), and near_first: whether it does not differ significantly from a run of rank 1.
+        """
+        parts = []
+        for m, measure in enumerate(self.measures):
+            order = self.order(m)
+            differ = self.differ[m][np.ix_(order, order)]
+            letters = self.letters[m]
+            first = self.ranks[m][order] == 1
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "measure": str(measure),
+                        "run": [self.runs[r] for r in order],
+                        "mean": self.means[order, m],
+                        "rank": self.ranks[m][order],
+                        "low": self.ends[m, order, 0],
+                        "high": self.ends[m, order, 1],
+                        "letters": [pd.NA if letters is None else letters[r] for r in order],
+                        "near_first": (~differ[first]).any(axis=0),
+                    }
+                )
+            )
+        return pd.concat(parts, ignore_index=True)
+
+    def summary(self) -> pd.DataFrame:
+        """Return how far each measure tells the ranks of runs apart.
+
+        Returns
+        -------
+        DataFrame, shape (measure, 5)
+            Columns measure, near_first (runs that do not differ significantly from one of rank 1, itself included),
+            adjacent (neighbours by rank that differ significantly), neighbours (of how many), width (the number of ranks
+            that a run may have, on average).
+        """
+        rows = []
+        for m, measure in enumerate(self.measures):
+            order = self.order(m)
+            differ = self.differ[m][np.ix_(order, order)]
+            first = self.ranks[m][order] == 1
+            rows.append(
+                (
+                    str(measure),
+                    int((~differ[first]).any(axis=0).sum()),
+                    int(np.diagonal(differ, 1).sum()),
+                    len(order) - 1,
+                    float((self.ends[m, :, 1] - self.ends[m, :, 0] + 1).mean()),
+                )
+            )
+        return pd.DataFrame(rows, columns=["measure", "near_first", "adjacent", "neighbours", "width"])
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return the summary beside the ranks."""
+        return {"summary": self.summary()}
+
+    def to_table(self) -> Table:
+        """Return how far each measure tells the ranks of runs apart; leaderboards are `detail_tables`."""
+        names = {
+            "near_first": "not separable from the first",
+            "adjacent": "neighbours separated",
+            "neighbours": "of",
+            "width": "ranks a run may have",
+        }
+        caption = (
+            f"How far ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}: the runs that do not "
+            "differ significantly from the first (itself included), neighbours by rank that do, and how many ranks a run "
+            "may have on average."
+        )
+        return Table(self.summary().set_index("measure").rename(columns=names), caption, self.signature, digits=1)
+
+    def detail_tables(self) -> list[Table]:
+        """Return the leaderboard of every measure."""
+        return [self.leaderboard(measure) for measure in self.measures]
+
+    def leaderboard(self, measure: Measure | str) -> Table:
+        """Return the runs by rank according to one measure, with the ranks they may have and their letters.
+
+        Parameters
+        ----------
+        measure : Measure or str
+            One of those that were tested.
+
+        Returns
+        -------
+        Table
+        """
+        frame = self.to_frame()
+        rows = frame[frame["measure"] == str(measure)]
+        letters = rows["letters"].fillna("too many")
+        shown = pd.DataFrame(
+            {
+                "rank": rows["rank"],
+                "may be": [
+                    f"{low}–{high}" if low < high else f"{low}" for low, high in zip(rows.low, rows.high, strict=True)
+                ],
+                "mean": rows["mean"],
+                "letters": letters,
+            }
+        ).set_index(rows["run"])
+        caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}: {LETTERS}."
+        return Table(shown, caption, self.signature)
+
+    def write_tables(self, folder: Path, name: str) -> None:
+        """Write what every result writes, the leaderboards before the summary, and both as a page, NAME.html."""
+        from metaeval.files import write_atomically
+        from metaeval.show.html import write_page
+
+        super().write_tables(folder, name)
+        tables = [*self.detail_tables(), self.to_table()]
+        write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in tables))
+        labelled = enumerate(tables, start=1)
+        latex = [each.to_latex(label=f"tab:run-ranks-{self.collection}-{number}") for number, each in labelled]
+        write_atomically(folder / f"{name}.tex", "\n".join(latex))
+        title = f"Leaderboard: {self.collection or 'scores'}"
+        write_atomically(folder / f"{name}.html", write_page(title, tables))
+
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+        """Draw the runs by rank, each with the ranks it may have and its letters.
+
+        The first six measures are drawn, in a page of print three, in a column one. Of more than 150 runs, the first 50
+        are drawn and 50 of the others, evenly spaced over their ranks; the figure says so.
+        """
+        frame, shown = self.to_frame(), self.measures[:MOST_PANELS]
+        shown = shown[:1] if size == "column" else shown[:3] if size == "page" else shown
+        boards = {measure.title: frame[frame["measure"] == str(measure)] for measure in shown}
+        return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
+
+    def more_figures(self) -> dict[str, Callable[[], Figure]]:
+        """Return the critical-difference diagrams of the first six measures; none of more runs than one can read."""
+        if len(self.runs) > MOST_NAMES:
+            return {}
+        names = [
+            re.sub(r"[^\w.]+", "-", str(measure)).strip("-.") or "measure" for measure in self.measures[:MOST_PANELS]
+        ]
+        named = {name if names.count(name) == 1 else f"{name}-{number}": number for number, name in enumerate(names)}
+        return {f"groups-{name}": partial(self.plot_groups, self.measures[number]) for name, number in named.items()}
+
+    def plot_groups(
+        self, measure: Measure | str, *, ax: Axis = None, size: Size = None, signature: bool = True
+    ) -> Figure:
+        """Draw the critical-difference diagram of one measure: runs at their means, a bar for each letter.
+
+        Parameters
+        ----------
+        measure : Measure or str
+        ax, size, signature
+            As for `plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        position = [str(each) for each in self.measures].index(str(measure))
+        order = self.order(position)
+        names, differ = [self.runs[r] for r in order], self.differ[position][np.ix_(order, order)]
+        return draw_groups(
+            names, self.means[order, position], differ, self.measures[position], self.signature if signature else None,
+            ax=ax, size=size,
+        )  # fmt: skip
+
+
+def find_ranks(power: Any, better: np.ndarray, differ: np.ndarray) -> RunRanks:
+    """Return the ranks of a `DiscriminativePower`, from which runs are better and differ, shape (measure, run, run)."""
+    ranks, ends = (np.stack(arrays) for arrays in zip(*map(rank_intervals, better, differ), strict=True))
+    letters: list[tuple[str, ...] | None] = []
+    remarks = list(power.remarks)
+    for measure, rank, differs in zip(power.measures, ranks, differ, strict=True):
+        try:
+            letters.append(_spell_letters(rank, power.runs, differs))
+        except MetaevalError as error:
+            letters.append(None)
+            remarks.append(f"{measure}: no letters. {error}")
+    return RunRanks(
+        power.collection, power.runs, power.measures, power.means, ranks, ends, differ, tuple(letters), power.test,
+        power.alpha, power.signature.follow("run_ranks"), diagnostics=power.diagnostics, remarks=tuple(remarks),
+    )  # fmt: skip
+
+
+def _order(ranks: np.ndarray, runs: tuple[str, ...]) -> np.ndarray:
+    return np.lexsort((np.array(runs, dtype=str), ranks))
+
+
+def _spell_letters(ranks: np.ndarray, runs: tuple[str, ...], differ: np.ndarray) -> tuple[str, ...]:
+    """Return the letters of every run, a being that of the best."""
+    order = _order(ranks, runs)
+    spelled = compact_letters(differ[np.ix_(order, order)])
+    return tuple(each for _, each in sorted(zip(order.tolist(), spelled, strict=True)))

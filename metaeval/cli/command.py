@@ -1,0 +1,107 @@
+"""Commands: each is declared by its options, and called with their values."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from metaeval.cli.options import PHRASES, SECTIONS, Options
+
+
+class Values(SimpleNamespace):
+    """What the command line says: the value of every option, and in `stated` the names of those that stand there."""
+
+
+def add_command(
+    app: typer.Typer, name: str, run: Callable[[Any], None], options: Options, help: str | None = None
+) -> None:
+    """Add the command that calls a function with its values; its help is the function's docstring unless stated."""
+    app.command(name, cls=Command)(_make_function(run, options, help or run.__doc__ or ""))
+
+
+def make_command(run: Callable[[Any], None], options: Options, help: str) -> Any:
+    """Return such a command on its own."""
+    settings = {"help_option_names": ["-h", "--help"]}
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=settings)
+    app.command(cls=Command)(_make_function(run, options, help))
+    return typer.main.get_command(app)
+
+
+def _make_function(run: Callable[[Any], None], options: Options, help: str) -> Callable[..., None]:
+    """Return a function with the signature of which typer makes a command."""
+
+    def call(context: typer.Context, **values: Any) -> None:
+        stated = {name for name in values if _is_stated(context, name)}
+        run(Values(**values, stated=stated))
+
+    call.__doc__ = help
+    call.__annotations__ = {"context": typer.Context} | {name: annotation for name, (annotation, _) in options.items()}
+    first = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    others = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+        for name, (annotation, default) in options.items()
+    ]
+    call.__signature__ = inspect.Signature([first, *others])  # type: ignore[attr-defined]
+    return call
+
+
+def _is_stated(context: typer.Context, name: str) -> bool:
+    """Say whether an option stands on the command line, and not only its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+class Command(TyperCommand):
+    """A command whose messages speak of its own options: its parameters have the names of functions' arguments."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, the command's own options, and then those that it shares with others, by subject."""
+        rows: dict[str, list[Any]] = {"Arguments": [], "Options": [], **{title: [] for title in SECTIONS}}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            section = next((title for title, names in SECTIONS.items() if parameter.name in names), "Options")
+            rows["Arguments" if parameter.param_type_name == "argument" else section].append(record)
+        for title, records in rows.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        flags = {
+            parameter.name: parameter.opts[0]
+            for parameter in self.params
+            if parameter.name and parameter.param_type_name == "option"
+        }
+        with option_names(flags), _defused(ctx.params.get("defuse_formulas", False)):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def option_names(names: dict[str, str]) -> Iterator[None]:
+    """Let messages call these arguments by these options, besides those in use, while the context lasts."""
+    from metaeval.errors import option_names_in_use, use_option_names
+
+    before = option_names_in_use()
+    use_option_names({**PHRASES, **before, **names})
+    # An error is shown after the command has ended, but its message was made while it ran.
+    try:
+        yield
+    finally:
+        use_option_names(before)
+
+
+def _defused(defused: bool) -> Any:
+    if not defused:
+        return nullcontext()
+    from metaeval.show.formulas import defused_formulas
+
+    return defused_formulas()

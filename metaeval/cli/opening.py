@@ -1,0 +1,169 @@
+"""Opening what the options of a command name: sources with some of their measures, and references."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from metaeval.cli.command import Values
+from metaeval.cli.options import DIRECTIONS, OPENING, parse_classes, parse_columns, parse_directions
+from metaeval.cli.output import working
+
+if TYPE_CHECKING:
+    from metaeval.data.runs import Runs
+    from metaeval.data.scores import Scores
+
+
+def open_sources(sources: list[str], values: Values, *, reference_opens: bool) -> list[Scores]:
+    """Open sources with the measures that were asked for, those that they are held against, and stated directions."""
+    from metaeval.data.scores import Scores, state_directions
+    from metaeval.io.strict_json import parse_once
+
+    texts = _list_texts(getattr(values, "reference", None))
+    files = [text for text in texts if reference_opens and names_file(text)]
+    named = [text for text in texts if text not in files]
+    selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
+    opening = {name: getattr(values, name) for name in OPENING} | {"columns": parse_columns(values.columns)}
+    directions = find_directions(values)
+    opened = []
+    with parse_once():
+        for source in sources:
+            with working(f"reading {source}"):
+                opened.append(_open_source(source, selected, files, opening))
+    if texts and reference_opens:
+        labels = {str(measure) for scores in opened for measure in scores.measures}
+        values.reference = open_references(
+            values.reference, opening["missing"], opening["format"], columns=opening["columns"], labels=labels
+        )
+    # References of their own have a direction too, which the same options state.
+    given = getattr(values, "reference", None)
+    references = [scores for scores in (given if isinstance(given, list) else [given]) if isinstance(scores, Scores)]
+    turned = state_directions([*opened, *references], **directions, missing=opening["missing"])
+    if references:
+        references = turned[len(opened) :]
+        values.reference = references if isinstance(given, list) else references[0]
+    return turned[: len(opened)]
+
+
+def _open_source(source: str, selected: list[str] | None, files: list[str], opening: dict[str, Any]) -> Scores:
+    """Open a source with some of its measures; a reference that names a file may be one of its labels nevertheless."""
+    from metaeval.datasets.open import open_scores
+
+    if selected is None or not files or not names_file(source):
+        return open_scores(source, selected, **opening)
+    scores = open_scores(source, **opening)
+    labels = [str(measure) for measure in scores.measures]
+    return scores.sel(measures=[*selected, *(text for text in files if text in labels and text not in selected)])
+
+
+def _list_texts(given: Any) -> list[str]:
+    """Return what an option was given that may be given once or several times."""
+    listed = given if isinstance(given, list | tuple) else [given]
+    return [text for text in listed if isinstance(text, str)]
+
+
+def names_file(text: str) -> bool:
+    """Say whether a text names a file or standard input, where that or a measure of the data may be named."""
+    from metaeval.files import is_standard_input
+    from metaeval.measures.user_file import labels_only
+
+    return not labels_only() and (is_standard_input(text) or os.path.exists(os.path.expanduser(text)))
+
+
+def open_references(
+    given: str | list[str] | None,
+    missing: Any,
+    format: str | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    names: bool = True,
+    labels: Collection[str] = (),
+) -> Any:
+    """Return the scores that an option names; a measure of the data, or a text that is no file, stays as it is."""
+    from metaeval.errors import DataError
+
+    if not given:
+        return None
+    texts = [given] if isinstance(given, str) else given
+    opens = [not names or (text not in labels and names_file(text)) for text in texts]
+    if any(opens) and not all(opens):
+        lacking = texts[opens.index(False)]
+        raise DataError(
+            f"there is no file {lacking}: several references are a file for each collection, in their order"
+        )
+    opened = [_open_reference(text, missing, format, columns) for text in texts] if all(opens) else texts
+    return opened[0] if isinstance(given, str) else opened
+
+
+def _open_reference(name: str, missing: Any, format: str | None, columns: Mapping[str, str] | None) -> Scores:
+    from metaeval.datasets.open import open_scores
+    from metaeval.io.detect import FormatError
+    from metaeval.io.table import ColumnsError
+
+    try:
+        return open_scores(name, missing=missing, columns=columns)
+    except ColumnsError:  # its columns may have their usual names
+        return open_scores(name, missing=missing)
+    except FormatError:  # what is said of the sources holds for a file that does not tell its format itself
+        if format is None:
+            raise
+        return open_scores(name, missing=missing, format=format, columns=columns)
+
+
+def find_directions(values: Values) -> dict[str, Any]:
+    """Return the directions that the command line states, as functions take them."""
+    return parse_directions(*(getattr(values, name) for name in DIRECTIONS))
+
+
+def read_gold(gold: str, values: Values, **others: Any) -> Runs:
+    """Read a gold file, and the run files or the folder beside it."""
+    from metaeval.errors import MetaevalError
+    from metaeval.io import read_runs
+    from metaeval.io.formats import RUN_FORMATS
+
+    runs, layout = values.runs, values.layout
+    if layout is None:
+        raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)")
+    # The gold of some formats may have a column for every judge.
+    if not runs and not (layout in RUN_FORMATS and RUN_FORMATS[layout].alone):
+        raise MetaevalError("name at least one run file, or a folder of them, besides the gold file")
+    return read_runs(
+        gold,
+        None if not runs else runs if len(runs) > 1 else runs[0],
+        format=layout,
+        classes=parse_classes(values.classes),
+        aspect=values.aspect,
+        missing=values.missing,
+        invalid=values.invalid,
+        rescale=values.rescale,
+        columns=parse_columns(values.columns),
+        **others,
+    )
+
+
+def open_annotations(values: Values) -> Any:
+    """Return the labels of people and judges, of two files or of a data set."""
+    from pathlib import Path
+
+    from metaeval.data.annotations import Annotations
+    from metaeval.datasets import load_dataset
+    from metaeval.errors import MetaevalError
+    from metaeval.io import read_annotations
+
+    people, columns, separator, missing = values.people, values.columns, values.separator, values.missing
+    if values.answers is None:
+        if Path(people).exists():
+            raise MetaevalError(f"{people} is a file: name the file of the judges after it, and --classes")
+        if values.classes or columns or separator is not None or missing != "raise":
+            raise MetaevalError("--classes, --columns, --separator and --missing are for files; a data set has its own")
+        annotations = load_dataset(people)
+        if not isinstance(annotations, Annotations):
+            raise MetaevalError(f"{people} does not hold the labels of several people (metaeval data list)")
+        return annotations
+    classes = parse_classes(values.classes)
+    if classes is None:
+        raise MetaevalError("two files need --classes: all of them, in their order")
+    return read_annotations(
+        people, values.answers, classes=classes, columns=parse_columns(columns), separator=separator, missing=missing
+    )

@@ -1,0 +1,66 @@
+"""The answer of a comparison in one picture: what the verdict says of a new measure, and what it rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.grades import THRESHOLD
+from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.summary import summarise
+from metaeval.comparison.verdicts import find_verdicts
+from metaeval.show.charts import IntervalChart, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from metaeval.show.style import Size
+
+
+def draw_answer(
+    comparison: ComparisonResults, measure: str | None = None, *, size: Size = None, signature: bool = True
+) -> Figure:
+    """Draw what came out for a new measure: one panel for each sentence of the verdict, one row for each other measure."""
+    from metaeval.show.drawing import draw_charts
+
+    name = comparison.find_new(measure)
+    frame = summarise(comparison, name)
+    headings = {finding.key: re.sub(r" \([^)]*\)", "", finding.phrase) for finding in find_verdicts(comparison, name)}
+    others, title = frame.drop(index=name), find_title(comparison.measures, name)
+    titles = {str(measure): measure.title for measure in comparison.measures}
+    charts = []
+    if "tau" in frame:
+        rows = _list_rows(others, "tau", titles)
+        charts.append(_make_panel(rows, f"τ with {title}, 95 % interval", headings["similarity"], THRESHOLD))
+    if "consistency" in frame:
+        rows = _list_rows(others, "consistency", titles)
+        mean = float(frame["consistency"].to_numpy(dtype=float)[frame.index.get_loc(name)])
+        charts.append(_make_panel(rows, f"mean τ over splits; line: {title}", headings["consistency"], mean))
+    if "difference" in frame:
+        rows = _list_rows(others, "difference", titles, 100.0)
+        charts.append(_make_panel(rows, f"% of pairs more than {title}, 95 % interval", headings["power"], 0.0))
+    if "contradictions" in frame:
+        rows = _list_rows(others, "contradictions", titles)
+        limits = (0.0, 1.25 * max(4.0, *(row.centre for row in rows)))
+        label = f"pairs on which it contradicts {title}"
+        charts.append(IntervalChart(rows, label, headings["contradictions"], [(0.0, "-")], limits, filled=True))
+    heading = f"{title} beside the established measures"
+    return draw_charts(charts, comparison.signature if signature else None, size=size, heading=heading)
+
+
+def _make_panel(rows: Sequence[Row], label: str, heading: str, level: float) -> IntervalChart:
+    """Return a panel with a line to compare with: whole at 0, dashed elsewhere."""
+    return IntervalChart(rows, label, heading, [(level, "-" if level == 0 else "--")])
+
+
+def _list_rows(frame: pd.DataFrame, column: str, titles: Mapping[str, str], factor: float = 1.0) -> list[Row]:
+    """Return one column of the summary as rows, with its interval if there is one."""
+    rows = []
+    for name, values in (factor * frame.filter(regex=f"^{column}(_low|_high)?$").astype(float)).iterrows():
+        low, high = (values.get(f"{column}_{end}", np.nan) for end in ("low", "high"))
+        rows.append(Row(str(name), titles[str(name)], values[column], line=(low, high) if low <= high else None))
+    return rows

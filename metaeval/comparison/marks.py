@@ -1,0 +1,72 @@
+"""The summary of a comparison as marks, each by a stated rule, like Tables 4 and 7 of Sakai (ACL 2021)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.grades import (
+    LIMIT,
+    RULES,
+    grade,
+    grade_power_results,
+    grade_reference_results,
+    group_results,
+    hold_power,
+    rate_consistency_results,
+)
+from metaeval.comparison.repeats import QUICK_TEST
+from metaeval.comparison.results import ComparisonResults
+
+ROBUST = f"power by {QUICK_TEST}"
+"""The column of the summary that rests on the second test."""
+
+_ROBUST_RULE = f"As power, with pairs of runs tested by {QUICK_TEST}, which lets runs differ in spread."
+
+
+def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
+    """Return one row of marks per measure: its properties, similarity, consistency, power, and against the reference."""
+    names, traits = [str(measure) for measure in comparison.measures], comparison.traits
+    columns: dict[str, list[str]] = {
+        trait: [traits[name][trait].mark if trait in traits[name] else "–" for name in names]
+        for trait in comparison.trait_names
+    }
+    columns["similarity"] = group_results(comparison.list_results("similarity"), comparison.threshold)
+    splits = comparison.list_results("consistency", "small_consistency")
+    columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
+    columns["power"] = grade_power_results(comparison.list_results("power"))
+    robust_powers = comparison.list_results("robust_power")
+    if robust_powers:
+        columns[ROBUST] = grade_power_results(robust_powers)
+    references = comparison.list_results("reference")
+    for column, pairs in (("power", references), (ROBUST, comparison.list_results("robust_reference"))):
+        if pairs:
+            columns[column] = [*map(hold_power, columns[column], grade_reference_results(pairs))]
+    if references:
+        contradicted, decided = (
+            np.sum([getattr(pairs, name) for pairs in references], axis=0) for name in ("contradicted", "decided")
+        )
+        grades = zip(grade_reference_results(references), contradicted, decided, strict=True)
+        columns["reference"] = [f"{grade} ({k:,} of {n:,})" for grade, k, n in grades]
+    return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
+
+
+def describe_rules(comparison: ComparisonResults) -> dict[str, str]:
+    """Return, for every column of the marks, how its marks are reached."""
+    described = {name: check.property for checks in comparison.traits.values() for name, check in checks.items()}
+    shown = {
+        name: f"✓: {described[name].description}{f' ({described[name].source}.)' * bool(described[name].source)} In "
+        "brackets: how many cases were tried; ✗: in how many of them it is not so."
+        for name in comparison.trait_names
+    }
+    numbers = {"threshold": comparison.threshold, "limit": 100 * LIMIT, "reference": comparison.reference}
+    rules = {name: rule.format(**numbers) for name, rule in RULES.items()}
+    about_reference = "no reference" if comparison.reference is None else "power held against a reference"
+    return {
+        **shown,
+        "similarity": rules["similarity"],
+        "consistency": rules["consistency"],
+        "power": f"{rules['power']} {rules[about_reference]}",
+        **({ROBUST: _ROBUST_RULE} if comparison.list_results("robust_power") else {}),
+        **({} if comparison.reference is None else {"reference": rules["reference"]}),
+    }

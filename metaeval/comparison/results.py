@@ -1,0 +1,72 @@
+"""What a comparison computed, before anything is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from metaeval.analyses.grades import THRESHOLD
+from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
+from metaeval.analyses.study import Study
+from metaeval.comparison.repeats import NOT_TRIED, Repeats
+from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
+from metaeval.measures.properties import PropertyCheck
+from metaeval.show.signature import Signature
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonResults:
+    """Studies of all collections, power pooled over them, properties of formulas, and studies repeated with a change."""
+
+    new: tuple[str, ...]
+    collections: tuple[Study, ...]
+    pooled: PooledDiscriminativePower | None
+    traits: dict[str, dict[str, PropertyCheck]]
+    notes: tuple[str, ...]
+    looks: Repeats
+    signature: Signature
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """All measures, the new ones first."""
+        return self.collections[0].scores.measures
+
+    @property
+    def reference(self) -> Measure | None:
+        """What the others are held against; None if nothing was named."""
+        pairs = self.collections[0].reference
+        return None if pairs is None else pairs.reference
+
+    @property
+    def thorough(self) -> bool:
+        """Whether other tests, other seeds and other choices of runs were tried."""
+        return NOT_TRIED not in self.looks.values()
+
+    @property
+    def threshold(self) -> float:
+        """From which mean τ on measures are put in one group: 0.8 for every kind."""
+        return THRESHOLD
+
+    @property
+    def trait_names(self) -> list[str]:
+        """Names of the properties that were tried on any measure, each once."""
+        return list(dict.fromkeys(name for checks in self.traits.values() for name in checks))
+
+    def list_results(self, *questions: str) -> list[Any]:
+        """Return the results of these questions, collection by collection, without those that there are not."""
+        results = [getattr(study, question) for study in self.collections for question in questions]
+        return [result for result in results if result is not None]
+
+    def find_new(self, measure: str | None = None) -> str:
+        """Return the name of a new measure, the first by default; refuse any other."""
+        name = self.new[0] if measure is None else measure
+        if name not in self.new:
+            raise MetaevalError(f"{name!r} is no new measure of this comparison (there are {', '.join(self.new)})")
+        return name
+
+
+def find_title(measures: Sequence[Measure], name: str) -> str:
+    """Return how a measure is written in a sentence or a table's head, by its name."""
+    return next(measure.label or str(measure) for measure in measures if str(measure) == name)

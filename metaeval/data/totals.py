@@ -1,0 +1,60 @@
+"""Totals: a topic called all, mean or average sums up the others, and is no topic."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from metaeval.errors import DataError, PolicyWarning, format_list
+
+TOTALS = ("all", "mean", "amean", "average", "avg", "overall")
+"""What rows that sum up a run have instead of a topic, in lower case."""
+
+_RELATIVE, _ABSOLUTE = 1e-3, 1e-4
+"""How far a total may be from the mean: it is printed with three or four digits."""
+
+
+def is_total(topic: str) -> bool:
+    """Say whether this is the name of a total, in upper or lower case."""
+    return topic.strip().lower() in TOTALS
+
+
+def drop_totals(
+    values: np.ndarray, runs: Sequence[str], topics: Sequence[str], measures: Sequence[object], file: object = None
+) -> tuple[np.ndarray, list[str]]:
+    """Leave out totals that are the means of the other topics, and refuse those that are not.
+
+    `values` has shape (run, topic, measure), NaN where there is no score. Without any other topic a total stays: scores
+    of whole runs have the one topic "all". Where a run lacks a topic, its total may be a mean of anything, and goes.
+    """
+    totals = np.array([is_total(topic) for topic in topics], dtype=bool)
+    if not totals.any() or totals.all():
+        return values, list(topics)
+    scores, sums = values[:, ~totals], values[:, totals]
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        warnings.catch_warnings(action="ignore", category=RuntimeWarning),
+    ):
+        means = scores.mean(axis=1, keepdims=True)
+        tolerance = np.maximum(_RELATIVE * np.nanmax(np.abs(scores), axis=(0, 1)), _ABSOLUTE)
+        unlike = np.argwhere(np.abs(sums - means) > tolerance)
+    names = [topic for topic, total in zip(topics, totals, strict=True) if total]
+    for r, t, m in unlike[:1]:
+        raise DataError(
+            f"it has the name of a total, but its score {sums[r, t, m]:g} is not the mean of the topics, {means[r, 0, m]:g}",
+            file=file, run=runs[r], topic=names[t], measure=measures[m],
+            hint="remove such rows, or rename the topic if it is one",
+        )  # fmt: skip
+    left_out = f"left out the means over topics, which are called {format_list(names)}"
+    warnings.warn(left_out if file is None else f"{file}: {left_out}", PolicyWarning, stacklevel=4)
+    return scores, [topic for topic, total in zip(topics, totals, strict=True) if not total]
+
+
+def refuse_totals(topics: Sequence[str], file: object) -> None:
+    """Refuse to write a topic that would be read back as a total."""
+    totals = [topic for topic in topics if is_total(topic)]
+    if totals and len(totals) < len(topics):
+        problem = "a topic cannot have this name in a file: its scores would be read as means over the other topics"
+        raise DataError(problem, file=file, topic=totals[0], hint="rename it")

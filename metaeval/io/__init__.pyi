@@ -1,0 +1,23 @@
+from . import (
+    dialogue_quality as dialogue_quality,
+    evall as evall,
+    judgements as judgements,
+    labels as labels,
+    leaderboard as leaderboard,
+    probabilities as probabilities,
+    sakai as sakai,
+    semeval as semeval,
+    semeval_joined as semeval_joined,
+    sentiment as sentiment,
+    tidy as tidy,
+    trec_eval as trec_eval,
+    votes as votes,
+    wide as wide,
+    wmt as wmt,
+)
+from .formats import RUN_FORMATS as RUN_FORMATS, SCORE_FORMATS as SCORE_FORMATS
+from .frames import from_frame as from_frame
+from .judges import read_annotations as read_annotations
+from .objects import from_ir_measures as from_ir_measures, from_pytrec_eval as from_pytrec_eval, from_ranx as from_ranx
+from .runs import read_runs as read_runs
+from .scores import read_scores as read_scores, write_scores as write_scores

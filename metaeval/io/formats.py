@@ -1,0 +1,202 @@
+"""The formats: what each looks like, which options it takes, and what reads and writes it. All else derives from the list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from metaeval.errors import DataError, MetaevalError, format_option
+
+if TYPE_CHECKING:
+    from metaeval.data.runs import Runs
+    from metaeval.data.scores import Scores
+    from metaeval.files import PathLike
+    from metaeval.io.sample import Sample
+
+
+@dataclass(frozen=True)
+class ScoreFormat:
+    """A format of score matrices.
+
+    `layout` says what a file looks like. `source` is the module, or an object in it, that has `read`, `write` and `fits`;
+    it is imported when it is used. `sure`: what fits it can be nothing else. `several`: several files are read together.
+    """
+
+    name: str
+    layout: str
+    source: str
+    options: tuple[str, ...] = ()
+    sure: bool = False
+    several: bool = True
+
+    @property
+    def _functions(self) -> Any:
+        return _load(self.source)
+
+    def read(self, sources: Any, **options: Any) -> Scores:
+        """Read scores; options that are None are those of the format itself."""
+        given = {name: value for name, value in options.items() if value is not None}
+        for name in ("columns",):
+            if given.get(name) and name not in self.options:
+                raise MetaevalError(f"the format {self.name} has no columns that {format_option(name)} could name")
+        if not self.several and not isinstance(sources, str | Path):
+            many = [format.name for format in SCORE_FORMATS.values() if format.several]
+            hint = f"several files can be {', '.join(many[:-1])} or {many[-1]}"
+            raise DataError(f"the format {self.name} needs a single path", hint=hint)
+        scores: Scores = self._functions.read(sources, **given)
+        return scores
+
+    def write(self, scores: Scores, path: PathLike) -> None:
+        """Write scores without loss of precision."""
+        self._functions.write(scores, path)
+
+    def fits(self, sample: Sample) -> bool:
+        """Say whether a file may be of this format, by its name and first lines."""
+        return bool(self._functions.fits(sample))
+
+
+@dataclass(frozen=True)
+class RunFormat:
+    """A format of gold and runs; `source` is the function that reads it.
+
+    `options` are those of `metaeval.io.read_runs` that it takes, `needs` those that must be stated. `frames`: it takes
+    frames besides files; `alone`: the gold may hold the runs too.
+    """
+
+    name: str
+    layout: str
+    source: str
+    options: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    frames: bool = False
+    alone: bool = False
+
+    def read(self, gold: Any, runs: Any, **options: Any) -> Runs:
+        """Read gold and runs; an option without effect would mislead the user, and is refused."""
+        for name in options:
+            if name not in (*self.options, *self.needs, "missing", "collection", "seed"):
+                raise MetaevalError(f"the format {self.name} has no use for {format_option(name)}")
+        for name in self.needs:
+            if name not in options:
+                raise MetaevalError(f"the format {self.name} needs {format_option(name)}: {_EXAMPLES[name]}")
+        if runs is None and not self.alone:
+            raise MetaevalError(f"the format {self.name} needs runs besides the gold")
+        read: Runs = _load(self.source)(gold, runs, **options)
+        return read
+
+
+_EXAMPLES = {"classes": "all of them, in their order", "aspect": "A, E or S"}
+
+
+def _load(source: str) -> Any:
+    module, _, name = source.partition(":")
+    loaded: Any = import_module(f"metaeval.io.{module}")
+    for part in name.split(".") if name else ():
+        loaded = getattr(loaded, part)
+    return loaded
+
+
+def choose_format(name: str, formats: Mapping[str, Any]) -> Any:
+    """Return the format of this name."""
+    if name not in formats:
+        raise MetaevalError(f"there is no format {name!r}: use {', '.join(formats)}")
+    return formats[name]
+
+
+def _by_name(formats: Sequence[Any]) -> Mapping[str, Any]:
+    return MappingProxyType({format.name: format for format in formats})
+
+
+SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name(
+    [
+        ScoreFormat(
+            "tidy",
+            "CSV, TSV or Parquet with the columns run, topic, measure, score",
+            "tidy",
+            options=("columns",),
+            sure=True,
+            several=False,
+        ),
+        ScoreFormat("wide", "topics × runs, a CSV or TSV file for each measure", "wide", options=("columns",)),
+        ScoreFormat(
+            "sakai", "a folder of text matrices, topics × runs, with a file of run names", "sakai", several=False
+        ),
+        ScoreFormat("trec_eval", "what `trec_eval -q` or `ir_measures -q` prints, a file for each run", "trec_eval"),
+        ScoreFormat("wmt", "`*.seg.score` files of shared tasks on metrics: run and score", "wmt", sure=True),
+        ScoreFormat("tot", "lines of run, measure, topic, value", "leaderboard:TOT"),
+        ScoreFormat("ir_measures", "lines of run, topic, measure, value", "leaderboard:IR_MEASURES"),
+        ScoreFormat("ranking", "lines of topic, Q0, run, rank, value, measure", "leaderboard:RANKING"),
+        ScoreFormat(
+            "jsonl", "a JSON object on each line: run_id, topic_id, measure, value", "leaderboard:JSONL", sure=True
+        ),
+    ]
+)
+"""The formats of score matrices by name."""
+
+RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
+    [
+        RunFormat(
+            "semeval-c",
+            "`id<TAB>topic<TAB>label[<TAB>text]`, labels −2 to 2",
+            "semeval:read_classification",
+            options=("classes", "invalid"),
+        ),
+        RunFormat(
+            "semeval-e",
+            "`topic<TAB>p…`, five shares in order",
+            "semeval:read_quantification",
+            options=("classes", "rescale"),
+        ),
+        RunFormat(
+            "dialogue-quality",
+            "JSON of NTCIR STC-3 and DialEval; give `--aspect A`, `E` or `S`",
+            "dialogue_quality:read",
+            options=("rescale",),
+            needs=("aspect",),
+        ),
+        RunFormat(
+            "judgements",
+            "`qid 0 docid label`, like TREC qrels; give `--classes 0,1,2,3`",
+            "judgements:read",
+            options=("invalid", "rounding", "parts"),
+            needs=("classes",),
+        ),
+        RunFormat(
+            "labels",
+            "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
+            "the gold file has a column per judge: `item,gold,ann,bo`",
+            "labels:read",
+            options=("columns", "invalid", "rounding", "parts"),
+            needs=("classes",),
+            frames=True,
+            alone=True,
+        ),
+        RunFormat(
+            "probabilities",
+            "CSV or TSV: `topic`, and one column per class",
+            "probabilities:read",
+            options=("classes", "columns", "rescale"),
+            frames=True,
+        ),
+        RunFormat(
+            "votes",
+            "CSV or TSV: `topic`, and one column per annotator; give `--classes`",
+            "votes:read",
+            options=("columns", "rounding", "rescale"),
+            needs=("classes",),
+            frames=True,
+            alone=True,
+        ),
+        RunFormat(
+            "polarity",
+            "tweets as SemEval-2014/2015 or RepLab 2013 published them",
+            "sentiment:read",
+            options=("classes", "invalid", "parts"),
+        ),
+    ]
+)
+"""The formats of gold and runs by name."""

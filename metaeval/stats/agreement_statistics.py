@@ -1,0 +1,349 @@
+"""The statistics of `agreement`: each is one record, and what several of them need is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from metaeval.errors import MetaevalError
+from metaeval.stats.blocks import Scaled
+from metaeval.stats.cell_accuracy import CellAccuracy, cell_accuracy, resample_cell_accuracy, swap_topics
+from metaeval.stats.resampled_sums import WEIGHTS_HELD, trials_a_pass, weigh_by_topic
+from metaeval.stats.run_agreement import (
+    HEAD_WEIGHTED,
+    ResampledMeans,
+    RunStatistic,
+    run_statistics,
+    settle_ties,
+    swap_runs,
+)
+from metaeval.stats.soft_accuracy import (
+    flip_p_values,
+    normal_p_values,
+    resample_soft_accuracy,
+    soft_accuracy,
+    swap_cells_softly,
+)
+from metaeval.stats.swapping import StandardCells
+from metaeval.stats.tie_accuracy import TieAccuracy, tie_accuracy
+from metaeval.stats.topic_correlation import resample_topic_pearson, swap_cells, topic_pearson
+from metaeval.stats.weighted_correlation import DEPTH
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Measures beside their reference in one collection, and what several statistics need of them.
+
+    `scores` has shape (run, topic, measure + 1) with runs and topics in the order of their labels; higher is better, and
+    the last measure is the reference. `run_scores`, of shape (run, measure + 1), are those of whole runs. `key` gives the
+    key of the random draws for a purpose, and `statistics` are those that are asked for.
+    """
+
+    scores: Scaled
+    run_scores: np.ndarray
+    key: Callable[[str], int]
+    n_permutations: int
+    n_bootstrap: int
+    statistics: tuple[Statistic, ...]
+    _of_runs: dict[int | None, RunComparison] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_runs, n_topics, n_columns = self.scores.shape
+        trials = max(self.n_permutations, self.n_bootstrap, 1)
+        in_a_trial = n_topics + n_columns * self.n_pairs
+        weights = max(trials_a_pass(n_topics, trials) * n_topics, min(trials, WEIGHTS_HELD // in_a_trial) * in_a_trial)
+        # Means of runs and flipped sums, and products of runs of every two measures.
+        numbers = weights + 2 * trials * n_runs * n_columns + 3 * (n_runs * n_columns) ** 2
+        self.scores.announce(
+            f": up to {8 * numbers / 2**20:,.0f} MB of sums, weights and signs are held in memory, and scores are read in "
+            "blocks, several times for each statistic"
+        )
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of runs."""
+        n_runs = self.scores.shape[0]
+        return n_runs * (n_runs - 1) // 2
+
+    def compare_runs(self, first: int | None) -> RunComparison:
+        """Return the statistics of whole runs, all of them or the first ones."""
+        if first not in self._of_runs:
+            self._of_runs[first] = RunComparison(self, first)
+        return self._of_runs[first]
+
+    @cached_property
+    def means(self) -> ResampledMeans:
+        """Means of runs on resampled topics."""
+        return ResampledMeans(self.scores, self.key("topics"), self.n_bootstrap)
+
+    @cached_property
+    def cells(self) -> StandardCells:
+        """Standardised scores of all cells."""
+        return StandardCells(self.scores)
+
+    @cached_property
+    def flips(self) -> np.ndarray:
+        """One-sided p-values of flips, shape (measure + 1, run pair)."""
+        return flip_p_values(self.scores, self.key("flips"), self.n_permutations)
+
+    @cached_property
+    def limits(self) -> np.ndarray:
+        """The same by the normal distribution that flips tend to."""
+        return normal_p_values(self.scores)
+
+    @cached_property
+    def ties(self) -> TieAccuracy:
+        """acc-t over pairs of runs on each topic."""
+        return tie_accuracy(self.scores, self.key("pairs"), self.n_permutations)
+
+    @cached_property
+    def cell_pairs(self) -> CellAccuracy:
+        """acc-t over all pairs of cells."""
+        return cell_accuracy(self.scores)
+
+
+class RunComparison:
+    """Statistics of the runs that the reference puts first, all that are asked for at once."""
+
+    def __init__(self, sides: Sides, first: int | None) -> None:
+        which = [each.run_statistic for each in sides.statistics if each.run_statistic and each.first == first]
+        settled = settle_ties(sides.run_scores)
+        # In the order of labels; of tied runs those that come first there.
+        runs = np.sort(np.argsort(-settled[:, -1], kind="stable")[:first])
+        self.n_runs, self.n_pairs = len(runs), len(runs) * (len(runs) - 1) // 2
+        # Rounded scores decide ties; Pearson's r and the gaps of τ_GAP are of the scores themselves.
+        self.value = run_statistics(settled[runs, :-1].T, settled[runs, -1], which)
+        exact = run_statistics(sides.run_scores[runs, :-1].T, sides.run_scores[runs, -1], which)
+        self.value |= {name: exact[name] for name in which if name in ("pearson", "tau_gap")}
+        *measures, reference = sides.run_scores.T
+        self.observed, self.exchanged = swap_runs(
+            np.array(measures).T, reference, which, sides.key("runs"), sides.n_permutations, runs=runs
+        )
+        if sides.n_bootstrap:
+            self.drawn, self.ceiling = sides.means.compare(which, runs)
+        run, other = np.triu_indices(self.n_runs, 1)
+        self.tied = float((settled[runs[run], -1] == settled[runs[other], -1]).mean())
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One way to say how well measures agree with a reference.
+
+    `value` gives an array of shape (measure,). `exchange` gives what exchanges are compared with, of shape (measure,), and
+    the differences of every two measures after each exchange, of shape (trial, measure pair). `resample` gives the value
+    on topics drawn anew, of shape (trial, measure), and what the reference reaches there, NaN where that is not defined.
+    `chance` is what a measure reaches that knows nothing, and `step` the smallest step between two values. A share lies
+    between 0 and 1, any other statistic is a correlation.
+    """
+
+    name: str
+    title: str
+    value: Callable[[Sides], np.ndarray]
+    exchange: Callable[[Sides], Pair]
+    resample: Callable[[Sides], tuple[np.ndarray, float]]
+    chance: Callable[[Sides], float] = lambda _: 0.0
+    step: Callable[[Sides], float] = lambda _: 0.0
+    share: bool = False
+    run_statistic: RunStatistic | None = None
+    first: int | None = None
+
+    def estimate(self, sides: Sides) -> Estimate:
+        """Compute the statistic in one collection."""
+        n_measures = sides.scores.shape[2] - 1
+        drawn, ceiling = self.resample(sides) if sides.n_bootstrap else (np.empty((0, n_measures)), float("nan"))
+        n_pairs = sides.n_pairs if self.first is None else self.first * (self.first - 1) // 2
+        observed, exchanged = self.exchange(sides)
+        return Estimate(
+            self.value(sides), observed, exchanged, drawn, ceiling, self.chance(sides), self.step(sides), n_pairs
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a `Statistic` came to in one collection, or in several; `n_pairs` pairs of runs count."""
+
+    value: np.ndarray
+    observed: np.ndarray
+    exchanged: np.ndarray
+    drawn: np.ndarray
+    ceiling: float
+    chance: float
+    step: float
+    n_pairs: int
+
+
+def _of_runs(name: RunStatistic, title: str, step: Callable[[int], float], first: int | None = None) -> Statistic:
+    """Return a statistic of whole runs, all of them or the first ones."""
+    share = name == "pairwise_accuracy"
+
+    def exchange(sides: Sides) -> Pair:
+        runs = sides.compare_runs(first)
+        return runs.observed[name], runs.exchanged[name]
+
+    def resample(sides: Sides) -> tuple[np.ndarray, float]:
+        runs = sides.compare_runs(first)
+        return runs.drawn[name], runs.ceiling[name]
+
+    return Statistic(
+        name if first is None else f"{name}@{first}",
+        title if first is None else f"{title.removesuffix(', runs')}, first {first} runs",
+        lambda sides: sides.compare_runs(first).value[name],
+        exchange,
+        resample,
+        # A measure that ranks at random, without ties.
+        (lambda sides: (1 - sides.compare_runs(first).tied) / 2) if share else (lambda _: 0.0),
+        lambda sides: step(sides.compare_runs(first).n_runs),
+        share,
+        name,
+        first,
+    )
+
+
+def _exchange_softly(sides: Sides) -> Pair:
+    # Exchanges have p-values by the normal limit of the flips; so has what they are compared with, without flips' noise.
+    *measures, reference = sides.limits
+    exchanged = swap_cells_softly(sides.scores, sides.cells, reference, sides.key("cells"), sides.n_permutations)
+    return soft_accuracy(np.array(measures), reference), exchanged
+
+
+def _guess_softly(sides: Sides) -> float:
+    # The mean distance between p and a number drawn evenly from 0 to 1 is p² − p + ½.
+    p = sides.flips[-1]
+    return float(1 - (p**2 - p + 0.5).mean())
+
+
+def _correlate_cells(sides: Sides) -> np.ndarray:
+    return topic_pearson(sides.scores, sides.cells)
+
+
+def _exchange_cells(sides: Sides) -> Pair:
+    exchanged = swap_cells(sides.scores, sides.cells, sides.key("cells"), sides.n_permutations)
+    return _correlate_cells(sides), exchanged
+
+
+def _resample_ties(sides: Sides) -> tuple[np.ndarray, float]:
+    """Return acc-t with ε held: its best value moves acc-t only in second order."""
+    n_topics = sides.scores.shape[1]
+    (drawn,) = weigh_by_topic(sides.key("topics"), sides.n_bootstrap, n_topics, sides.ties.by_topic, divisor=n_topics)
+    return drawn, float("nan")
+
+
+def _exchange_cell_pairs(sides: Sides) -> Pair:
+    accuracy = sides.cell_pairs
+    return accuracy.value, swap_topics(accuracy.by_topic, sides.key("pairs of cells"), sides.n_permutations)
+
+
+def _guess_ties(tied: float) -> float:
+    """Return what is reached without knowledge: all pairs are called tied, or none and half of the others are right."""
+    return max(tied, (1 - tied) / 2)
+
+
+def _count_cells(sides: Sides) -> int:
+    n_runs, n_topics, _ = sides.scores.shape
+    return n_runs * n_topics
+
+
+# Those that weigh the head have smaller steps, too; as much as a pair weighs on average is what an end may be off by.
+_OF_PAIRS: Callable[[int], float] = lambda n: 4 / (n * (n - 1))  # noqa: E731
+
+_RUN_STATISTICS: dict[RunStatistic, tuple[str, Callable[[int], float]]] = {
+    "pairwise_accuracy": ("pairwise accuracy", lambda n: 2 / (n * (n - 1))),
+    "pearson": ("Pearson, runs", lambda _: 0.0),
+    "spearman": ("Spearman, runs", lambda n: 12 / (n**3 - n)),
+    "tau_a": ("τ_a, runs", _OF_PAIRS),
+    "tau_b": ("τ_b, runs", _OF_PAIRS),
+    "tau_ap_b": ("τ_AP,b, runs", _OF_PAIRS),
+    "tau_gap": ("τ_GAP, runs", _OF_PAIRS),
+}
+
+_RECORDS = (
+    *(_of_runs(name, *_RUN_STATISTICS[name]) for name in _RUN_STATISTICS),
+    Statistic(
+        "spa",
+        "soft pairwise accuracy",
+        lambda sides: soft_accuracy(sides.flips[:-1], sides.flips[-1]),
+        _exchange_softly,
+        lambda sides: resample_soft_accuracy(sides.scores, sides.limits[-1], sides.key("topics"), sides.n_bootstrap),
+        _guess_softly,
+        share=True,
+    ),
+    Statistic(
+        "topic_pearson",
+        "Pearson, topics",
+        _correlate_cells,
+        _exchange_cells,
+        lambda sides: (
+            resample_topic_pearson(sides.scores, sides.cells, sides.key("topics"), sides.n_bootstrap),
+            float("nan"),
+        ),
+    ),
+    Statistic(
+        "acc_t",
+        "acc-t, topics",
+        lambda sides: sides.ties.value,
+        lambda sides: (sides.ties.value, sides.ties.exchanged),
+        _resample_ties,
+        lambda sides: _guess_ties(sides.ties.tied),
+        lambda sides: 1 / (sides.n_pairs * sides.scores.shape[1]),
+        share=True,
+    ),
+    Statistic(
+        "acc_t_cells",
+        "acc-t, all cells",
+        lambda sides: sides.cell_pairs.value,
+        _exchange_cell_pairs,
+        lambda sides: (
+            resample_cell_accuracy(sides.cell_pairs.by_topic, sides.key("topics"), sides.n_bootstrap),
+            float("nan"),
+        ),
+        lambda sides: _guess_ties(sides.cell_pairs.tied),
+        lambda sides: 2 / (_count_cells(sides) * (_count_cells(sides) - 1)),
+        share=True,
+    ),
+)
+
+BY_DEFAULT = ("pairwise_accuracy", "spa", "pearson", "spearman", "tau_a", "tau_b", "topic_pearson", "acc_t")
+"""The statistics that are computed unless others are asked for."""
+
+STATISTICS = {
+    name: next(record for record in _RECORDS if record.name == name)
+    for name in (*BY_DEFAULT, *HEAD_WEIGHTED, "acc_t_cells")
+}
+"""All statistics by name, in the order in which they are listed."""
+
+
+def parse_statistic(text: str) -> Statistic:
+    """Return the statistic of a name such as ``tau_b``, or of the first runs, such as ``tau_b@15``.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Statistic
+
+    Raises
+    ------
+    MetaevalError
+        If there is no such statistic, or it has no such form.
+
+    Examples
+    --------
+    >>> parse_statistic("tau_b@15").title, parse_statistic("acc_t").title
+    ('τ_b, first 15 runs', 'acc-t, topics')
+    """
+    name, at, first = text.partition("@")
+    if name not in STATISTICS:
+        raise MetaevalError(f"there is no statistic {text!r}: use {', '.join(STATISTICS)}, or one of runs as tau_b@15")
+    if not at:
+        return STATISTICS[name]
+    if name not in _RUN_STATISTICS or not DEPTH.fullmatch(first):
+        of_runs = [each.name for each in STATISTICS.values() if each.run_statistic]
+        raise MetaevalError(f"there is no statistic {text!r}: {', '.join(of_runs)} have a form such as tau_b@15")
+    return _of_runs(name, *_RUN_STATISTICS[name], int(first))

@@ -1,0 +1,186 @@
+"""Faulty measures of a user: refused, or without effect on anybody's numbers, output or settings."""
+
+from __future__ import annotations
+
+import csv
+import random
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from tests.hostile.case import Case, Refused
+from tests.hostile.forks import run_command
+from tests.hostile.truth.measures import nmd
+
+_HEAD = """import os, random, sys, time, warnings
+import numpy as np
+calls = [0]
+"""
+
+# What a faulty measure does; `d` is the normalised match distance, computed rightly.
+REFUSED = {
+    "raises": "raise ValueError('no')",
+    "raises with lines": "raise ValueError('no\\nand\\nno')",
+    "exits": "sys.exit(0)",
+    "exits with a word": "sys.exit('bye')",
+    "recurses": "return f(estimated, gold)",
+    "not a number": "return d * np.nan",
+    "not a number sometimes": "return np.where(d > 0.3, np.nan, d)",
+    "infinite": "return d + np.inf",
+    "another shape": "return d[..., None]",
+    "one number for all": "return d.sum() if d.ndim else 0.25 + 0 * d",
+    "two numbers": "return d, d",
+    "nothing": "return None",
+    "complex": "return d + 1j",
+    "complex without imaginary part": "return d + 0j",
+    "masked": "return np.ma.masked_array(d, mask=np.asarray(d) > 0.2)",
+    "dates": "return np.zeros(np.shape(d), 'datetime64[s]')",
+    "durations": "return np.zeros(np.shape(d), 'timedelta64[s]')",
+    "centred on the batch": "return d - d.mean() + 0.5",
+    "centred on topics": "return d - d.mean(axis=-1, keepdims=True) + 0.5 if d.ndim else d",
+    "centred on runs": "return d - d.mean(axis=0) + 0.5 if d.ndim > 1 else d",
+    "ranks": "return np.argsort(np.argsort(d, axis=None)).reshape(d.shape) / max(1, d.size)",
+    "scaled by the largest": "return d / max(1e-9, d.max())",
+    "by position": "return d + np.arange(d.size).reshape(d.shape) * 1e-4",
+    "summed along the batch": "return np.minimum(1, np.cumsum(d, axis=-1)) if d.ndim else d",
+    "turned round": "return d[..., ::-1] if d.ndim else d",
+    "first cell wrong": "d = np.array(d); d.ravel()[:1] = 0.125 if d.size > 1 else d; return d",
+    "by the number of runs": "return d / d.shape[0] if d.ndim > 1 else d",
+    "by calls": "calls[0] += 1; return d + 1e-3 * calls[0]",
+    "by calls, later": "calls[0] += 1; return d + 1e-3 * (calls[0] > 3)",
+    "by turns": "calls[0] += 1; return d + 1e-3 * (calls[0] % 2)",
+    "by the clock": "return d + 1e-3 * (time.time_ns() % 1_000_003) / 1e6",
+    "random": "return d + 1e-3 * np.random.rand()",
+    "random, each": "return d + 1e-3 * np.random.rand(*d.shape)",
+    "random, of its own": "return d + 1e-3 * np.random.default_rng().random(d.shape)",
+    "random, seeded": "return d + 1e-3 * np.random.RandomState(0).rand(*d.shape)",
+    "Python's random": "return d + 1e-3 * random.random()",
+    "out of range": "return d + 2",
+}
+ONLY_COMMAND = {
+    "loops": "while True: pass",
+    "sleeps": "time.sleep(1000)",
+    "ends the process": "os._exit(0)",
+    "ends the process badly": "os.abort()",
+    "takes all memory": "return d + sum(len(np.ones(10**8)) for _ in iter(int, 1))",
+}
+HARMLESS = {
+    "prints": "print('hello'); return d",
+    "prints below Python": "os.write(1, b'hello'); return d",
+    "complains": "print('hello', file=sys.stderr); return d",
+    "warns": "warnings.warn('hello'); return d",
+    "changes warnings": "warnings.simplefilter('error'); return d",
+    "changes numpy's errors": "np.seterr(all='raise'); return d",
+    "seeds": "np.random.seed(1); random.seed(1); return d",
+    "changes folder": "os.chdir('/'); return d",
+    "returns a list": "return np.asarray(d).tolist()",
+    "narrow floats": "return np.asarray(d, dtype=np.longdouble)",
+    "one at a time": "return float(d)",
+}
+EITHER = {
+    "text": "return np.asarray(d).astype(str)",
+    "writes to its inputs": "estimated[...] = 0.2; gold[...] = 0.2; return d",
+    "writes to its gold": "gold += 1; return d",
+    "closes stdout": "sys.stdout.close(); return d",
+    "closes file 1": "os.close(1); return d",
+    "threads": "import threading; threading.Thread(target=time.sleep, args=(0.05,)).start(); return d",
+    "half precision": "return np.asarray(d, dtype=np.float16)",
+    "wrong direction": "return 1 - d",
+    "constant": "return 0.5 + 0 * d",
+}
+VALUES = {"wrong direction": lambda right: 1 - right, "constant": lambda right: right * 0 + 0.5}
+"""Measures that are as they say, though hardly meant."""
+FAULTS = {**REFUSED, **ONLY_COMMAND, **HARMLESS, **EITHER}
+
+
+def write_measure(body, decorated):
+    """Return the text of a file with a faulty measure f."""
+    head = _HEAD
+    if decorated:
+        head += "import metaeval\n\n@metaeval.quantification_measure(higher_is_better=False, range=(0, 1))\n"
+    formula = "np.abs(np.cumsum(estimated - gold, -1)).sum(-1) / (np.shape(gold)[-1] - 1)"
+    steps = "".join(f"    {step.strip()}\n" for step in body.split("; "))
+    return f"{head}def f(estimated, gold):\n    d = {formula}\n{steps}"
+
+
+def make_shares(rng, n_runs, n_topics, K=4):
+    """Return distributions with sums of exactly 1: gold by topic, estimates by run and topic."""
+
+    def shares():
+        cuts = sorted(rng.randint(0, 16) for _ in range(K - 1))
+        return [(b - a) / 16 for a, b in zip([0, *cuts], [*cuts, 16], strict=True)]
+
+    gold = [shares() for _ in range(n_topics)]
+    return gold, [[shares() for _ in range(n_topics)] for _ in range(n_runs)]
+
+
+def _write_shares(path, rows):
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["topic", *(f"c{k}" for k in range(len(rows[0])))])
+        table.writerows([f"t{t}", *map(repr, row)] for t, row in enumerate(rows))
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_measure_in_a_file_is_scored_right_or_refused(tmp_path, name):
+    rng = random.Random(name)
+    (tmp_path / "plug.py").write_text(write_measure(FAULTS[name], rng.random() < 0.7))
+    gold, runs = make_shares(rng, rng.randint(2, 4), rng.randint(3, 8))
+    _write_shares(tmp_path / "gold.csv", gold)
+    for r, rows in enumerate(runs):
+        _write_shares(tmp_path / f"run{r}.csv", rows)
+    paths = [f"run{r}.csv" for r in range(len(runs))]
+    words = f"score gold.csv {' '.join(paths)} -l probabilities -m NMD -m plug.py:f -o scores.csv"
+    limit = ["--time-limit", "5"] if name in ONLY_COMMAND else []
+    try:
+        done = run_command(tmp_path, *words.split(), *limit, limit=60).check(may_fail=name not in HARMLESS)
+    except Refused:
+        assert not (tmp_path / "scores.csv").exists()
+        return
+    assert name not in REFUSED
+    assert name not in ONLY_COMMAND
+    assert b"hello" not in done.out
+    with open(tmp_path / "scores.csv", encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            right = nmd(runs[int(row["run"][3:])][int(row["topic"][1:])], gold[int(row["topic"][1:])])
+            right = VALUES[name](right) if name in VALUES and row["measure"] == "f" else right
+            tolerance = 1e-3 if name == "half precision" and row["measure"] == "f" else 1e-9
+            assert float(row["score"]) == pytest.approx(right, abs=tolerance)
+
+
+NOT_HERE = {*ONLY_COMMAND, "changes folder", "closes stdout", "closes file 1", "prints below Python"}
+"""What would change the process of the tests."""
+
+
+def _measure(name):
+    space = {}
+    exec(compile(write_measure(FAULTS[name], False), "plug.py", "exec"), space)  # noqa: S102  (written above)
+    return me.Measure("f", False, (0, 1), kind="quantification", formula=space["f"])
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name not in NOT_HERE])
+def test_a_measure_in_python_is_scored_right_or_refused_and_changes_nothing(name, capfd):
+    rng = random.Random(name)
+    gold, runs = make_shares(rng, rng.randint(2, 4), rng.randint(3, 8))
+    labels = {"runs": [f"run{r}" for r in range(len(runs))], "topics": [f"t{t}" for t in range(len(gold))]}
+    data = me.QuantificationRuns(runs, gold, **labels, classes=list("abcd"))
+    before = data.estimated.tobytes(), data.gold.tobytes(), np.geterr()
+    scores, notes = Case(name, 0, None).call(me.score, data, ["NMD", _measure(name)])
+    errors = np.geterr()
+    np.seterr(**before[2])
+    assert (data.estimated.tobytes(), data.gold.tobytes(), errors) == before
+    if scores is None:
+        assert name not in HARMLESS or name == "one at a time", notes
+        return
+    assert name not in REFUSED
+    right = np.array([[nmd(e, g) for e, g in zip(rows, gold, strict=True)] for rows in runs])
+    formula = VALUES[name](right) if name in VALUES else right
+    np.testing.assert_allclose(scores.values[..., 0], right, atol=1e-9)
+    np.testing.assert_allclose(scores.values[..., 1], formula, atol=1e-3 if name == "half precision" else 1e-9)
+
+
+@pytest.mark.parametrize("name", ["centred on the batch", "ranks"])
+def test_conformance_refuses_what_depends_on_its_batch(name):
+    result, notes = Case(name, 0, None).call(me.conformance, _measure(name))
+    assert result.notes if result is not None else "perfect" not in notes[0]

@@ -1,0 +1,155 @@
+"""What people's files hold: persons and not indexes, labels as frames write them, and options that reach every file."""
+
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import metaeval as me
+from metaeval.errors import DataError
+from metaeval.io import read_annotations, read_runs, read_scores
+
+PEOPLE = {"item": ["x", "y"], "ann": [0, 1], "bo": [1, 1]}
+JUDGE = {"item": ["x", "y"], "model": [0, 1]}
+
+
+@pytest.mark.parametrize("name", ["topic_id", "Unnamed: 0", "index", "id", "qid", ""])
+def test_an_index_is_no_person_in_any_layout(name, tmp_path):
+    with_index = pd.DataFrame({name: [0, 1], **PEOPLE})
+    with_index.to_csv(tmp_path / "people.csv", index=False)
+    message = "is called as an index or as topics are|there is no column 'topic', but|item is missing"
+    for source in (with_index, tmp_path / "people.csv"):
+        with pytest.raises(DataError, match=message):
+            read_annotations(source, JUDGE, classes=[0, 1])
+        with pytest.raises(DataError, match=message):
+            read_runs(source, format="votes", classes=[0, 1], columns={"topic": "item"})
+        with pytest.raises(DataError, match=message):
+            read_runs(source, format="labels", classes=[0, 1], columns={"gold": "ann"})
+
+
+@pytest.mark.parametrize("label", ["1.0", "1.00", "+1.0", 1.0])
+def test_a_class_written_with_decimals_is_that_class_in_every_layout(label, tmp_path):
+    plus = [0, 1] if label != "+1.0" else [0, "+1"]
+    table = pd.DataFrame({"item": ["x", "y"], "gold": [0, label], "model": [label, 0]})
+    path = tmp_path / "panel.csv"
+    table.to_csv(path, index=False)
+    assert read_runs(path, format="labels", classes=plus).counts[0, 0].tolist() == [[0, 1], [1, 0]]
+    votes = read_runs(path, format="votes", classes=plus, columns={"topic": "item"})
+    assert votes.gold.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    people = table[["item", "gold"]].to_csv(tmp_path / "people.csv", index=False) or tmp_path / "people.csv"
+    judges = table[["item", "model"]].to_csv(tmp_path / "judges.csv", index=False) or tmp_path / "judges.csv"
+    found = read_annotations(people, judges, classes=plus)
+    assert (found.labels.tolist(), found.answers.argmax(axis=-1).tolist()) == ([[0, 1]], [[1, 0]])
+
+
+def test_a_label_between_two_classes_is_not_made_one():
+    with pytest.raises(DataError, match=r"the vote '1.5' of ann is not one of the classes"):
+        read_annotations({"item": ["x"], "ann": ["1.5"]}, {"item": ["x"], "model": [1]}, classes=[0, 1])
+
+
+@pytest.mark.parametrize("with_topics", ["people", "judges"])
+def test_a_column_topic_on_one_side_only_is_named(with_topics, tmp_path):
+    pd.DataFrame(PEOPLE).assign(**{"topic": "t"} if with_topics == "people" else {}).to_csv(tmp_path / "people.csv")
+    pd.DataFrame(JUDGE).assign(**{"topic": "t"} if with_topics == "judges" else {}).to_csv(tmp_path / "judges.csv")
+    for name in ("people", "judges"):
+        pd.read_csv(tmp_path / f"{name}.csv", index_col=0).to_csv(tmp_path / f"{name}.csv", index=False)
+    other = {"people": "judges", "judges": "people"}[with_topics]
+    message = rf"nobody labelled this item .*{with_topics}.csv has a column topic and .*{other}.csv has none"
+    with pytest.raises(DataError, match=message):
+        read_annotations(tmp_path / "people.csv", tmp_path / "judges.csv", classes=[0, 1])
+
+
+COLUMNS = {
+    "a range": range(3),
+    "an index": pd.Index([0, 1, 2]),
+    "an array of pandas": pd.array([0, 1, 2]),
+    "categories": pd.Categorical([0, 1, 2]),
+    "a dictionary's values": {0: 0, 1: 1, 2: 2}.values(),
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS.values(), ids=COLUMNS)
+def test_a_mapping_of_columns_of_any_kind_is_a_frame(column):
+    table = {"item": column, "gold": [0, 1, 2], "ann": [0, 1, 1]}
+    options = {"format": "labels", "classes": range(3)}
+    expected = [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+    assert read_runs(table, **options).counts[0, 0].tolist() == expected
+    gold = {"item": column, "gold": [0, 1, 2]}
+    runs = {"ann": {"item": column, "predicted": [0, 1, 1]}}
+    assert read_runs(gold, runs, **options).counts[0, 0].tolist() == expected
+    for run in (runs["ann"], pd.DataFrame({"item": [0, 1, 2], "predicted": [0, 1, 1]})):
+        with pytest.raises(DataError, match=r'the frame of a run has no name .give it one: {"name": frame}'):
+            read_runs(gold, run, **options)
+
+
+def test_millions_of_equal_rows_in_a_small_parquet_file_are_refused_without_much_memory(tmp_path):
+    n = 5_000_000
+    labels = {
+        name: pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), ["x"]) for name in ("run", "topic", "measure")
+    }
+    pq.write_table(pa.table({**labels, "score": np.ones(n)}), tmp_path / "s.parquet")
+    assert (tmp_path / "s.parquet").stat().st_size < 300_000
+    code = f"import metaeval.io, pandas, pyarrow.parquet, resource as r; before = r.getrusage(r.RUSAGE_SELF).ru_maxrss\n" \
+           f"try: metaeval.io.read_scores({str(tmp_path / 's.parquet')!r})\n" \
+           "except ValueError as error: print(error)\n" \
+           "print(r.getrusage(r.RUSAGE_SELF).ru_maxrss - before)"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    message, grown = done.stdout.splitlines()
+    assert "it holds 5,000,000 rows for 1 cells of runs, topics and measures" in message
+    assert int(grown) * (1 if sys.platform != "darwin" else 1 / 1024) < 150_000  # kB; a frame of the rows takes 570,000
+    assert resource  # the module is there
+
+
+UNNAMED = "run,topic,score,lang\na,t,0.5,de\nb,t,1,de\n"
+
+
+def test_the_hint_for_a_table_without_measures_leads_to_scores(tmp_path):
+    (tmp_path / "s.csv").write_text(UNNAMED)
+    with pytest.raises(
+        DataError, match=r"if 'lang' holds measures, say so: columns={'measure': 'lang'}; .*measure=NAME"
+    ):
+        read_scores(tmp_path / "s.csv")
+    assert str(read_scores(tmp_path / "s.csv", measure="AP").measures[0]) == "AP"
+    assert str(read_scores(tmp_path / "s.csv", columns={"measure": "lang"}).measures[0]) == "de"
+    # On the command line, --measure of an analysis names the measures that are analysed.
+    assert str(me.open_scores(str(tmp_path / "s.csv"), ["AP"]).measures[0]) == "AP"
+    with pytest.raises(DataError, match="there is no column 'measure'"):
+        me.open_scores(str(tmp_path / "s.csv"), ["AP", "RR"])
+
+
+HEADED = [
+    # a line of names, the format that is stated
+    ("run topic measure value", "tot"),
+    ("run_id query_id metric score", "tot"),
+    ("run measure topic value", "ir_measures"),
+    ("run topic measure value", None),
+]
+
+
+@pytest.mark.parametrize(("header", "format"), HEADED)
+def test_the_names_of_columns_win_over_the_order_of_a_format(header, format, tmp_path):
+    second = "delight" if "measure topic" in header else "x1"
+    third = "x1" if second == "delight" else "delight"
+    (tmp_path / "b.txt").write_text(f"{header}\na {second} {third} 0.5\nb {second} {third} 0.25\n")
+    scores = read_scores(tmp_path / "b.txt", format=format)
+    assert (scores.topics, list(map(str, scores.measures))) == (("x1",), ["delight"])
+
+
+CONTRADICTED = [
+    ("tot", "a t1 AP 0.5\n", "its second column holds topics and its third measures: the format ir_measures, not tot"),
+    ("tot", "a 301 delight 0.5\n", "the format ir_measures, not tot"),
+    ("tot", "a all delight 0.5\na t1 delight 0.5\n", "the format ir_measures, not tot"),
+    ("ir_measures", "a AP t1 0.5\n", "the format tot, not ir_measures"),
+]
+
+
+@pytest.mark.parametrize(("format", "lines", "message"), CONTRADICTED)
+def test_a_stated_format_that_swaps_topics_and_measures_is_refused(format, lines, message, tmp_path):
+    (tmp_path / "b.txt").write_text(lines)
+    with pytest.raises(DataError, match=message):
+        read_scores(tmp_path / "b.txt", format=format)

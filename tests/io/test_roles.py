@@ -1,0 +1,249 @@
+"""Which column holds runs, topics, measures and scores: told by its name and content, refused where neither tells."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metaeval import Scores
+from metaeval.errors import DataError, PolicyWarning
+from metaeval.io import SCORE_FORMATS, from_frame, from_pytrec_eval, read_scores, write_scores
+
+TREC_EVAL = "map\t{0}\t0.5\nmap\t{1}\t0.25\n"
+IR_MEASURES = "{0}\tAP\t0.5\n{1}\tAP\t0.25\n"
+THREE_COLUMNS = [
+    # lines, format stated, topics, measures
+    (TREC_EVAL.format("q1", "q2") + "map\tall\t0.375\n", None, ("q1", "q2"), ["map"]),
+    (TREC_EVAL.format("301", "302"), None, ("301", "302"), ["map"]),
+    ("num_q all 2\ndelight q1 0.5\n", None, ("q1",), ["delight"]),
+    (IR_MEASURES.format("q1", "q2") + "all\tAP\t0.375\n", None, ("q1", "q2"), ["AP"]),
+    (IR_MEASURES.format("301", "302"), None, ("301", "302"), ["AP"]),
+    ("301 NumQ 1\n301 nDCG@10 0.5\nall NumQ 1\nall nDCG@10 0.5\n", None, ("301",), ["NumQ", "nDCG@10"]),
+    ("AP p_1 0.5\nAP all 0.5\n", None, ("p_1",), ["AP"]),  # a topic that looks like a precision
+    ("p_1 AP 0.5\nall AP 0.5\n", None, ("p_1",), ["AP"]),
+    (IR_MEASURES.format("q1", "q2"), "trec_eval", ("q1", "q2"), ["AP"]),
+    (IR_MEASURES.format("q1", "q2"), "ir_measures", ("q1", "q2"), ["AP"]),
+    ("delight q1 0.5\n", "trec_eval", ("q1",), ["delight"]),
+    ("q1 delight 0.5\n", "ir_measures", ("q1",), ["delight"]),
+]
+
+
+@pytest.mark.parametrize(("lines", "format", "topics", "measures"), THREE_COLUMNS)
+@pytest.mark.parametrize("folder", [True, False])
+def test_topics_and_measures_of_three_columns_are_never_swapped(lines, format, topics, measures, folder, tmp_path):
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "bm25.txt").write_text(lines)
+    scores = read_scores(tmp_path / "e" if folder else tmp_path / "e" / "bm25.txt", format=format)
+    assert (scores.runs, scores.topics, list(map(str, scores.measures))) == (("bm25",), topics, measures)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "bm25 q1 0.5\nbm25 q2 0.25\n",  # run, topic, score
+        "bm25 301 0.5\nbm25 302 0.25\n",
+        "bm25 301 0.5\nbm25 all 0.5\n",
+        "delight q1 0.5\n",
+        "all delight 0.5\nq1 delight 0.5\n",
+        "AP p_1 0.5\n",
+    ],
+)
+def test_three_columns_whose_names_do_not_tell_what_they_hold_are_refused(lines, tmp_path):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(lines)
+    for path in (tmp_path, tmp_path / "a.txt"):
+        with pytest.raises(
+            DataError, match=r"may be measure, topic, value .*format=trec_eval or ir_measures; if these"
+        ):
+            read_scores(path)
+
+
+TOPIC_NAMES = ["segment", "doc_id", "question", "index", "Unnamed: 0", "", "id", "QID", "Query ID", "dialogue", "topic"]
+
+
+@pytest.mark.parametrize("name", TOPIC_NAMES)
+def test_a_first_column_with_the_name_of_topics_is_never_a_run(name, tmp_path):
+    (tmp_path / "c_mine.csv").write_text(f"{name},a,b\n1,0.5,0.25\n2,0.25,0.5\n3,0,1\n")
+    frame = pd.DataFrame({name: [1, 2, 3], "a": [0.5, 0.25, 0], "b": [0.25, 0.5, 1]})
+    for scores in (read_scores(tmp_path / "c_mine.csv"), from_frame(frame, measure="mine")):
+        assert (scores.runs, scores.topics) == (("a", "b"), ("1", "2", "3"))
+
+
+FIRST_COLUMNS = [
+    # the first column, two others, what the message says
+    ([1, 2, 3], [0.5, 0.25, 1], [0, 1, 0.5], "a different whole number on each line, such as 1"),
+    ([17, 5, 9], [0, 1, 1], [1, 1, 0], "a different whole number on each line, such as 17"),
+    ([301.0, 302.0], [0.5, 0.25], [0.1, 0.2], "holds (values such as 301|a different whole number)"),
+    ([95.5, 91.5], [0.5, 0.25], [0.1, 0.2], "values such as 95.5, on another scale than all other columns"),
+    ([1, 2, 3], [30, 20, 10], [5, 9, 2], "the numbers from 1 to 3 in their order"),
+]
+
+
+@pytest.mark.parametrize(("first", "a", "b", "message"), FIRST_COLUMNS)
+def test_a_first_column_that_may_be_topics_is_refused_until_the_user_says_what_it_is(first, a, b, message, tmp_path):
+    frame = pd.DataFrame({"number": first, "a": a, "b": b})
+    path = tmp_path / "c_mine.csv"
+    frame.to_csv(path, index=False)
+    sources = [(path, {}), (frame, {"measure": "mine"})]
+    for source, options in sources:
+        with pytest.raises(DataError, match=message) as refused:
+            read_scores(source, **options)
+        assert "columns={'topic': 'number'}, or columns={'run': 'number'}" in str(refused.value)
+        as_topics = read_scores(source, columns={"topic": "number"}, **options)
+        assert (as_topics.runs, len(as_topics.topics)) == (("a", "b"), len(first))
+        as_run = read_scores(source, columns={"run": "number"}, **options)
+        assert as_run.runs == ("number", "a", "b")
+        assert as_run.values[0, :, 0].tolist() == first
+
+
+RUNS = [
+    ([0.5, 0.25], [0.25, 0.5]),
+    ([0, 1], [1, 1]),
+    ([0.9, 0.8], [0.4, 0.3]),  # the best run by far
+    ([1, 3], [2, 4]),
+    ([30.5, 20], [25, 28]),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), RUNS)
+def test_a_first_column_of_scores_is_a_run(first, second, tmp_path):
+    frame = pd.DataFrame({"a": first, "b": second})
+    frame.to_csv(tmp_path / "c_mine.csv", index=False)
+    for scores in (read_scores(tmp_path / "c_mine.csv"), from_frame(frame, measure="mine")):
+        assert scores.values[:, :, 0].tolist() == [first, second]
+
+
+HEADERS = [
+    # first line, second line, what the message says
+    ("0.25,0.5", "0.5,0.75", "the first line holds numbers"),
+    ("0,1", "0.5,0.75", r"the first line \(0, 1\) may hold names of runs or the scores of a topic"),
+    ("0,1", "1,0", "may hold names of runs or the scores of a topic"),
+    ("-0.5,0.25", "0.5,0.75", "the first line holds numbers"),
+    ("-1,2", "0.5,0.75", "the first line holds numbers"),
+    ("1e+00,2e-01", "0.5,0.75", "the first line holds numbers"),
+    ("301,0.5,0.25", "302,0.1,0.2", "the first line holds numbers"),
+    ("301,0,1", "302,1,0", "may hold names of runs or the scores of a topic"),
+    ("12,47", "35,20", "may hold names of runs"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "message"), HEADERS)
+def test_a_matrix_without_a_header_never_loses_its_first_topic(first, second, message, tmp_path):
+    (tmp_path / "c_mine.csv").write_text(f"{first}\n{second}\n")
+    with pytest.raises(DataError, match=message):
+        read_scores(tmp_path / "c_mine.csv", format="wide")
+    with pytest.raises(DataError, match=f"{message}|cannot be detected"):
+        read_scores(tmp_path / "c_mine.csv")
+
+
+@pytest.mark.parametrize("header", ["1,2,3", "0,1,2", "301,17,44"])
+def test_whole_numbers_beyond_the_scores_are_names_of_runs(header, tmp_path):
+    (tmp_path / "c_ap.csv").write_text(f"{header}\n0.5,0.25,1\n0,1,0.5\n")
+    assert read_scores(tmp_path / "c_ap.csv").runs == tuple(header.split(","))
+
+
+MEANS = {("a", "AP"): 0.375, ("b", "AP"): 0.5}
+ROWS = [("a", "t1", 0.5), ("a", "t2", 0.25), ("b", "t1", 1.0), ("b", "t2", 0.0)]
+
+
+def with_totals(name, off=0.0):
+    return [*ROWS, ("a", name, 0.375 + off), ("b", name, 0.5)]
+
+
+def write_rows(layout, rows, folder):
+    """Return a source of these rows, in one of the formats that hold topics by name."""
+    frame = pd.DataFrame(
+        [(run, topic, "AP", score) for run, topic, score in rows], columns=["run", "topic", "measure", "score"]
+    )
+    matrix = frame.pivot(index="topic", columns="run", values="score")
+    if layout == "tidy":
+        frame.to_csv(folder / "s.csv", index=False)
+        return folder / "s.csv"
+    if layout == "parquet":
+        frame.to_parquet(folder / "s.parquet")
+        return folder / "s.parquet"
+    if layout == "wide":
+        matrix.to_csv(folder / "c_ap.csv")
+        return folder / "c_ap.csv"
+    if layout == "sakai":
+        (folder / "k").mkdir()
+        (folder / "k" / "runs").write_text("a\nb\n")
+        (folder / "k" / "topics").write_text("".join(f"{topic}\n" for topic in matrix.index))
+        (folder / "k" / "AP").write_text("".join(f"{x} {y}\n" for x, y in matrix.to_numpy()))
+        return folder / "k"
+    if layout == "wide frame":
+        return {"AP": matrix}
+    if layout == "a column a measure":
+        return frame.rename(columns={"score": "AP"}).drop(columns="measure")
+    return frame
+
+
+LAYOUTS = ["tidy", "parquet", "wide", "sakai", "frame", "wide frame", "a column a measure"]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["all", "mean", "amean", "Average", "avg", "Overall"])
+def test_a_total_that_is_the_mean_of_the_topics_is_no_topic_in_any_format(layout, name, tmp_path):
+    source = write_rows(layout, with_totals(name), tmp_path)
+    with pytest.warns(PolicyWarning, match=f"left out the means over topics, which are called {name}"):
+        scores = read_scores(source)
+    assert scores.topics == ("t1", "t2")
+    assert scores.values[:, :, 0].tolist() == [[0.5, 0.25], [1, 0]]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_total_that_is_something_else_is_refused_in_any_format(layout, tmp_path):
+    source = write_rows(layout, with_totals("all", 0.05), tmp_path)
+    message = "run a, topic all, measure AP: .* its score 0.425 is not the mean of the topics, 0.375"
+    with pytest.raises(DataError, match=message):
+        read_scores(source)
+
+
+def test_totals_of_pytrec_eval_are_left_out_and_a_total_alone_stays():
+    with pytest.warns(PolicyWarning, match="left out the means"):
+        scores = from_pytrec_eval({"a": {"q1": {"map": 0.5}, "q2": {"map": 0.25}, "all": {"map": 0.375}}})
+    assert scores.topics == ("q1", "q2")
+    assert from_frame({"run": ["a", "b"], "topic": ["all"] * 2, "BLEU": [30.5, 20]}).topics == ("all",)
+
+
+def test_a_mean_printed_with_few_digits_of_a_run_with_gaps_is_left_out(tmp_path):
+    (tmp_path / "s.csv").write_text("run,topic,BLEU\na,1,33.337\na,2,20\na,all,26.7\nb,1,10\nb,all,5\n")
+    with pytest.warns(PolicyWarning):
+        scores = read_scores(pd.read_csv(tmp_path / "s.csv"), missing="drop-topic")
+    assert scores.topics == ("1",)
+
+
+@pytest.mark.parametrize("format", SCORE_FORMATS)
+def test_no_format_writes_a_topic_that_would_be_read_as_a_total(format, tmp_path):
+    scores = Scores(np.ones((1, 2, 1)), runs=["a"], topics=["1", "Mean"], measures=["AP"], collection="c")
+    with pytest.raises(DataError, match="topic Mean: a topic cannot have this name|hold no names of topics"):
+        write_scores(scores, tmp_path / "c", format=format)
+
+
+KNOWN = {
+    "run": ["a", "b"], "topic": ["t", "t"], "AP": [0.5, 0.25], "cost": [3, 4],
+    "higher_is_better": [True, True], "collection": ["pilot"] * 2, "Unnamed: 0": [0, 1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("drop", [[], ["higher_is_better"], ["collection"], ["higher_is_better", "collection"]])
+def test_known_columns_beside_measures_keep_their_role(drop):
+    scores = from_frame(pd.DataFrame(KNOWN).drop(columns=drop))
+    assert [str(measure) for measure in scores.measures] == ["AP", "cost"]
+    assert scores.measures[1].higher_is_better is (None if "higher_is_better" in drop else True)
+    assert scores.collection == ("" if "collection" in drop else "pilot")
+
+
+def test_of_a_frame_with_a_column_a_measure_one_is_chosen():
+    scores = from_frame(pd.DataFrame(KNOWN), measure="cost")
+    assert (list(map(str, scores.measures)), scores.values.ravel().tolist()) == (["cost"], [3, 4])
+    for frame in (pd.DataFrame(KNOWN), scores.to_frame()):
+        with pytest.raises(DataError, match="there is no measure 'nope' .there are"):
+            from_frame(frame, measure="nope")
+
+
+def test_rows_of_several_collections_are_chosen_from_a_frame_as_from_a_file(tmp_path):
+    frame = pd.DataFrame({"run": ["a", "a"], "topic": ["t", "u"], "AP": [0.5, 1], "collection": ["c", "d"]})
+    with pytest.raises(DataError, match="several collections: c, d"):
+        from_frame(frame)
+    assert from_frame(frame, collection="d").topics == ("u",)
+    assert from_frame(frame, collection="both").topics == ("t", "u")

@@ -1,0 +1,137 @@
+"""Charts of the screen: every kind is well-formed, names from data are text in it, and what is no number is left out."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import metaeval
+from metaeval.show.charts import (
+    BarChart,
+    HeatMap,
+    IntervalChart,
+    Line,
+    LineChart,
+    Row,
+    ScatterChart,
+    Surface,
+    thin_chart,
+)
+from metaeval.show.looks import DASHES, find_looks, marker_path
+from metaeval.show.screen import STYLE, draw_chart, draw_legend, make_file, write_variables
+
+NASTY = '<img src=x onerror="alert(1)">&\x1b[31m'
+HOLES = np.array([0.5, np.nan, np.inf, 0.25, 0.1])
+
+
+def line(name=NASTY, y=HOLES, **settings):
+    return Line(name, name, np.arange(1.0, len(y) + 1), y, **settings)
+
+
+CHARTS = {
+    "lines": LineChart([line(), line("NMD", HOLES[::-1])], NASTY, NASTY, level=(0.2, NASTY)),
+    "band": LineChart([line(middle=HOLES, band=(HOLES - 0.1, HOLES + 0.1))], "x", "y", log=True, ticks=[1, 2, 5]),
+    "ceiling": LineChart([line(y=np.array([0.9, 0.3, 0.1, 0.0]), count=2)], "x", "y", limits=(0.0, 0.2), marks=5),
+    "intervals": IntervalChart(
+        [Row(NASTY, NASTY, 0.5, line=(0.1, 0.9)), Row("b", "b", np.nan, bar=(0.2, np.nan))], NASTY, levels=[(0.4, "--")]
+    ),
+    "filled": IntervalChart([Row(NASTY, NASTY, 12.0), Row("b", "b", 0.0)], NASTY, filled=True),
+    "heat": HeatMap(np.array([[1, np.nan], [-0.4, 0.2]]), [NASTY, "b"], ["c", NASTY], NASTY, "{:.2f}".format),
+    "holes": HeatMap(np.array([[np.nan, np.inf]]), ["a"], ["b", "c"], "v", "{:.2f}".format, highest=2.0),
+    "scatter": ScatterChart(np.array([0.1, -0.2, 0.3]), np.array([0.2, 0.1, -0.3]), NASTY, NASTY),
+    "bars": BarChart({"gold": np.array([0.2, 0.8]), NASTY: np.array([0.5, 0.5])}, ["a", NASTY], NASTY, NASTY),
+    "surface": Surface(
+        np.array([[0.1, np.nan], [-0.2, 0.0]]), np.arange(2.0), np.arange(2.0), NASTY, NASTY, (NASTY, "B")
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_every_chart_is_well_formed_and_names_are_text(name):
+    text = draw_chart(CHARTS[name])
+    drawn = parse(text)
+    assert not [part for part in drawn.iter() if part.tag in ("img", "script")]
+    assert "\x1b" not in text
+    assert not re.search(r' (?!title|aria-label)[\w-]+="[^"]*\b(nan|inf)\b', text)
+    if drawn.tag == "svg":
+        assert drawn.get("role") == "img"
+        assert drawn.get("aria-label")
+
+
+def test_nothing_but_gaps_is_no_chart():
+    gaps = np.full(3, np.nan)
+    assert draw_chart(LineChart([line(y=gaps)], "x", "y")) == ""
+    assert draw_chart(IntervalChart([Row("a", "a", np.nan)], "x")) == ""
+    assert draw_chart(Surface(gaps.reshape(1, 3), np.arange(3.0), np.arange(2.0), "x", "y", ("A", "B"))) == ""
+
+
+def test_marks_say_their_names_and_numbers():
+    titles = [part.text for part in parse(draw_chart(CHARTS["filled"])).iter("title")]
+    assert titles[1] == "b 0.000"
+    drawn = parse(draw_chart(LineChart([line("NMD", count=7)], "x", "y")))
+    assert [part.text for part in drawn.iter("title")] == ["NMD (7)", "NMD: 1, 0.5", "NMD: 4, 0.25", "NMD: 5, 0.1"]
+    heat = parse(draw_chart(CHARTS["heat"]))
+    assert [cell.get("title") for cell in heat.iter("td") if cell.get("title")][-2:] == [
+        "b, c: -0.40",
+        "b, " + visible() + ": 0.20",
+    ]
+
+
+def parse(text):
+    return ET.fromstring(text)  # noqa: S314  (the text is our own)
+
+
+def visible():
+    return metaeval.errors.visible(NASTY)
+
+
+def test_curves_look_as_their_measures_do_in_all_figures_and_in_the_legend():
+    names = ["NMD", "RNOD", "JSD", "mine"]
+    chart = LineChart([line(name, np.arange(3.0)) for name in names], "x", "y")
+    looks = find_looks(names)
+    drawn = parse(draw_chart(chart))
+    assert [part.get("class") for part in drawn.iter("polyline")] == [f"curve c{looks[name].colour}" for name in names]
+    assert [part.get("stroke-dasharray", "") for part in drawn.iter("polyline")] == [
+        DASHES[looks[name].dash] for name in names
+    ]
+    for name, item in zip(names, parse(draw_legend(chart)).iter("li"), strict=True):
+        assert item.find("svg/line").get("class") == f"curve c{looks[name].colour}"
+        assert item.find("svg/path").get("d") == marker_path(looks[name].marker)
+        assert "".join(item.itertext()).strip() == name
+
+
+def test_a_file_of_its_own_has_no_variables_and_a_page_has_both_themes():
+    text = make_file(draw_chart(CHARTS["lines"]), NASTY)
+    parse(text)
+    assert "var(" in STYLE
+    assert "var(" not in text
+    for variable in re.findall(r"var\((--\w+)\)", STYLE):
+        assert f"{variable}: " in write_variables("light")
+        assert f"{variable}: " in write_variables("dark")
+
+
+def test_a_long_curve_is_thinned_from_where_it_is_seen_and_keeps_its_last_point():
+    y = np.linspace(1, 0, 5001)
+    chart, points = thin_chart(LineChart([line(y=y)], "x", "y", limits=(0.0, 0.2)), 11)
+    (thinned,) = chart.lines
+    assert points == 1001
+    assert thinned.x[[0, -1]].tolist() == [4001, 5001]
+    assert len(thinned.x) == 11
+    assert thinned.y.tolist() == y[thinned.x.astype(int) - 1].tolist()
+
+
+def test_no_letter_of_a_row_or_of_a_long_label_is_cut_off_at_the_size_of_a_telephone():
+    label = "τ between rankings on 195 and 195 other topics: mean, middle half, middle 95 % of the splits"
+    rows = [Row("NMD", "NMD", 0.5), Row("RSNOD", "a measure of thirty letters ok", 0.6)]
+    drawn = parse(draw_chart(IntervalChart(rows, label), 560))
+    letter = 17 * 0.5  # about how wide a letter is there
+    _, _, width, height = map(float, drawn.get("viewBox").split())
+    for text in drawn.iter("text"):
+        long, x = letter * len("".join(text.itertext())), float(text.get("x"))
+        first = {"start": x, "middle": x - long / 2, "end": x - long}[text.get("text-anchor")]
+        assert first >= -20
+        assert first + long <= width + 20
+        assert float(text.get("y")) <= height
+    shown = [text.text for text in drawn.iter("text") if text.get("class") == "tick"]
+    assert " ".join(line for line in shown if " " in line) == label

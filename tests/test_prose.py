@@ -1,0 +1,152 @@
+"""What README and docs/ say about results is what the committed tables say, and no result is typed by hand."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+from experiments import prose
+from experiments.prose import FILLED, ROOT, collect_facts, fill_page, fill_pages, list_pages
+from experiments.templates import fill_template
+from metaeval.errors import DataError
+
+if (
+    not (ROOT / "docs" / "index.md").exists() or not (ROOT / "results").is_dir()
+):  # the tests run beside an installed copy
+    pytest.skip("the documentation and the committed results are not here", allow_module_level=True)
+
+PAGES = list_pages()
+
+
+@pytest.fixture(scope="module")
+def facts():
+    return collect_facts()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[str(path.relative_to(ROOT)) for path in PAGES])
+def test_a_page_says_what_the_committed_results_say(path, facts):
+    text = path.read_text("utf-8")
+    assert fill_page(text, facts) == text, f"python -m experiments --docs renews {path.name}"
+
+
+def test_a_page_that_was_changed_by_hand_is_mended(tmp_path):
+    for folder in ("results", "benchmarks"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "answer").symlink_to(ROOT / "docs" / "answer")
+    page = tmp_path / "README.md"
+    page.write_text("A\n<!-- template: {{ say.rule() }} -->\nIt never errs.\n<!-- end -->\nB\n", "utf-8")
+    assert fill_pages(tmp_path) == [page]
+    assert "A test *holds* if" in page.read_text("utf-8")
+    assert page.read_text("utf-8").endswith("<!-- end -->\nB\n")
+    assert fill_pages(tmp_path) == []
+
+
+@pytest.mark.parametrize("template", ["{{ nothing }}", "{{ say.nothing() }}", "{% for %}"])
+def test_a_template_that_cannot_be_filled_is_an_error(template):
+    with pytest.raises(DataError, match="cannot be filled"):
+        fill_page(f"<!-- template: {template} -->\n<!-- end -->", {"study": prose.STUDY})
+
+
+def test_a_changed_table_changes_what_is_said(facts):
+    said = [
+        fill_template("{{ say.test(summarise_test(tests, 'max-t')) }}", **facts | {"tests": tests})
+        for tests in (facts["tests"], facts["tests"].assign(error=2 * facts["tests"]["error"]))
+    ]
+    assert said[0] != said[1]
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        (
+            [0.94, 0.96],
+            "94.0 to 96.0 % of studies, where 95 % was meant. Limits of 90 and 98 % were set beforehand; it is within",
+        ),
+        ([0.94, 0.80], "it is outside of them in 1 (llmjudge, 33 runs, 25 topics)."),
+    ],
+)
+def test_intervals_outside_of_their_limits_are_named(shares, said):
+    cells = [
+        ("τ", name, runs, 25, 0.95, share)
+        for name, runs, share in zip(("normal", "llmjudge"), (10, 33), shares, strict=True)
+    ]
+    columns = ["interval", "population", "n_runs", "n_topics", "nominal", "coverage"]
+    table = pd.DataFrame(cells, columns=columns)
+    assert said in fill_template("{{ say.interval(table, 'τ') }}", table=table, study=prose.STUDY)
+
+
+def test_what_changes_a_ranking_most_is_named_first():
+    rows = [
+        ("another test than randomised-tukey-hsd", "max-t", 0.9),
+        ("another test than randomised-tukey-hsd", "bootstrap-t", 0.8),
+    ]
+    rows += [("another seed", "randomised-tukey-hsd", 0.5), ("without baselines", "randomised-tukey-hsd", 0.4)]
+    means = pd.DataFrame(rows, columns=["changed", "test", "τ_b"]).assign(**{"its error": 0.1, "collections": 3})
+    said = fill_template("{{ say.changes(means) }}", means=means, study=prose.STUDY)
+    assert "another test (bootstrap-t) 0.80 ± 0.10 (3), without baselines 0.40 ± 0.10 (3), another seed 0.50" in said
+
+
+NO_RESULT = re.compile(
+    "|".join(
+        [
+            FILLED.pattern.replace("?P<comment>", "").replace("?P<template>", ""),
+            r"^ *```.*?^ *```$|\$\$.*?\$\$|\$[^$\n]+\$|``?[^`]+``?",  # code that tests run, and formulas
+            r"\]\([^)]*\)|https?://\S+|<!--.*?-->",
+            r"§§?\s?[\d.]+(?:(?:, | and |–)[\d.]+)*",
+            r"Python 3\.\d+|\d+\.\d+\.\d+|Apache-2\.0",
+        ]
+    ),
+    re.DOTALL | re.MULTILINE,
+)
+DECIMAL = re.compile(r"(?<![\w.])\d*\.\d+(?!\w)|\b\d+(?:\.\d+)? ?%")
+
+SETTINGS = re.compile(
+    r"[αβγωεp₁₂] ?[=≤≥<] ?[\d.]+|95 % (?:confidence )?interval|5 % over all runs|1 − 21/231 = 0.91|multiple of 0.0002|"
+    r"(?:1.5 times|3.5 times) the|than 3.5 times|advise 0.2 where|0.15 where they are skilled and\s0.1 for|changes τ by 0.04|"
+    r"90 % and above|below 70 %|judgement of 1.5 on"
+)
+"""Decimals that are settings, or examples worked by hand."""
+
+
+def list_typed(text):
+    for pattern in (NO_RESULT, SETTINGS):
+        text = pattern.sub("¶", " ".join(text.split()) if pattern is SETTINGS else text)
+    return [text[max(0, match.start() - 40) : match.end() + 20] for match in DECIMAL.finditer(text)]
+
+
+def read_text(path):
+    text = path.read_text("utf-8")
+    if path.suffix != ".ipynb":
+        return text
+    return "\n\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+
+
+TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *ROOT.glob("notebooks/*.ipynb")]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path for path in TEXTS if "_build" not in path.parts), ids=lambda path: path.name
+)
+def test_no_decimal_is_typed_outside_of_a_template(path):
+    assert list_typed(read_text(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "n_typed"),
+    [
+        ("κ beats CEM (.959 against .949).", 2),
+        ("It held the true value in 93 to\n99 % of studies.", 1),
+        ("<!-- template: {{ x }} -->\n0.9\n<!-- end -->\nNMD finds 0.9.", 1),
+        ("<!-- template: {{ x }} -->\n0.9\n<!-- end -->", 0),
+        ("Sakai, §5.2, with α = 0.05 and `tau > 0.5` in Python 3.11, a 95 % interval", 0),
+    ],
+)
+def test_typed_decimals_are_found(text, n_typed):
+    assert len(list_typed(text)) == n_typed
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "results").rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_of_results_is_generated_whole(path):
+    assert path.read_text("utf-8").startswith("<!-- generated by python -m experiments")
