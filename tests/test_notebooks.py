@@ -5,6 +5,8 @@ All but those that name a folder of data in their metadata need no data either.
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,9 +37,18 @@ def printed(cell):
     return [re.sub(r"metaeval \d\S*|<Figure size .*>", "…", text).split() for text in texts]
 
 
+@pytest.fixture(scope="module")
+def fonts(tmp_path_factory):
+    """A folder with a list of all fonts: what other processes write into the shared one may be cut short."""
+    folder = tmp_path_factory.mktemp("fonts")
+    drawing = [sys.executable, "-c", "import matplotlib.font_manager"]
+    subprocess.run(drawing, env=os.environ | {"MPLCONFIGDIR": str(folder)}, check=True, capture_output=True)
+    return folder
+
+
 @pytest.mark.filterwarnings("default")  # those of the kernel's own machinery are not ours
 @pytest.mark.parametrize("path", named(NOTEBOOKS))
-def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch):
+def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch, fonts):
     stored = nbformat.read(path, as_version=4)
     needed = stored.metadata.get("metaeval", {}).get("data")
     if needed and not (Path(os.environ.get("METAEVAL_DATA", "")) / needed).is_dir():
@@ -45,6 +56,7 @@ def test_a_notebook_prints_what_stands_in_it(path, tmp_path, monkeypatch):
     if not needed:
         monkeypatch.delenv("METAEVAL_DATA", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(FOLDER.parent))
+    monkeypatch.setenv("MPLCONFIGDIR", str(fonts))
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nothing answers there: no network is needed
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     fresh = nbformat.read(path, as_version=4)
