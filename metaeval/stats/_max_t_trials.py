@@ -36,15 +36,10 @@ RECIPE = 2
 
 
 class Statistics(NamedTuple):
-    """The statistics of all pairs under one measure.
+    """Observed statistics of all pairs, shape (pair,), and what makes those of trials.
 
-    Attributes
-    ----------
-    observed : ndarray of float64, shape (pair,)
-    tolerance : float
-        Relative difference below which two statistics are equal.
-    compute : callable
-        From weights of the topics, shape (topic, trial), to pairs and their statistics, shape (pair, trial), in parts.
+    `compute` takes weights of the topics, shape (topic, trial), and yields pairs with their statistics, shape (pair, trial).
+    Two statistics are equal if they differ by less than `tolerance`, relatively.
     """
 
     observed: FloatArray
@@ -55,19 +50,9 @@ class Statistics(NamedTuple):
 class Test(NamedTuple):
     """What makes a max-T test of scores.
 
-    Attributes
-    ----------
-    name : str
-    settings : str
-        Everything that the trials depend on beside the scores.
-    prepare : callable
-        From the scaled scores of one measure, contiguous of shape (run, topic), which it overwrites, to statistics.
-    draw : callable
-        From numbers of trials to weights of the topics, shape (trial, topic).
-    n_trials : int
-    work : int
-        About how many multiplications a trial of one measure takes.
-    step_down : bool
+    `settings` names everything but the scores that trials depend on. `prepare` takes the scaled scores of a measure, contiguous
+    of shape (run, topic), and overwrites them; `draw` returns weights of topics, shape (trial, topic); `work` is about how many
+    multiplications a trial of one measure takes.
     """
 
     name: str

@@ -31,16 +31,9 @@ def _compile(function: Callable[..., Any]) -> Any:
 
 
 def place_ends(low: FloatArray, high: FloatArray) -> npt.NDArray[np.int32]:
-    """Return the places of both ends of each value among all ends, shape (row, 2, run).
+    """Return the places of both ends of each value, shape (row, run), among all ends of its row, shape (row, 2, run).
 
-    Parameters
-    ----------
-    low, high : ndarray of float64, shape (row, run)
-
-    Returns
-    -------
-    ndarray of int32
-        ``[r, 0]`` of the lower and ``[r, 1]`` of the upper ends; of equal ones the lower ends come first.
+    ``[r, 0]`` are those of the lower and ``[r, 1]`` of the upper ends; of equal ones the lower ends come first.
     """
     low, high = np.ascontiguousarray(low), np.ascontiguousarray(high)
     order = np.argsort(low, axis=-1)
@@ -72,18 +65,10 @@ def _merge_ends(low, high, low_order, high_order, places):  # type: ignore[no-un
 
 
 def count_signs(places: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Count concordant less discordant pairs of runs, and those not tied in either ranking.
+    """Count concordant less discordant pairs of runs, shape (pair of rankings,), and those not tied in each, shape (2, …).
 
-    Parameters
-    ----------
-    places : ndarray of int32, shape (pair of rankings, 2, 2, run)
-        ``places[p, s, 0]`` and ``places[p, s, 1]``: the places of the lower and upper ends of ranking s among all its
-        ends, 0 to 2 n - 1, each once.
-
-    Returns
-    -------
-    balance : ndarray of int64, shape (pair of rankings,)
-    untied : ndarray of int64, shape (2, pair of rankings)
+    `places` has shape (pair of rankings, 2, 2, run): ``[p, s, 0]`` and ``[p, s, 1]`` are the places of the lower and upper ends
+    of ranking s among all its ends, 0 to 2 n - 1, each once.
     """
     balance, untied = np.empty(len(places), dtype=np.int64), np.empty((2, len(places)), dtype=np.int64)
     _count_signs(places, balance, untied)

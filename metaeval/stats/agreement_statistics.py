@@ -318,26 +318,7 @@ STATISTICS = {
 
 
 def parse_statistic(text: str) -> Statistic:
-    """Return the statistic of a name such as ``tau_b``, or of the first runs, such as ``tau_b@15``.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    Statistic
-
-    Raises
-    ------
-    MetaevalError
-        If there is no such statistic, or it has no such form.
-
-    Examples
-    --------
-    >>> parse_statistic("tau_b@15").title, parse_statistic("acc_t").title
-    ('τ_b, first 15 runs', 'acc-t, topics')
-    """
+    """Return the statistic of a name such as ``tau_b``, or of the first runs, such as ``tau_b@15``."""
     name, at, first = text.partition("@")
     if name not in STATISTICS:
         raise MetaevalError(f"there is no statistic {text!r}: use {', '.join(STATISTICS)}, or one of runs as tau_b@15")

@@ -14,22 +14,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 def tabulate_agreement(n_classes: int, agreement: Agreement) -> npt.NDArray[np.int64]:
-    """Return the agreement of every two classes, in whole numbers, so that ties are exact.
-
-    Parameters
-    ----------
-    n_classes : int
-    agreement : {"accuracy", "squared-error"}
-
-    Returns
-    -------
-    ndarray of int, shape (class, class)
-
-    Examples
-    --------
-    >>> tabulate_agreement(3, "squared-error").tolist()
-    [[0, -1, -4], [-1, 0, -1], [-4, -1, 0]]
-    """
+    """Return the agreement of every two classes, shape (class, class): whole numbers, so that ties are exact."""
     gap = np.subtract.outer(np.arange(n_classes), np.arange(n_classes))
     return np.where(gap == 0, 1, 0) if agreement == "accuracy" else -(gap**2)
 
@@ -45,6 +30,7 @@ def find_wins(
         Classes; −1 for none.
     judged : ndarray of int, shape (judge, item)
     agreement : ndarray of int, shape (class, class)
+        From `tabulate_agreement`.
 
     Returns
     -------
@@ -77,25 +63,10 @@ def sum_wins(
     agreement: npt.NDArray[np.int64],
     topic: npt.NDArray[np.int64],
 ) -> FloatArray:
-    """Return what the test needs of each topic: numbers of items and sums over them.
+    """Return what the test needs of each topic: numbers of items and sums over them, shape (topic, judge, annotator, 4).
 
-    Parameters
-    ----------
-    labels, judged, agreement
-        As for `find_wins`.
-    topic : ndarray of int, shape (item,)
-        Topic of every item; each from 0 to the largest one occurs.
-
-    Returns
-    -------
-    ndarray of float64, shape (topic, judge, annotator, 4)
-        Whole numbers: the person's items, the judge's wins, the sum of the person's less the judge's, and of its squares.
-
-    Examples
-    --------
-    >>> labels, judged = np.array([[0, 2], [0, 2], [1, 1]]), np.array([[0, 1]])
-    >>> sum_wins(labels, judged, tabulate_agreement(3, "accuracy"), np.array([0, 0]))[0, 0, 0].tolist()
-    [2.0, 2.0, 0.0, 0.0]
+    They are whole numbers: the person's items, the judge's wins, the sum of the person's wins less the judge's, and of its
+    squares. `topic`, shape (item,), numbers the topics from 0; the other arguments are those of `find_wins`.
     """
     known, judge, human = find_wins(labels, judged, agreement)
     gap = human.astype(np.int64) - judge
@@ -108,22 +79,10 @@ def sum_wins(
 def resample_rates(
     sums: FloatArray, weights: npt.NDArray[np.int64], epsilon: float, rate: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the advantage probability ρ and the winning rate ω of every judge on resampled topics.
+    """Return the advantage probability ρ and the winning rate ω of every judge on resampled topics, shape (trial, judge).
 
-    Parameters
-    ----------
-    sums : ndarray, shape (topic, judge, annotator, 4)
-        From `sum_wins`.
-    weights : ndarray of int, shape (trial, topic)
-        How often each topic is drawn.
-    epsilon : float
-    rate : float
-        False discovery rate.
-
-    Returns
-    -------
-    rho, omega : ndarray of float64, shape (trial, judge)
-        A person of whom a trial has no item does not count for ρ, and is not won against.
+    `weights`, shape (trial, topic), say how often each topic is drawn, and `rate` is a false discovery rate. A person of whom a
+    trial has no item does not count for ρ, and is not won against.
     """
     drawn = (weights.astype(np.float64) @ sums.reshape(len(sums), -1)).reshape(len(weights), *sums.shape[1:])
     n, _, totals, squares = np.moveaxis(drawn, -1, 0)
@@ -131,22 +90,9 @@ def resample_rates(
 
 
 def average_advantage(sums: FloatArray) -> FloatArray:
-    """Return the advantage probability ρ: the share of items that a judge wins, averaged over people.
+    """Return the advantage probability ρ, the share of items that a judge wins, averaged over people who have any, shape (...).
 
-    Parameters
-    ----------
-    sums : ndarray, shape (..., annotator, 4)
-        As from `sum_wins`, added over topics.
-
-    Returns
-    -------
-    ndarray of float64, shape (...)
-        People without items do not count; 0 if nobody has any.
-
-    Examples
-    --------
-    >>> float(average_advantage(np.array([[4.0, 3, 0, 0], [2, 1, 0, 0], [0, 0, 0, 0]])))
-    0.625
+    `sums` are those of `sum_wins` added over topics, shape (..., annotator, 4).
     """
     n, wins = sums[..., 0], sums[..., 1]
     shares = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
@@ -156,7 +102,7 @@ def average_advantage(sums: FloatArray) -> FloatArray:
 def find_p_values(
     n_items: npt.ArrayLike, totals: npt.ArrayLike, squares: npt.ArrayLike, epsilon: npt.ArrayLike
 ) -> FloatArray:
-    """Return p of the one-sided t-test that a mean is less than ε.
+    """How probable is so low a mean if it is at least ε? The one-sided t-test of the alternative annotator test.
 
     Parameters
     ----------
@@ -187,23 +133,7 @@ def find_p_values(
 
 
 def reject_by(p: npt.ArrayLike, rate: float) -> npt.NDArray[np.bool_]:
-    """Return which hypotheses are rejected by the procedure of Benjamini and Yekutieli, along the last axis.
-
-    Parameters
-    ----------
-    p : array_like of float, shape (..., hypothesis)
-    rate : float
-        False discovery rate.
-
-    Returns
-    -------
-    ndarray of bool, shape (..., hypothesis)
-
-    Examples
-    --------
-    >>> reject_by([0.001, 0.02, 0.9], 0.05).tolist()
-    [True, False, False]
-    """
+    """Return which hypotheses, on the last axis, are rejected at a false discovery rate (Benjamini and Yekutieli 2001)."""
     from scipy.stats import false_discovery_control
 
     values = np.asarray(p, dtype=np.float64)

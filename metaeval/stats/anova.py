@@ -27,17 +27,10 @@ def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
     ndarray of float64, shape (...)
         V_E2, the residual variance of the two-way analysis of variance without replication.
 
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two rows or columns, or a score is not finite.
-
     Examples
     --------
-    >>> float(residual_variance([[1.0, 2.0], [3.0, 4.0]]))
-    0.0
-    >>> float(residual_variance([[0.0, 1.0], [1.0, 0.0]]))
-    1.0
+    >>> residual_variance([[[1.0, 2.0], [3.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]]])
+    array([0., 1.])
     """
     scores = np.ascontiguousarray(matrix, dtype=np.float64)
     if scores.ndim < 2 or min(scores.shape[-2:]) < 2:
@@ -53,26 +46,19 @@ def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def effect_size(
     first: npt.ArrayLike, second: npt.ArrayLike, residual_variance: npt.ArrayLike
 ) -> npt.NDArray[np.float64]:
-    """How many residual standard deviations lie between two means?
-
-    Sakai (ACL 2021), captions of Tables 3, 6 and 9: (first - second)/sqrt(V_E2).
+    """How many residual standard deviations lie between two means? Sakai (ACL 2021), captions of Tables 3, 6 and 9.
 
     Parameters
     ----------
-    first, second : array_like of float
-        The means; they are broadcast.
-    residual_variance : array_like of float
-        V_E2, from `residual_variance`; it is broadcast too.
+    first, second : array_like of float, shape (...)
+        The means.
+    residual_variance : array_like of float, shape (...)
+        V_E2, from `residual_variance`.
 
     Returns
     -------
-    ndarray of float64, of the broadcast shape
-        Infinite where the variance is zero and the means differ, NaN where they do not.
-
-    Raises
-    ------
-    MetaevalError
-        If a variance is negative.
+    ndarray of float64, shape (...)
+        (first - second)/sqrt(V_E2); infinite where only the variance is zero, NaN where the means are equal too.
 
     Examples
     --------

@@ -85,12 +85,7 @@ def release(values: npt.NDArray[np.generic]) -> None:
 class Scaled:
     """Scores of any size as `scale_scores` makes them: in memory, or made block by block where memory does not hold them.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (run, topic, measure)
-        Finite.
-    measures : array_like of int, optional
-        Only these, in this order.
+    `values` are finite, of shape (run, topic, measure); `measures` choose some of the last axis, in their order.
     """
 
     def __init__(self, values: npt.NDArray[np.float64], measures: npt.ArrayLike | None = None) -> None:
@@ -177,26 +172,10 @@ class Scaled:
 
 
 def scale_scores(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Multiply the scores of each measure by a power of two so that a typical score lies between 1/2 and 1.
+    """Multiply the scores of each measure, the last axis, by a power of two so that a typical one lies between 1/2 and 1.
 
-    What counts as rounding depends on how large scores are. The typical score is the median magnitude of those that
-    are not zero, which a few huge scores do not move.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (..., measure)
-        Finite scores.
-
-    Returns
-    -------
-    ndarray of float64, of the same shape
-        The same for scores that differ by a power of two, unless that power was too large or small for them. The
-        largest score is below 2**1000.
-
-    Examples
-    --------
-    >>> scale_scores([[3.0, 1e-300], [0.0, 2e-300], [4.0, 2e-300]])[:, 0]
-    array([0.75, 0.  , 1.  ])
+    What counts as rounding depends on how large scores are. The typical score is the median magnitude of those that are not
+    zero, which a few huge scores do not move. The largest score is below 2**1000.
     """
     scores = np.asarray(values, dtype=np.float64)
     return np.ldexp(scores, -find_exponents(scores))
@@ -243,21 +222,7 @@ def scale_squares(
 ) -> npt.NDArray[np.float64]:
     """Multiply numbers by a power of two so that the largest magnitude lies between 1/2 and 1, before they are squared.
 
-    Parameters
-    ----------
-    values : ndarray of float64
-        Finite.
-    axis : int or tuple of int, optional
-        Along which axis the largest is sought; by default, over all numbers.
-
-    Returns
-    -------
-    ndarray of float64, of the same shape
-
-    Examples
-    --------
-    >>> scale_squares(np.array([[3e-200, 1.0], [6e-200, 4.0]]), axis=0)[:, 1]
-    array([0.125, 0.5  ])
+    The largest is sought along `axis`; by default, over all numbers.
     """
     largest = np.abs(values).max(axis=axis, keepdims=True)
     return np.ldexp(values, -np.frexp(largest)[1])

@@ -36,17 +36,10 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class CellAccuracy:
-    """acc_eq* over all cells, of every measure.
+    """acc_eq* over all cells, shape (measure,), with the smallest ε that maximises it.
 
-    Parameters
-    ----------
-    value : ndarray, shape (measure,)
-    threshold : ndarray, shape (measure,)
-        The smallest ε that maximises it.
-    by_topic : ndarray, shape (measure, topic)
-        Of the pairs with a cell of this topic, the share that is right at that ε; `value` is their mean.
-    tied : float
-        Share of pairs that are tied in the reference.
+    `by_topic`, shape (measure, topic): of the pairs with a cell of this topic, the share that is right at that ε; `value` is
+    their mean. `tied` is the share of pairs that are tied in the reference.
     """
 
     value: FloatArray
@@ -74,11 +67,6 @@ def cell_accuracy(scores: Scaled) -> CellAccuracy:
     Returns
     -------
     CellAccuracy
-
-    Raises
-    ------
-    MetaevalError
-        If the cells, which are ordered all at once, need more memory than this machine has.
 
     Examples
     --------
@@ -125,23 +113,11 @@ def find_memory() -> int | None:
 
 
 def swap_topics(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
-    """Exchange every two measures on random topics, and return the differences in acc_eq, to first order.
+    """Exchange every two measures on random topics; return differences in acc_eq to first order, shape (trial, measure pair).
 
     Pairs share cells, so that exchanging pair by pair would take far too much for independent. What a topic contributes
     to the difference of two measures is twice the mean over its cells of the difference in shares of right pairs: the
     first term of Hoeffding's decomposition of a mean over pairs. Exchanging the measures on a topic turns its sign.
-
-    Parameters
-    ----------
-    by_topic : ndarray, shape (measure, topic)
-        As in `CellAccuracy`.
-    key : int
-        Of the random draws, a 64-bit key.
-    n_trials : int
-
-    Returns
-    -------
-    ndarray, shape (trial, measure pair)
     """
     n_measures, n_topics = by_topic.shape
     signed = np.zeros((n_trials, n_measures))
@@ -152,20 +128,9 @@ def swap_topics(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
 
 
 def resample_cell_accuracy(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
-    """Return acc_eq over the cells of topics drawn anew, to first order, with ε held.
+    """Return acc_eq over the cells of topics drawn anew, to first order, with ε held, shape (trial, measure).
 
-    Parameters
-    ----------
-    by_topic : ndarray, shape (measure, topic)
-        As in `CellAccuracy`.
-    key : int
-        Of the resamples, a 64-bit key.
-    n_trials : int
-
-    Returns
-    -------
-    ndarray, shape (trial, measure)
-        Each topic counts twice, since it is in both places of a pair.
+    Each topic of `by_topic`, shape (measure, topic), counts twice, since it is in both places of a pair.
     """
     n_topics = by_topic.shape[1]
     (drawn,) = weigh_by_topic(key, n_trials, n_topics, by_topic, divisor=n_topics)
@@ -173,14 +138,7 @@ def resample_cell_accuracy(by_topic: FloatArray, key: int, n_trials: int) -> Flo
 
 
 class _Cells:
-    """Cells in the order of a measure's scores, with the levels of the reference.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (cell,)
-    levels : ndarray of int, shape (cell,)
-        The reference, numbered from 0.
-    """
+    """Cells in the order of a measure's scores, with the levels of the reference, numbered from 0; both of shape (cell,)."""
 
     def __init__(self, scores: FloatArray, levels: IntArray) -> None:
         self.order = np.argsort(scores, kind="stable")
@@ -213,17 +171,7 @@ class _Cells:
         return low
 
     def count_lower(self, ends: IntArray) -> tuple[IntArray, IntArray]:
-        """Return how many of the first cells have a lower, and the same, reference as each cell.
-
-        Parameters
-        ----------
-        ends : ndarray of int, shape (cell,)
-            How many first cells.
-
-        Returns
-        -------
-        lower, same : ndarray of int, shape (cell,)
-        """
+        """Return how many of the first `ends` cells have a lower, and the same, reference as each cell, shapes (cell,)."""
         start, end, lower = np.zeros_like(ends), ends, np.zeros_like(ends)
         for bit, zeros in self._bits:
             one = (self.levels >> bit) & 1 == 1
@@ -251,19 +199,9 @@ class _Cells:
         return right
 
     def list_pairs(self, low: float, high: float, most: int | None = None) -> tuple[FloatArray, IntArray]:
-        """List the pairs whose scores differ by more than `low` and less than `high`.
+        """List the pairs whose scores differ by more than `low` and less than `high`, or `most` of them, evenly spaced.
 
-        Parameters
-        ----------
-        low, high : float
-        most : int, optional
-            Only so many of them, evenly spaced.
-
-        Returns
-        -------
-        gaps : ndarray, shape (pair,)
-        change : ndarray of int, shape (pair,)
-            1 if the reference ties them, −1 if it orders them alike, 0 otherwise.
+        Returns their gaps and changes, shape (pair,): 1 if the reference ties them, −1 if it orders them alike, 0 otherwise.
         """
         first, last = self.find_below(np.nextafter(high, 0)), self.find_below(low)
         starts = np.concatenate([[0], np.cumsum(last - first)])

@@ -37,14 +37,9 @@ _NO_VARIANCE = 1e-12  # of the mean square: a smaller variance is rounding
 
 @dataclass(frozen=True, eq=False)
 class ExpectedTau:
-    """What τ to expect with several numbers of topics.
+    """τ to expect with several numbers of topics, each array of shape (size, measure), with its intervals.
 
-    Parameters
-    ----------
-    between, between_low, between_high : ndarray, shape (size, measure)
-        Between the rankings on two sets of so many new topics, with its interval.
-    truth, truth_low, truth_high : ndarray, shape (size, measure)
-        Between the ranking on so many new topics and that on infinitely many.
+    `between` the rankings on two sets of so many new topics; `truth`: between the ranking on so many and on infinitely many.
     """
 
     between: FloatArray
@@ -57,7 +52,7 @@ class ExpectedTau:
 
 @dataclass(frozen=True, eq=False)
 class _Effects:
-    """What is believed of the true difference of two runs over the standard deviation of a topic: mean and spread.
+    """Mean and spread of what is believed of the true difference of two runs over the standard deviation of a topic.
 
     Shape (group left out, pair of runs); the first row leaves none out.
     """
@@ -107,8 +102,8 @@ def expected_tau(
     --------
     >>> rng = np.random.default_rng(0)
     >>> values = np.linspace(0, 1, 8)[:, None, None] + rng.normal(0, 1, (8, 60, 1))
-    >>> found = expected_tau(values, [30, 60, 240], key=1)
-    >>> found.between[:, 0].round(2), found.truth[:, 0].round(2)
+    >>> expected = expected_tau(values, [30, 60, 240], key=1)
+    >>> expected.between[:, 0].round(2), expected.truth[:, 0].round(2)
     (array([0.6 , 0.71, 0.85]), array([0.72, 0.8 , 0.9 ]))
     """
     scores = scale_scores(values)

@@ -21,21 +21,7 @@ FEWEST_RUNS, FEWEST_TOPICS = 10, 25
 
 
 def explain_no_interval(n_runs: int, n_topics: int) -> str:
-    """Return why no interval is given for so few runs or topics; empty if one is.
-
-    Parameters
-    ----------
-    n_runs, n_topics : int
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> explain_no_interval(8, 50)
-    'No interval: it needs 10 runs and 25 topics to cover what it claims; there are 8 and 50.'
-    """
+    """Return why no interval is given for so few runs or topics; empty if one is."""
     if n_runs >= FEWEST_RUNS and n_topics >= FEWEST_TOPICS:
         return ""
     return (
@@ -68,14 +54,11 @@ def centre_interval(
     n_topics : int
     confidence : float, optional
     scale : {"correlation", "share"}, optional
-        ``"correlation"`` is for numbers from −1 to 1, by Fisher's z; ``"share"`` for numbers from 0 to 1, by the
-        logit.
+        Numbers from −1 to 1, by Fisher's z; or from 0 to 1, by the logit.
     step : array_like of float, shape (...), optional
-        The smallest step between two values of the number. An estimate at an end of the scale, where the transform
-        is infinite, counts as half a step away from it.
+        The smallest step between two values: an estimate at an end of the scale counts as half a step away from it.
     least : array_like of float, shape (...), optional
-        How far the ends are from the estimate at least: a number that takes few values may not move in any resample
-        and yet be expected elsewhere.
+        How far the ends are from the estimate at least: a number of few values may not move in any resample.
     student : bool, optional
         Multiply by the quantile of Student's t with n − 1 degrees of freedom, and not of the normal distribution.
 
@@ -129,8 +112,7 @@ def interval_of_differences(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the interval of the mean difference of two runs, and the standardised difference d with its own.
 
-    Student's t interval; d is the mean over the standard deviation of the differences, and its standard error
-    √(1/n + d²/(2n)).
+    Student's t interval; d is the mean over the standard deviation of the differences, with standard error √(1/n + d²/(2n)).
 
     Parameters
     ----------

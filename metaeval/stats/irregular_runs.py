@@ -36,24 +36,9 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     ratio is more than chance explains if the residuals of each topic are exchanged among the runs: the normal quantile
     at level `CHANCE` over all runs (Bonferroni) times its standard error (delta method).
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (run, topic, measure)
-
-    Returns
-    -------
-    ratio : ndarray of float64, shape (measure, run)
-        The spread over the median spread of all runs. NaN where no score has a residual, and where there are fewer
-        than three runs or topics: the residuals of two runs mirror each other.
-    wide : ndarray of bool, shape (measure, run)
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(size=(10, 100, 1))
-    >>> noise[4] *= 3
-    >>> ratio, wide = residual_spread(noise)
-    >>> round(float(ratio[0, 4]), 1), np.flatnonzero(wide[0]).tolist()
-    (3.1, [4])
+    Takes scores of shape (run, topic, measure); returns the ratio to the median spread, and whether a run is wide, both of
+    shape (measure, run). The ratio is NaN where no score has a residual, and where there are fewer than three runs or
+    topics: the residuals of two runs mirror each other.
     """
     n_runs, n_topics, n_measures = values.shape
     ratio = np.full((n_measures, n_runs), np.nan)
@@ -119,23 +104,10 @@ def _add_runs(blocks: Iterable[FloatArray]) -> FloatArray:
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which runs are so far behind the others that no test is needed to say so?
+    """Return whether each run is so far behind that no test is needed to say so, shape (measure, run).
 
-    Parameters
-    ----------
-    oriented_means : ndarray of float64, shape (run, measure)
-        Mean scores, higher being better.
-
-    Returns
-    -------
-    ndarray of bool, shape (measure, run)
-        Whether a mean is below the median of all by more than `FAR` times their median absolute deviation / 0.6745.
-        None are where there are fewer than five runs, or most means are equal.
-
-    Examples
-    --------
-    >>> far_behind(np.array([[0.5, 0.52, 0.55, 0.57, 0.6, 0.1]]).T)[0].tolist()
-    [False, False, False, False, False, True]
+    A mean, shape (run, measure), higher being better, is below the median of all by more than `FAR` times their median
+    absolute deviation / 0.6745. None is where there are fewer than five runs, or most means are equal.
     """
     if len(oriented_means) < FEWEST_MEANS:
         return np.zeros(oriented_means.T.shape, dtype=bool)
@@ -146,23 +118,7 @@ def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
-    """Which rows are equal in every cell?
-
-    Parameters
-    ----------
-    *values : ndarray of float64, shape (row, ...)
-        Of several ones, rows are equal that are in all of them.
-
-    Returns
-    -------
-    ndarray of int, shape (row,)
-        For each row the position of the first one that is equal to it.
-
-    Examples
-    --------
-    >>> equal_rows(np.array([[1.0, 0.0], [2.0, 0.0], [1.0, -0.0]])).tolist()
-    [0, 1, 0]
-    """
+    """Return for each row the position of the first one that is equal to it in every cell of every array, shape (row,)."""
     # Equal rows have equal sums of bits, which are quick to make; only rows with an equal sum are looked at closely.
     sums = sum(np.concatenate([_view_bits(array[rows]).sum(axis=1) for rows in split_runs(array)]) for array in values)
     _, place, size = np.unique(sums, return_inverse=True, return_counts=True)

@@ -29,13 +29,7 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     Returns
     -------
     ndarray of bool, shape (group, letter)
-        Two groups share a letter if and only if they do not differ. Letters are ordered by the first group that
-        has them.
-
-    Raises
-    ------
-    MetaevalError
-        If the matrix is not square and symmetric, a group differs from itself, or it takes more than 5,000 letters.
+        Two groups share a letter if and only if they do not differ. Letters are ordered by the first group that has them.
 
     Examples
     --------
@@ -59,7 +53,7 @@ def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 
 
 def compact_letters(different: npt.ArrayLike) -> list[str]:
-    """Return the letters of each group.
+    """Return the letters of each group: a to z, then A to Z, then a2, b2 and so on.
 
     Parameters
     ----------
@@ -69,12 +63,6 @@ def compact_letters(different: npt.ArrayLike) -> list[str]:
     Returns
     -------
     list of str
-        The letters of each group: a to z, then A to Z, then a2, b2 and so on.
-
-    Raises
-    ------
-    MetaevalError
-        As `letter_groups`.
 
     Examples
     --------
@@ -91,13 +79,7 @@ def compact_letters(different: npt.ArrayLike) -> list[str]:
 
 
 def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return every set of groups no two of which differ that cannot be made larger, shape (group, set).
-
-    Raises
-    ------
-    MetaevalError
-        There can be exponentially many.
-    """
+    """Return every set of groups no two of which differ that cannot be made larger, shape (group, set)."""
     # A set is the bits of a whole number. The next group joins the sets that it fits into whole; with those of another set
     # that fit, it makes a new one.
     sets: list[int] = []

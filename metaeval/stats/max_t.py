@@ -47,19 +47,11 @@ SAME_STATISTIC = 1e-6
 
 
 class MaxT(NamedTuple):
-    """How often the largest statistic reached that of each pair.
+    """How many of `n_trials` trials reached the statistic of each pair, and its p-value, both of shape (measure, pair).
 
-    Attributes
-    ----------
-    counts : ndarray of int64, shape (measure, pair)
-        Number of trials; pairs are in the order of ``np.triu_indices(n_runs, 1)``.
-    n_trials : int
-        Number of all trials.
-    exact : bool
-        Whether the trials are all sign vectors, the observed one included, and not random ones.
-    p : ndarray of float64, shape (measure, pair)
-        counts / n_trials if exact, and (counts + 1) / (n_trials + 1) otherwise; after stepping down, no pair has a
-        smaller p-value than a pair with a larger statistic.
+    Pairs are in the order of ``np.triu_indices(n_runs, 1)``. `exact`: the trials are all sign vectors, the observed one
+    included. Then p is counts / n_trials, and (counts + 1) / (n_trials + 1) otherwise; after stepping down, no pair has a
+    smaller p-value than a pair with a larger statistic.
     """
 
     counts: IntArray
@@ -80,7 +72,6 @@ def sign_flip_max_t(
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
-        The scores.
     n_permutations : int
         Number of trials, B; up to 16 topics all 2^(n − 1) sign vectors are tried instead.
     key : int
@@ -94,11 +85,6 @@ def sign_flip_max_t(
     -------
     MaxT
         Two runs with the same scores have p = 1.
-
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two runs or topics, a score is not finite, or `n_permutations` is less than 1.
 
     Examples
     --------
@@ -150,27 +136,17 @@ def bootstrap_max_t(
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
-        The scores.
     n_permutations : int
         Number of trials, B.
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    step_down : bool
-        Whether a pair is compared only with pairs whose statistics are no larger.
+    key, step_down, n_jobs
+        As in `sign_flip_max_t`.
     variance_floor, variance_offset : float
         Shares of the pair's observed variance, and of the median observed variance; at least 0.
-    n_jobs : int
-        Number of threads; the result is the same for any number.
 
     Returns
     -------
     MaxT
         Two runs with the same scores have p = 1.
-
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two runs or topics, a score is not finite, or a number is out of range.
 
     Examples
     --------

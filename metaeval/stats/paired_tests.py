@@ -46,19 +46,10 @@ SAME_STATISTIC = 1e-10
 
 
 class PairedTestResult(NamedTuple):
-    """The p-value of each pair of runs, and the exceedance counts if the test has them.
+    """The p-value of each pair of runs after the correction, and the exceedance counts before it, shape (measure, pair).
 
-    Attributes
-    ----------
-    p : ndarray of float64, shape (measure, pair)
-        After the correction; pairs are in the order of ``np.triu_indices(n_runs, 1)``.
-    counts : ndarray of int64, shape (measure, pair), or None
-        Number of trials that are at least as extreme as the observed scores, before any correction; None if the test
-        does not resample.
-    n_trials : int or None
-        Number of trials; None if the test does not resample.
-    exact : bool
-        Whether p has no Monte Carlo error: without trials, or with one trial for each possible sign vector.
+    Pairs are in the order of ``np.triu_indices(n_runs, 1)``. A test that does not resample has no counts and no `n_trials`.
+    `exact`: p has no Monte Carlo error, without trials or with one for each possible sign vector.
     """
 
     p: FloatArray
@@ -86,7 +77,6 @@ def all_pairs_test(
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
-        The scores.
     test : str
         - ``"randomised-tukey-hsd"``: Carterette (2012), Sakai (2018); see `metaeval.stats.randomised_tukey`.
         - ``"max-t"``, ``"bootstrap-t"``: the largest studentised difference under random signs of the topics, and in
@@ -98,8 +88,8 @@ def all_pairs_test(
         - ``"paired-bootstrap"``: Sakai (SIGIR 2006): the topics are drawn with replacement from the
           differences shifted to mean zero, and the studentised means compared.
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
-        Correction for the number of pairs, within each measure. ``"auto"`` is Holm's for the last three tests, and
-        none for the others, which already account for all pairs.
+        For the number of pairs, within each measure. ``"auto"`` is Holm's for the last three tests, and none for the
+        others, which already account for all pairs.
     n_permutations : int
         Number of trials of the resampling tests, B.
     key : int, optional
@@ -111,18 +101,12 @@ def all_pairs_test(
     variance_floor, variance_offset : float, optional
         For ``"bootstrap-t"`` only, as in `metaeval.stats.max_t.bootstrap_max_t`.
     engine, n_jobs
-        As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; the other tests do not use them.
+        As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; tests of single pairs do not use them.
 
     Returns
     -------
     PairedTestResult
-        ``p`` and ``counts``, both of shape (measure, pair). Two runs with the same scores have p = 1.
-
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two runs or topics, a score is not finite, an option is unknown, a resampling test has
-        no key, or an option does not apply to the test.
+        Two runs with the same scores have p = 1.
 
     Examples
     --------
@@ -185,25 +169,18 @@ def _check_max_t_options(
 
 
 def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
-    """Correct p-values for the number of pairs compared.
-
-    Uses `statsmodels.stats.multitest.multipletests`.
+    """Correct p-values for the number of pairs compared, by `statsmodels.stats.multitest.multipletests`.
 
     Parameters
     ----------
     p : array_like of float, shape (measure, pair)
-        p-values; the pairs of a measure are one family.
+        The pairs of a measure are one family.
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}
         ``"auto"`` is Holm's.
 
     Returns
     -------
     ndarray of float64, shape (measure, pair)
-
-    Raises
-    ------
-    MetaevalError
-        If the correction is unknown.
 
     Examples
     --------

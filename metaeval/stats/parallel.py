@@ -89,30 +89,10 @@ def run_parts(
 ) -> Iterator[npt.NDArray[Any]]:
     """Yield the array that is computed of each range of trials, in order, each as soon as it is there.
 
-    Inside `resumable`, arrays are files there, and those that are there already are not computed again.
-
-    Parameters
-    ----------
-    compute : callable
-        From a range of trials to an array.
-    parts : sequence of range
-    name : callable
-        Returns what tells everything that the arrays depend on beside the trials; called inside `resumable` only.
-    shape : callable
-        From a range of trials to the shape of its array: a file that holds anything else is computed again.
-    dtype : str
-        Of the arrays.
-    n_jobs : int, optional
-    sharing : dict, optional
-        Options `prefer` or `require` of joblib; threads by default.
-    say : callable, optional
-        Takes how many trials have been computed, and how many there are to compute: what was in the folder counts as
-        neither, since reading it tells nothing of the time that the others take.
-
-    Raises
-    ------
-    MetaevalError
-        If the folder cannot be written.
+    Inside `resumable`, arrays are files there, and those that are there already are not computed again: `name` returns what
+    tells everything that they depend on beside the trials, and a file of another `shape` or `dtype` is computed again.
+    `sharing` are options `prefer` or `require` of joblib. `say` takes how many trials have been computed, and how many there
+    are to compute: what was in the folder counts as neither, since reading it tells nothing of the time that the others take.
     """
     folder = _folder.get()
     if folder is None:
@@ -187,27 +167,7 @@ def _run_in_turn(tasks: Sequence[Any], n_jobs: int, sharing: dict[str, str]) -> 
 
 
 def run_tasks(tasks: Iterable[Any], *, n_jobs: int, prefer: str | None = None) -> list[Any]:
-    """Return the results of tasks, run in parallel; if a worker process is killed, they are run again in this one.
-
-    Parameters
-    ----------
-    tasks : iterable of joblib.delayed
-        Running one again must do no harm.
-    n_jobs : int
-    prefer : {"threads", "processes"}, optional
-        Where nothing else was asked for.
-
-    Returns
-    -------
-    list
-        In the order of the tasks.
-
-    Examples
-    --------
-    >>> import joblib
-    >>> run_tasks([joblib.delayed(abs)(number) for number in (-1, 2)], n_jobs=1)
-    [1, 2]
-    """
+    """Return the results of joblib's delayed tasks in order; if a worker process is killed, all are run again in this one."""
     import joblib
 
     tasks = list(tasks)

@@ -27,20 +27,14 @@ def pearson(first: npt.ArrayLike, second: npt.ArrayLike, *, confidence: float = 
     Parameters
     ----------
     first, second : array_like of float, shape (n,)
-        The scores.
+        Finite, and not constant.
     confidence : float
-        The confidence level, between 0 and 1.
+        Between 0 and 1.
 
     Returns
     -------
     PearsonInterval
         `r`, `low` and `high`; with three points or fewer, the interval is from -1 to 1.
-
-    Raises
-    ------
-    MetaevalError
-        If the lengths differ, there are fewer than two points, a value is not finite, a vector is constant,
-        or the confidence is not between 0 and 1.
 
     Examples
     --------

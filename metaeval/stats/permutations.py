@@ -30,25 +30,11 @@ ROWS_A_CALL = 10_000
 
 @cache
 def sorting_network(n_columns: int) -> tuple[tuple[int, int], ...]:
-    """Return the comparisons that sort this many values: Batcher's odd-even merge sort, pruned.
+    """Return the comparisons that sort so many values: Batcher's odd-even merge sort, pruned.
 
-    This is the network for the next power of two without the comparisons with columns that do not exist: such a
-    column would hold the largest value, which never moves.
-
-    Parameters
-    ----------
-    n_columns : int
-        Number of values to sort.
-
-    Returns
-    -------
-    tuple of (int, int)
-        Pairs (low, high), in order; each step puts the smaller of the two values at position `low`.
-
-    Examples
-    --------
-    >>> sorting_network(3)
-    ((0, 1), (0, 2), (1, 2))
+    Each pair (low, high), in order, puts the smaller of two values at position `low`. This is the network for the next power
+    of two without the comparisons with columns that do not exist: such a column would hold the largest value, which never
+    moves.
     """
     steps: list[tuple[int, int]] = []
     merged = 1
@@ -146,21 +132,9 @@ def _draw_below(
 
 
 def permute_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[npt.NDArray[np.uint32]]:
-    """Permute the columns of a block of topics in a block of trials.
+    """Permute the columns of a block of topics in a block of trials, whose keys are those of `trial_keys`.
 
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_trials,)
-        The keys of the trials, from `metaeval.stats.streams.trial_keys`.
-    topics : range
-        The numbers of the topics.
-    n_columns : int
-        Number of columns to permute; at least 2.
-
-    Returns
-    -------
-    list of ndarray of uint32, each of shape (topic, trial)
-        Item j holds the column that comes j-th.
+    Item j of the list holds the column that comes j-th, shape (topic, trial).
     """
     topic_numbers = np.repeat(np.arange(topics.start, topics.stop, dtype=np.uint64), keys.size)
     row_keys = np.tile(keys, len(topics))
@@ -169,9 +143,8 @@ def permute_columns(keys: UInt64Array, topics: range, n_columns: int) -> list[np
 
 
 def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) -> npt.NDArray[np.intp]:
-    """Return the permutations of the runs for each topic and trial.
+    """Return the permutations of the runs for each topic and trial, as `randomised_tukey_hsd` uses them.
 
-    These are the permutations that `metaeval.stats.randomised_tukey.randomised_tukey_hsd` uses, as a plain array.
     Each is uniform over all orders and a pure function of (key, trial, topic, n_runs): it does not depend on which
     other trials and topics are requested.
 
@@ -181,20 +154,13 @@ def permutations(key: int, trials: npt.ArrayLike, n_topics: int, n_runs: int) ->
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
     trials : array_like of int, shape (n_trials,)
         Trial numbers, from 0, for example `range(100)`.
-    n_topics : int
-        Number of topics.
-    n_runs : int
-        Number of runs.
+    n_topics, n_runs : int
+        At least 1 topic and 2 runs.
 
     Returns
     -------
     ndarray of int, shape (trial, topic, column)
         `[b, t, j]` is the run whose score on topic t is in column j in trial b.
-
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two runs, fewer than one topic, or a negative trial number.
 
     Examples
     --------

@@ -16,55 +16,21 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def tell(what: str, done: int = 0, total: int = 0) -> None:
-    """Tell the listener, if there is one, how far the work has come.
-
-    Parameters
-    ----------
-    what : str
-    done, total : int, optional
-        Without them, something is stated before work starts, such as how much memory it takes.
-    """
+    """Tell the listener, if there is one, how far the work has come; or state something before work starts."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
 
 
 def describe_shape(shape: tuple[int, ...]) -> str:
-    """Say how large scores are, as statements of memory begin.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Runs, topics and measures.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> describe_shape((200, 50_000, 8))
-    '200 runs × 50,000 topics × 8 measures'
-    """
+    """Say how large scores are, as statements of memory begin: 200 runs × 50,000 topics × 8 measures."""
     n_runs, n_topics, n_measures = shape
     return f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures"
 
 
 @contextmanager
 def listen(listener: Listener) -> Iterator[None]:
-    """Listen to what kernels tell inside this context.
-
-    Parameters
-    ----------
-    listener : callable
-        Called in the thread that called the kernel.
-
-    Examples
-    --------
-    >>> with listen(lambda what, done, total: print(f"{what}: {done} of {total}")):
-    ...     tell("trials", 10, 20)
-    trials: 10 of 20
-    """
+    """Listen to what kernels tell inside this context; the listener is called in the thread that called the kernel."""
     token = _listener.set(listener)
     try:
         yield

@@ -23,15 +23,10 @@ UnitArray = npt.NDArray[np.uint32]
 
 
 class Units:
-    """Scores of any size as integers, read some topics at a time.
+    """Scores of shape (run, topic, measure), of any size, as integers, read some topics at a time.
 
     A unit is 1/(2**32 - 1) of the widest range of the measure within one topic. Measuring from the lowest score
     on the topic keeps every difference between runs, and removes any constant added to all scores of a topic.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (run, topic, measure)
-        Finite.
     """
 
     def __init__(self, values: FloatArray) -> None:
@@ -72,23 +67,7 @@ class Units:
 
 
 def quantise(values: npt.ArrayLike) -> UnitArray:
-    """Write each score as an integer number of units above the lowest score on its topic, as `Units` does.
-
-    Parameters
-    ----------
-    values : array_like of float, shape (run, topic, measure)
-        Finite.
-
-    Returns
-    -------
-    ndarray of uint32, shape (topic, run, measure)
-        All zeros for a measure that gives all runs the same score on every topic.
-
-    Examples
-    --------
-    >>> quantise(np.array([[[0.0], [0.5]], [[1.0], [0.5]]]))[..., 0].tolist()
-    [[0, 4294967295], [0, 0]]
-    """
+    """Return scores of shape (run, topic, measure) as `Units` makes them, shape (topic, run, measure)."""
     return np.concatenate([block for _, block in Units(np.asarray(values, dtype=np.float64)).blocks()])
 
 

@@ -75,7 +75,7 @@ def randomised_tukey_hsd(
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
-        The scores.
+        Finite; at least two runs and topics.
     n_permutations : int
         Number of trials, B.
     key : int
@@ -91,18 +91,7 @@ def randomised_tukey_hsd(
     Returns
     -------
     ndarray of int64, shape (measure, pair)
-        Number of trials whose range is at least the observed difference; pairs are in the order of
-        ``np.triu_indices(n_runs, 1)``.
-
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two runs or topics, a score is not finite, or `n_permutations` is less than 1.
-
-    See Also
-    --------
-    p_values : converts counts to p-values.
-    trial_ranges : the range of the permuted sums in each trial.
+        Pairs are in the order of ``np.triu_indices(n_runs, 1)``; `p_values` makes p-values of the counts.
 
     Examples
     --------
@@ -140,7 +129,7 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
     Parameters
     ----------
     counts : array_like of int, shape (...)
-        Exceedance counts.
+        From 0 to `n_permutations`.
     n_permutations : int
         Number of trials, B.
     add_one : bool
@@ -151,17 +140,10 @@ def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = Fals
     -------
     ndarray of float64, shape (...)
 
-    Raises
-    ------
-    MetaevalError
-        If a count does not lie between 0 and `n_permutations`.
-
     Examples
     --------
-    >>> p_values([0, 50], 1000)
-    array([0.  , 0.05])
-    >>> p_values([0, 50], 999, add_one=True)
-    array([0.001, 0.051])
+    >>> p_values([0, 50], 1000), p_values([0, 50], 999, add_one=True)
+    (array([0.  , 0.05]), array([0.001, 0.051]))
     """
     exceeding = np.asarray(counts)
     n_permutations = check_count(n_permutations, "permutations")
@@ -260,23 +242,9 @@ def _divide_trials(trials: range, shape: tuple[int, ...], engine: str, n_jobs: i
 
 
 def trial_ranges(units: Units, key: int, trials: range, *, engine: Literal["numpy", "numba"]) -> IntArray:
-    """How far apart are the extreme runs in each trial, if the runs do not differ?
+    """Return the largest minus the smallest permuted sum of a run in each trial, in units, shape (trial, measure).
 
-    Parameters
-    ----------
-    units : Units
-        Scores as integers.
-    key : int
-        A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    trials : range
-        Numbers of the trials.
-    engine : {"numpy", "numba"}
-        Both give the same bits.
-
-    Returns
-    -------
-    ndarray of int64, shape (trial, measure)
-        The largest minus the smallest permuted sum, in the same units.
+    Both engines, ``"numpy"`` and ``"numba"``, give the same bits.
     """
     keys, n_topics = trial_keys(key, trials), units.shape[1]
     if engine == "numba":

@@ -65,11 +65,6 @@ def tau(
     ndarray of float64, shape (...)
         From -1 to 1; tau_b is NaN if all runs are tied in one vector.
 
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two runs, a value is not finite, or the shapes do not match.
-
     Examples
     --------
     >>> tau([1, 2, 3, 4], [[1, 2, 3, 4], [4, 3, 2, 1], [1, 2, 2, 3]])
@@ -103,11 +98,6 @@ def tau_matrix(
     ndarray of float64, shape (..., measure, measure)
         Symmetric.
 
-    Raises
-    ------
-    MetaevalError
-        As `tau`.
-
     Examples
     --------
     >>> tau_matrix([[1, 3], [2, 2], [3, 1]])
@@ -132,19 +122,10 @@ Ordered: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int16] | npt.NDArr
 
 
 def tau_by_run(low: Ordered, high: Ordered, variant: TauVariant) -> FloatArray:
-    """Compute tau for many pairs of rankings, with the pairs on the last axis so that comparisons are vectorised.
+    """Compute tau for many pairs of rankings, which come last so that comparisons are vectorised, shape (pair,).
 
-    Parameters
-    ----------
-    low, high : ndarray of float or int, shape (2, run, pair)
-        `low[0, :, i]` and `low[1, :, i]` are the two vectors of pair i, each value at its lowest, and `high` the same
-        at its highest. Two runs are tied where their intervals meet.
-    variant : {"tau_a", "tau_b"}
-        The denominator.
-
-    Returns
-    -------
-    ndarray of float64, shape (pair,)
+    `low` and `high` have shape (2, run, pair): `low[0, :, i]` and `low[1, :, i]` are the two vectors of pair i, each value at
+    its lowest, and `high` the same at its highest. Two runs are tied where their intervals meet.
     """
     _, n_runs, n_pairs = low.shape
     if not _sweep_pays(n_runs, n_pairs):

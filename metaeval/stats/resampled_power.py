@@ -36,13 +36,9 @@ _NEVER = 1e-12  # a p-value of 0 has an infinite quantile
 
 
 class ResampledPower(NamedTuple):
-    """The share of significant pairs on resampled topics.
+    """The share of significant pairs on resampled topics, shape (trial, measure), and the smallest step of each measure.
 
-    Attributes
-    ----------
-    shares : ndarray of float64, shape (trial, measure)
-    steps : ndarray of float64, shape (measure,)
-        The share that turns when two different runs do: more than one pair where runs are identical.
+    A step is the share that turns when two different runs do: more than one pair where runs are identical.
     """
 
     shares: FloatArray
@@ -62,34 +58,12 @@ def resample_power(
 ) -> ResampledPower:
     """Which share of pairs of runs would be significant on resampled topics?
 
-    Parameters
-    ----------
-    values : array_like of float, shape (run, topic, measure)
-    p : array_like of float, shape (measure, pair)
-        Of the test, after any correction, in the order of ``np.triu_indices(n_runs, 1)``. It says where the test's
-        critical value lies: between the statistics of the last significant pair and the first that is not.
-    draw : callable
-        From trials to how often each topic occurs in each, shape (trial, topic); called again for every group of
-        measures that memory holds.
-    n_trials : int
-    alpha : float, optional
-    smallest_p : float, optional
-        What a p-value of 0 counts as: half a trial of a resampling test.
-    studentised : bool, optional
-        Whether the test divides a pair's difference by its own standard error, and not by that of all runs.
-    variance_offset : float, optional
-        Of ``bootstrap-t``: added to all variances, as a share of the median one.
-
-    Returns
-    -------
-    ResampledPower
-
-    Examples
-    --------
-    >>> values = np.random.default_rng(0).normal(np.array([0, 0, 2]).reshape(3, 1, 1), 1, (3, 40, 1))
-    >>> power = resample_power(values, [[0.6, 0.0, 0.0]], lambda trials: np.ones((len(trials), 40)), 1)
-    >>> power.shares.round(2).tolist()
-    [[0.67]]
+    `values` have shape (run, topic, measure), and `p`, after any correction, shape (measure, pair). It says where the test's
+    critical value lies: between the statistics of the last significant pair and the first that is not; a p of 0 counts as
+    `smallest_p`, half a trial of a resampling test. `draw` returns how often each topic occurs in each trial, shape
+    (trial, topic), and is called again for every group of measures that memory holds. A `studentised` test divides a pair's
+    difference by its own standard error, and not by that of all runs; `variance_offset` of ``bootstrap-t`` is added to all
+    variances, as a share of the median one.
     """
     scores, given = check_shape(values), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
     _, n_topics, n_measures = scores.shape
@@ -117,28 +91,11 @@ def resample_power(
 
 
 def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> float:
-    """Find the value from which on a statistic is significant, as far as the p-values of all pairs tell it.
+    """Find the value from which on a statistic is significant, as far as the p-values of all pairs, shape (pair,), tell it.
 
     Between two statistics it is interpolated, and beyond the largest it is extrapolated, in proportion to the
-    quantiles that their p-values have as p-values of the largest of as many absolute normal numbers.
-
-    Parameters
-    ----------
-    statistics : ndarray of float64, shape (pair,)
-        Not negative.
-    p : ndarray of float64, shape (pair,)
-        Above 0.
-    alpha : float
-
-    Returns
-    -------
-    float
-        As many statistics are at least this large as p-values are at most alpha.
-
-    Examples
-    --------
-    >>> round(find_critical_value(np.array([1.0, 2.0, 4.0]), np.array([0.9, 0.3, 0.001]), 0.05), 2)
-    2.8
+    quantiles that their p-values have as p-values of the largest of as many absolute normal numbers. As many statistics are
+    at least this large as p-values are at most alpha.
     """
     from scipy.special import ndtri  # scipy.stats would take as long to import as everything else together
 
@@ -223,22 +180,7 @@ def _count_wide(means: FloatArray, limits: FloatArray) -> npt.NDArray[np.int64]:
 
 
 def count_wide_pairs(means: FloatArray, limit: float) -> int:
-    """Count the pairs of runs whose means lie at least so far apart, without looking at every pair.
-
-    Parameters
-    ----------
-    means : ndarray of float64, shape (run,)
-    limit : float
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> count_wide_pairs(np.array([0.3, 0.0, 1.0]), 0.5)
-    2
-    """
+    """Count the pairs of runs whose means lie at least so far apart, without looking at every pair."""
     ordered = np.sort(means)
     n_runs = len(ordered)
     own = np.arange(n_runs)

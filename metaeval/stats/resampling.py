@@ -19,7 +19,6 @@ def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int, *, first: int = 
     trials : array_like of int, shape (n_trials,)
         Trial numbers, from 0.
     n_topics : int
-        Number of topics.
     first : int, optional
         The number of the first of these topics.
 

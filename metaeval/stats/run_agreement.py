@@ -28,43 +28,17 @@ _CELLS = 2_000_000  # signs held at once: 8 MB
 
 
 def settle_ties(scores: npt.ArrayLike) -> FloatArray:
-    """Return run scores in which those that differ by rounding alone are equal.
-
-    Parameters
-    ----------
-    scores : array_like, shape (run, measure)
-
-    Returns
-    -------
-    ndarray, shape (run, measure)
-        On another scale: a power of two for each measure.
-    """
+    """Return run scores, shape (run, measure), at another scale, in which those that differ by rounding alone are equal."""
     return round_scaled(scale_scores(scores))
 
 
 def run_statistics(
     scores: npt.ArrayLike, reference: npt.ArrayLike, which: Sequence[RunStatistic]
 ) -> dict[RunStatistic, FloatArray]:
-    """How do run scores agree with those of the reference?
+    """How do run scores, shape (..., run), agree with those of the reference? Arrays of shape (...) by name.
 
-    Parameters
-    ----------
-    scores, reference : array_like, shape (..., run)
-        With one direction; leading axes are broadcast. Equal numbers are ties.
-    which : sequence of str
-        ``"pairwise_accuracy"``, the share of run pairs whose difference has the same sign in both, zero included
-        (Kocmi et al. 2021); ``"tau_a"``, ``"tau_b"``, ``"spearman"``, ``"pearson"``, ``"tau_ap_b"``, ``"tau_gap"``.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (...)
-        NaN where one of the two is constant, but for pairwise accuracy and τ_a.
-
-    Examples
-    --------
-    >>> found = run_statistics([1, 2, 3, 4], [1, 3, 2, 5], ["pairwise_accuracy", "tau_a", "spearman"])
-    >>> {name: round(float(value), 3) for name, value in found.items()}
-    {'pairwise_accuracy': 0.833, 'tau_a': 0.667, 'spearman': 0.8}
+    Pairwise accuracy is the share of run pairs whose difference has the same sign in both, zero included (Kocmi et al. 2021).
+    Equal numbers are ties. NaN where one of the two is constant, but for pairwise accuracy and τ_a.
     """
     left, right = np.asarray(scores, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     first, second = np.triu_indices(left.shape[-1], 1)
@@ -163,16 +137,7 @@ def _swap_rows(
 
 
 class ResampledMeans:
-    """Means of runs on topics drawn anew, which several statistics share.
-
-    Parameters
-    ----------
-    scores : Scaled
-        Of shape (run, topic, measure + 1); the last measure is the reference.
-    key : int
-        Of the resamples, a 64-bit key.
-    n_trials : int
-    """
+    """Means of runs on topics drawn anew, which several statistics share; the last of the measures is the reference."""
 
     def __init__(self, scores: Scaled, key: int, n_trials: int) -> None:
         n_runs, n_topics, n_columns = scores.shape
@@ -187,21 +152,10 @@ class ResampledMeans:
     def compare(
         self, which: Sequence[RunStatistic], runs: npt.NDArray[np.intp] | None = None
     ) -> tuple[dict[RunStatistic, FloatArray], dict[RunStatistic, float]]:
-        """How do the means of runs agree, and how does the reference agree with itself?
+        """How do the means of some runs agree, and how does the reference agree with itself?
 
-        Parameters
-        ----------
-        which : sequence of str
-            As in `run_statistics`.
-        runs : ndarray of int, optional
-            Only these runs count.
-
-        Returns
-        -------
-        drawn : dict of str to ndarray, shape (trial, measure)
-        ceiling : dict of str to float
-            Mean agreement between the reference on the topics drawn and on all topics: what a measure would reach that
-            knew what the reference only estimates from so many topics.
+        The arrays have shape (trial, measure). The numbers beside them are the mean agreement between the reference on the
+        topics drawn and on all topics: what a measure would reach that knew what the reference only estimates from so many.
         """
         means, whole = self._settle(np.arange(len(self.whole)) if runs is None else runs)
         n_trials, n_columns, n_runs = means.shape

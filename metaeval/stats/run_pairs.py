@@ -11,20 +11,7 @@ from metaeval.stats.progress import tell
 def split_pairs(scores: Scaled, what: str, measures: Sequence[int] | None = None) -> Iterator[tuple[slice, FloatArray]]:
     """Yield the differences of runs, the first less the second, some pairs at a time, and tell how far that has come.
 
-    Parameters
-    ----------
-    scores : Scaled
-        Of shape (run, topic, measure).
-    what : str
-        What is done with them, which is told.
-    measures : sequence of int, optional
-        Only these.
-
-    Yields
-    ------
-    pairs : slice
-        Their places in the order of ``np.triu_indices(n_runs, 1)``.
-    gaps : ndarray, shape (pair, topic, measure)
+    Pairs are a slice of the order of ``np.triu_indices(n_runs, 1)``, and their differences have shape (pair, topic, measure).
     """
     columns = slice(None) if measures is None else list(measures)
     n_runs = len(scores.values)

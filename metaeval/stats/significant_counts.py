@@ -38,8 +38,8 @@ def significance_chances(
         Number of trials, B.
     alpha : float
     correction : {"none", "bonferroni", "holm", "benjamini-hochberg"}
-        Correction of the p-values. It belongs to tests in which every pair has trials of its own. For those the
-        counts of all pairs are taken to move together too.
+        Correction of the p-values. It belongs to tests in which every pair has trials of its own, whose counts are taken
+        to move together too.
     add_one : bool
         Whether p is (count + 1)/(B + 1) in place of count/B.
 
@@ -75,6 +75,10 @@ def significant_count_error(
 ) -> FloatArray:
     """What is the Monte Carlo standard error of the number of significant pairs?
 
+    The standard deviation of S over repetitions of the test with other trials. Exact, but for the estimated p, where all
+    pairs share their trials' maxima. An approximation where each pair has trials of its own: in a trial of 45 pairs it was
+    0.7 to 1.6 times the observed one, and less where a correction leaves a handful of trials to decide.
+
     Parameters
     ----------
     counts, n_permutations, alpha, correction, add_one
@@ -83,10 +87,6 @@ def significant_count_error(
     Returns
     -------
     ndarray of float64, shape (...)
-        The standard deviation of S over repetitions of the test with other trials. Exact, but for the estimated p,
-        where all pairs share their trials' maxima. An approximation where each pair has trials of its own: in a trial
-        of 45 pairs it was 0.7 to 1.6 times the observed one, and less where a correction leaves a handful of trials
-        to decide.
 
     Examples
     --------
@@ -100,23 +100,7 @@ def significant_count_error(
 
 
 def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """How many pairs are true of each measure in the one table and each in the other?
-
-    Parameters
-    ----------
-    first, second : ndarray of bool, shape (measure, pair)
-
-    Returns
-    -------
-    ndarray of int64, shape (measure, measure)
-
-    Examples
-    --------
-    >>> found = np.array([[True, True, False], [False, True, False]])
-    >>> count_common(found, found)
-    array([[2, 1],
-           [1, 1]])
-    """
+    """Count the pairs, on the last axis, that are true of each measure in the one table and each in the other."""
     common = np.zeros((len(first), len(second)), dtype=np.int64)
     # Counts of fewer than 2**24 pairs are whole numbers of four bytes too, which have the quickest product.
     size = max(1, PAIRS_A_BLOCK // max(len(first), len(second), 1))
@@ -127,25 +111,10 @@ def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) ->
 
 
 def trials_needed(n_pairs: int, alpha: float) -> int:
-    """How many trials does a single significant pair need, if (count + 1)/(B + 1) is corrected for all pairs?
+    """Return the smallest B with n_pairs/(B + 1) ≤ α, which a single significant pair needs if p is corrected for all pairs.
 
-    With fewer even a count of 0 gives a corrected p above α, by Holm's and by Bonferroni's correction; by Benjamini
-    and Hochberg's too, unless several pairs are significant together.
-
-    Parameters
-    ----------
-    n_pairs : int
-    alpha : float
-
-    Returns
-    -------
-    int
-        The smallest B with n_pairs/(B + 1) ≤ α.
-
-    Examples
-    --------
-    >>> trials_needed(3160, 0.05)
-    63199
+    With fewer even a count of 0 gives a corrected (count + 1)/(B + 1) above α, by Holm's and by Bonferroni's correction; by
+    Benjamini and Hochberg's too, unless several pairs are significant together.
     """
     trials = max(1, math.ceil(n_pairs / alpha) - 1)
     while n_pairs / (trials + 1) > alpha:  # rounding

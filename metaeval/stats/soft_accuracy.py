@@ -32,7 +32,7 @@ def flip_p_values(scores: Scaled, key: int, n_trials: int) -> FloatArray:
     scores : Scaled
         Of shape (run, topic, measure).
     key : int
-        Of the random draws, a 64-bit key.
+        A 64-bit key, from `metaeval.stats.streams.stream_key`.
     n_trials : int
 
     Returns
@@ -61,16 +61,20 @@ def flip_p_values(scores: Scaled, key: int, n_trials: int) -> FloatArray:
 
 
 def soft_accuracy(p_values: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return 1 − the mean difference between p-values over pairs of runs.
+    """Are a measure's differences between runs as certain as the reference's? 1 − the mean difference of p-values.
 
     Parameters
     ----------
-    p_values : ndarray, shape (..., run pair)
-    reference : ndarray, broadcastable to it
+    p_values, reference : ndarray, shape (..., run pair)
 
     Returns
     -------
     ndarray, shape (...)
+
+    Examples
+    --------
+    >>> float(soft_accuracy(np.array([0.0, 0.5]), np.array([0.1, 0.3])).round(2))
+    0.85
     """
     return np.asarray(1 - np.abs(p_values - reference).mean(axis=-1))
 
@@ -78,27 +82,13 @@ def soft_accuracy(p_values: FloatArray, reference: FloatArray) -> FloatArray:
 def swap_cells_softly(
     scores: Scaled, cells: StandardCells, reference: FloatArray, key: int, n_trials: int
 ) -> FloatArray:
-    """Exchange every two standardised measures in random cells, and return the differences in soft pairwise accuracy.
+    """Exchange every two standardised measures in random cells; return differences in accuracy, shape (trial, measure pair).
 
     Each mixture has its own p-values. They are those of the normal distribution that the sum of flipped differences d
     tends to, with mean 0 and variance Σd². The sums of squares of *all* mixtures of a trial follow from one matrix of
     products: with U the scores that were kept and V those that were given away, a mixture of A and B is U_A + V_B.
 
-    Parameters
-    ----------
-    scores : Scaled
-        Of shape (run, topic, measure + 1); the last measure is the reference.
-    cells : StandardCells
-        Of all of its measures.
-    reference : ndarray, shape (run pair,)
-        The reference's `normal_p_values`.
-    key : int
-        Of the random draws, a 64-bit key.
-    n_trials : int
-
-    Returns
-    -------
-    ndarray, shape (trial, measure pair)
+    `reference`, shape (run pair,), are the `normal_p_values` of the last measure, the reference.
     """
     n_runs, n_topics, n_columns = scores.shape
     differences = np.empty((n_trials, (n_columns - 1) * (n_columns - 2) // 2))
@@ -120,16 +110,10 @@ def _pair(length: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """Sums over topics of which the p-values of all mixtures of two measures are made.
+    """Sums over topics of cells that are kept, and of those given away, of which p-values of all mixtures are made.
 
-    Parameters
-    ----------
-    sums, squares : pair of ndarray, shape (run, measure)
-        Of the cells that are kept, and of those that are given away.
-    products : pair of ndarray, shape (measure, run, run)
-        Of two runs' cells that are both kept, or both given away.
-    crossed : ndarray, shape (measure, run, measure, run)
-        Of cells that are kept and cells that are given away.
+    `sums` and `squares` have shape (run, measure); `products` of two runs' cells that are both kept, or both given away,
+    shape (measure, run, run); `crossed`, of kept and given cells, shape (measure, run, measure, run).
     """
 
     sums: tuple[FloatArray, FloatArray]
@@ -138,17 +122,7 @@ class Mixtures:
     crossed: FloatArray
 
     def compare(self, reference: FloatArray) -> FloatArray:
-        """Return the differences in soft pairwise accuracy of two measures, exchanged one way and the other.
-
-        Parameters
-        ----------
-        wanted : ndarray, shape (run pair,)
-            The reference's p-values.
-
-        Returns
-        -------
-        ndarray, shape (measure pair,)
-        """
+        """Return the differences in soft pairwise accuracy of two measures exchanged either way, shape (measure pair,)."""
         n_runs, n_measures = self.sums[0].shape
         (run, other), (first, second) = _pair(n_runs), _pair(n_measures)
         # Σ (x_i − x_j)² of the parts alone, and twice the products between a kept and a given part of another measure.
@@ -166,17 +140,7 @@ class Mixtures:
 
 
 def add_squares(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]]) -> Mixtures:
-    """Add up what `Mixtures` holds over blocks of topics.
-
-    Parameters
-    ----------
-    blocks : iterable of pairs
-        Standardised scores of shape (measure, run, topic), and which cells are kept, of shape (run, topic).
-
-    Returns
-    -------
-    Mixtures
-    """
+    """Add up `Mixtures` over blocks: standardised scores, shape (measure, run, topic), and kept cells, shape (run, topic)."""
     total: list[FloatArray] = []
     for z, keep in blocks:
         n_measures, n_runs, _ = z.shape
@@ -195,17 +159,7 @@ def add_squares(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]]) -> M
 
 
 def normal_p_values(scores: Scaled) -> FloatArray:
-    """Return what `flip_p_values` tends to with many topics: the tail of a normal distribution.
-
-    Parameters
-    ----------
-    scores : Scaled
-        Of shape (run, topic, measure).
-
-    Returns
-    -------
-    ndarray, shape (measure, run pair)
-    """
+    """Return what `flip_p_values` tends to with many topics, the tail of a normal distribution, shape (measure, run pair)."""
     n_runs, _, n_columns = scores.shape
     p = np.empty((n_columns, n_runs * (n_runs - 1) // 2))
     for pairs, gaps in split_pairs(scores, "differences of runs"):
@@ -216,23 +170,9 @@ def normal_p_values(scores: Scaled) -> FloatArray:
 
 
 def resample_soft_accuracy(scores: Scaled, reference: FloatArray, key: int, n_trials: int) -> tuple[FloatArray, float]:
-    """Return soft pairwise accuracy on topics drawn anew, with p-values as in `normal_p_values`.
+    """Return soft pairwise accuracy on topics drawn anew, by `normal_p_values`, shape (trial, measure).
 
-    Parameters
-    ----------
-    scores : Scaled
-        Of shape (run, topic, measure + 1); the last measure is the reference.
-    reference : ndarray, shape (run pair,)
-        The reference's `normal_p_values`.
-    key : int
-        Of the resamples, a 64-bit key.
-    n_trials : int
-
-    Returns
-    -------
-    drawn : ndarray, shape (trial, measure)
-    ceiling : float
-        Mean agreement between the reference on the topics drawn and on all topics.
+    With it the mean agreement between the reference on the topics drawn and on all topics.
     """
     _, n_topics, n_columns = scores.shape
     n_pairs = len(reference)

@@ -51,13 +51,10 @@ def splits(
     ----------
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    n_trials : int
-        Number of splits.
-    n_topics : int
-        Number of topics.
+    n_trials, n_topics : int
+        At least two topics.
     size : int, optional
-        Number of topics in each set. By default all topics are used: ``n_topics // 2`` in the first set, the others
-        in the second.
+        Topics in each set; by default ``n_topics // 2`` in the first set, and the others in the second.
     first_trial : int
         The number of the first split.
 
@@ -66,19 +63,11 @@ def splits(
     first, second : ndarray of bool, shape (trial, topic)
         `first[b, t]` says whether topic t is in the first set of trial b. No topic is in both sets.
 
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two topics, the sets would overlap, or `n_trials` is less than 1.
-
     Examples
     --------
     >>> first, second = splits(3, n_trials=4, n_topics=5)
     >>> first.sum(axis=1).tolist(), second.sum(axis=1).tolist()
     ([2, 2, 2, 2], [3, 3, 3, 3])
-    >>> first, second = splits(3, n_trials=4, n_topics=50, size=10)
-    >>> first.sum(axis=1).tolist(), bool((first & second).any())
-    ([10, 10, 10, 10], False)
     """
     n_trials = check_count(n_trials, "trials")
     if n_topics < 2:
@@ -108,7 +97,7 @@ def split_half_tau(
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
-        The scores.
+        Finite; at least two runs and topics.
     n_trials : int
         Number of splits.
     size : int, optional
@@ -123,11 +112,6 @@ def split_half_tau(
     ndarray of float64, shape (trial, measure)
         Kendall's tau between the rankings by mean over the first set and over the second set. Means that are
         mathematically equal are tied, regardless of rounding. tau_b is NaN if all runs are tied on one set.
-
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two runs or topics, a score is not finite, or the topics cannot be split.
 
     Examples
     --------

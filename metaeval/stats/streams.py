@@ -49,11 +49,6 @@ def stream_key(seed: int, *names: str) -> int:
     int
         0 <= key < 2**64.
 
-    Raises
-    ------
-    MetaevalError
-        If the seed is not an integer.
-
     Examples
     --------
     >>> stream_key(1, "stc3-dq-a", "power") == stream_key(1, "stc3-dq-a", "power")
@@ -74,7 +69,7 @@ def stream_key(seed: int, *names: str) -> int:
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """Return a NumPy generator for one analysis of one collection.
+    """Return a new NumPy generator, PCG64, for one analysis of one collection.
 
     Parameters
     ----------
@@ -86,12 +81,10 @@ def generator(seed: int, *names: str) -> np.random.Generator:
     Returns
     -------
     numpy.random.Generator
-        A new PCG64 generator.
 
     Examples
     --------
-    >>> first, second = generator(1, "a study").random(), generator(1, "a study").random()
-    >>> first == second
+    >>> generator(1, "a study").random() == generator(1, "a study").random()
     True
     """
     return np.random.Generator(np.random.PCG64(stream_key(seed, *names)))
@@ -125,19 +118,7 @@ def mix(words: UInt64Array) -> UInt64Array:
 
 
 def trial_keys(key: int, trials: npt.ArrayLike) -> UInt64Array:
-    """Derive the key of each trial: mix(mix(key) + trial).
-
-    Parameters
-    ----------
-    key : int
-        A 64-bit key.
-    trials : array_like of int, shape (n_trials,)
-        Trial numbers, from 0.
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_trials,)
-    """
+    """Derive the key of each trial, shape (trial,): mix(mix(key) + trial)."""
     numbers = np.asarray(trials).astype(np.uint64)
     return mix(numbers + mix(np.array([check_key(key)], dtype=np.uint64)))
 

@@ -34,7 +34,7 @@ def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_free
     n_groups : int
         Number of means, k.
     degrees_of_freedom : float
-        Degrees of freedom of the standard error.
+        Of the standard error.
 
     Returns
     -------

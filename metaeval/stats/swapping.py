@@ -22,16 +22,7 @@ ROUNDING = 1e-11
 
 
 def standardise(values: FloatArray) -> FloatArray:
-    """Return the scores of each measure with mean 0 and standard deviation 1; zeros for a constant measure.
-
-    Parameters
-    ----------
-    values : ndarray, shape (measure, cell)
-
-    Returns
-    -------
-    ndarray, shape (measure, cell)
-    """
+    """Return scores, shape (measure, cell), with mean 0 and standard deviation 1; zeros for a constant measure."""
     largest = np.abs(values).max(axis=1, keepdims=True)
     scaled = np.divide(values, largest, out=np.zeros(values.shape), where=largest > 0)
     centred = scaled - scaled.mean(axis=1, keepdims=True)
@@ -43,14 +34,7 @@ def standardise(values: FloatArray) -> FloatArray:
 class StandardCells:
     """What `standardise` makes of scores of any size, with all runs on all topics as the cells of a measure.
 
-    Parameters
-    ----------
-    scores : Scaled
-
-    Attributes
-    ----------
-    varies : ndarray of bool, shape (measure,)
-        The others are zeros.
+    `varies`, shape (measure,), says which are not constant; the others are zeros.
     """
 
     def __init__(self, scores: Scaled) -> None:
@@ -76,12 +60,7 @@ class StandardCells:
         return scaled
 
     def standardise(self, block: FloatArray) -> FloatArray:
-        """Return standardised scores of a block, shape (measure, run, topic).
-
-        Parameters
-        ----------
-        block : ndarray, shape (run, topic, measure)
-        """
+        """Return standardised scores of a block of shape (run, topic, measure), shape (measure, run, topic)."""
         cells = self._centre(block)
         cells /= self._spread[:, np.newaxis]
         cells[~self.varies] = 0.0
@@ -89,7 +68,7 @@ class StandardCells:
 
 
 def swap_p_values(observed: FloatArray, exchanged: FloatArray) -> FloatArray:
-    """Return for every two measures how often exchanging them gives as large a difference.
+    """How often does exchanging two measures give as large a difference in agreement as there is?
 
     Parameters
     ----------
@@ -143,8 +122,6 @@ def find_clusters(observed: FloatArray, p_values: FloatArray, alpha: float) -> n
     Examples
     --------
     >>> p = np.array([[1, 0.2, 0.01], [0.8, 1, 0.2], [0.99, 0.8, 1]])
-    >>> find_clusters(np.array([0.9, 0.8, 0.7]), p, 0.05).tolist()
-    [1, 1, 2]
     >>> find_clusters(np.array([0.9, 0.3, 0.1 + 0.2]), p, 0.05).tolist()
     [1, 1, 2]
     """

@@ -35,19 +35,11 @@ _ALL_BITS = 63  # of a float that is not negative
 
 @dataclass(frozen=True, eq=False)
 class TieAccuracy:
-    """acc_eq* of every measure.
+    """acc_eq* of every measure, shape (measure,), with the smallest ε that maximises it.
 
-    Parameters
-    ----------
-    value : ndarray, shape (measure,)
-    threshold : ndarray, shape (measure,)
-        The smallest ε that maximises it.
-    by_topic : ndarray, shape (measure, topic)
-        Share of pairs of runs about which the measure is right, at that ε.
-    exchanged : ndarray, shape (trial, measure pair)
-        The first less the second measure's share of right pairs, after each exchange.
-    tied : float
-        Share of pairs that are tied in the reference.
+    `by_topic`, shape (measure, topic), is the share of pairs of runs about which the measure is right, at that ε. `exchanged`,
+    shape (trial, measure pair), is the first less the second measure's share of right pairs, after each exchange. `tied` is the
+    share of pairs that are tied in the reference.
     """
 
     value: FloatArray

@@ -41,24 +41,10 @@ def topic_pearson(scores: Scaled, cells: StandardCells | None = None) -> FloatAr
 
 
 def swap_cells(scores: Scaled, cells: StandardCells, key: int, n_trials: int) -> FloatArray:
-    """Exchange every two standardised measures in random cells, and return the differences in Pearson's r.
+    """Exchange every two standardised measures in random cells; return the differences in r, shape (trial, measure pair).
 
     The sums over cells that r needs, of one mixture, are those of one measure where it was kept and of the other where it
-    was not; so sums of each measure alone, with random signs, give all pairs.
-
-    Parameters
-    ----------
-    scores : Scaled
-        As for `topic_pearson`.
-    cells : StandardCells
-    key : int
-        Of the random draws, a 64-bit key.
-    n_trials : int
-
-    Returns
-    -------
-    ndarray, shape (trial, measure pair)
-        A correlation that is not defined counts as 0.
+    was not; so sums of each measure alone, with random signs, give all pairs. An r that is not defined counts as 0.
     """
     n_runs, n_topics, n_columns = scores.shape
     n_measures = n_columns - 1
@@ -77,21 +63,7 @@ def swap_cells(scores: Scaled, cells: StandardCells, key: int, n_trials: int) ->
 
 
 def resample_topic_pearson(scores: Scaled, cells: StandardCells, key: int, n_trials: int) -> FloatArray:
-    """Return Pearson's r over the cells of topics drawn anew.
-
-    Parameters
-    ----------
-    scores : Scaled
-        As for `topic_pearson`.
-    cells : StandardCells
-    key : int
-        Of the resamples.
-    n_trials : int
-
-    Returns
-    -------
-    ndarray, shape (trial, measure)
-    """
+    """Return Pearson's r over the cells of topics drawn anew, shape (trial, measure)."""
     n_runs, n_topics, n_columns = scores.shape
     sums, squares, products = np.zeros((3, n_columns, n_topics))
     for _, block in scores.blocks():

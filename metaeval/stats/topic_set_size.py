@@ -26,18 +26,12 @@ _FEWEST = 2
 
 @dataclass(frozen=True, eq=False)
 class Variances:
-    """How much scores vary, for every measure.
+    """How much scores vary, for every measure, shape (..., measure).
 
-    Parameters
-    ----------
-    residual : ndarray, shape (..., measure)
-        V_E2 of the two-way analysis without replication: what neither the run nor the topic explains. Half of the mean
-        variance, over pairs of runs, of the difference of two runs.
-    within : ndarray, shape (..., measure)
-        V_E1 of the one-way analysis: the mean variance of a run's scores over topics.
-    ratio : ndarray, shape (..., measure)
-        The variance of the runs' true means over `residual`. Negative where the runs differ less than chance would
-        make them, and infinite where there is no residual.
+    `residual` is V_E2 of the two-way analysis without replication: what neither the run nor the topic explains, half of the
+    mean variance, over pairs of runs, of the difference of two runs. `within` is V_E1 of the one-way analysis: the mean
+    variance of a run's scores over topics. `ratio` is the variance of the runs' true means over `residual`: negative where
+    the runs differ less than chance would make them, and infinite where there is no residual.
     """
 
     residual: FloatArray
@@ -92,25 +86,7 @@ def find_variances(values: npt.ArrayLike, weights: npt.ArrayLike | None = None) 
 
 
 def power_of_t_test(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float) -> FloatArray:
-    """How probably does a two-sided paired t-test find a difference?
-
-    Parameters
-    ----------
-    n_topics : array_like of float, shape (...)
-        At least 2.
-    effect : array_like of float, shape (...)
-        The difference of two runs over the standard deviation of the differences.
-    alpha : float
-
-    Returns
-    -------
-    ndarray, shape (...)
-
-    Examples
-    --------
-    >>> float(power_of_t_test(34, 0.5, 0.05).round(3))
-    0.808
-    """
+    """How probably does a two-sided paired t-test find an effect? It is a difference over the deviation of the differences."""
     from scipy.stats import nct, t
 
     n, size = np.asarray(n_topics, dtype=np.float64), np.abs(np.asarray(effect, dtype=np.float64))
@@ -120,27 +96,10 @@ def power_of_t_test(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float
 
 
 def power_of_anova(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float, n_runs: int) -> FloatArray:
-    """How probably does a one-way analysis of variance find that runs differ?
+    """How probably does a one-way analysis of variance find that runs differ, with so many topics for each?
 
-    Parameters
-    ----------
-    n_topics : array_like of float, shape (...)
-        For each run; at least 2.
-    effect : array_like of float, shape (...)
-        The difference of the best and the worst run over the standard deviation of a run's scores. The others are taken
-        to lie in the middle, where the test has the least power.
-    alpha : float
-    n_runs : int
-        At least 2.
-
-    Returns
-    -------
-    ndarray, shape (...)
-
-    Examples
-    --------
-    >>> float(power_of_anova(50, 0.6, 0.05, 10).round(3))
-    0.502
+    The effect is the difference of the best and the worst run over the standard deviation of a run's scores. The others are
+    taken to lie in the middle, where the test has the least power.
     """
     from scipy.stats import f, ncf
 
@@ -152,26 +111,9 @@ def power_of_anova(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float,
 
 
 def expected_width(n_topics: npt.ArrayLike, deviation: npt.ArrayLike, alpha: float) -> FloatArray:
-    """How wide is the confidence interval of the difference of two runs, on average?
+    """How wide is the confidence interval of the difference of two runs, on average, with so large a deviation?
 
-    Parameters
-    ----------
-    n_topics : array_like of float, shape (...)
-        At least 2.
-    deviation : array_like of float, shape (...)
-        The standard deviation of the differences.
-    alpha : float
-        One less the confidence.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        2t√(2/(n(n - 1)))·Γ(n/2)/Γ((n - 1)/2) times the deviation (Sakai 2018, Chapter 6).
-
-    Examples
-    --------
-    >>> float(expected_width(50, 0.3, 0.05).round(4))
-    0.1697
+    2t√(2/(n(n - 1)))·Γ(n/2)/Γ((n - 1)/2) times the standard deviation of the differences (Sakai 2018, Chapter 6).
     """
     from scipy.special import gammaln
     from scipy.stats import t
@@ -187,7 +129,7 @@ def topics_for_t_test(effect: npt.ArrayLike, alpha: float, beta: float) -> Float
     Parameters
     ----------
     effect : array_like of float, shape (...)
-        As in `power_of_t_test`.
+        The difference of two runs over the standard deviation of the differences.
     alpha, beta : float
 
     Returns
@@ -210,7 +152,7 @@ def topics_for_anova(effect: npt.ArrayLike, alpha: float, beta: float, n_runs: i
     Parameters
     ----------
     effect : array_like of float, shape (...)
-        As in `power_of_anova`.
+        The difference of the best and the worst run over the standard deviation of a run's scores.
     alpha, beta : float
     n_runs : int
 
@@ -252,23 +194,9 @@ def topics_for_width(relative_width: npt.ArrayLike, alpha: float) -> FloatArray:
 
 
 def generalisability(ratio: npt.ArrayLike, n_topics: npt.ArrayLike) -> FloatArray:
-    """Which share of the variance of the runs' means on n topics is between their true means?
+    """Return which share of the variance of the runs' means on n topics is between their true means: σ²_r/(σ²_r + σ²_e/n).
 
-    Parameters
-    ----------
-    ratio : array_like of float, shape (...)
-        The variance of true means over the residual variance, from `find_variances`.
-    n_topics : array_like of float, shape (...)
-
-    Returns
-    -------
-    ndarray, shape (...)
-        σ²_r/(σ²_r + σ²_e/n); 0 where the ratio is not positive.
-
-    Examples
-    --------
-    >>> generalisability([0.1, -0.01], 50).round(3)
-    array([0.833, 0.   ])
+    `ratio` is that of `Variances`; where it is not positive, the share is 0.
     """
     times = np.maximum(ratio, 0.0) * np.asarray(n_topics, dtype=np.float64)
     with np.errstate(divide="ignore"):
@@ -281,7 +209,7 @@ def topics_for_generalisability(ratio: npt.ArrayLike, coefficient: float) -> Flo
     Parameters
     ----------
     ratio : array_like of float, shape (...)
-        As in `generalisability`.
+        The variance of true means over the residual variance, from `find_variances`.
     coefficient : float
         Between 0 and 1.
 

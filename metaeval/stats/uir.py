@@ -36,22 +36,9 @@ _POPCOUNT = np.array([bin(word).count("1") for word in range(1 << 16)], dtype=np
 
 
 def pack_verdicts(gaps: FloatArray) -> npt.NDArray[np.uint16]:
-    """On which topics is each run of a pair at least as good as the other? One bit per topic.
+    """Pack m(s_t) ≥ m(s'_t) over topics t, and the reverse, one bit per topic, shape (measure, 2, pair, word).
 
-    Parameters
-    ----------
-    gaps : ndarray of float64, shape (pair, topic, measure)
-        Differences of scaled scores; higher is better for all measures.
-
-    Returns
-    -------
-    ndarray of uint16, shape (measure, 2, pair, word)
-        ``[m, 0]`` packs m(s_t) ≥ m(s'_t) over topics t, ``[m, 1]`` the reverse; bits beyond the last topic are 0.
-
-    Examples
-    --------
-    >>> pack_verdicts(np.array([[[-0.2], [0.0]]]))[0, :, 0, 0].tolist()   # in binary: 10 and 11
-    [2, 3]
+    `gaps`, shape (pair, topic, measure), are differences of scaled scores. Bits beyond the last topic are 0.
     """
     n_pairs, n_topics, n_measures = gaps.shape
     packed = np.zeros((n_measures, 2, n_pairs, 2 * -(-n_topics // 16)), dtype=np.uint8)
@@ -62,7 +49,7 @@ def pack_verdicts(gaps: FloatArray) -> npt.NDArray[np.uint16]:
 
 
 def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Count topics of unanimous improvement for sets of measures: |{t: s ≥ s'}| − |{t: s' ≥ s}|.
+    """Count topics of unanimous improvement for sets of measures: |{t: s ≥ s'}| − |{t: s' ≥ s}| (Amigó et al. 2020, §5.1).
 
     Parameters
     ----------
@@ -77,10 +64,11 @@ def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> npt.NDArr
         UIR times the number of topics. A topic on which two runs are equal in every measure of the set counts for
         both, and so cancels out.
 
-    Raises
-    ------
-    MetaevalError
-        If a set is empty.
+    Examples
+    --------
+    >>> gaps = np.array([[[0.1, 0.2], [0.1, -0.2], [0.0, 0.0]]])
+    >>> unanimous(pack_verdicts(gaps), [[True, False], [True, True]]).tolist()
+    [[2], [1]]
     """
     sets = np.asarray(members, dtype=bool)
     if not sets.any(axis=1).all():
@@ -101,25 +89,10 @@ def all_subsets(n_members: int) -> npt.NDArray[np.bool_]:
 
 
 def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
-    """Rank differences together with their negatives, with average ranks for ties, and subtract the mean rank.
+    """Rank differences of pairs, on the last axis, together with their negatives, and subtract the mean rank.
 
-    Differences no more than `SAME` apart are ties. Over ordered pairs each difference occurs with both signs. Its centred
-    rank is therefore its sign times the number of smaller magnitudes plus half of the number of equal ones.
-
-    Parameters
-    ----------
-    differences : array_like of float, shape (..., pair)
-        One difference per unordered pair.
-
-    Returns
-    -------
-    ndarray of float64, shape (..., pair)
-        The rank among all 2 · pair values, minus the mean rank.
-
-    Examples
-    --------
-    >>> signed_ranks([0.2, -0.1, 0.0, 0.2])
-    array([ 3. , -1.5,  0. ,  3. ])
+    Differences no more than `SAME` apart are ties, at their average. Over ordered pairs each difference occurs with both
+    signs. Its centred rank is therefore its sign times the number of smaller magnitudes plus half of the number of equal ones.
     """
     values = np.asarray(differences, dtype=np.float64)
     size = np.abs(values)
@@ -140,22 +113,9 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
 
 
 def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
-    """Compute Spearman's ρ, with average ranks, over all ordered pairs of runs.
+    """Compute Spearman's ρ over all ordered pairs of runs of shapes (..., set, pair) and (..., measure, pair).
 
-    Parameters
-    ----------
-    first : array_like of float, shape (..., set, pair)
-    second : array_like of float, shape (..., measure, pair)
-
-    Returns
-    -------
-    ndarray of float64, shape (..., set, measure)
-        NaN if all differences on one side are 0.
-
-    Examples
-    --------
-    >>> float(spearman_over_pairs([[1, 2, 1]], [[0.1, 0.4, 0.3]])[0, 0].round(4))
-    0.971
+    The result has shape (..., set, measure); NaN if all differences on one side are 0.
     """
     one, two = signed_ranks(first), signed_ranks(second)
     product = one @ np.swapaxes(two, -1, -2)
@@ -165,20 +125,7 @@ def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArr
 
 
 def count_unanimous(scores: Scaled, members: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Count topics of unanimous improvement for sets of measures, of scores of any size.
-
-    Parameters
-    ----------
-    scores : Scaled
-        Higher is better for all measures.
-    members : array_like of bool, shape (set, measure)
-        Which measures are in each set; no set is empty.
-
-    Returns
-    -------
-    ndarray of int64, shape (set, pair)
-        As `unanimous` counts them.
-    """
+    """Count topics of unanimous improvement for sets of measures as `unanimous` does, of scores of any size."""
     sets = np.asarray(members, dtype=bool)
     counts = np.empty((len(sets), _count_pairs(scores)), dtype=np.int64)
     for pairs, bits in _compare_pairs(scores):
@@ -200,25 +147,27 @@ def _compare_pairs(scores: Scaled) -> Iterator[tuple[npt.NDArray[np.intp], npt.N
 
 
 def coverage_of_sets(scores: Scaled, reference: Scaled, members: npt.ArrayLike) -> FloatArray:
-    """Compute the coverage of every measure with respect to sets of reference measures.
+    """Compute the coverage of every measure with respect to sets of reference measures (Amigó et al. 2020, §5.1).
 
     Parameters
     ----------
     scores : Scaled
-        Higher is better for all measures.
+        Of shape (run, topic, measure); higher is better for all measures.
     reference : Scaled
         Scores of the measures in the sets; higher is better.
     members : array_like of bool, shape (set, reference measure)
+        Which measures are in each set; no set is empty.
 
     Returns
     -------
     ndarray of float64, shape (set, measure)
         NaN if a measure, or the UIR of a set, does not distinguish any two runs.
 
-    Raises
-    ------
-    MetaevalError
-        If a set is empty.
+    Examples
+    --------
+    >>> scores = Scaled(np.array([[[0.5], [0.6]], [[0.7], [0.5]], [[0.9], [0.9]]]))
+    >>> coverage_of_sets(scores, scores, [[True]]).round(2)
+    array([[0.96]])
     """
     sets, n_pairs = np.asarray(members, dtype=bool), _count_pairs(scores)
     differences = _find_differences(scores.means().T)
@@ -241,20 +190,7 @@ def coverage_of_sets(scores: Scaled, reference: Scaled, members: npt.ArrayLike) 
 def coverage_resampled(
     scores: Scaled, reference: Scaled, draw: Callable[[range], FloatArray], n_trials: int
 ) -> FloatArray:
-    """Compute the coverage of every measure on resampled topics, with all references in one set.
-
-    Parameters
-    ----------
-    scores, reference : Scaled
-        As in `coverage_of_sets`.
-    draw : callable
-        From trials to how often each topic occurs in each, shape (trial, topic).
-    n_trials : int
-
-    Returns
-    -------
-    ndarray of float64, shape (trial, measure)
-    """
+    """Compute the coverage of every measure on resampled topics, with all references in one set, shape (trial, measure)."""
     n_topics, n_measures = scores.shape[1:]
     n_pairs = _count_pairs(scores)
     a_pass = max(1, min(n_trials, WEIGHTS_HELD // (n_topics + n_pairs)))

@@ -32,15 +32,9 @@ _CELLS = 400_000  # cells of squares of runs held at once: they stay in the cach
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Which rank correlation, and over how many runs.
+    """Which rank correlation, of `SYMBOLS`, and over how many runs.
 
-    Parameters
-    ----------
-    name : str
-        One of `SYMBOLS`.
-    depth : int, optional
-        Only the runs count that the reference ranks first, so many and those tied with the last of them; by default
-        all do.
+    With a depth, only so many runs count that the reference ranks first, and those tied with the last of them.
     """
 
     name: str
@@ -61,26 +55,7 @@ class RankCorrelation:
 
 
 def parse_rank_correlation(text: str) -> RankCorrelation:
-    """Read the name of a rank correlation, such as ``tau_ap`` or ``tau_b@15``.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    RankCorrelation
-
-    Raises
-    ------
-    MetaevalError
-        If there is none of this name, or what follows ``@`` is no whole number of at least 2.
-
-    Examples
-    --------
-    >>> parse_rank_correlation("tau_b@15")
-    RankCorrelation(name='tau_b', depth=15)
-    """
+    """Read the name of a rank correlation, such as ``tau_ap`` or ``tau_b@15``."""
     name, at, depth = str(text).partition("@")
     if name not in SYMBOLS:
         near = difflib.get_close_matches(name.lower().replace("-", "_"), SYMBOLS, n=3, cutoff=0.6)
@@ -129,11 +104,6 @@ def correlate(
     ndarray of float64, shape (...)
         From -1 to 1; NaN where all runs are tied in a vector, but for ``tau_a``, ``tau_ap`` and ``tau_gap``.
 
-    Raises
-    ------
-    MetaevalError
-        If there are fewer than two runs, or fewer than k, or a score is not finite.
-
     Examples
     --------
     >>> reference, other = [4, 3, 2, 1], [3, 4, 2, 1]
@@ -158,26 +128,9 @@ def correlate(
 def correlation_matrix(
     means: npt.ArrayLike, which: RankCorrelation | str, *, tolerance: npt.ArrayLike | None = None
 ) -> FloatArray:
-    """How alike does every measure rank the runs as every other does?
+    """How alike does every measure rank the runs as every other does? ``[..., i, j]``: measure i is the reference.
 
-    Parameters
-    ----------
-    means : array_like of float, shape (..., run, measure)
-        The mean score of each run, higher is better for all measures.
-    which : RankCorrelation or str
-        As in `correlate`.
-    tolerance : array_like of float, shape (..., run, measure), optional
-
-    Returns
-    -------
-    ndarray of float64, shape (..., measure, measure)
-        ``[i, j]``: measure i is the reference.
-
-    Examples
-    --------
-    >>> correlation_matrix([[1, 3], [2, 2], [3, 4]], "tau_ap")
-    array([[1. , 0.5],
-           [0.5, 1. ]])
+    `means` and `tolerance` have shape (..., run, measure).
     """
     columns = np.asarray(means, dtype=np.float64).swapaxes(-1, -2)
     n_measures = columns.shape[-2]
