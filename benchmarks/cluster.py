@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 
 from benchmarks.tukey import KEY
-from metaeval.stats.quantise import Units
+from metaeval.stats.blocks import Units
 from metaeval.stats.randomised_tukey import KEPT_WORK, trial_ranges
 
 SHAPE = (22, 390, 6)

@@ -99,6 +99,12 @@ def modules(named: str) -> Iterator[str]:
             yield f"## {part}\n\n```{{eval-rst}}\n.. automodule:: {part}\n   :members:\n   :ignore-module-all:{apart}\n```\n"
 
 
+def functions(named: str) -> Iterator[str]:
+    """Document a module with some of its functions."""
+    module, *names = named.split()
+    yield f"```{{eval-rst}}\n.. automodule:: {module}\n   :members: {', '.join(names)}\n```\n"
+
+
 def measures(_: str) -> Iterator[str]:
     """List the registered measures."""
     from metaeval.measures import measures as registered
@@ -198,6 +204,7 @@ GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
     "api": api,
     "bibliography": bibliography,
     "formulas": formulas,
+    "functions": functions,
     "gallery": gallery,
     "notebook": render_notebook,
     "modules": modules,

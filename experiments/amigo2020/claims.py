@@ -13,7 +13,7 @@ from experiments.claims import Answer, NotGiven, Number, Truth, claim, every, so
 from metaeval import Properties, measure
 from metaeval.analyses.properties import IMBALANCE, INVARIANCE, MONOTONICITY, PROPERTIES
 from metaeval.measures.closeness_scales import closer_items
-from metaeval.stats.ordinal_cases import all_matrices
+from metaeval.measures.ordinal_cases import all_matrices
 
 OWN, FLAT = "CEM_ORD", "CEM_ORD flat"
 REFERENCE = ("Accuracy", "Kendall", "MI")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 import metaeval
-from metaeval.stats.ordinal_cases import (
+from metaeval.measures.ordinal_cases import (
     all_counts,
     all_matrices,
     misplaced_in_the_middle,

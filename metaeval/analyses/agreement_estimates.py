@@ -11,7 +11,7 @@ import numpy as np
 from metaeval.errors import format_list
 from metaeval.stats.agreement_statistics import Estimate, Statistic
 from metaeval.stats.intervals import centre_interval
-from metaeval.stats.swapping import find_clusters, swap_p_values
+from metaeval.stats.letters import find_clusters, swap_p_values
 
 ENOUGH_TOPICS = 60
 """With fewer, intervals of statistics of runs held the true value too seldom in some of the studies that were simulated,

@@ -25,7 +25,7 @@ from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
-from metaeval.stats.resampled_sums import draw_weights
+from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key
 from metaeval.stats.uir import coverage_of_sets, coverage_resampled
 

@@ -12,7 +12,7 @@ import pandas as pd
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.blocks import Scaled, round_scaled
-from metaeval.stats.progress import tell
+from metaeval.stats.parallel import tell
 from metaeval.stats.run_agreement import run_statistics, settle_ties
 
 _CELLS = 4_000_000  # signs of pairs of runs held at once: 16 MB

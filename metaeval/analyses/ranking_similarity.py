@@ -21,9 +21,9 @@ from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, take_upper_triangle
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
-from metaeval.stats.progress import tell
+from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
-from metaeval.stats.resampled_sums import TopicSums, trials_a_pass
+from metaeval.stats.resampling import TopicSums, trials_a_pass
 from metaeval.stats.streams import generator
 from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 

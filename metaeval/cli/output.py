@@ -239,7 +239,7 @@ def working(what: str) -> Iterator[None]:
     it takes, is printed at once.
     """
     from metaeval.errors import one_line
-    from metaeval.stats.progress import listen
+    from metaeval.stats.parallel import listen
 
     done, what, progress = threading.Event(), one_line(what), _Progress()
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from metaeval.errors import DataError
 from metaeval.stats import blocks
-from metaeval.stats.progress import tell
+from metaeval.stats.parallel import tell
 
 FOLDER = "METAEVAL_SCRATCH"
 """Environment variable that names the folder of temporary files; by default that of the system."""

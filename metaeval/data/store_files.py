@@ -26,7 +26,7 @@ from metaeval.files import find_filesystem, is_remote, open_regular
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 from metaeval.stats import blocks
-from metaeval.stats.progress import tell
+from metaeval.stats.parallel import tell
 
 SCHEMA = 3
 SUFFIX = ".parquet"

@@ -16,7 +16,7 @@ import numpy as np
 
 from metaeval.errors import MeasureError
 from metaeval.measures.base import Kind, Measure, find_signs
-from metaeval.stats.ordinal_cases import (
+from metaeval.measures.ordinal_cases import (
     all_counts,
     all_matrices,
     draw_majority_gold,

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from llvmlite import ir  # type: ignore[import-untyped, unused-ignore]
 
-from metaeval.stats._cache import is_private, read_entry, write_entry
+from metaeval.stats.parallel import is_private, read_entry, write_entry
 from metaeval.stats.permutations import ALL_BITS, LARGEST_NETWORK, column_mask, sorting_network, words_a_row
 from metaeval.stats.streams import GAMMA, LAST_SHIFT, MIX_STEPS, WORD
 

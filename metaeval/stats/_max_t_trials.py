@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray, Scaled
-from metaeval.stats.parallel import count_jobs, is_resumable, run_parts
-from metaeval.stats.progress import tell
+from metaeval.stats.parallel import count_jobs, is_resumable, run_parts, tell
 
 IntArray = npt.NDArray[np.int64]
 

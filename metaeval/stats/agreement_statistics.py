@@ -11,7 +11,8 @@ import numpy as np
 from metaeval.errors import MetaevalError
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.cell_accuracy import CellAccuracy, cell_accuracy, resample_cell_accuracy, swap_topics
-from metaeval.stats.resampled_sums import WEIGHTS_HELD, trials_a_pass, weigh_by_topic
+from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
+from metaeval.stats.resampling import WEIGHTS_HELD, trials_a_pass, weigh_by_topic
 from metaeval.stats.run_agreement import (
     HEAD_WEIGHTED,
     ResampledMeans,
@@ -27,9 +28,7 @@ from metaeval.stats.soft_accuracy import (
     soft_accuracy,
     swap_cells_softly,
 )
-from metaeval.stats.swapping import StandardCells
 from metaeval.stats.tie_accuracy import TieAccuracy, tie_accuracy
-from metaeval.stats.topic_correlation import resample_topic_pearson, swap_cells, topic_pearson
 from metaeval.stats.weighted_correlation import DEPTH
 
 Pair = tuple[np.ndarray, np.ndarray]

@@ -1,9 +1,13 @@
-"""Two-way analysis of variance without replication, and effect sizes.
+"""Two-way analysis of variance without replication, effect sizes, and the tail of the studentised range.
 
 Sakai (2018), "Laboratory Experiments in Information Retrieval", Springer, Chapter 3. With x_ij the score in
 row i (a topic, or a trial) and column j (a run, or a measure), the part that row means and column means do not
 explain is the residual x_ij - x_i. - x_.j + x_.. ; its variance V_E2 is the residual sum of squares over
 (rows - 1)(columns - 1).
+
+`scipy.stats.studentized_range` integrates one value at a time, in about ten milliseconds each, and warns if it
+does not converge; a study has thousands of pairs. Both integrals are smooth, so Gauss-Legendre quadrature gives the
+same probabilities ten to twenty times faster.
 """
 
 from __future__ import annotations
@@ -71,3 +75,70 @@ def effect_size(
     difference = np.subtract(first, second, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(difference / np.sqrt(variance))
+
+
+SCALE_NODES = 64
+NORMAL_NODES = 160
+
+# Larger normal deviates and wider ranges do not change the result at the precision of a float.
+LARGEST_DEVIATE = 8.5
+WIDEST_RANGE = 17.0
+NEGLIGIBLE = 1e-16
+VALUES_A_CALL = 64
+
+
+def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_freedom: float) -> npt.NDArray[np.float64]:
+    """How probable is a studentised range at least this large, if all means are equal?
+
+    With s the root of a chi-square variable over its degrees of freedom, the tail at q is the mean over s of
+    1 - C(q s), where C(w) = k times the integral of phi(z) (Phi(z) - Phi(z - w))^(k - 1) dz is the
+    probability that k normal deviates lie within w.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (...)
+        Ranges divided by their standard error, from 0 to infinity.
+    n_groups : int
+        Number of means, k.
+    degrees_of_freedom : float
+        Of the standard error.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+        Absolute error below 1e-11 up to 100 groups, and below 1e-8 up to 500.
+
+    Examples
+    --------
+    >>> studentised_range_tail([0.0, 3.5064, np.inf], 3, 20).round(4)
+    array([1.    , 0.0554, 0.    ])
+    """
+    from scipy.stats import chi
+
+    ranges = np.asarray(values, dtype=np.float64)
+    tail = np.where(ranges == 0, 1.0, 0.0)
+    spread = np.sqrt(degrees_of_freedom)
+    lowest = chi.ppf(NEGLIGIBLE, degrees_of_freedom) / spread
+    highest = chi.isf(NEGLIGIBLE, degrees_of_freedom) / spread
+    nodes, weights = np.polynomial.legendre.leggauss(SCALE_NODES)
+    positive = np.flatnonzero((ranges > 0) & np.isfinite(ranges) & (ranges < WIDEST_RANGE / lowest))
+    for start in range(0, positive.size, VALUES_A_CALL):
+        part = positive[start : start + VALUES_A_CALL]
+        column = ranges.flat[part][:, np.newaxis]
+        half = (np.minimum(highest, WIDEST_RANGE / column) - lowest) / 2
+        scales = lowest + half * (nodes + 1)
+        density = chi.pdf(scales * spread, degrees_of_freedom) * spread
+        outside = 1 - _probability_within(column * scales, n_groups)
+        tail.flat[part] = np.clip((outside * density * weights).sum(axis=1) * half[:, 0], 0.0, 1.0)
+    return tail
+
+
+def _probability_within(widths: npt.NDArray[np.float64], n_groups: int) -> npt.NDArray[np.float64]:
+    """Return the probability that `n_groups` normal deviates lie within these widths."""
+    from scipy.special import ndtr
+
+    nodes, weights = np.polynomial.legendre.leggauss(NORMAL_NODES)
+    largest = LARGEST_DEVIATE * nodes
+    density = np.exp(-np.square(largest) / 2) / np.sqrt(2 * np.pi) * weights * LARGEST_DEVIATE
+    inside = ndtr(largest) - ndtr(largest - widths[..., np.newaxis])
+    return np.asarray(n_groups * (inside ** (n_groups - 1)) @ density)

@@ -1,24 +1,27 @@
-"""Scores of any size: an array that is read in blocks, with each measure brought to a common scale.
+"""Scores of any size: an array that is read in blocks, with each measure at a common scale, or as integers.
 
 Scores larger than `LARGE` bytes are a file that is mapped into memory (see `metaeval.data.scratch`). What was read of
 it stays in memory until it is given back, which is done here after every block. Smaller scores are a single block.
 Statistics are written over blocks and never ask which of the two it is. Blocks of runs hold every topic, and blocks of
 topics every run, so that a sum over topics or runs is made as for the whole.
 
-Scores are brought to a common scale by powers of two, which round nothing and so change no result.
+Scores are brought to a common scale by powers of two, which round nothing and so change no result. As integers, their
+sums are exact and equal differences compare as equal. On discrete scores a plain float comparison is wrong: 0.3 - 0.2
+and 0.2 - 0.1 differ in floating point, and the comparison that decides a tie then falls either way. Integer sums do not
+depend on their order, and a tolerance of a few units decides the ties.
 """
 
 from __future__ import annotations
 
 import mmap
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.progress import describe_shape, tell
+from metaeval.stats.parallel import describe_shape, tell
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -275,3 +278,95 @@ def _split(values: FloatArray, axis: int) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
         if size < length:
             release(values)
+
+
+def split_pairs(scores: Scaled, what: str, measures: Sequence[int] | None = None) -> Iterator[tuple[slice, FloatArray]]:
+    """Yield the differences of runs, the first less the second, some pairs at a time, and tell how far that has come.
+
+    Pairs are a slice of the order of ``np.triu_indices(n_runs, 1)``, and their differences have shape (pair, topic, measure).
+    """
+    columns = slice(None) if measures is None else list(measures)
+    n_runs = len(scores.values)
+    n_pairs, done = n_runs * (n_runs - 1) // 2, 0
+    for ones in split_runs(scores.values):
+        left = scores[ones][..., columns]
+        for others in split_runs(scores.values):
+            if others.stop <= ones.start:
+                continue
+            right = left if others == ones else scores[others][..., columns]
+            for run in range(ones.start, ones.stop):
+                start = max(run + 1, others.start)
+                if start >= others.stop:
+                    continue
+                # Pairs of one run are one after the other, behind those of the runs before it.
+                first = run * n_runs - run * (run + 1) // 2 + start - run - 1
+                pairs = slice(first, first + others.stop - start)
+                yield pairs, left[run - ones.start] - right[start - others.start :]
+                done += pairs.stop - pairs.start
+            tell(what, done, n_pairs)
+
+
+LARGEST_UNIT = 2**32 - 1
+
+CACHE = 2**19
+"""Bytes that stay in the processor's cache."""
+
+UnitArray = npt.NDArray[np.uint32]
+
+
+class Units:
+    """Scores of shape (run, topic, measure), of any size, as integers, read some topics at a time.
+
+    A unit is 1/(2**32 - 1) of the widest range of the measure within one topic. Measuring from the lowest score
+    on the topic keeps every difference between runs, and removes any constant added to all scores of a topic.
+    """
+
+    def __init__(self, values: FloatArray) -> None:
+        scores = Scaled(values)
+        self.shape, self.sharing = scores.shape, scores.sharing
+        lowest, highest = np.full((2, *self.shape[1:]), np.inf)
+        highest *= -1
+        for _, block in scores.blocks():
+            np.minimum(lowest, block.min(axis=0), out=lowest)
+            np.maximum(highest, block.max(axis=0), out=highest)
+        widest = (highest - lowest).max(axis=0)
+        self._lowest, self._widest = lowest, np.where(widest > 0, widest, 1.0)
+        self._scores: Scaled | None = scores
+        if not scores.large:  # one block is made once, and is all that a task has to carry to its worker
+            self._whole = list(self.blocks())
+            self._scores = None
+
+    def blocks(self) -> Iterator[tuple[slice, UnitArray]]:
+        """Yield topics with their scores, shape (topic, run, measure): all of them unless they are many."""
+        if self._scores is None:
+            return iter(self._whole)
+        return ((topics, self._quantise(block, topics)) for topics, block in self._scores.topic_blocks())
+
+    def limit_bytes(self, most: int) -> int:
+        """Return how many bytes a pass over the scores may hold: few where another pass costs no reading."""
+        return min(most, CACHE) if self._scores is None else most
+
+    def announce(self, what: str) -> None:
+        """Tell what is held in memory and how often scores are read, if they are not in memory themselves."""
+        if self._scores is not None:
+            self._scores.announce(what)
+
+    def _quantise(self, block: FloatArray, topics: slice) -> UnitArray:
+        above = block - self._lowest[topics]
+        above /= self._widest
+        above *= LARGEST_UNIT
+        return np.asarray(np.rint(above, out=above).astype(np.uint32).transpose(1, 0, 2))
+
+
+def quantise(values: npt.ArrayLike) -> UnitArray:
+    """Return scores of shape (run, topic, measure) as `Units` makes them, shape (topic, run, measure)."""
+    return np.concatenate([block for _, block in Units(np.asarray(values, dtype=np.float64)).blocks()])
+
+
+def tie_tolerance(n_scores: int) -> int:
+    """Return how many units two equal sums of this many scores can differ by rounding.
+
+    Each score is off by at most half a unit, so each sum by at most half its length, and two of them by at
+    most their length.
+    """
+    return n_scores

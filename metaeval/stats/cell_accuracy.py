@@ -22,10 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import Scaled
-from metaeval.stats.progress import tell
-from metaeval.stats.resampled_sums import add_signed, weigh_by_topic
-from metaeval.stats.swapping import FloatArray
+from metaeval.stats.blocks import FloatArray, Scaled
+from metaeval.stats.parallel import tell
+from metaeval.stats.resampling import add_signed, weigh_by_topic
 
 _LISTED = 1_000_000  # pairs of cells that are listed at once: some 60 MB
 _PARTS, _SAMPLED = 8, 256  # of an interval of thresholds that is divided, and of its pairs looked at to do so

@@ -1,8 +1,14 @@
-"""The compact letter display: groups that share a letter do not differ significantly.
+"""What differs significantly, shown: letters that runs share, the ranks between which they stand, clusters of measures.
 
-Piepho (2004), "An algorithm for a letter-based representation of all-pairwise comparisons", Journal of
-Computational and Graphical Statistics 13(2). His insertion and absorption leave every largest set of groups no two of which
-differ; here these sets grow group by group. Then his sweep. Two thousand groups take a second or two.
+*Letters* are the compact letter display: groups that share one do not differ. Piepho (2004), "An algorithm for a
+letter-based representation of all-pairwise comparisons", Journal of Computational and Graphical Statistics 13(2). His
+insertion and absorption leave every largest set of groups no two of which differ; here these sets grow group by group. Then
+his sweep. Two thousand groups take a second or two.
+
+*Clusters* rest on tests that exchange two measures at random: if both were equally good, that would change nothing.
+PERM-BOTH (Deutsch, Dror and Roth, "A statistical analysis of summarization evaluation metrics", TACL 2021) standardises
+both, exchanges them in each cell with probability ½, and counts how often the difference between the two mixtures is at
+least as large as that observed. The draws are the same for all pairs of measures.
 """
 
 from __future__ import annotations
@@ -13,9 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
+from metaeval.stats.blocks import FloatArray, round_scaled
 
 MOST_SETS = 5_000
 """Letters beyond which a display says nothing to anybody, and takes long."""
+
+
+ROUNDING = 1e-11
+"""Two differences that are this close are equal: one has as many trials on either side."""
 
 
 def letter_groups(different: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -154,3 +165,74 @@ def rank_intervals(
     ranks = 1 + better.sum(axis=0)
     sure = better & significant
     return ranks, np.stack([1 + sure.sum(axis=0), len(better) - sure.sum(axis=1)], axis=1)
+
+
+def swap_p_values(observed: FloatArray, exchanged: FloatArray) -> FloatArray:
+    """How often does exchanging two measures give as large a difference in agreement as there is?
+
+    Parameters
+    ----------
+    observed : ndarray, shape (measure,)
+        How each measure agrees with the reference.
+    exchanged : ndarray, shape (trial, measure pair)
+        The first less the second measure's agreement after each exchange; pairs in the order (0, 1), (0, 2), ….
+
+    Returns
+    -------
+    ndarray, shape (measure, measure)
+        ``p[i, j]`` is (count + 1)/(trials + 1), one-sided, for measure i agreeing no better than j; 1 on the diagonal,
+        NaN where an agreement is not defined.
+
+    Examples
+    --------
+    >>> swap_p_values(np.array([0.9, 0.5]), np.array([[0.1], [-0.2], [0.4]])).tolist()
+    [[1.0, 0.5], [1.0, 1.0]]
+    """
+    n_trials, n_measures = len(exchanged), len(observed)
+    first, second = np.triu_indices(n_measures, 1)
+    difference = observed[first] - observed[second]
+    p = np.ones((n_measures, n_measures))
+    p[first, second] = (1 + (exchanged >= difference - ROUNDING).sum(axis=0)) / (1 + n_trials)
+    p[second, first] = (1 + (exchanged <= difference + ROUNDING).sum(axis=0)) / (1 + n_trials)
+    undefined = np.isnan(observed)
+    p[undefined] = np.nan
+    p[:, undefined] = np.nan
+    return p
+
+
+def find_clusters(observed: FloatArray, p_values: FloatArray, alpha: float) -> npt.NDArray[np.int64]:
+    """Return the significance cluster of every measure, from 1, the best.
+
+    Going down the ranking, a new cluster begins with a measure that one of the current cluster beats significantly. Two
+    measures of one cluster do not differ significantly; two of different clusters need not differ either. Measures that
+    agree equally well, but for rounding, are gone through in their own order.
+
+    Parameters
+    ----------
+    observed : ndarray, shape (measure,)
+    p_values : ndarray, shape (measure, measure)
+        From `swap_p_values`.
+    alpha : float
+
+    Returns
+    -------
+    ndarray of int, shape (measure,)
+        0 for a measure whose agreement is not defined.
+
+    Examples
+    --------
+    >>> p = np.array([[1, 0.2, 0.01], [0.8, 1, 0.2], [0.99, 0.8, 1]])
+    >>> find_clusters(np.array([0.9, 0.3, 0.1 + 0.2]), p, 0.05).tolist()
+    [1, 1, 2]
+    """
+    clusters = np.zeros(len(observed), dtype=np.int64)
+    current: list[int] = []
+    number = 1
+    for measure in np.argsort(-round_scaled(observed), kind="stable").tolist():
+        if np.isnan(observed[measure]):
+            continue
+        if any(p_values[better, measure] <= alpha for better in current):
+            number, current = number + 1, []
+        current.append(measure)
+        clusters[measure] = number
+    return clusters

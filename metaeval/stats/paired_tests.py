@@ -12,14 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError, format_option
-from metaeval.stats.anova import residual_variance
-from metaeval.stats.blocks import FloatArray, check_count, check_shape, scale_scores, scale_squares
+from metaeval.stats.anova import residual_variance, studentised_range_tail
+from metaeval.stats.blocks import (
+    FloatArray,
+    check_count,
+    check_shape,
+    quantise,
+    scale_scores,
+    scale_squares,
+    tie_tolerance,
+)
 from metaeval.stats.max_t import VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
-from metaeval.stats.quantise import quantise, tie_tolerance
 from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
-from metaeval.stats.studentised_range import studentised_range_tail
 
 PairedTest: TypeAlias = Literal[
     "randomised-tukey-hsd",

@@ -1,13 +1,18 @@
-"""Run trials on threads, processes or a Dask cluster, with the same results; keep what is done, to go on later."""
+"""Long work: on threads, processes or a Dask cluster with the same results, told of, and kept so that it goes on later.
+
+Nothing is printed here: kernels tell how far they are, and the command line listens.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +21,84 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._cache import read_entry, write_entry
+
+Listener = Callable[[str, int, int], None]
+"""Takes what is being done, how much of it is done, and how much there is; 0 of 0 states something beforehand."""
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def tell(what: str, done: int = 0, total: int = 0) -> None:
+    """Tell the listener, if there is one, how far the work has come; or state something before work starts."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(what, done, total)
+
+
+def describe_shape(shape: tuple[int, ...]) -> str:
+    """Say how large scores are, as statements of memory begin: 200 runs × 50,000 topics × 8 measures."""
+    n_runs, n_topics, n_measures = shape
+    return f"{n_runs:,} runs × {n_topics:,} topics × {n_measures} measures"
+
+
+@contextmanager
+def listen(listener: Listener) -> Iterator[None]:
+    """Listen to what kernels tell inside this context; the listener is called in the thread that called the kernel."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+_DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+def write_entry(path: Path, content: bytes) -> None:
+    """Write content, so that whoever reads it sees all of it or nothing, whenever the writer is killed."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content + _digest(path, content))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(aside)
+        raise
+
+
+def read_entry(path: Path, is_trusted: Callable[[os.stat_result], bool]) -> bytes | None:
+    """Read what was written; None if it is missing, not to be trusted, unreadable, damaged or has another name.
+
+    Whoever can write a file can write a digest too: `is_trusted` decides by its owner and mode whether to read it.
+    """
+    try:
+        # A pipe would be waited for, and a device has no end.
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode) or not is_trusted(about):
+                return None
+            whole = file.read()
+    except OSError:
+        return None
+    content, digest = whole[:-_DIGEST_SIZE], whole[-_DIGEST_SIZE:]
+    return content if content and _digest(path, content) == digest else None
+
+
+def is_private(about: os.stat_result) -> bool:
+    """Return whether a file or folder is this user's or the system's, and not open to everybody."""
+    if not hasattr(os, "getuid"):  # Windows keeps a user's folders from others
+        return True
+    return about.st_uid in (0, os.getuid()) and not about.st_mode & stat.S_IWOTH
+
+
+def _digest(path: Path, content: bytes) -> bytes:
+    """Return the digest of content under this name, so that files cannot take each other's place."""
+    return hashlib.sha256(path.name.encode("utf-8", "surrogateescape") + b"\0" + content).digest()
+
 
 _folder: ContextVar[Path | None] = ContextVar("folder of results that are kept", default=None)
 

@@ -1,13 +1,17 @@
-"""Pearson's correlation with its confidence interval."""
+"""Pearson's correlation: of two vectors, and of measures with a reference, the last of them, over all runs on topics."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
+from metaeval.stats.blocks import FloatArray, Scaled
+from metaeval.stats.parallel import tell
+from metaeval.stats.resampling import add_signed, weigh_by_topic
 
 
 class PearsonInterval(NamedTuple):
@@ -69,3 +73,126 @@ def _normalise(values: np.ndarray) -> np.ndarray:
     largest = np.abs(deviations).max()
     # Along an axis, the squares are added pairwise; without one, BLAS adds them, in another order.
     return deviations / (largest * np.linalg.norm(deviations / largest, axis=0))
+
+
+def standardise(values: FloatArray) -> FloatArray:
+    """Return scores, shape (measure, cell), with mean 0 and standard deviation 1; zeros for a constant measure."""
+    largest = np.abs(values).max(axis=1, keepdims=True)
+    scaled = np.divide(values, largest, out=np.zeros(values.shape), where=largest > 0)
+    centred = scaled - scaled.mean(axis=1, keepdims=True)
+    spread = np.sqrt((centred**2).mean(axis=1, keepdims=True))
+    varies = (np.ptp(values, axis=1, keepdims=True) > 0) & (spread > 0)
+    return np.divide(centred, spread, out=np.zeros(values.shape), where=varies)
+
+
+class StandardCells:
+    """What `standardise` makes of scores of any size, with all runs on all topics as the cells of a measure.
+
+    `varies`, shape (measure,), says which are not constant; the others are zeros.
+    """
+
+    def __init__(self, scores: Scaled) -> None:
+        n_runs, n_topics, n_columns = scores.shape
+        ends = [(block.min(axis=(0, 1)), block.max(axis=(0, 1))) for _, block in scores.blocks()]
+        low, high = np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+        self._largest = np.maximum(np.abs(low), np.abs(high))
+        self._mean, self._spread = np.zeros(n_columns), np.ones(n_columns)
+        self._mean = self._sum(scores, lambda cells: cells) / (n_runs * n_topics)
+        spread = np.sqrt(self._sum(scores, np.square) / (n_runs * n_topics))
+        self.varies = (high - low > 0) & (spread > 0)
+        self._spread = np.where(self.varies, spread, 1.0)
+
+    def _sum(self, scores: Scaled, change: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        return np.sum([change(self._centre(block)).sum(axis=1) for _, block in scores.blocks()], axis=0)
+
+    def _centre(self, block: FloatArray) -> FloatArray:
+        """Return cells, shape (measure, cell), over the largest magnitude and less the mean, as far as it is known."""
+        cells = block.transpose(2, 0, 1).reshape(block.shape[2], -1)
+        largest = self._largest[:, np.newaxis]
+        scaled = np.divide(cells, largest, out=np.zeros(cells.shape), where=largest > 0)
+        scaled -= self._mean[:, np.newaxis]
+        return scaled
+
+    def standardise(self, block: FloatArray) -> FloatArray:
+        """Return standardised scores of a block of shape (run, topic, measure), shape (measure, run, topic)."""
+        cells = self._centre(block)
+        cells /= self._spread[:, np.newaxis]
+        cells[~self.varies] = 0.0
+        return cells.reshape(-1, *block.shape[:2])
+
+
+def topic_pearson(scores: Scaled, cells: StandardCells | None = None) -> FloatArray:
+    """How do the scores of runs on topics correlate with those of the reference?
+
+    Parameters
+    ----------
+    scores : Scaled
+        Of shape (run, topic, measure + 1); the last measure is the reference.
+    cells : StandardCells, optional
+        Of these scores, if they are known.
+
+    Returns
+    -------
+    ndarray, shape (measure,)
+        NaN where a measure, or the reference, is constant.
+
+    Examples
+    --------
+    >>> topic_pearson(Scaled(np.array([[[1.0, 1.0], [2.0, 2.0]], [[3.0, 3.0], [5.0, 5.0]]]))).tolist()
+    [1.0]
+    """
+    cells = cells or StandardCells(scores)
+    n_runs, n_topics, n_columns = scores.shape
+    products = np.zeros(n_columns - 1)
+    for _, block in scores.blocks():
+        z = cells.standardise(block).reshape(n_columns, -1)
+        products += z[:-1] @ z[-1]
+    defined = cells.varies[:-1] & cells.varies[-1]
+    return np.where(defined, np.clip(products / (n_runs * n_topics), -1, 1), np.nan)
+
+
+def swap_cells(scores: Scaled, cells: StandardCells, key: int, n_trials: int) -> FloatArray:
+    """Exchange every two standardised measures in random cells; return the differences in r, shape (trial, measure pair).
+
+    The sums over cells that r needs, of one mixture, are those of one measure where it was kept and of the other where it
+    was not; so sums of each measure alone, with random signs, give all pairs. An r that is not defined counts as 0.
+    """
+    n_runs, n_topics, n_columns = scores.shape
+    n_measures = n_columns - 1
+    signed, total = np.zeros((n_trials, 3 * n_measures)), np.zeros(3 * n_measures)
+    for runs, block in scores.blocks():
+        z = cells.standardise(block).reshape(n_columns, -1)
+        columns = np.concatenate([z[:-1] * z[-1], z[:-1], z[:-1] ** 2]).T.copy()
+        total += columns.sum(axis=0)
+        add_signed(signed, columns, key, runs.start * n_topics)
+        tell("exchanging cells", runs.stop, n_runs)
+    kept, given = (total + signed) / 2, (total - signed) / 2
+    kept, given = (sums.reshape(n_trials, 3, n_measures) for sums in (kept, given))
+    first, second = np.triu_indices(n_measures, 1)
+    one, two = kept[..., first] + given[..., second], given[..., first] + kept[..., second]
+    return _correlate_sums(one, n_runs * n_topics) - _correlate_sums(two, n_runs * n_topics)
+
+
+def resample_topic_pearson(scores: Scaled, cells: StandardCells, key: int, n_trials: int) -> FloatArray:
+    """Return Pearson's r over the cells of topics drawn anew, shape (trial, measure)."""
+    n_runs, n_topics, n_columns = scores.shape
+    sums, squares, products = np.zeros((3, n_columns, n_topics))
+    for _, block in scores.blocks():
+        z = cells.standardise(block)
+        for total, added in ((sums, z), (squares, z**2), (products, z * z[-1])):
+            # Row by row, so that blocks of runs are added as the whole is.
+            for row in added.swapaxes(0, 1):
+                total += row
+    size = n_runs * n_topics
+    x, xx, xy = weigh_by_topic(key, n_trials, n_topics, sums, squares, products, divisor=size)
+    spread = np.maximum(xx - x**2, 0)
+    lengths = np.sqrt(spread[:, :-1] * spread[:, -1:])
+    covariance = (xy - x * x[:, -1:])[:, :-1]
+    return np.divide(covariance, lengths, out=np.full(lengths.shape, np.nan), where=lengths > 0)
+
+
+def _correlate_sums(sums: FloatArray, n_cells: int) -> FloatArray:
+    """Return r of mixtures from their sums of products with the reference, of scores, and of squares."""
+    products, scores, squares = (sums[:, part] / n_cells for part in range(3))
+    spread = np.sqrt(np.maximum(squares - scores**2, 0))
+    return np.divide(products, spread, out=np.zeros(products.shape), where=spread > 1e-12)

@@ -18,11 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import check_count, check_shape
-from metaeval.stats.parallel import count_jobs, is_resumable, run_parts
+from metaeval.stats.blocks import UnitArray, Units, check_count, check_shape, tie_tolerance
+from metaeval.stats.parallel import count_jobs, is_resumable, run_parts, tell
 from metaeval.stats.permutations import LARGEST_NETWORK, ROWS_A_CALL, permute_columns
-from metaeval.stats.progress import tell
-from metaeval.stats.quantise import UnitArray, Units, tie_tolerance
 from metaeval.stats.streams import check_key, trial_keys
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from metaeval.stats.anova import residual_variance
 from metaeval.stats.blocks import FloatArray, check_shape, scale_scores, scale_squares, split_measures, take_measure
 from metaeval.stats.irregular_runs import equal_rows
-from metaeval.stats.progress import tell
+from metaeval.stats.parallel import tell
 
 SMALLEST_VARIANCE = 0.25
 """Share of a pair's observed variance below which its variance in a resample does not count."""

@@ -12,11 +12,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import Scaled, count_exponents, round_scaled, scale_scores, scale_squares
-from metaeval.stats.progress import tell
-from metaeval.stats.resampled_sums import TopicSums, draw_weights, split_trials
-from metaeval.stats.resampling import topic_signs
-from metaeval.stats.swapping import FloatArray, standardise
+from metaeval.stats.blocks import FloatArray, Scaled, count_exponents, round_scaled, scale_scores, scale_squares
+from metaeval.stats.parallel import tell
+from metaeval.stats.pearson import standardise
+from metaeval.stats.resampling import TopicSums, draw_weights, split_trials, topic_signs
 from metaeval.stats.weighted_correlation import correlate
 
 RunStatistic: TypeAlias = Literal["pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson", "tau_ap_b", "tau_gap"]
@@ -69,26 +68,11 @@ def swap_runs(
     scores: FloatArray, reference: FloatArray, which: Sequence[RunStatistic], key: int, n_trials: int,
     *, runs: npt.NDArray[np.intp] | None = None,
 ) -> tuple[dict[RunStatistic, FloatArray], dict[RunStatistic, FloatArray]]:  # fmt: skip
-    """Exchange every two measures' scores of random runs, and return the differences in agreement.
+    """Exchange every two measures' scores of random runs, scores of shape (run, measure) and reference of shape (run,).
 
-    Parameters
-    ----------
-    scores : ndarray, shape (run, measure)
-    reference : ndarray, shape (run,)
-    which : sequence of str
-        As in `run_statistics`.
-    key : int
-        Of the random draws, a 64-bit key.
-    n_trials : int
-    runs : ndarray of int, optional
-        Only these runs count; the others are drawn all the same.
-
-    Returns
-    -------
-    observed : dict of str to ndarray, shape (measure,)
-        Agreement before any exchange, of the same arrays, so that an exchange that changes nothing is a tie.
-    differences : dict of str to ndarray, shape (trial, measure pair)
-        A correlation that is not defined counts as 0.
+    Returns agreement before any exchange, shape (measure,), of the same arrays, so that an exchange that changes nothing is a
+    tie; and the differences in agreement, shape (trial, measure pair), where a correlation that is not defined counts as 0.
+    Only `runs` count; the others are drawn all the same.
     """
     chosen = np.arange(len(reference)) if runs is None else runs
     kept = topic_signs(key, range(n_trials), len(reference))[:, chosen] > 0

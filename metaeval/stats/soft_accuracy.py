@@ -14,12 +14,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import Scaled, scale_squares
-from metaeval.stats.progress import tell
-from metaeval.stats.resampled_sums import TopicSums, draw_signs, draw_weights, split_trials
-from metaeval.stats.resampling import topic_signs
-from metaeval.stats.run_pairs import split_pairs
-from metaeval.stats.swapping import FloatArray, StandardCells
+from metaeval.stats.blocks import FloatArray, Scaled, scale_squares, split_pairs
+from metaeval.stats.parallel import tell
+from metaeval.stats.pearson import StandardCells
+from metaeval.stats.resampling import TopicSums, draw_signs, draw_weights, split_trials, topic_signs
 
 _ROUNDING = 1e-12
 

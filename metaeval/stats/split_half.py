@@ -13,10 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import check_count, check_shape
-from metaeval.stats.parallel import is_resumable, run_parts
-from metaeval.stats.progress import tell
-from metaeval.stats.quantise import Units, tie_tolerance
+from metaeval.stats.blocks import Units, check_count, check_shape, tie_tolerance
+from metaeval.stats.parallel import is_resumable, run_parts, tell
 from metaeval.stats.rank_correlation import VALUES_A_BLOCK, FloatArray, TauVariant, tau_by_run
 from metaeval.stats.streams import UInt64Array, attempt_keys, check_key, trial_keys, words
 

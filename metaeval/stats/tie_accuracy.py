@@ -18,10 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import Scaled
-from metaeval.stats.resampled_sums import add_signed
-from metaeval.stats.run_pairs import split_pairs
-from metaeval.stats.swapping import FloatArray
+from metaeval.stats.blocks import FloatArray, Scaled, split_pairs
+from metaeval.stats.resampling import add_signed
 
 IntArray = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError, format_count, format_option
-from metaeval.stats.blocks import FloatArray, Scaled
-from metaeval.stats.progress import tell
-from metaeval.stats.resampled_sums import WEIGHTS_HELD, TopicSums
-from metaeval.stats.run_pairs import split_pairs
+from metaeval.stats.blocks import FloatArray, Scaled, split_pairs
+from metaeval.stats.parallel import tell
+from metaeval.stats.resampling import WEIGHTS_HELD, TopicSums
 
 CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 

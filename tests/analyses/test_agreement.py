@@ -12,9 +12,9 @@ from metaeval.analyses.reference_counts import count_confirmed
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.cell_accuracy import cell_accuracy
+from metaeval.stats.pearson import topic_pearson
 from metaeval.stats.run_agreement import run_statistics
 from metaeval.stats.tie_accuracy import tie_accuracy
-from metaeval.stats.topic_correlation import topic_pearson
 
 FEW = {"n_permutations": 60, "n_bootstrap": 0}
 

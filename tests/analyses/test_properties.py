@@ -19,8 +19,7 @@ from metaeval.analyses.properties import (
     PROPERTIES,
     SYMMETRIC,
 )
-from metaeval.measures.properties import find_properties
-from metaeval.stats.ordinal_cases import (
+from metaeval.measures.ordinal_cases import (
     all_matrices,
     draw_majority_gold,
     make_constant_runs,
@@ -30,6 +29,7 @@ from metaeval.stats.ordinal_cases import (
     stretch_scale,
     swap_roles,
 )
+from metaeval.measures.properties import find_properties
 
 QUICK = {"n_random": 40}
 

@@ -133,7 +133,7 @@ def test_two_distributions_show_what_the_api_computes_and_papers_print(pages, na
 
 
 def test_figure_3_of_lq_2021_leaves_one_gold_distribution_of_twenty_ratings():
-    from metaeval.stats.ordinal_cases import all_counts
+    from metaeval.measures.ordinal_cases import all_counts
 
     for name, printed in ((one["name"], one) for one in find_presets("distributions").values() if "differences" in one):
         counts, mode = [], int(np.argmax(printed["first"]["shares"]))

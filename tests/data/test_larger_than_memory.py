@@ -18,7 +18,7 @@ from metaeval.cli.output import _Progress
 from metaeval.data import scratch
 from metaeval.errors import MetaevalError, StoreError
 from metaeval.stats import blocks, randomised_tukey, resampled_power
-from metaeval.stats.progress import listen
+from metaeval.stats.parallel import listen
 
 
 @contextmanager
@@ -233,7 +233,7 @@ def test_memory_of_other_analyses_does_not_grow_with_them_either(tmp_path):
         import numpy as np
         import metaeval as me
         from metaeval.stats.agreement_statistics import BY_DEFAULT as me_statistics
-        from metaeval.stats import blocks, resampled_sums, tie_accuracy
+        from metaeval.stats import blocks, resampling, tie_accuracy
         warnings.simplefilter("ignore")
         def measure(name):
             return int(Path("/proc/self/status").read_text().split(name + ":")[1].split()[0])
@@ -248,7 +248,7 @@ def test_memory_of_other_analyses_does_not_grow_with_them_either(tmp_path):
         scores = me.Scores(tiny, runs=range(12), topics=range(30), measures=["AP", "P", "RR"])
         list(ask())  # imports
         blocks.LARGE, blocks.CELLS_A_BLOCK, tie_accuracy.LISTED = int(sys.argv[2]), 2**16, 2**16
-        resampled_sums.WEIGHTS_HELD = 2**18
+        resampling.WEIGHTS_HELD = 2**18
         scores = me.ScoreStore(sys.argv[1]).load("c")
         print(json.dumps(list(ask())))
         """

@@ -8,15 +8,14 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import MetaevalError, MetaevalWarning
-from metaeval.stats import blocks, randomised_tukey, resampled_sums, split_half, tie_accuracy, uir
+from metaeval.stats import blocks, randomised_tukey, resampling, split_half, tie_accuracy, uir
 from metaeval.stats.blocks import Scaled, find_exponents, scale_scores
-from metaeval.stats.parallel import resumable
-from metaeval.stats.progress import listen
+from metaeval.stats.parallel import listen, resumable
+from metaeval.stats.pearson import StandardCells, standardise
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import topic_signs
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import stream_key
-from metaeval.stats.swapping import StandardCells, standardise
 
 KEY = stream_key(3, "blocks")
 
@@ -135,7 +134,7 @@ def test_similarity_in_blocks_is_similarity_of_the_whole(monkeypatch, tau, cells
     scores = me.Scores(values, **labels, higher_is_better="P")
     whole, heard = me.ranking_similarity(scores, tau=tau, n_bootstrap=60), []
     with small_blocks(monkeypatch, values, cells), listen(lambda *what: heard.append(what)):
-        monkeypatch.setattr(resampled_sums, "WEIGHTS_HELD", 17 * 31)
+        monkeypatch.setattr(resampling, "WEIGHTS_HELD", 17 * 31)
         parts = me.ranking_similarity(scores, tau=tau, n_bootstrap=60)
     assert parts.to_dict() == whole.to_dict()
     for name in ("tau", "low", "high"):
@@ -261,8 +260,8 @@ def test_agreement_in_blocks_is_agreement_of_the_whole(monkeypatch, cells, level
     options = {"reference": "MQM", "statistics": COUNTED + ADDED, "n_permutations": 70, "n_bootstrap": 40}
     whole, heard = me.agreement(scores, **options), []
     with small_blocks(monkeypatch, scores.values, cells), listen(lambda *what: heard.append(what)):
-        monkeypatch.setattr(resampled_sums, "WEIGHTS_HELD", 17 * 400)
-        monkeypatch.setattr(resampled_sums, "SIGNS_HELD", 70 * 100)
+        monkeypatch.setattr(resampling, "WEIGHTS_HELD", 17 * 400)
+        monkeypatch.setattr(resampling, "SIGNS_HELD", 70 * 100)
         monkeypatch.setattr(tie_accuracy, "LISTED", 2**5)
         parts = me.agreement(scores, **options)
     check_agreement(parts, whole)

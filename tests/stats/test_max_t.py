@@ -12,7 +12,7 @@ from metaeval.errors import MetaevalError
 from metaeval.stats import _max_t_trials as trials, blocks, max_t as module
 from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t
 from metaeval.stats.paired_tests import all_pairs_test
-from metaeval.stats.progress import listen
+from metaeval.stats.parallel import listen
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import stream_key
 

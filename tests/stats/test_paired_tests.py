@@ -11,11 +11,11 @@ from scipy.stats import chi2, permutation_test, studentized_range, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
 from metaeval.stats import paired_tests as module
+from metaeval.stats.anova import studentised_range_tail
 from metaeval.stats.paired_tests import all_pairs_test, correct
 from metaeval.stats.randomised_tukey import randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import stream_key
-from metaeval.stats.studentised_range import studentised_range_tail
 
 KEY = stream_key(1, "tests")
 TESTS = ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap")

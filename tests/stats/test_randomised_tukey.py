@@ -16,8 +16,8 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import permutation_test
 
 from metaeval.stats import permutations as permutations_module
+from metaeval.stats.blocks import Units, quantise
 from metaeval.stats.permutations import permutations
-from metaeval.stats.quantise import Units, quantise
 from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd, trial_ranges
 from metaeval.stats.streams import stream_key
 

@@ -8,8 +8,9 @@ import pytest
 from scipy import stats as scipy_stats
 
 from metaeval.stats.blocks import Scaled
-from metaeval.stats.resampled_sums import weigh_by_topic
-from metaeval.stats.resampling import resampled_topics, topic_signs
+from metaeval.stats.letters import find_clusters, swap_p_values
+from metaeval.stats.pearson import StandardCells, resample_topic_pearson, standardise, swap_cells, topic_pearson
+from metaeval.stats.resampling import resampled_topics, topic_signs, weigh_by_topic
 from metaeval.stats.run_agreement import ResampledMeans, run_statistics, settle_ties, swap_runs
 from metaeval.stats.soft_accuracy import (
     flip_p_values,
@@ -18,9 +19,7 @@ from metaeval.stats.soft_accuracy import (
     soft_accuracy,
     swap_cells_softly,
 )
-from metaeval.stats.swapping import StandardCells, find_clusters, standardise, swap_p_values
 from metaeval.stats.tie_accuracy import tie_accuracy
-from metaeval.stats.topic_correlation import resample_topic_pearson, swap_cells, topic_pearson
 
 WHICH = ("pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson")
 

@@ -19,9 +19,8 @@ from metaeval.stats import (
     randomised_tukey as tukey,
     split_half,
 )
-from metaeval.stats._cache import write_entry
 from metaeval.stats.paired_tests import all_pairs_test
-from metaeval.stats.progress import listen
+from metaeval.stats.parallel import listen, write_entry
 
 VALUES = np.random.default_rng(0).random((5, 12, 2))
 

@@ -21,9 +21,8 @@ from experiments.studies.calibration.designs import Simulated, count_topics, sim
 from metaeval.datasets import built_folder
 from metaeval.errors import MetaevalError
 from metaeval.stats import paired_tests
-from metaeval.stats.anova import residual_variance
+from metaeval.stats.anova import residual_variance, studentised_range_tail
 from metaeval.stats.streams import generator, stream_key
-from metaeval.stats.studentised_range import studentised_range_tail
 
 ALPHA = float(STUDY["alpha"])
 
