@@ -15,7 +15,7 @@ from metaeval.stats.blocks import take_measure
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.paired_tests import MAX_T, PairedTest, PairedTestResult
 from metaeval.stats.resampled_power import resample_power
-from metaeval.stats.resampling import resampled_topics
+from metaeval.stats.resampling import draw_weights
 
 NUMBERS_A_BLOCK = 2**21
 """Differences of two runs by topic that are held at once."""
@@ -108,7 +108,7 @@ def measure_variation(
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
         shares, steps = resample_power(
-            values, result.p, partial(resampled_topics, key, n_topics=n_topics), n_bootstrap, alpha=alpha,
+            values, result.p, partial(draw_weights, key, n_topics=n_topics), n_bootstrap, alpha=alpha,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
             variance_offset=variance_offset if test == "bootstrap-t" else 0.0,
         )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
 from statistics import NormalDist
 
 import numpy as np
@@ -46,32 +45,25 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
         return ratio, np.zeros(ratio.shape, dtype=bool)
     largest = np.max([np.abs(values[runs]).max(axis=(0, 1)) for runs in split_runs(values)], axis=0)
     exponents = -np.frexp(largest)[1]
-
-    def scaled() -> Iterator[FloatArray]:
-        return (np.ldexp(values[runs], exponents) for runs in split_runs(values))
-
-    by_topic = _add_runs(scaled()) / n_runs
-
-    def squares() -> Iterator[FloatArray]:
-        for block in scaled():
-            block -= by_topic
-            block -= block.mean(axis=1, keepdims=True)
-            block[np.abs(block) < n_topics * np.finfo(np.float64).eps] = 0.0  # rounding
-            yield np.square(block, out=block)
-            del block  # before the next one is read
-
-    moments: list[FloatArray] = []
-
-    def average() -> Iterator[FloatArray]:
-        for block in squares():
-            moments.append(block.mean(axis=1))
-            yield block
-            del block
-
-    # If the residuals of a topic were exchanged among the runs at random, mean squares would have this variance.
-    mean_square = _add_runs(average()) / n_runs
-    variance = (_add_runs(_square_distances(squares(), mean_square)) / n_runs).mean(axis=0) / n_topics
+    sums, squares, fourth_powers = np.zeros((3, n_topics, n_measures))
+    for runs in split_runs(values):
+        # Run by run, so that blocks of runs are added as the whole is; so below.
+        for row in np.ldexp(values[runs], exponents):
+            sums += row
+    moments = []
+    for runs in split_runs(values):
+        block = np.ldexp(values[runs], exponents)
+        block -= sums / n_runs
+        block -= block.mean(axis=1, keepdims=True)
+        block[np.abs(block) < n_topics * np.finfo(np.float64).eps] = 0.0  # rounding
+        np.square(block, out=block)
+        moments.append(block.mean(axis=1))
+        for row in block:
+            squares += row
+            fourth_powers += row * row
     moment = np.concatenate(moments).T
+    # If the residuals of a topic were exchanged among the runs at random, mean squares would have this variance.
+    variance = np.maximum(fourth_powers / n_runs - (squares / n_runs) ** 2, 0.0).mean(axis=0) / n_topics
     spread = np.sqrt(moment)
     middle = np.median(spread, axis=1)
     some = middle > 0
@@ -80,27 +72,6 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     error = np.divide(np.sqrt(variance), 2 * middle_square, out=np.zeros(n_measures), where=middle_square > 0)
     limit = np.maximum(WIDE, np.exp(NormalDist().inv_cdf(1 - CHANCE / n_runs) * error))[:, np.newaxis]
     return ratio, ratio >= limit
-
-
-def _square_distances(blocks: Iterable[FloatArray], mean: FloatArray) -> Iterator[FloatArray]:
-    """Yield the squared distances of blocks of runs from a mean, in place."""
-    for block in blocks:
-        block -= mean
-        yield np.square(block, out=block)
-        del block
-
-
-def _add_runs(blocks: Iterable[FloatArray]) -> FloatArray:
-    """Return the sum over the first axis of blocks of runs, added run by run as NumPy does for the whole."""
-    total: FloatArray | None = None
-    for block in blocks:
-        if total is None:
-            total = block.sum(axis=0)
-        else:
-            for row in block:
-                total += row
-        del block
-    return np.asarray(total)
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:

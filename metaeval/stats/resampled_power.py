@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.blocks import FloatArray, check_shape, scale_scores, scale_squares, split_measures, take_measure
+from metaeval.stats.blocks import FloatArray, check_shape, scale_squares, split_measures, take_measure
 from metaeval.stats.irregular_runs import equal_rows
 from metaeval.stats.parallel import tell
 
@@ -70,12 +70,9 @@ def resample_power(
     shares, steps = np.empty((n_trials, n_measures)), np.empty(n_measures)
 
     size = max(1, min(TRIALS_A_BLOCK, WEIGHTS_A_BLOCK // n_topics))
-    weights = np.empty((size, n_topics))
     for measures in split_measures(scores):
         some = slice(measures.start, measures.stop)
-        # Scaled so that the largest can be squared, and then as every test scales scores.
-        taken = (scale_squares(take_measure(scores, measure)) for measure in measures)
-        by_run = [scale_scores(of_measure[..., np.newaxis])[..., 0] for of_measure in taken]
+        by_run = [scale_squares(take_measure(scores, measure)) for measure in measures]
         steps[some] = [_find_step(of_measure) for of_measure in by_run]
         if studentised:
             find_shares = _studentise_all(by_run, given[some], alpha, variance_offset)
@@ -83,8 +80,7 @@ def resample_power(
             find_shares = _scale(by_run, given[some], alpha)
         for start in range(0, n_trials, size):
             trials = range(start, min(start + size, n_trials))
-            weights[: len(trials)] = draw(trials)
-            shares[start : trials.stop, some] = find_shares(weights[: len(trials)])
+            shares[start : trials.stop, some] = find_shares(draw(trials))
             tell("resampling topics", measures.start * n_trials + len(measures) * trials.stop, n_measures * n_trials)
         del by_run, find_shares  # before the next measure is prepared
     return ResampledPower(shares, steps)
@@ -117,47 +113,31 @@ def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> 
 
 def _scale(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Find:
     """Prepare the shares for a test that compares differences of means with the residual variance of all runs."""
-    prepared = [_move_means(*of_measure, alpha) for of_measure in zip(by_run, p, strict=True)]
-    still = [find is None for find in prepared]
-    n_pairs = p.shape[1]
+    n_measures, (n_runs, n_topics) = len(by_run), by_run[0].shape
+    first, second = np.triu_indices(n_runs, 1)
+    # Scores less the mean of the topic, and a last row with their sums of squares: one product with weights gives all.
+    rows = np.empty((n_runs + 1, n_measures, n_topics))
+    moves, critical, noise = np.empty((n_runs, n_measures, 1)), np.empty((n_measures, 1)), np.empty((n_measures, 1))
+    for measure, scores in enumerate(by_run):
+        means = scores.mean(axis=1)
+        critical[measure] = find_critical_value(np.abs(means[first] - means[second]), p[measure], alpha)
+        squares = np.square(np.subtract(scores, scores.mean(axis=0), out=rows[:-1, measure]))
+        squares.sum(axis=0, out=rows[-1, measure])
+        noise[measure] = squares.mean(axis=1).sum() - np.square(means - means.mean()).sum()
+        moves[:, measure, 0] = (_shrinkage(scores) - 1) * (means - means.mean())
+    varies, given = noise > 0, np.mean(p <= alpha, axis=1)[:, np.newaxis]
+    scale = np.divide(critical**2, noise, out=np.zeros_like(noise), where=varies) * (n_topics / (n_topics - 1))
 
     def find_shares(weights: FloatArray) -> FloatArray:
-        shares = np.empty((len(weights), len(prepared)))
-        shares[:, still] = np.mean(p[still] <= alpha, axis=1)
-        moved = [find(weights) for find in prepared if find is not None]
-        if moved:
-            # Measures and trials come last, so that one run is subtracted from all others in all of them at once.
-            means = np.ascontiguousarray(np.stack([means for means, _ in moved]).transpose(2, 0, 1))
-            limits = np.stack([limits for _, limits in moved])
-            shares[:, ~np.array(still)] = _count_wide(means, limits).T / n_pairs
-        return shares
+        sums = (rows.reshape(-1, n_topics) @ weights.T).reshape(n_runs + 1, n_measures, -1)
+        sums /= n_topics
+        means, spread = sums[:-1], sums[-1]
+        spread -= np.einsum("rmt,rmt->mt", means, means)
+        limits = np.sqrt(np.maximum(spread, 0.0) * scale)
+        means += moves
+        return np.where(varies, _count_wide(means, limits) / len(first), given).T
 
     return find_shares
-
-
-def _move_means(
-    by_run: FloatArray, p: FloatArray, alpha: float
-) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None:
-    """Return what makes means, shape (trial, run), and critical values, shape (trial,), of weights; None without noise."""
-    n_runs, n_topics = by_run.shape
-    first, second = np.triu_indices(n_runs, 1)
-    means = by_run.mean(axis=1)
-    limit = find_critical_value(np.abs(means[first] - means[second]), p, alpha)
-    centred = by_run - by_run.mean(axis=0)
-    observed = np.mean(centred**2, axis=1).sum() - np.square(means - means.mean()).sum()
-    if observed <= 0:
-        return None
-    squares = np.square(centred).sum(axis=0)
-    moves = (_shrinkage(by_run) - 1) * (means - means.mean())
-
-    def find(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        resampled = weights @ centred.T / n_topics
-        spread = weights @ squares / n_topics - np.square(resampled).sum(axis=1)
-        limits = limit * np.sqrt(np.maximum(spread, 0.0) / observed * (n_topics / (n_topics - 1)))
-        resampled += moves
-        return resampled, limits
-
-    return find
 
 
 def _count_wide(means: FloatArray, limits: FloatArray) -> npt.NDArray[np.int64]:
@@ -168,15 +148,18 @@ def _count_wide(means: FloatArray, limits: FloatArray) -> npt.NDArray[np.int64]:
         for place in np.ndindex(limits.shape):
             counts[place] = count_wide_pairs(means[:, *place], float(limits[place]))
         return counts
-    # Fresh memory for each run would cost as much as the differences do.
-    gaps, wide = np.empty_like(means), np.empty(means.shape, dtype=np.bool_)
-    for run in range(n_runs - 1):
-        later = slice(run + 1, None)
-        np.subtract(means[run], means[later], out=gaps[later])
-        np.abs(gaps[later], out=gaps[later])
-        np.greater_equal(gaps[later], limits, out=wide[later])
-        counts += np.add.reduce(wide[later].view(np.int8), axis=0, dtype=np.int8)  # bytes, of fewer than 128 runs
-    return counts
+    # Fresh memory for each part would cost as much as the differences do. Bytes count fewer than 128 runs.
+    gaps, wide, found = (
+        np.empty_like(means),
+        np.empty(means.shape, dtype=np.bool_),
+        np.zeros(means.shape, dtype=np.int8),
+    )
+    for apart in range(1, n_runs):
+        part = slice(n_runs - apart)
+        np.subtract(means[apart:], means[part], out=gaps[part])
+        np.abs(gaps[part], out=gaps[part])
+        found[part] += np.greater_equal(gaps[part], limits, out=wide[part]).view(np.int8)
+    return found.sum(axis=0, dtype=np.int64)
 
 
 def count_wide_pairs(means: FloatArray, limit: float) -> int:

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray, Scaled
 from metaeval.stats.parallel import tell
-from metaeval.stats.permutations import ALL_BITS
 from metaeval.stats.streams import WORDS_A_CALL, UInt64Array, attempt_keys, trial_keys, words
 
 
@@ -67,7 +66,7 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDAr
     """
     keys = trial_keys(key, np.atleast_1d(np.asarray(trials)))
     counts = np.empty((keys.size, n_topics), dtype=np.int64)
-    size = max(1, WORDS_A_CALL // 2 // n_topics)
+    size = max(1, WORDS_A_CALL // n_topics)
     offsets = np.arange(size)[:, np.newaxis] * n_topics
     for start in range(0, keys.size, size):
         drawn = _draw_topics(keys[start : start + size], n_topics)
@@ -83,14 +82,13 @@ def _draw_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
     products *= np.uint64(n_topics)
     bound = np.uint64((1 << 32) % n_topics)
     attempt = 1
-    while True:
-        trial, place = np.nonzero((products & np.uint64(ALL_BITS)) < bound)
-        if not trial.size:
-            products >>= np.uint64(32)
-            return products.view(np.int64)
+    while (low := products.astype(np.uint32)).min() < bound:  # the low half of each
+        trial, place = np.nonzero(low < bound)
         redrawn = words(attempt_keys(keys[trial], attempt), place)
         products[trial, place] = (redrawn >> np.uint64(32)) * np.uint64(n_topics)
         attempt += 1
+    products >>= np.uint64(32)
+    return products.view(np.int64)
 
 
 WEIGHTS_HELD = 2**25
@@ -99,7 +97,7 @@ WEIGHTS_HELD = 2**25
 SIGNS_HELD = 4_000_000
 """Signs of cells, 32 MB, that are held at once."""
 
-_DRAWN_AT_ONCE = 2**20
+_DRAWN_AT_ONCE = 2**14
 
 
 def trials_a_pass(n_topics: int, n_trials: int) -> int:
