@@ -48,7 +48,7 @@ class ResampledPower(NamedTuple):
 def resample_power(
     values: npt.ArrayLike,
     p: npt.ArrayLike,
-    draw: Callable[[range], npt.NDArray[np.number]],
+    draw: Callable[[range], FloatArray],
     n_trials: int,
     *,
     alpha: float = 0.05,
