@@ -21,8 +21,8 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.show.signature import sign
 from metaeval.stats.blocks import mean_over_topics
-from metaeval.stats.max_t import VARIANCE_OFFSET
-from metaeval.stats.paired_tests import FAMILYWISE, MAX_T, Correction, PairedTest, PairedTestResult, all_pairs_test
+from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
+from metaeval.stats.paired_tests import FAMILYWISE, MAX_T, Correction, PairedTest, all_pairs_test
 from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import stream_key

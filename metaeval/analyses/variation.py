@@ -13,7 +13,8 @@ from metaeval.analyses.label_order import LabelOrder
 from metaeval.measures.base import Measure
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
-from metaeval.stats.paired_tests import MAX_T, PairedTest, PairedTestResult
+from metaeval.stats.max_t import PairedTestResult
+from metaeval.stats.paired_tests import MAX_T, PairedTest
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
 

@@ -51,7 +51,7 @@ class Test(NamedTuple):
 
     `settings` names everything but the scores that trials depend on. `prepare` takes the scaled scores of a measure, contiguous
     of shape (run, topic), and overwrites them; `draw` returns weights of topics, shape (trial, topic); `work` is about how many
-    multiplications a trial of one measure takes.
+    multiplications a trial of one measure takes. `exact`: the trials are all sign vectors, the observed one included.
     """
 
     name: str
@@ -61,9 +61,38 @@ class Test(NamedTuple):
     n_trials: int
     work: int
     step_down: bool
+    exact: bool = False
 
 
-def count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[IntArray, FloatArray]:
+class PairedTestResult(NamedTuple):
+    """The p-value of each pair of runs after any correction, and the exceedance counts before it, shape (measure, pair).
+
+    Pairs are in the order of ``np.triu_indices(n_runs, 1)``. A test that does not resample has no counts and no `n_trials`.
+    `exact`: p has no Monte Carlo error, without trials or with one for each possible sign vector.
+    """
+
+    p: FloatArray
+    counts: IntArray | None
+    n_trials: int | None
+    exact: bool
+
+
+def run_test(values: FloatArray, test: Test, n_jobs: int) -> PairedTestResult:
+    """Compare the statistic of every pair with the largest one of every trial.
+
+    The p-value is count / n_trials if all sign vectors are tried, and (count + 1) / (n_trials + 1) otherwise; after stepping
+    down, no pair has a smaller p-value than a pair with a larger statistic.
+    """
+    counts, observed = _count_exceedances(values, test, n_jobs)
+    p = counts / test.n_trials if test.exact else (counts + 1) / (test.n_trials + 1)
+    if test.step_down:
+        for own, statistics in zip(p, observed, strict=True):
+            descending = np.argsort(-statistics, kind="stable")
+            own[descending] = np.maximum.accumulate(own[descending])
+    return PairedTestResult(p, counts, test.n_trials, test.exact)
+
+
+def _count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[IntArray, FloatArray]:
     """Return how many trials reach the statistic of each pair, and the statistics, both of shape (measure, pair)."""
     n_runs, n_topics, n_measures = values.shape
     n_pairs = n_runs * (n_runs - 1) // 2

@@ -13,6 +13,7 @@ depend on their order, and a tolerance of a few units decides the ties.
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import operator
 from collections.abc import Iterable, Iterator, Sequence
@@ -148,10 +149,6 @@ class Scaled:
             taken[runs] = self.values[runs, topics]
             release(self.values)
         return self._scale(taken, out=taken)
-
-    def read_cells(self, start: int, stop: int) -> npt.NDArray[np.float64]:
-        """Return some cells, runs on topics in their order, shape (cell, measure)."""
-        return self._scale(self.values.reshape(-1, self.values.shape[-1])[start:stop])
 
     def take(self, measure: int) -> npt.NDArray[np.float64]:
         """Return a copy of one measure, contiguous, of shape (run, topic)."""
@@ -350,6 +347,13 @@ class Units:
         """Tell what is held in memory and how often scores are read, if they are not in memory themselves."""
         if self._scores is not None:
             self._scores.announce(what)
+
+    def name(self, what: str, settings: str) -> str:
+        """Return a name of what is made of these scores with these settings."""
+        digest = hashlib.sha256(settings.encode())
+        for _, block in self.blocks():
+            digest.update(np.ascontiguousarray(block, dtype="<u4").data)
+        return f"{what}-{digest.hexdigest()[:32]}"
 
     def _quantise(self, block: FloatArray, topics: slice) -> UnitArray:
         above = block - self._lowest[topics]

@@ -15,13 +15,12 @@ other within a topic as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._max_t_trials import NUMBERS_A_BLOCK, Statistics, Test, count_exceedances
+from metaeval.stats._max_t_trials import NUMBERS_A_BLOCK, PairedTestResult, Statistics, Test, run_test
 from metaeval.stats.blocks import FloatArray, check_count, check_shape
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
@@ -46,23 +45,9 @@ SAME_RATIO = 1e-9
 SAME_STATISTIC = 1e-6
 
 
-class MaxT(NamedTuple):
-    """How many of `n_trials` trials reached the statistic of each pair, and its p-value, both of shape (measure, pair).
-
-    Pairs are in the order of ``np.triu_indices(n_runs, 1)``. `exact`: the trials are all sign vectors, the observed one
-    included. Then p is counts / n_trials, and (counts + 1) / (n_trials + 1) otherwise; after stepping down, no pair has a
-    smaller p-value than a pair with a larger statistic.
-    """
-
-    counts: IntArray
-    n_trials: int
-    exact: bool
-    p: FloatArray
-
-
 def sign_flip_max_t(
     values: npt.ArrayLike, *, n_permutations: int = 5000, key: int, step_down: bool = False, n_jobs: int = 1
-) -> MaxT:
+) -> PairedTestResult:
     """Which runs differ, compared with random signs of the topics?
 
     With d the mean and Q the sum of squares of the n differences of a pair of runs, T² = (n − 1) r / (1 − r) for
@@ -83,7 +68,7 @@ def sign_flip_max_t(
 
     Returns
     -------
-    MaxT
+    PairedTestResult
         Two runs with the same scores have p = 1.
 
     Examples
@@ -104,11 +89,8 @@ def sign_flip_max_t(
 
     # Of each run one product, and of each pair what makes its statistic.
     work = n_runs * n_topics + 4 * n_runs * (n_runs - 1) // 2
-    said = "all signs" if exact else f"key {key}"
-    test = Test("max-t", said, _flip_statistics, draw, n_trials, work, step_down)
-    counts, observed = count_exceedances(scores, test, n_jobs)
-    p = counts / n_trials if exact else (counts + 1) / (n_trials + 1)
-    return MaxT(counts, n_trials, exact, _order(p, observed) if step_down else p)
+    settings = "all signs" if exact else f"key {key}"
+    return run_test(scores, Test("max-t", settings, _flip_statistics, draw, n_trials, work, step_down, exact), n_jobs)
 
 
 def bootstrap_max_t(
@@ -120,7 +102,7 @@ def bootstrap_max_t(
     variance_floor: float = 0.0,
     variance_offset: float = VARIANCE_OFFSET,
     n_jobs: int = 1,
-) -> MaxT:
+) -> PairedTestResult:
     """Which runs differ, compared with resampled topics?
 
     With d the mean and V the variance of the differences of a pair of runs, and A the median V over all pairs of
@@ -145,7 +127,7 @@ def bootstrap_max_t(
 
     Returns
     -------
-    MaxT
+    PairedTestResult
         Two runs with the same scores have p = 1.
 
     Examples
@@ -169,11 +151,8 @@ def bootstrap_max_t(
         return _bootstrap_statistics(one, variance_floor, variance_offset)
 
     work = n_topics * n_runs * (n_runs - 1) // 2
-    said = f"key {key} floor {float(variance_floor)!r} offset {float(variance_offset)!r}"
-    test = Test("bootstrap-t", said, prepare, draw, n_permutations, work, step_down)
-    counts, observed = count_exceedances(scores, test, n_jobs)
-    p = (counts + 1) / (n_permutations + 1)
-    return MaxT(counts, n_permutations, False, _order(p, observed) if step_down else p)
+    settings = f"key {key} floor {float(variance_floor)!r} offset {float(variance_offset)!r}"
+    return run_test(scores, Test("bootstrap-t", settings, prepare, draw, n_permutations, work, step_down), n_jobs)
 
 
 def _all_signs(trials: range, n_topics: int) -> npt.NDArray[np.int8]:
@@ -326,12 +305,3 @@ def _divide(squares: FloatArray, variances: FloatArray) -> FloatArray:
         squares /= variances
     squares[np.isnan(squares)] = 0.0
     return squares
-
-
-def _order(p: FloatArray, observed: FloatArray) -> FloatArray:
-    """Raise each p-value to those of pairs with larger statistics, shape (measure, pair)."""
-    ordered = np.empty_like(p)
-    for measure, own in enumerate(observed):
-        descending = np.argsort(-own, kind="stable")
-        ordered[measure, descending] = np.maximum.accumulate(p[measure, descending])
-    return ordered

@@ -6,12 +6,13 @@ measures.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError, format_option
+from metaeval.stats._max_t_trials import PairedTestResult
 from metaeval.stats.anova import residual_variance, studentised_range_tail
 from metaeval.stats.blocks import (
     FloatArray,
@@ -22,7 +23,7 @@ from metaeval.stats.blocks import (
     scale_squares,
     tie_tolerance,
 )
-from metaeval.stats.max_t import VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
+from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t
 from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
@@ -49,19 +50,6 @@ NUMBERS_A_BLOCK = 2**20
 
 # Relative difference below which two t statistics are equal: it is due to rounding.
 SAME_STATISTIC = 1e-10
-
-
-class PairedTestResult(NamedTuple):
-    """The p-value of each pair of runs after the correction, and the exceedance counts before it, shape (measure, pair).
-
-    Pairs are in the order of ``np.triu_indices(n_runs, 1)``. A test that does not resample has no counts and no `n_trials`.
-    `exact`: p has no Monte Carlo error, without trials or with one for each possible sign vector.
-    """
-
-    p: FloatArray
-    counts: IntArray | None
-    n_trials: int | None
-    exact: bool
 
 
 def all_pairs_test(
@@ -140,19 +128,13 @@ def all_pairs_test(
         raise MetaevalError(f"{test} draws at random, so it needs a key; stream_key makes one.")
     check_key(key)
     if test == "max-t":
-        drawn = sign_flip_max_t(scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs)
-        return PairedTestResult(drawn.p, drawn.counts, drawn.n_trials, drawn.exact)
+        return sign_flip_max_t(scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs)
     if test == "bootstrap-t":
-        drawn = bootstrap_max_t(
-            scores,
-            n_permutations=n_permutations,
-            key=key,
-            step_down=step_down,
-            variance_floor=0.0 if variance_floor is None else variance_floor,
-            variance_offset=VARIANCE_OFFSET if variance_offset is None else variance_offset,
-            n_jobs=n_jobs,
+        given = {"variance_floor": variance_floor, "variance_offset": variance_offset}
+        shares = {name: value for name, value in given.items() if value is not None}
+        return bootstrap_max_t(
+            scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs, **shares
         )
-        return PairedTestResult(drawn.p, drawn.counts, drawn.n_trials, drawn.exact)
     if test == "randomised-tukey-hsd":
         counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
     elif test == "paired-randomisation":

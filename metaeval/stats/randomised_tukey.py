@@ -9,7 +9,6 @@ least the observed difference of their means.
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -105,13 +104,14 @@ def randomised_tukey_hsd(
         raise MetaevalError(f"Trials are numbered from 0, so the first cannot be {first_trial}.")
     chosen = _choose_engine(engine, raw.shape, n_permutations)
     units = Units(raw)
+    n_runs, n_topics, n_measures = raw.shape
     parts = _divide_trials(range(first_trial, first_trial + n_permutations), raw.shape, chosen, n_jobs)
     _announce(units, parts, chosen)
     ranges = run_parts(
         partial(trial_ranges, units, key, engine=chosen),
         parts,
-        name=partial(_name_trials, units, key),
-        shape=lambda part: (len(part), raw.shape[2]),
+        name=lambda: units.name("ranges", f"{RECIPE} {(n_topics, n_runs, n_measures)} {key}"),
+        shape=lambda part: (len(part), n_measures),
         dtype="int64",
         n_jobs=n_jobs,
         sharing=units.sharing,
@@ -164,15 +164,6 @@ def _count_exceedances(units: Units, ranges: IntArray) -> IntArray:
         observed = np.abs(sums[first, measure] - sums[second, measure]) - tolerance
         counts[measure] = len(ranges) - np.searchsorted(np.sort(ranges[:, measure]), observed, side="left")
     return counts
-
-
-def _name_trials(units: Units, key: int) -> str:
-    """Return a name made of everything that the range of a trial depends on."""
-    n_runs, n_topics, n_measures = units.shape
-    digest = hashlib.sha256(f"{RECIPE} {(n_topics, n_runs, n_measures)} {key}".encode())
-    for _, block in units.blocks():
-        digest.update(np.ascontiguousarray(block, dtype="<u4").data)
-    return f"ranges-{digest.hexdigest()[:32]}"
 
 
 def _announce(units: Units, parts: list[range], engine: str) -> None:

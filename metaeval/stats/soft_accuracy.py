@@ -8,8 +8,6 @@ paired sign-flip test, whose flips are shared by all pairs and measures.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -92,53 +90,17 @@ def swap_cells_softly(
     differences = np.empty((n_trials, (n_columns - 1) * (n_columns - 2) // 2))
     for trial in range(n_trials):
         keep = (topic_signs(key, [trial], n_runs * n_topics)[0] > 0).reshape(n_runs, n_topics)
-        squares = add_squares(
-            (cells.standardise(block)[:-1], keep[:, topics]) for topics, block in scores.topic_blocks()
-        )
-        differences[trial] = squares.compare(reference)
+        blocks = ((cells.standardise(block)[:-1], keep[:, topics]) for topics, block in scores.topic_blocks())
+        differences[trial] = _compare_mixtures(blocks, reference)
         tell("exchanging cells for soft pairwise accuracy", trial + 1, n_trials)
     return differences
 
 
-@lru_cache(maxsize=2)
-def _pair(length: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    first, second = np.triu_indices(length, 1)
-    return first, second
+def _compare_mixtures(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]], reference: FloatArray) -> FloatArray:
+    """Return the differences in soft pairwise accuracy of two measures exchanged either way, shape (measure pair,).
 
-
-@dataclass(frozen=True, eq=False)
-class Mixtures:
-    """Sums over topics of cells that are kept, and of those given away, of which p-values of all mixtures are made.
-
-    `sums` and `squares` have shape (run, measure); `products` of two runs' cells that are both kept, or both given away,
-    shape (measure, run, run); `crossed`, of kept and given cells, shape (measure, run, measure, run).
+    Blocks hold standardised scores, shape (measure, run, topic), and which cells are kept, shape (run, topic).
     """
-
-    sums: tuple[FloatArray, FloatArray]
-    squares: tuple[FloatArray, FloatArray]
-    products: tuple[FloatArray, FloatArray]
-    crossed: FloatArray
-
-    def compare(self, reference: FloatArray) -> FloatArray:
-        """Return the differences in soft pairwise accuracy of two measures exchanged either way, shape (measure pair,)."""
-        n_runs, n_measures = self.sums[0].shape
-        (run, other), (first, second) = _pair(n_runs), _pair(n_measures)
-        # Σ (x_i − x_j)² of the parts alone, and twice the products between a kept and a given part of another measure.
-        alone = [
-            square[run] + square[other] - 2 * products[:, run, other].T
-            for square, products in zip(self.squares, self.products, strict=True)
-        ]
-        crossed = self.crossed.transpose(1, 3, 0, 2)
-        # A cell is kept or given away, so that a run's two parts have no product.
-        squares = alone[0][:, :, np.newaxis] + alone[1][:, np.newaxis] - 2 * (crossed[run, other] + crossed[other, run])
-        sums = self.sums
-        gaps = (sums[0][run] - sums[0][other])[:, :, np.newaxis] + (sums[1][run] - sums[1][other])[:, np.newaxis]
-        soft = 1 - np.abs(find_tail(gaps, squares) - reference[:, np.newaxis, np.newaxis]).mean(axis=0)
-        return np.asarray(soft[first, second] - soft[second, first])
-
-
-def add_squares(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]]) -> Mixtures:
-    """Add up `Mixtures` over blocks: standardised scores, shape (measure, run, topic), and kept cells, shape (run, topic)."""
     total: list[FloatArray] = []
     for z, keep in blocks:
         n_measures, n_runs, _ = z.shape
@@ -147,13 +109,22 @@ def add_squares(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]]) -> M
         parts = [(cells * some).reshape(z.shape) for some in (mask, ~mask)]
         kept, given = (part.reshape(n_measures * n_runs, -1) for part in parts)
         added = [part.sum(axis=-1).T for part in parts]
-        added += [np.einsum("mrt,mrt->rm", part, part) for part in parts]
         added += [np.matmul(part, part.transpose(0, 2, 1)) for part in parts]
         added.append((kept @ given.T).reshape(n_measures, n_runs, n_measures, n_runs))
         for one, more in zip(total, added, strict=False):
             one += more
         total = total or added
-    return Mixtures((total[0], total[1]), (total[2], total[3]), (total[4], total[5]), total[6])
+    # Sums of kept cells and of those given away, products of two runs' cells of either kind, and of one with the other.
+    kept, given, *products, crossed = total
+    (run, other), (first, second) = (np.triu_indices(length, 1) for length in kept.shape)
+    # Σ (x_i − x_j)² of the parts alone, and twice the products between a kept and a given part of another measure.
+    alone = [(part[:, run, run] + part[:, other, other] - 2 * part[:, run, other]).T for part in products]
+    crossed = crossed.transpose(1, 3, 0, 2)
+    # A cell is kept or given away, so that a run's two parts have no product.
+    squares = alone[0][:, :, np.newaxis] + alone[1][:, np.newaxis] - 2 * (crossed[run, other] + crossed[other, run])
+    gaps = (kept[run] - kept[other])[:, :, np.newaxis] + (given[run] - given[other])[:, np.newaxis]
+    soft = 1 - np.abs(find_tail(gaps, squares) - reference[:, np.newaxis, np.newaxis]).mean(axis=0)
+    return np.asarray(soft[first, second] - soft[second, first])
 
 
 def normal_p_values(scores: Scaled) -> FloatArray:

@@ -6,7 +6,6 @@ set, compute Kendall's tau between the two rankings, and repeat.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -175,10 +174,8 @@ class _Splits:
 
     def name(self) -> str:
         """Return a name made of everything that the tau of a trial depends on."""
-        digest = hashlib.sha256(f"{RECIPE} {self._units.shape} {self._key} {self._size} {self._variant}".encode())
-        for _, block in self._units.blocks():
-            digest.update(np.ascontiguousarray(block, dtype="<u4").tobytes())
-        return f"splits-{digest.hexdigest()[:32]}"
+        units = self._units
+        return units.name("splits", f"{RECIPE} {units.shape} {self._key} {self._size} {self._variant}")
 
     def correlate(self, trials: range) -> FloatArray:
         """Return tau of every trial, shape (trial, measure)."""
