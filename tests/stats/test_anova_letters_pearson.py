@@ -49,14 +49,6 @@ def test_effect_sizes_are_those_printed_in_the_paper(first, second, variance, pr
 
 def test_an_effect_without_variance_is_infinite():
     assert effect_size([0.5, 0.4], 0.4, 0.0) == pytest.approx([np.inf, np.nan], nan_ok=True)
-    with pytest.raises(ValueError, match="negative"):
-        effect_size(1, 2, -1)
-
-
-@pytest.mark.parametrize(("matrix", "complaint"), [([[1.0, 2.0]], "two rows"), ([[1, np.nan], [2, 3]], "finite")])
-def test_what_has_no_residual_variance_is_refused(matrix, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        residual_variance(matrix)
 
 
 def symmetric(n_groups, pairs):
@@ -125,12 +117,6 @@ def test_letters_go_on_after_the_alphabet():
     assert letters[51:] == ["Z", "a2", "b2"]
 
 
-@pytest.mark.parametrize("matrix", [[[0, 1], [0, 0]], [[1, 0], [0, 0]], [[0, 1, 0], [1, 0, 0]]])
-def test_what_is_no_table_of_differences_is_refused(matrix):
-    with pytest.raises(ValueError, match=r"square|itself"):
-        letter_groups(matrix)
-
-
 def test_pearson_has_the_interval_of_fisher():
     first, second = np.random.default_rng(0).random((2, 30))
     second += first
@@ -154,18 +140,3 @@ def test_pearson_is_that_of_scipy_to_the_bit(n, slope, scale):
 
 def test_pearson_of_three_points_is_anything():
     assert pearson([1, 2, 4], [1, 3, 2])[1:] == (-1, 1)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "options", "complaint"),
-    [
-        ([1, 2], [1, 2, 3], {}, "one length"),
-        ([1], [1], {}, "one length"),
-        ([1, np.inf], [1, 2], {}, "finite"),
-        ([1, 1], [1, 2], {}, "constant"),
-        ([1, 2], [1, 2], {"confidence": 1}, "between 0 and 1"),
-    ],
-)
-def test_what_has_no_correlation_is_refused(first, second, options, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        pearson(first, second, **options)

@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from metaeval.errors import MetaevalError
 from metaeval.stats import _max_t_trials as trials, blocks, max_t as module
 from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t
 from metaeval.stats.paired_tests import all_pairs_test
@@ -244,19 +243,3 @@ def test_unequal_spread_does_not_cause_false_differences(n_topics):
         assert false.sum() < 21
     wrong = (all_pairs_test(studies, n_permutations=499, key=KEY).p <= 0.05).any(axis=1)
     assert wrong.sum() >= 21
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"test": "paired-t", "step_down": True}, "step_down is for max-t and bootstrap-t"),
-        ({"test": "max-t", "variance_floor": 0.5}, "variance_floor is for bootstrap-t"),
-        ({"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
-        ({"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
-        ({"test": "bootstrap-t", "variance_floor": float("nan")}, "at least 0"),
-        ({"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
-    ],
-)
-def test_an_option_that_would_do_nothing_is_refused(values, options, message):
-    with pytest.raises(MetaevalError, match=message):
-        all_pairs_test(values, key=KEY, n_permutations=10, **options)

@@ -144,21 +144,3 @@ def test_every_topic_is_drawn_equally_often():
     expected = 5000.0
     assert chi2.sf(np.square(counts.sum(axis=0) - expected).sum() / expected, 6) > 0.001
     assert (resampled_topics(KEY, [17], 7) == counts[17]).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"test": "tukey"}, "test must be one of"),
-        ({"correction": "hochberg"}, "correction must be one of"),
-        ({"key": None}, "needs a key"),
-        ({"n_permutations": 0}, "at least 1"),
-        ({"correction": "holm"}, "already accounts for all pairs"),
-        ({"test": "tukey-hsd", "correction": "bonferroni"}, "already accounts for all pairs"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(values, options, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        all_pairs_test(values, **{"key": KEY, **options})
-    with pytest.raises(ValueError, match="correction must be one of"):
-        correct([[0.5]], "hochberg")

@@ -20,26 +20,27 @@ def scores():
     return me.Scores(values, measures=["AP", "RR", "P@10"], collection="c", **labels)
 
 
-@pytest.fixture(scope="module")
-def expected(scores):
-    return me.discriminative_power(scores, n_permutations=3000).counts
+@pytest.fixture(params=[{"engine": "numpy"}, {"engine": "numba"}, {"test": "max-t"}, {"test": "bootstrap-t"}], ids=str)
+def power(scores, request):
+    """Return a function that tests with any number of jobs, and what it finds with one."""
+
+    def run(n_jobs=1):
+        options = {"n_permutations": 3000, "n_bootstrap": 0, **request.param}
+        return me.discriminative_power(scores, n_jobs=n_jobs, **options).counts
+
+    return run, run()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+def test_both_engines_give_the_same_counts(scores):
+    one, other = (me.discriminative_power(scores, n_permutations=3000, engine=engine).counts for engine in ENGINES)
+    assert np.array_equal(one, other)
+
+
 @pytest.mark.parametrize("backend", ["threading", "loky", "sequential"])
-def test_every_backend_gives_the_same_counts(scores, expected, backend, engine):
+def test_every_backend_gives_the_same_counts(power, backend):
+    run, expected = power
     with joblib.parallel_config(backend, n_jobs=2):
-        found = me.discriminative_power(scores, n_permutations=3000, n_jobs=2, engine=engine).counts
-    assert np.array_equal(found, expected)
-
-
-@pytest.mark.parametrize("test", ["max-t", "bootstrap-t"])
-@pytest.mark.parametrize("backend", ["threading", "loky", "sequential"])
-def test_every_backend_gives_the_same_counts_by_studentised_tests(scores, backend, test):
-    options = {"n_permutations": 3000, "test": test, "n_bootstrap": 0}
-    with joblib.parallel_config(backend, n_jobs=2):
-        found = me.discriminative_power(scores, n_jobs=2, **options).counts
-    assert np.array_equal(found, me.discriminative_power(scores, **options).counts)
+        assert np.array_equal(run(n_jobs=2), expected)
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +54,10 @@ def cluster():
 
 @pytest.mark.filterwarnings("ignore")  # dask's and tornado's own
 class TestOnADaskClusterOfWorkerProcesses:
-    @pytest.mark.parametrize("engine", ENGINES)
-    def test_the_counts_are_the_same(self, scores, expected, cluster, engine):
+    def test_the_counts_are_the_same(self, power, cluster):
+        run, expected = power
         with me.on_cluster(cluster.scheduler_address):
-            found = me.discriminative_power(scores, n_permutations=3000, n_jobs=-1, engine=engine).counts
-        assert np.array_equal(found, expected)
-
-    @pytest.mark.parametrize("test", ["max-t", "bootstrap-t"])
-    def test_studentised_tests_work_beside_it(self, scores, cluster, test):
-        options = {"n_permutations": 3000, "test": test, "n_bootstrap": 0}
-        with me.on_cluster(cluster.scheduler_address):
-            found = me.discriminative_power(scores, n_jobs=-1, **options).counts
-        assert np.array_equal(found, me.discriminative_power(scores, **options).counts)
+            assert np.array_equal(run(n_jobs=-1), expected)
 
     def test_the_command_line_works_on_it(self, scores, cluster, tmp_path):
         import subprocess

@@ -136,18 +136,3 @@ def test_a_biased_draw_is_taken_from_the_next_attempt():
     chosen = module._draw_below(biased, last, keys, topics, 200)
     again = words(attempt_keys(keys, 1), np.array([last // 2]))
     assert (chosen == ((again & np.uint64(0xFFFFFFFF)) * np.uint64(3) >> np.uint64(32))).all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ((1, range(2), 3, 1), "two runs"),
-        ((1, range(2), 0, 3), "one topic"),
-        ((1, [-1], 3, 3), "from 0"),
-        ((1, [0.5], 3, 3), "from 0"),
-        ((-1, range(2), 3, 3), "key"),
-    ],
-)
-def test_what_cannot_be_permuted_is_refused(arguments, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        permutations(*arguments)

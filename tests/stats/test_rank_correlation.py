@@ -100,23 +100,6 @@ def test_tau_of_a_constant_vector():
     assert np.isnan(tau([1, 1, 1], [1, 2, 3], variant="tau_b"))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "complaint"),
-    [
-        (([1], [2]), {}, "two runs"),
-        (([1, np.nan], [1, 2]), {}, "finite"),
-        (([1, 2], [1, 2]), {"variant": "tau_c"}, "tau_a"),
-        (([1, 2], [1, 2]), {"tolerance": -1}, "negative"),
-        (([1, 2], [1, 2, 3]), {}, "shape"),
-    ],
-)
-def test_what_cannot_be_ranked_is_refused(arguments, options, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        tau(*arguments, **options)
-    with pytest.raises(ValueError, match="two axes"):
-        tau_matrix([1, 2, 3])
-
-
 @pytest.mark.parametrize("variant", ["tau_a", "tau_b"])
 @pytest.mark.parametrize("n_runs", [2, 3, 70])
 def test_sweeping_many_runs_gives_what_comparing_all_of_them_does(monkeypatch, variant, n_runs):

@@ -90,23 +90,3 @@ def test_a_measure_that_ties_all_runs_has_tau_zero_or_none():
     values = np.full((4, 10, 1), 0.1)
     assert (split_half_tau(values, n_trials=5, key=KEY) == 0).all()
     assert np.isnan(split_half_tau(values, n_trials=5, key=KEY, variant="tau_b")).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"size": 6}, "between 1 and 5"),
-        ({"size": 0}, "between 1 and 5"),
-        ({"n_trials": 0}, "at least 1"),
-        ({"variant": "tau_c"}, "tau_a"),
-        ({"key": 1.5}, "key"),
-    ],
-)
-def test_what_cannot_be_split_is_refused(options, complaint):
-    values = np.random.default_rng(0).random((4, 10, 1))
-    with pytest.raises(ValueError, match=complaint):
-        split_half_tau(values, **{"key": KEY, **options})
-    with pytest.raises(ValueError, match="two topics"):
-        splits(KEY, 3, 1)
-    with pytest.raises(ValueError, match="from 0"):
-        splits(KEY, 3, 4, first_trial=-1)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from metaeval.errors import MetaevalError
 from metaeval.stats.rank_correlation import tau, tau_matrix
 from metaeval.stats.weighted_correlation import SYMBOLS, correlate, correlation_matrix, parse_rank_correlation
 
@@ -131,21 +130,3 @@ def test_more_rankings_than_a_block_holds_are_computed_alike():
     found = correlate(many[0], many[1], "tau_ap")
     for place in (0, 12_345, -1):
         assert found[place] == correlate(many[0, place], many[1, place], "tau_ap")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("tau-ap", "did you mean tau_ap"), ("tau_c", "did you mean"), ("pearson's", "use tau_a, tau_b"),
-        ("tau_b@", "whole number"), ("tau_b@1", "at least 2"), ("tau_b@2.5", "whole number"), ("tau_b@02", "whole number"),
-        ("tau_b@" + "9" * 5000, "whole number"), ("@3", "rank correlation ''"),
-    ],
-)  # fmt: skip
-def test_what_is_no_rank_correlation_is_refused_with_a_suggestion(text, message):
-    with pytest.raises(MetaevalError, match=message):
-        parse_rank_correlation(text)
-
-
-def test_more_runs_than_there_are_are_refused():
-    with pytest.raises(MetaevalError, match="tau_b@5: there are only 3 runs"):
-        correlate([1, 2, 3], [1, 2, 3], "tau_b@5")

@@ -1,0 +1,110 @@
+"""What cannot be computed is refused with a sentence that says why."""
+
+import numpy as np
+import pytest
+
+from metaeval.errors import MetaevalError
+from metaeval.stats.anova import effect_size, residual_variance
+from metaeval.stats.letters import letter_groups
+from metaeval.stats.paired_tests import all_pairs_test, correct
+from metaeval.stats.pearson import pearson
+from metaeval.stats.permutations import permutations
+from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
+from metaeval.stats.rank_correlation import tau, tau_matrix
+from metaeval.stats.split_half import split_half_tau, splits
+from metaeval.stats.streams import stream_key, trial_keys
+from metaeval.stats.weighted_correlation import correlate, parse_rank_correlation
+
+VALUES = np.random.default_rng(0).random((4, 10, 2))
+NOT_A_NUMBER, INFINITE = (np.where(VALUES[1, 2, 0] == VALUES, what, VALUES) for what in (np.nan, np.inf))
+TWO = [1, 2]
+
+
+def hsd(values=VALUES, **options):
+    return randomised_tukey_hsd(values, **{"key": 1, "n_permutations": 10, **options})
+
+
+def all_pairs(**options):
+    return all_pairs_test(VALUES, **{"key": 1, "n_permutations": 10, **options})
+
+
+def halves(**options):
+    return split_half_tau(VALUES, **{"key": 1, **options})
+
+
+REFUSED = [
+    (hsd, [VALUES[:1]], {}, "two runs"),
+    (hsd, [VALUES[:, :1]], {}, "two topics"),
+    (hsd, [VALUES[..., :0]], {}, "one measure"),
+    (hsd, [VALUES[..., 0]], {}, "three axes"),
+    (hsd, [NOT_A_NUMBER], {}, "run 1 on topic 2 by measure 0 is nan"),
+    (hsd, [INFINITE], {}, "is inf"),
+    (hsd, [], {"n_permutations": 0}, "at least 1"),
+    (hsd, [], {"n_permutations": 2.5}, "integer"),
+    (hsd, [], {"engine": "abacus"}, "engine"),
+    (hsd, [], {"first_trial": -1}, "from 0"),
+    (hsd, [], {"key": -1}, "key"),
+    (p_values, [[11], 10], {}, "Counts must lie"),
+    (all_pairs, [], {"test": "tukey"}, "test must be one of"),
+    (all_pairs, [], {"correction": "hochberg"}, "correction must be one of"),
+    (all_pairs, [], {"key": None}, "needs a key"),
+    (all_pairs, [], {"n_permutations": 0}, "at least 1"),
+    (all_pairs, [], {"correction": "holm"}, "already accounts for all pairs"),
+    (all_pairs, [], {"test": "tukey-hsd", "correction": "bonferroni"}, "already accounts for all pairs"),
+    (all_pairs, [], {"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
+    (all_pairs, [], {"test": "paired-t", "step_down": True}, "step_down is for max-t and bootstrap-t"),
+    (all_pairs, [], {"test": "max-t", "variance_floor": 0.5}, "variance_floor is for bootstrap-t"),
+    (all_pairs, [], {"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
+    (all_pairs, [], {"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
+    (all_pairs, [], {"test": "bootstrap-t", "variance_floor": float("nan")}, "at least 0"),
+    (correct, [[[0.5]], "hochberg"], {}, "correction must be one of"),
+    (permutations, [1, range(2), 3, 1], {}, "two runs"),
+    (permutations, [1, range(2), 0, 3], {}, "one topic"),
+    (permutations, [1, [-1], 3, 3], {}, "from 0"),
+    (permutations, [1, [0.5], 3, 3], {}, "from 0"),
+    (permutations, [-1, range(2), 3, 3], {}, "key"),
+    (stream_key, [1.5], {}, "integer"),
+    (trial_keys, [2**64, [0]], {}, "between 0 and"),
+    (halves, [], {"size": 6}, "between 1 and 5"),
+    (halves, [], {"size": 0}, "between 1 and 5"),
+    (halves, [], {"n_trials": 0}, "at least 1"),
+    (halves, [], {"variant": "tau_c"}, "tau_a"),
+    (halves, [], {"key": 1.5}, "key"),
+    (splits, [1, 3, 1], {}, "two topics"),
+    (splits, [1, 3, 4], {"first_trial": -1}, "from 0"),
+    (tau, [[1], [2]], {}, "two runs"),
+    (tau, [[1, np.nan], TWO], {}, "finite"),
+    (tau, [TWO, TWO], {"variant": "tau_c"}, "tau_a"),
+    (tau, [TWO, TWO], {"tolerance": -1}, "negative"),
+    (tau, [TWO, [1, 2, 3]], {}, "shape"),
+    (tau_matrix, [[1, 2, 3]], {}, "two axes"),
+    (parse_rank_correlation, ["tau-ap"], {}, "did you mean tau_ap"),
+    (parse_rank_correlation, ["tau_c"], {}, "did you mean"),
+    (parse_rank_correlation, ["pearson's"], {}, "use tau_a, tau_b"),
+    (parse_rank_correlation, ["tau_b@"], {}, "whole number"),
+    (parse_rank_correlation, ["tau_b@1"], {}, "at least 2"),
+    (parse_rank_correlation, ["tau_b@2.5"], {}, "whole number"),
+    (parse_rank_correlation, ["tau_b@02"], {}, "whole number"),
+    (parse_rank_correlation, ["tau_b@" + "9" * 5000], {}, "whole number"),
+    (parse_rank_correlation, ["@3"], {}, "rank correlation ''"),
+    (correlate, [[1, 2, 3], [1, 2, 3], "tau_b@5"], {}, "tau_b@5: there are only 3 runs"),
+    (pearson, [TWO, [1, 2, 3]], {}, "one length"),
+    (pearson, [[1], [1]], {}, "one length"),
+    (pearson, [[1, np.inf], TWO], {}, "finite"),
+    (pearson, [[1, 1], TWO], {}, "constant"),
+    (pearson, [TWO, TWO], {"confidence": 1}, "between 0 and 1"),
+    (residual_variance, [[[1.0, 2.0]]], {}, "two rows"),
+    (residual_variance, [[[1, np.nan], [2, 3]]], {}, "finite"),
+    (effect_size, [1, 2, -1], {}, "negative"),
+    (letter_groups, [[[0, 1], [0, 0]]], {}, "square"),
+    (letter_groups, [[[1, 0], [0, 0]]], {}, "itself"),
+    (letter_groups, [[[0, 1, 0], [1, 0, 0]]], {}, "square"),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "options", "complaint"), REFUSED)
+def test_what_cannot_be_computed_is_refused(function, arguments, options, complaint):
+    with pytest.raises(ValueError, match=complaint) as refused:
+        function(*arguments, **options)
+    if "shape" not in complaint:  # of arrays, NumPy says so itself
+        assert isinstance(refused.value, MetaevalError)
