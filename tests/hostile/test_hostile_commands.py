@@ -238,7 +238,7 @@ def _contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-PARTS = {vary_options: 25, vary_names: 20, draw_names: 3, open_odd_paths: 21, interrupt_out: 4}
+PARTS = {vary_options: 12, vary_names: 10, draw_names: 2, open_odd_paths: 12, interrupt_out: 3}
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)

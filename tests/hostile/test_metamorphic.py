@@ -420,8 +420,8 @@ def gaps_between_runs(case):
 
 
 PARTS = {
-    scale: 60, order: 80, names: 40, step_down_names: 40, directions: 60, run_scores: 25, beside: 70, threads: 30,
-    in_blocks: 90, resume: 10, letters: 25, judges: 15, formats: 40, batch: 30, gaps_between_runs: 20,
+    scale: 30, order: 40, names: 30, step_down_names: 40, directions: 30, run_scores: 15, beside: 40, threads: 15,
+    in_blocks: 50, resume: 6, letters: 25, judges: 10, formats: 30, batch: 20, gaps_between_runs: 20,
 }  # fmt: skip
 
 

@@ -286,7 +286,7 @@ def vary_options(case):
         raise Finding(f"{function.__name__}({name}={value!r}): {finding}") from None
 
 
-PARTS = {make_from_frame: 150, make_scores: 100, analyse: 120, vary_options: 150}
+PARTS = {make_from_frame: 100, make_scores: 70, analyse: 60, vary_options: 80}
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)

@@ -132,7 +132,7 @@ def test_a_measure_in_a_file_is_scored_right_or_refused(tmp_path, name):
         _write_shares(tmp_path / f"run{r}.csv", rows)
     paths = [f"run{r}.csv" for r in range(len(runs))]
     words = f"score gold.csv {' '.join(paths)} -l probabilities -m NMD -m plug.py:f -o scores.csv"
-    limit = ["--time-limit", "5"] if name in ONLY_COMMAND else []
+    limit = ["--time-limit", "2"] if name in ONLY_COMMAND else []
     try:
         done = run_command(tmp_path, *words.split(), *limit, limit=60).check(may_fail=name not in HARMLESS)
     except Refused:
