@@ -154,14 +154,14 @@ class _Kernel:
         deeper = partial(self.nest, ends[1:], body) if len(ends) > 1 else body
         self.count(ends[0], lambda number: deeper(*outer, number))
 
-    def load(self, name: str, place: Value, kind: ir.Type | None = None, align: int | None = None) -> Value:
+    def load(self, name: str, position: Value, kind: ir.Type | None = None, align: int | None = None) -> Value:
         kind = kind or _ARRAYS[name]
-        address = self.code.bitcast(self.code.gep(self.arrays[name], [place.raw]), kind.as_pointer())
+        address = self.code.bitcast(self.code.gep(self.arrays[name], [position.raw]), kind.as_pointer())
         return Value(self.code, self.code.load(address, align=align or kind.width // 8))
 
-    def store(self, name: str, place: Value, value: Value, align: int | None = None) -> None:
+    def store(self, name: str, position: Value, value: Value, align: int | None = None) -> None:
         kind = value.raw.type
-        address = self.code.bitcast(self.code.gep(self.arrays[name], [place.raw]), kind.as_pointer())
+        address = self.code.bitcast(self.code.gep(self.arrays[name], [position.raw]), kind.as_pointer())
         self.code.store(value.raw, address, align=align or kind.width // 8)
 
     # Permutations: `runs[offset + 16 j + lane]` becomes 8 r, where the scores of the run r that is j-th begin

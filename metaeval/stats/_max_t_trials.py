@@ -86,9 +86,9 @@ def run_test(values: FloatArray, test: Test, n_jobs: int) -> PairedTestResult:
     counts, observed = _count_exceedances(values, test, n_jobs)
     p = counts / test.n_trials if test.exact else (counts + 1) / (test.n_trials + 1)
     if test.step_down:
-        for own, statistics in zip(p, observed, strict=True):
+        for row, statistics in zip(p, observed, strict=True):
             descending = np.argsort(-statistics, kind="stable")
-            own[descending] = np.maximum.accumulate(own[descending])
+            row[descending] = np.maximum.accumulate(row[descending])
     return PairedTestResult(p, counts, test.n_trials, test.exact)
 
 
@@ -196,8 +196,8 @@ def _count_single_step(statistics: Sequence[Statistics], largest: FloatArray) ->
     n_trials = largest.shape[1]
     return np.stack(
         [
-            n_trials - np.searchsorted(own, one.observed * (1 - one.tolerance), side="left")
-            for one, own in zip(statistics, largest, strict=True)
+            n_trials - np.searchsorted(maxima, of_measure.observed * (1 - of_measure.tolerance), side="left")
+            for of_measure, maxima in zip(statistics, largest, strict=True)
         ]
     )
 

@@ -173,11 +173,11 @@ class _Cells:
         """Return how many of the first `ends` cells have a lower, and the same, reference as each cell, shapes (cell,)."""
         start, end, lower = np.zeros_like(ends), ends, np.zeros_like(ends)
         for bit, zeros in self._bits:
-            one = (self.levels >> bit) & 1 == 1
+            set_bit = (self.levels >> bit) & 1 == 1
             first, last = zeros[start], zeros[end]
-            lower = lower + np.where(one, last - first, 0)
-            start = np.where(one, zeros[-1] + start - first, first)
-            end = np.where(one, zeros[-1] + end - last, last)
+            lower = lower + np.where(set_bit, last - first, 0)
+            start = np.where(set_bit, zeros[-1] + start - first, first)
+            end = np.where(set_bit, zeros[-1] + end - last, last)
         return lower, end - start
 
     def count(self, threshold: float) -> _Count:
@@ -208,22 +208,20 @@ class _Cells:
         chosen = np.arange(total) if most is None else np.unique(np.linspace(0, total - 1, most).astype(np.int64))
         cell = np.searchsorted(starts, chosen, side="right") - 1
         other = first[cell] + chosen - starts[cell]
-        one, two = self.levels[cell], self.levels[other]
-        return self.scores[cell] - self.scores[other], (one == two).astype(np.int64) - (one > two)
+        higher, lower = self.levels[cell], self.levels[other]
+        return self.scores[cell] - self.scores[other], (higher == lower).astype(np.int64) - (higher > lower)
 
 
 def _find_threshold(cells: _Cells) -> tuple[float, int]:
     """Return the smallest best threshold, and how many pairs are right with it."""
     counts = {0.0: cells.count(0.0)}
-    best = (counts[0.0].ordered + counts[0.0].tied, 0.0)
+    best = (counts[0.0].ordered + counts[0.0].tied, -0.0)  # of equally many right pairs, the smaller threshold counts
     waiting: list[tuple[int, float, float]] = []
 
-    def try_one(threshold: float) -> None:
+    def try_threshold(threshold: float) -> None:
         nonlocal best
         counts[threshold] = cells.count(threshold)
-        right = counts[threshold].ordered + counts[threshold].tied
-        if right > best[0] or (right == best[0] and threshold < best[1]):
-            best = right, threshold
+        best = max(best, (counts[threshold].ordered + counts[threshold].tied, -threshold))
 
     def wait(low: float, high: float) -> None:
         # At most as many are right anywhere inside; the heap's first is the most promising.
@@ -233,13 +231,13 @@ def _find_threshold(cells: _Cells) -> tuple[float, int]:
 
     largest = float(cells.scores[-1] - cells.scores[0])
     if largest > 0:
-        try_one(largest)
+        try_threshold(largest)
         wait(0.0, largest)
     while waiting:
         bound, low, high = heapq.heappop(waiting)
         if -bound < best[0]:
             break
-        if -bound == best[0] and low >= best[1]:
+        if -bound == best[0] and low >= -best[1]:
             continue
         before = cells.count(np.nextafter(high, 0))
         if before.near - counts[low].near <= _LISTED:
@@ -249,12 +247,12 @@ def _find_threshold(cells: _Cells) -> tuple[float, int]:
             reached = counts[low].ordered + counts[low].tied + np.cumsum(change[by_size])
             last = np.flatnonzero(np.append(sizes[1:] != sizes[:-1], True))
             top = int(reached[last].argmax())
-            best = max(best, (int(reached[last][top]), float(sizes[last][top])), key=lambda one: (one[0], -one[1]))
+            best = max(best, (int(reached[last][top]), -float(sizes[last][top])))
             continue
         sample = np.sort(cells.list_pairs(low, high, _SAMPLED)[0])
         edges = np.unique(sample[np.linspace(0, len(sample) - 1, _PARTS + 1).astype(np.int64)[1:-1]]).tolist()
         for edge in edges:
-            try_one(edge)
+            try_threshold(edge)
         for pair in zip([low, *edges], [*edges, high], strict=True):
             wait(*pair)
-    return best[1], best[0]
+    return -best[1], best[0]

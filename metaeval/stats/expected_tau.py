@@ -112,14 +112,14 @@ def expected_tau(
     order = np.arange(n_topics) if group_order is None else np.asarray(group_order)
     n_groups = min(N_GROUPS, n_topics) if intervals else 0
     # Row 0 leaves nothing out, row g the topics of group g.
-    kept = np.ones((n_groups + 1, n_topics), dtype=np.bool_)
+    included = np.ones((n_groups + 1, n_topics), dtype=np.bool_)
     if n_groups:
-        kept[np.arange(n_topics) % n_groups + 1, order] = False
-    observed = _observe_halves(scores, kept, splits(key, n_trials, n_topics, half), variant)
-    at = half * kept.mean(axis=1)
+        included[np.arange(n_topics) % n_groups + 1, order] = False
+    observed = _observe_halves(scores, included, splits(key, n_trials, n_topics, half), variant)
+    at = half * included.mean(axis=1)
     ends = np.full((2, n_groups + 1, len(sizes), n_measures), np.nan)
     for m in range(n_measures):
-        effects = _believe(scores[..., m], kept)
+        effects = _believe(scores[..., m], included)
         with np.errstate(invalid="ignore"):
             factors = _fit_factor(effects, at, observed[:, m], variant)
         for position, size in enumerate(sizes):
@@ -127,15 +127,15 @@ def expected_tau(
             for end, agree in zip(ends, (_agree_between, _agree_with_truth), strict=True):
                 end[:, position, m] = _average(agree(reach * effects.mean, reach * effects.spread), effects, variant)
     ends[:, np.isnan(observed)[:, np.newaxis].repeat(len(sizes), axis=1)] = np.nan
-    found = [
+    parts = [
         part for end in ends for part in (end[0], *_jackknife(end, 4 / (n_runs * (n_runs - 1)), confidence))
     ]  # fmt: skip
-    return ExpectedTau(*found)
+    return ExpectedTau(*parts)
 
 
-def _believe(scores: FloatArray, kept: npt.NDArray[np.bool_]) -> _Effects:
+def _believe(scores: FloatArray, included: npt.NDArray[np.bool_]) -> _Effects:
     """Return the posterior of every pair's true difference, for each choice of topics."""
-    weights = kept.astype(np.float64)
+    weights = included.astype(np.float64)
     counts = weights.sum(axis=1)[:, np.newaxis]
     largest = np.frexp(np.ptp(scores))[1]
     sums, squares = [], []
@@ -190,7 +190,7 @@ def _fit_factor(effects: _Effects, at: FloatArray, observed: FloatArray, variant
 
 
 def _observe_halves(
-    scores: FloatArray, kept: npt.NDArray[np.bool_], halves: tuple[npt.NDArray[np.bool_], ...], variant: TauVariant
+    scores: FloatArray, included: npt.NDArray[np.bool_], halves: tuple[npt.NDArray[np.bool_], ...], variant: TauVariant
 ) -> FloatArray:
     """Return the mean τ between two halves without the topics left out, shape (group, measure).
 
@@ -199,16 +199,16 @@ def _observe_halves(
     n_runs, n_topics, n_measures = scores.shape
     by_topic = scores.transpose(1, 2, 0).reshape(n_topics, -1)
     sizes = np.abs(by_topic)
-    found = np.empty((len(kept), n_measures))
-    for group, topics in enumerate(kept):
+    observed = np.empty((len(included), n_measures))
+    for group, topics in enumerate(included):
         means, reaches = [], []
         for half in halves:
             weights = (half & topics).astype(np.float64)
             weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1)
             means.append((weights @ by_topic).reshape(-1, n_measures, n_runs))
             reaches.append(1e-12 * (weights @ sizes).reshape(means[-1].shape) + 1e-14)
-        found[group] = tau(means[0], means[1], variant=variant, tolerance=(reaches[0], reaches[1])).mean(axis=0)
-    return found
+        observed[group] = tau(means[0], means[1], variant=variant, tolerance=(reaches[0], reaches[1])).mean(axis=0)
+    return observed
 
 
 def _jackknife(replicates: FloatArray, step: float, confidence: float) -> tuple[FloatArray, FloatArray]:

@@ -92,10 +92,10 @@ def equal_rows(*values: FloatArray) -> npt.NDArray[np.intp]:
     """Return for each row the position of the first one that is equal to it in every cell of every array, shape (row,)."""
     # Equal rows have equal sums of bits, which are quick to make; only rows with an equal sum are looked at closely.
     sums = sum(np.concatenate([_view_bits(array[rows]).sum(axis=1) for rows in split_runs(array)]) for array in values)
-    _, place, size = np.unique(sums, return_inverse=True, return_counts=True)
+    _, number, size = np.unique(sums, return_inverse=True, return_counts=True)
     digests: dict[bytes, int] = {}
     first = np.arange(len(values[0]))
-    for row in np.flatnonzero(size[place] > 1).tolist():
+    for row in np.flatnonzero(size[number] > 1).tolist():
         digest = hashlib.sha256()
         for array in values:
             # Different rows have different checksums: none are known that do not, and rows themselves would take as

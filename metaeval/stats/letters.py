@@ -84,8 +84,8 @@ def compact_letters(different: npt.ArrayLike) -> list[str]:
     alphabet = string.ascii_letters
     names = []
     for letter in range(table.shape[1]):
-        cycle, place = divmod(letter, len(alphabet))
-        names.append(alphabet[place] + (str(cycle + 1) if cycle else ""))
+        cycle, position = divmod(letter, len(alphabet))
+        names.append(alphabet[position] + (str(cycle + 1) if cycle else ""))
     return ["".join(name for name, has in zip(names, row, strict=True) if has) for row in table]
 
 
@@ -97,18 +97,18 @@ def _find_largest_sets(differs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     groups = np.arange(len(differs))
     for group, row in enumerate(differs):
         alike = _gather_bits(~row & (groups < group))
-        parts = sorted({alike & one for one in sets} or {0}, key=int.bit_count, reverse=True)
+        parts = sorted({alike & members for members in sets} or {0}, key=int.bit_count, reverse=True)
         largest: list[int] = []
         for part in parts:
             if not any(part & ~other == 0 for other in largest):
                 largest.append(part)
-        sets = [one for one in sets if one & ~alike] + [part | 1 << group for part in largest]
+        sets = [members for members in sets if members & ~alike] + [part | 1 << group for part in largest]
         if len(sets) > MOST_SETS:
             raise MetaevalError(
                 f"It takes more than {MOST_SETS:,} letters to say which of {len(differs):,} do not differ."
             )
     n_bytes = (len(differs) + 7) // 8
-    packed = np.frombuffer(b"".join(one.to_bytes(n_bytes, "little") for one in sets), dtype=np.uint8)
+    packed = np.frombuffer(b"".join(members.to_bytes(n_bytes, "little") for members in sets), dtype=np.uint8)
     bits = np.unpackbits(packed.reshape(-1, n_bytes), axis=1, count=len(differs), bitorder="little")
     return np.ascontiguousarray(bits.T).astype(bool)
 
@@ -128,9 +128,9 @@ def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     for column in swept.T:
         members = np.flatnonzero(column)
         needed = ((shared[members] == 1) & column).any(axis=1)
-        kept, removed = members[needed], members[~needed]
+        stay, removed = members[needed], members[~needed]
         shared[removed] -= column
-        shared[np.ix_(kept, removed)] -= 1
+        shared[np.ix_(stay, removed)] -= 1
         column[removed] = False
     return swept[:, swept.any(axis=0)]
 

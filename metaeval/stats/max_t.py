@@ -147,8 +147,8 @@ def bootstrap_max_t(
     def draw(trials: range) -> npt.NDArray[np.int64]:
         return resampled_topics(key, trials, n_topics)
 
-    def prepare(one: FloatArray) -> Statistics:
-        return _bootstrap_statistics(one, variance_floor, variance_offset)
+    def prepare(scores_of_measure: FloatArray) -> Statistics:
+        return _bootstrap_statistics(scores_of_measure, variance_floor, variance_offset)
 
     work = n_topics * n_runs * (n_runs - 1) // 2
     settings = f"key {key} floor {float(variance_floor)!r} offset {float(variance_offset)!r}"
@@ -241,8 +241,8 @@ def _bootstrap_statistics(scores: FloatArray, floor: float, offset: float) -> St
         """Yield pairs, how far their mean differences are from the observed ones, and their mean squares."""
         shifts = units @ drawn
         shifts -= totals
-        own = _add_up(np.square(deviations[:, topics]) @ drawn[topics] for topics in parts)
-        own *= np.ldexp(1.0 / n_topics, 2 * exponents)[:, np.newaxis]
+        run_squares = _add_up(np.square(deviations[:, topics]) @ drawn[topics] for topics in parts)
+        run_squares *= np.ldexp(1.0 / n_topics, 2 * exponents)[:, np.newaxis]
         rows_a_product = max(1, NUMBERS_A_BLOCK // (n_runs * max(min(n_topics, TOPICS_A_PRODUCT), drawn.shape[1])))
         for start in range(0, n_runs - 1, rows_a_product):
             some = rows[start : start + rows_a_product]
@@ -251,8 +251,8 @@ def _bootstrap_statistics(scores: FloatArray, floor: float, offset: float) -> St
             products *= np.concatenate(scales)[:, np.newaxis]
             for run, pairs in some:
                 squares = products[pairs.start - some[0][1].start : pairs.stop - some[0][1].start]
-                squares += own[run + 1 :]
-                squares += own[run]
+                squares += run_squares[run + 1 :]
+                squares += run_squares[run]
                 gaps = shifts[run] - shifts[run + 1 :]
                 gaps *= unit_mean
                 yield pairs, gaps, squares
@@ -294,8 +294,8 @@ def _multiply(deviations: FloatArray, rows: list[tuple[int, slice]]) -> FloatArr
     first = rows[0][1].start
     products = np.empty((rows[-1][1].stop - first, deviations.shape[1]))
     for run, pairs in rows:
-        own = products[pairs.start - first : pairs.stop - first]
-        np.multiply(deviations[run], deviations[run + 1 :], out=own)
+        of_run = products[pairs.start - first : pairs.stop - first]
+        np.multiply(deviations[run], deviations[run + 1 :], out=of_run)
     return products
 
 

@@ -10,7 +10,7 @@ import io
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -227,8 +227,16 @@ def _refuse_folder(folder: Path, error: OSError) -> MetaevalError:
     return MetaevalError(f"{folder}: finished work cannot be kept there: {error.strerror or error}")
 
 
-def _run_in_turn(tasks: Sequence[Any], n_jobs: int, sharing: dict[str, str]) -> Iterator[Any]:
-    """Yield the results of tasks in their order, each as soon as it is there."""
+def run_tasks(tasks: Iterable[Any], *, n_jobs: int, prefer: str | None = None) -> list[Any]:
+    """Return the results of joblib's delayed tasks in their order."""
+    return list(_run_in_turn(list(tasks), n_jobs, {"prefer": prefer}))
+
+
+def _run_in_turn(tasks: Sequence[Any], n_jobs: int, sharing: Mapping[str, str | None]) -> Iterator[Any]:
+    """Yield the results of tasks in their order, each as soon as it is there.
+
+    If a worker process is killed, by whoever needed its memory for instance, the rest is computed in this one.
+    """
     done = 0
     if n_jobs != 1 and len(tasks) > 1:
         import joblib
@@ -236,28 +244,13 @@ def _run_in_turn(tasks: Sequence[Any], n_jobs: int, sharing: dict[str, str]) -> 
         try:
             pool = joblib.Parallel(n_jobs=n_jobs, return_as="generator", **sharing)
         except ValueError:  # a backend that returns everything at its end
-            yield from run_tasks(tasks, n_jobs=n_jobs, prefer=sharing.get("prefer"))
-            return
-        try:
+            pool = joblib.Parallel(n_jobs=n_jobs, **sharing)
+        with suppress(BrokenProcessPool):
             for result in pool(tasks):
                 done += 1
                 yield result
-        except BrokenProcessPool:  # a worker was killed: the rest is computed here
-            pass
     for function, arguments, options in tasks[done:]:
         yield function(*arguments, **options)
-
-
-def run_tasks(tasks: Iterable[Any], *, n_jobs: int, prefer: str | None = None) -> list[Any]:
-    """Return the results of joblib's delayed tasks in order; if a worker process is killed, all are run again in this one."""
-    import joblib
-
-    tasks = list(tasks)
-    try:
-        results: list[Any] = joblib.Parallel(n_jobs=n_jobs, prefer=prefer)(tasks)
-    except BrokenProcessPool:  # a process was killed, by whoever needed its memory for instance
-        return [function(*arguments, **options) for function, arguments, options in tasks]
-    return results
 
 
 @contextmanager

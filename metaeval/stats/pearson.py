@@ -48,22 +48,20 @@ def pearson(first: npt.ArrayLike, second: npt.ArrayLike, *, confidence: float = 
     """
     from scipy.special import ndtri  # scipy.stats would take as long to import as everything else together
 
-    one, two = (np.asarray(side, dtype=np.float64) for side in (first, second))
-    if one.ndim != 1 or one.shape != two.shape or one.size < 2:
-        raise MetaevalError(
-            f"Two vectors of one length, at least 2, are needed, not shapes {one.shape} and {two.shape}."
-        )
-    if not (np.isfinite(one).all() and np.isfinite(two).all()):
+    x, y = (np.asarray(side, dtype=np.float64) for side in (first, second))
+    if x.ndim != 1 or x.shape != y.shape or x.size < 2:
+        raise MetaevalError(f"Two vectors of one length, at least 2, are needed, not shapes {x.shape} and {y.shape}.")
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise MetaevalError("Values must be finite; some are NaN or infinite.")
-    if np.ptp(one) == 0 or np.ptp(two) == 0:
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
         raise MetaevalError("Pearson's correlation is undefined when one of the vectors is constant.")
     if not 0 < confidence < 1:
         raise MetaevalError(f"The confidence must lie between 0 and 1, not at {confidence}.")
-    r = float(np.clip(np.dot(_normalise(one), _normalise(two)), -1, 1))
-    if one.size <= 3:
-        return PearsonInterval(float(round(r)) if one.size == 2 else r, -1.0, 1.0)
+    r = float(np.clip(np.dot(_normalise(x), _normalise(y)), -1, 1))
+    if x.size <= 3:
+        return PearsonInterval(float(round(r)) if x.size == 2 else r, -1.0, 1.0)
     with np.errstate(divide="ignore"):  # arctanh(1) is infinite, and tanh makes 1 of it again
-        centre, half = np.arctanh(r), ndtri(0.5 + confidence / 2) * np.sqrt(1 / (one.size - 3))
+        centre, half = np.arctanh(r), ndtri(0.5 + confidence / 2) * np.sqrt(1 / (x.size - 3))
     return PearsonInterval(r, float(np.tanh(centre - half)), float(np.tanh(centre + half)))
 
 
@@ -166,11 +164,11 @@ def swap_cells(scores: Scaled, cells: StandardCells, key: int, n_trials: int) ->
         total += columns.sum(axis=0)
         add_signed(signed, columns, key, runs.start * n_topics)
         tell("exchanging cells", runs.stop, n_runs)
-    kept, given = (total + signed) / 2, (total - signed) / 2
-    kept, given = (sums.reshape(n_trials, 3, n_measures) for sums in (kept, given))
+    retained, given = (total + signed) / 2, (total - signed) / 2
+    retained, given = (sums.reshape(n_trials, 3, n_measures) for sums in (retained, given))
     first, second = np.triu_indices(n_measures, 1)
-    one, two = kept[..., first] + given[..., second], given[..., first] + kept[..., second]
-    return _correlate_sums(one, n_runs * n_topics) - _correlate_sums(two, n_runs * n_topics)
+    first_mixture, second_mixture = retained[..., first] + given[..., second], given[..., first] + retained[..., second]
+    return _correlate_sums(first_mixture, n_runs * n_topics) - _correlate_sums(second_mixture, n_runs * n_topics)
 
 
 def resample_topic_pearson(scores: Scaled, cells: StandardCells, key: int, n_trials: int) -> FloatArray:

@@ -75,8 +75,8 @@ def tau(
     if variant not in ("tau_a", "tau_b"):
         raise MetaevalError(f'The variant of tau must be "tau_a" or "tau_b", not {variant!r}.')
     sides = tolerance if isinstance(tolerance, tuple) else (tolerance, tolerance)
-    one, two = np.broadcast_arrays(place_intervals(first, sides[0]), place_intervals(second, sides[1]))
-    return _tau_of_places(one, two, variant)
+    left, right = np.broadcast_arrays(place_intervals(first, sides[0]), place_intervals(second, sides[1]))
+    return _tau_of_places(left, right, variant)
 
 
 def tau_matrix(
@@ -113,8 +113,8 @@ def tau_matrix(
     n_measures = columns.shape[-1]
     matrix = np.empty((*columns.shape[:-2], n_measures, n_measures))
     first, second = np.triu_indices(n_measures)
-    found = _tau_of_places(places[..., first, :, :], places[..., second, :, :], variant)
-    matrix[..., first, second] = matrix[..., second, first] = found
+    values = _tau_of_places(places[..., first, :, :], places[..., second, :, :], variant)
+    matrix[..., first, second] = matrix[..., second, first] = values
     return matrix
 
 
@@ -207,8 +207,8 @@ def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> O
     if n_runs >= FEWEST_SWEPT and "metaeval.stats._sweep" in sys.modules:
         from metaeval.stats._sweep import place_ends
 
-        found = place_ends(low.reshape(-1, n_runs), high.reshape(-1, n_runs))
-        return found.reshape(*values.shape[:-1], 2, n_runs).swapaxes(-1, -2)
+        places = place_ends(low.reshape(-1, n_runs), high.reshape(-1, n_runs))
+        return places.reshape(*values.shape[:-1], 2, n_runs).swapaxes(-1, -2)
     ends = np.concatenate([low, high], axis=-1)
     n_ends = ends.shape[-1]
     places = np.empty(ends.shape, dtype=np.int16 if n_ends < 1 << 15 else np.int32)
@@ -216,9 +216,9 @@ def place_intervals(scores: npt.ArrayLike, tolerance: npt.ArrayLike | None) -> O
     return np.stack(np.split(places, 2, axis=-1), axis=-1)
 
 
-def _tau_of_places(one: Ordered, two: Ordered, variant: TauVariant) -> FloatArray:
-    leading, n_runs = one.shape[:-2], one.shape[-2]
-    sides = one.reshape(-1, n_runs, 2), two.reshape(-1, n_runs, 2)
+def _tau_of_places(left: Ordered, right: Ordered, variant: TauVariant) -> FloatArray:
+    leading, n_runs = left.shape[:-2], left.shape[-2]
+    sides = left.reshape(-1, n_runs, 2), right.reshape(-1, n_runs, 2)
     values = np.empty(len(sides[0]))
     size = max(1, VALUES_A_BLOCK // (2 * n_runs))
     pays = _sweep_pays(n_runs, len(values))

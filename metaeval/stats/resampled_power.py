@@ -96,19 +96,19 @@ def find_critical_value(statistics: FloatArray, p: FloatArray, alpha: float) -> 
     from scipy.special import ndtri  # scipy.stats would take as long to import as everything else together
 
     size, chance = -np.sort(-statistics), np.sort(p)
-    found, n_pairs = int(np.count_nonzero(p <= alpha)), len(p)
+    n_significant, n_pairs = int(np.count_nonzero(p <= alpha)), len(p)
 
     def quantile(level: float) -> float:
         return -float(ndtri(-np.expm1(np.log1p(-min(level, 1 - 1e-9)) / n_pairs) / 2))
 
     aim = quantile(alpha)
-    if found == 0:
+    if n_significant == 0:
         return float(size[0] * max(aim / max(quantile(chance[0]), 1e-3), 1.0)) if size[0] > 0 else np.inf
-    if found == n_pairs:
+    if n_significant == n_pairs:
         return float(size[-1] * aim / quantile(chance[-1]))
-    inner, outer = quantile(chance[found]), quantile(chance[found - 1])
+    inner, outer = quantile(chance[n_significant]), quantile(chance[n_significant - 1])
     share = (aim - inner) / (outer - inner)
-    return float(size[found] + (size[found - 1] - size[found]) * np.clip(share, 1e-6, 1.0))
+    return float(size[n_significant] + (size[n_significant - 1] - size[n_significant]) * np.clip(share, 1e-6, 1.0))
 
 
 def _scale(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Find:
@@ -143,35 +143,32 @@ def _scale(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Find:
 def _count_wide(means: FloatArray, limits: FloatArray) -> npt.NDArray[np.int64]:
     """Count pairs of runs whose means, shape (run, measure, trial), lie apart as far as a limit, shape (measure, trial)."""
     n_runs = len(means)
-    counts = np.zeros(limits.shape, dtype=np.int64)
     if n_runs >= MANY_RUNS:
-        for place in np.ndindex(limits.shape):
-            counts[place] = count_wide_pairs(means[:, *place], float(limits[place]))
+        counts = np.empty(limits.shape, dtype=np.int64)
+        for cell in np.ndindex(limits.shape):
+            counts[cell] = count_wide_pairs(means[:, *cell], float(limits[cell]))
         return counts
     # Fresh memory for each part would cost as much as the differences do. Bytes count fewer than 128 runs.
-    gaps, wide, found = (
-        np.empty_like(means),
-        np.empty(means.shape, dtype=np.bool_),
-        np.zeros(means.shape, dtype=np.int8),
-    )
+    gaps, wide = np.empty_like(means), np.empty(means.shape, dtype=np.bool_)
+    counts_by_run = np.zeros(means.shape, dtype=np.int8)
     for apart in range(1, n_runs):
         part = slice(n_runs - apart)
         np.subtract(means[apart:], means[part], out=gaps[part])
         np.abs(gaps[part], out=gaps[part])
-        found[part] += np.greater_equal(gaps[part], limits, out=wide[part]).view(np.int8)
-    return found.sum(axis=0, dtype=np.int64)
+        counts_by_run[part] += np.greater_equal(gaps[part], limits, out=wide[part]).view(np.int8)
+    return counts_by_run.sum(axis=0, dtype=np.int64)
 
 
 def count_wide_pairs(means: FloatArray, limit: float) -> int:
     """Count the pairs of runs whose means lie at least so far apart, without looking at every pair."""
     ordered = np.sort(means)
     n_runs = len(ordered)
-    own = np.arange(n_runs)
+    position = np.arange(n_runs)
     # For each run the first one above it that is far enough. A sum rounds, so that it may lie next to the place where
     # the difference, by which pairs are counted, decides; differences grow along the order, rounded too.
-    far = np.maximum(np.searchsorted(ordered, ordered + limit), own + 1)
+    far = np.maximum(np.searchsorted(ordered, ordered + limit), position + 1)
     while True:
-        early = np.flatnonzero((far > own + 1) & (ordered[far - 1] - ordered >= limit))
+        early = np.flatnonzero((far > position + 1) & (ordered[far - 1] - ordered >= limit))
         if not early.size:
             break
         far[early] -= 1

@@ -83,9 +83,9 @@ def _draw_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
     bound = np.uint64((1 << 32) % n_topics)
     attempt = 1
     while (low := products.astype(np.uint32)).min() < bound:  # the low half of each
-        trial, place = np.nonzero(low < bound)
-        redrawn = words(attempt_keys(keys[trial], attempt), place)
-        products[trial, place] = (redrawn >> np.uint64(32)) * np.uint64(n_topics)
+        trial, number = np.nonzero(low < bound)
+        redrawn = words(attempt_keys(keys[trial], attempt), number)
+        products[trial, number] = (redrawn >> np.uint64(32)) * np.uint64(n_topics)
         attempt += 1
     products >>= np.uint64(32)
     return products.view(np.int64)

@@ -75,7 +75,7 @@ def swap_runs(
     Only `runs` count; the others are drawn all the same.
     """
     chosen = np.arange(len(reference)) if runs is None else runs
-    kept = topic_signs(key, range(n_trials), len(reference))[:, chosen] > 0
+    retained = topic_signs(key, range(n_trials), len(reference))[:, chosen] > 0
     exact, gold = standardise(scores[chosen].T), reference[chosen]
     # Scores of two measures that differ by rounding alone are equal, on every processor.
     z, settled = round_scaled(standardise(settle_ties(scores)[chosen].T)), settle_ties(reference[:, np.newaxis])[chosen]
@@ -90,15 +90,15 @@ def swap_runs(
     for rows, gold, names in sides:
         if names:
             observed |= run_statistics(rows, gold, names)
-            differences |= _swap_rows(rows, gold, names, kept)
+            differences |= _swap_rows(rows, gold, names, retained)
     return observed, differences
 
 
 def _swap_rows(
-    rows: FloatArray, reference: FloatArray, which: Sequence[RunStatistic], kept: npt.NDArray[np.bool_]
+    rows: FloatArray, reference: FloatArray, which: Sequence[RunStatistic], retained: npt.NDArray[np.bool_]
 ) -> dict[RunStatistic, FloatArray]:
     """Return the differences of every two rows, shape (measure, run), that keep some runs and exchange the others."""
-    n_trials, n_runs = kept.shape
+    n_trials, n_runs = retained.shape
     first, second = np.triu_indices(len(rows), 1)
     differences = {name: np.empty((n_trials, len(first))) for name in which}
     n_run_pairs = max(1, n_runs * (n_runs - 1) // 2)
@@ -109,7 +109,7 @@ def _swap_rows(
         part = slice(start, start + block)
         ones, others = rows[first[part], np.newaxis], rows[second[part], np.newaxis]
         for begin in range(0, n_trials, few):
-            some = kept[begin : begin + few]
+            some = retained[begin : begin + few]
             left, right = (
                 run_statistics(np.where(some, *pair), reference, which) for pair in ((ones, others), (others, ones))
             )

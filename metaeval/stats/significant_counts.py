@@ -105,8 +105,8 @@ def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) ->
     # Counts of fewer than 2**24 pairs are whole numbers of four bytes too, which have the quickest product.
     size = max(1, PAIRS_A_BLOCK // max(len(first), len(second), 1))
     for start in range(0, first.shape[1], size):
-        one, other = (table[:, start : start + size].astype(np.float32) for table in (first, second))
-        common += (one @ other.T).astype(np.int64)
+        left, right = (table[:, start : start + size].astype(np.float32) for table in (first, second))
+        common += (left @ right.T).astype(np.int64)
     return common
 
 

@@ -107,22 +107,22 @@ def _compare_mixtures(blocks: Iterable[tuple[FloatArray, npt.NDArray[np.bool_]]]
         # Long rows: NumPy makes numbers of the mask row by row.
         cells, mask = z.reshape(n_measures, -1), keep.ravel()
         parts = [(cells * some).reshape(z.shape) for some in (mask, ~mask)]
-        kept, given = (part.reshape(n_measures * n_runs, -1) for part in parts)
+        retained, given = (part.reshape(n_measures * n_runs, -1) for part in parts)
         added = [part.sum(axis=-1).T for part in parts]
         added += [np.matmul(part, part.transpose(0, 2, 1)) for part in parts]
-        added.append((kept @ given.T).reshape(n_measures, n_runs, n_measures, n_runs))
-        for one, more in zip(total, added, strict=False):
-            one += more
+        added.append((retained @ given.T).reshape(n_measures, n_runs, n_measures, n_runs))
+        for total_part, more in zip(total, added, strict=False):
+            total_part += more
         total = total or added
     # Sums of kept cells and of those given away, products of two runs' cells of either kind, and of one with the other.
-    kept, given, *products, crossed = total
-    (run, other), (first, second) = (np.triu_indices(length, 1) for length in kept.shape)
+    retained, given, *products, crossed = total
+    (run, other), (first, second) = (np.triu_indices(length, 1) for length in retained.shape)
     # Σ (x_i − x_j)² of the parts alone, and twice the products between a kept and a given part of another measure.
     alone = [(part[:, run, run] + part[:, other, other] - 2 * part[:, run, other]).T for part in products]
     crossed = crossed.transpose(1, 3, 0, 2)
     # A cell is kept or given away, so that a run's two parts have no product.
     squares = alone[0][:, :, np.newaxis] + alone[1][:, np.newaxis] - 2 * (crossed[run, other] + crossed[other, run])
-    gaps = (kept[run] - kept[other])[:, :, np.newaxis] + (given[run] - given[other])[:, np.newaxis]
+    gaps = (retained[run] - retained[other])[:, :, np.newaxis] + (given[run] - given[other])[:, np.newaxis]
     soft = 1 - np.abs(find_tail(gaps, squares) - reference[:, np.newaxis, np.newaxis]).mean(axis=0)
     return np.asarray(soft[first, second] - soft[second, first])
 

@@ -81,8 +81,8 @@ def find_variances(values: npt.ArrayLike, weights: npt.ArrayLike | None = None) 
     empty = np.where(between > 0, np.inf, np.nan)
     ratio = np.divide(between, residual, out=empty, where=residual > 0)
     with np.errstate(over="ignore"):
-        found = Variances(residual * unit**2, within * unit**2, ratio)
-    return found if weights is not None else Variances(found.residual[0], found.within[0], found.ratio[0])
+        variances = (residual * unit**2, within * unit**2, ratio)
+    return Variances(*(variances if weights is not None else (each[0] for each in variances)))
 
 
 def power_of_t_test(n_topics: npt.ArrayLike, effect: npt.ArrayLike, alpha: float) -> FloatArray:
@@ -283,8 +283,8 @@ def _find_fewest(enough: Callable[[FloatArray], npt.NDArray[np.bool_]], like: Fl
     never = known & ~enough(high)
     while (high - low > 1).any():
         middle = np.floor((low + high) / 2)
-        there = enough(middle)
-        low, high = np.where(there, low, middle), np.where(there, middle, high)
+        suffices = enough(middle)
+        low, high = np.where(suffices, low, middle), np.where(suffices, middle, high)
         low = np.where(known & ~never, low, high)
     high = np.where(known & ~never & enough(low), low, high)
     return np.where(known, np.where(never, np.inf, high), np.nan)

@@ -98,14 +98,14 @@ def signed_ranks(differences: npt.ArrayLike) -> FloatArray:
     order = np.argsort(size, axis=-1)
     ascending = np.take_along_axis(size, order, axis=-1)
     n = values.shape[-1]
-    place = np.arange(n)
+    position = np.arange(n)
     new = np.ones(values.shape, dtype=bool)
     new[..., 1:] = ascending[..., 1:] - ascending[..., :-1] > SAME
     # For each value, the first position of its block of ties, and the position after the last.
-    start = np.maximum.accumulate(np.where(new, place, 0), axis=-1)
+    start = np.maximum.accumulate(np.where(new, position, 0), axis=-1)
     last = np.ones(values.shape, dtype=bool)
     last[..., :-1] = new[..., 1:]
-    end = np.flip(np.minimum.accumulate(np.flip(np.where(last, place + 1, n), axis=-1), axis=-1), axis=-1)
+    end = np.flip(np.minimum.accumulate(np.flip(np.where(last, position + 1, n), axis=-1), axis=-1), axis=-1)
     ranks = np.empty(values.shape)
     np.put_along_axis(ranks, order, (start + end) / 2, axis=-1)
     return np.where(size > SAME, np.sign(values), 0.0) * ranks
@@ -116,9 +116,9 @@ def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArr
 
     The result has shape (..., set, measure); NaN if all differences on one side are 0.
     """
-    one, two = signed_ranks(first), signed_ranks(second)
-    product = one @ np.swapaxes(two, -1, -2)
-    lengths = (one**2).sum(axis=-1)[..., :, np.newaxis] * (two**2).sum(axis=-1)[..., np.newaxis, :]
+    left, right = signed_ranks(first), signed_ranks(second)
+    product = left @ np.swapaxes(right, -1, -2)
+    lengths = (left**2).sum(axis=-1)[..., :, np.newaxis] * (right**2).sum(axis=-1)[..., np.newaxis, :]
     rho = np.divide(product, np.sqrt(lengths), out=np.full(product.shape, np.nan), where=lengths > 0)
     return np.clip(rho, -1.0, 1.0)
 
