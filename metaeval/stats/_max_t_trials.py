@@ -30,7 +30,7 @@ KEPT_WORK = 4_000_000_000
 COPIES = 3
 """How many times the scores of one large measure are held at once, while they are prepared."""
 
-RECIPE = 2
+RECIPE = 3
 """Goes up when the trials change: what is kept from an earlier recipe is not used."""
 
 
@@ -100,7 +100,6 @@ def _count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[Int
     size = max(FEWEST_TRIALS, min(TRIALS_A_BLOCK, NUMBERS_A_BLOCK // max(n_topics, n_pairs if test.step_down else 1)))
     _announce(scores, test, n_jobs)
     counts, observed = np.zeros((n_measures, n_pairs), dtype=np.int64), np.empty((n_measures, n_pairs))
-    find = _count_step_down if test.step_down else _find_largest
     computed = 0  # trials that were not found in a folder, of all groups of measures
     for measures in scores.split_measures():
         statistics = [_merge_equal(test.prepare(scores.take(measure))) for measure in measures]
@@ -116,45 +115,34 @@ def _count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[Int
             computed = before + done
             tell(f"trials of {test.name}", computed, before + to_do + later)
 
-        drawn = run_parts(
-            partial(run_trials, statistics, test.draw, size=size, find=find),
+        of_parts = run_parts(
+            partial(run_trials, statistics, test, size=size),
             parts,
             name=partial(_name_trials, scores, measures, test),
-            shape=partial(_shape_of_part, len(measures), n_pairs if test.step_down else None),
-            dtype="int64" if test.step_down else "float64",
+            shape=(len(measures), n_pairs),
+            dtype="int64",
             n_jobs=n_jobs,
             sharing={"require": "sharedmem"},  # a process would need a copy of the statistics
             say=say,
         )
         some = slice(measures.start, measures.stop)
         observed[some] = [of_measure.observed for of_measure in statistics]
-        if test.step_down:
-            for part in drawn:
-                counts[some] += part
-        else:
-            counts[some] = _count_single_step(statistics, np.concatenate(list(drawn), axis=1))
+        for part in of_parts:
+            counts[some] += part
         del statistics  # before those of the next measures are prepared
     return counts, observed
 
 
-def run_trials(
-    statistics: Sequence[Statistics],
-    draw: Callable[[range], npt.NDArray[np.integer]],
-    trials: range,
-    *,
-    size: int,
-    find: Callable[[Statistics, FloatArray], npt.NDArray[np.generic]],
-) -> npt.NDArray[np.generic]:
-    """Return the largest statistics of some trials, shape (measure, trial), or counts, shape (measure, pair).
-
-    `find` makes them of statistics and of the weights of at most `size` trials, shape (topic, trial).
-    """
-    blocks = []
+def run_trials(statistics: Sequence[Statistics], test: Test, trials: range, *, size: int) -> IntArray:
+    """Count some of the trials that reach the statistic of each pair, shape (measure, pair), `size` at a time."""
+    count = _count_step_down if test.step_down else _count_single_step
+    counts = np.zeros((len(statistics), len(statistics[0].observed)), dtype=np.int64)
     for start in range(0, len(trials), size):
         # Topics come first, so that a product runs along trials.
-        drawn = np.ascontiguousarray(draw(trials[start : start + size]).T, dtype=np.float64)
-        blocks.append(np.stack([find(of_measure, drawn) for of_measure in statistics]))
-    return np.sum(blocks, axis=0) if find is _count_step_down else np.concatenate(blocks, axis=1)
+        drawn = np.ascontiguousarray(test.draw(trials[start : start + size]).T, dtype=np.float64)
+        for row, of_measure in zip(counts, statistics, strict=True):
+            row += count(of_measure, drawn)
+    return counts
 
 
 def _name_trials(scores: Scaled, measures: range, test: Test) -> str:
@@ -164,11 +152,6 @@ def _name_trials(scores: Scaled, measures: range, test: Test) -> str:
     for measure in measures:
         digest.update(np.ascontiguousarray(scores.take(measure), dtype="<f8").data)
     return f"{test.name}-{digest.hexdigest()[:32]}"
-
-
-def _shape_of_part(n_measures: int, n_pairs: int | None, trials: range) -> tuple[int, int]:
-    """Return the shape of what `run_trials` makes: counts of pairs where these are counted."""
-    return n_measures, len(trials) if n_pairs is None else n_pairs
 
 
 def _announce(scores: Scaled, test: Test, n_jobs: int) -> None:
@@ -182,24 +165,13 @@ def _announce(scores: Scaled, test: Test, n_jobs: int) -> None:
     )
 
 
-def _find_largest(statistics: Statistics, drawn: FloatArray) -> FloatArray:
-    """Return the largest statistic of all pairs in each trial, shape (trial,)."""
+def _count_single_step(statistics: Statistics, drawn: FloatArray) -> IntArray:
+    """Count the trials whose largest statistic reaches that of each pair, shape (pair,)."""
     largest = np.zeros(drawn.shape[1])
     for _, part in statistics.compute(drawn):
         np.maximum(largest, part.max(axis=0), out=largest)
-    return largest
-
-
-def _count_single_step(statistics: Sequence[Statistics], largest: FloatArray) -> IntArray:
-    """Count the trials whose largest statistic reaches that of each pair, shape (measure, pair)."""
-    largest = np.sort(largest, axis=1)
-    n_trials = largest.shape[1]
-    return np.stack(
-        [
-            n_trials - np.searchsorted(maxima, of_measure.observed * (1 - of_measure.tolerance), side="left")
-            for of_measure, maxima in zip(statistics, largest, strict=True)
-        ]
-    )
+    reached = statistics.observed * (1 - statistics.tolerance)
+    return len(largest) - np.searchsorted(np.sort(largest), reached, side="left")
 
 
 def _count_step_down(statistics: Statistics, drawn: FloatArray) -> IntArray:

@@ -163,7 +163,7 @@ def run_parts(
     parts: Sequence[range],
     *,
     name: Callable[[], str],
-    shape: Callable[[range], tuple[int, ...]],
+    shape: tuple[int | None, ...],
     dtype: Literal["int64", "float64"],
     n_jobs: int = 1,
     sharing: dict[str, str] | None = None,
@@ -172,9 +172,10 @@ def run_parts(
     """Yield the array that is computed of each range of trials, in order, each as soon as it is there.
 
     Inside `resumable`, arrays are files there, and those that are there already are not computed again: `name` returns what
-    tells everything that they depend on beside the trials, and a file of another `shape` or `dtype` is computed again.
-    `sharing` are options `prefer` or `require` of joblib. `say` takes how many trials have been computed, and how many there
-    are to compute: what was in the folder counts as neither, since reading it tells nothing of the time that the others take.
+    tells everything that they depend on beside the trials, and a file of another `dtype` or `shape`, in which None stands for
+    the number of trials, is computed again. `sharing` are options `prefer` or `require` of joblib. `say` takes how many
+    trials have been computed, and how many there are to compute: what was in the folder counts as neither, since reading it
+    tells nothing of the time that the others take.
     """
     folder = _folder.get()
     if folder is None:
@@ -187,7 +188,8 @@ def run_parts(
     done, total = 0, sum(map(len, to_do))
     arrays = _run_in_turn([(compute, (part,), {}) for part in to_do], n_jobs, sharing or {"prefer": "threads"})
     for part, path, is_missing in zip(parts, paths, missing, strict=True):
-        array = next(arrays) if path is None or is_missing else _read_array(path, shape(part), dtype)
+        expected = tuple(len(part) if length is None else length for length in shape)
+        array = next(arrays) if path is None or is_missing else _read_array(path, expected, dtype)
         if array is None:  # damaged, or deleted since
             array, is_missing, total = compute(part), True, total + len(part)
         if is_missing:

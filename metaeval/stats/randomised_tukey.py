@@ -111,7 +111,7 @@ def randomised_tukey_hsd(
         partial(trial_ranges, units, key, engine=chosen),
         parts,
         name=lambda: units.name("ranges", f"{RECIPE} {(n_topics, n_runs, n_measures)} {key}"),
-        shape=lambda part: (len(part), n_measures),
+        shape=(None, n_measures),
         dtype="int64",
         n_jobs=n_jobs,
         sharing=units.sharing,

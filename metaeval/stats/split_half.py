@@ -135,7 +135,7 @@ def split_half_tau(
         splits_of.correlate,
         parts,
         name=splits_of.name,
-        shape=lambda part: (len(part), raw.shape[2]),
+        shape=(None, raw.shape[2]),
         dtype="float64",
     )
     return np.concatenate(list(taus))

@@ -219,9 +219,9 @@ def run_max_t(monkeypatch, request):
     """Return a function that tests, and notes the blocks of trials that it computes."""
     computed, compute = [], max_t_trials.run_trials
 
-    def note(statistics, draw, trials, **options):
+    def note(statistics, test, trials, **options):
         computed.append(trials)
-        return compute(statistics, draw, trials, **options)
+        return compute(statistics, test, trials, **options)
 
     def run(values=VALUES, **options):
         del computed[:]
