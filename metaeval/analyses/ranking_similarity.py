@@ -23,7 +23,7 @@ from metaeval.stats.blocks import Scaled
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
-from metaeval.stats.resampling import TopicSums, trials_a_pass
+from metaeval.stats.resampling import trials_a_pass
 from metaeval.stats.streams import generator
 from metaeval.stats.weighted_correlation import RankCorrelation, correlation_matrix, parse_rank_correlation
 
@@ -246,13 +246,13 @@ def _resample(
         f", {n_bootstrap:,} resamples: weights of {weights_held / 2**20:,.0f} MB are held in memory, and the scores are "
         f"read {reads} times in blocks of runs"
     )
-    drawn, sums = [], TopicSums(oriented)
+    drawn = []
     for start in range(0, n_bootstrap, block):
         size = min(block, n_bootstrap - start)
         weights = _draw_shares(rng, size, n_topics)
-        means = sums.weigh(weights)
+        means = oriented.weigh(weights)
         # Sums of scores of either sign round as much as their magnitudes do; those of one sign are their magnitudes.
-        sizes = sums.weigh(weights, np.abs) if mixed else np.abs(means)
+        sizes = oriented.weigh(weights, np.abs) if mixed else np.abs(means)
         drawn.append(_compare_rankings(means, sizes, which)[:, first, second])
         tell("resampling topics", start + size, n_bootstrap)
     return np.concatenate(drawn)

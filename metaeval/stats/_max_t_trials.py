@@ -14,10 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, Scaled
+from metaeval.stats.blocks import FloatArray, IntArray, Scaled
 from metaeval.stats.parallel import count_jobs, is_resumable, run_parts, tell
-
-IntArray = npt.NDArray[np.int64]
 
 # Numbers held at once by a block of trials, and the fewest trials that make a block worth its overhead.
 NUMBERS_A_BLOCK = 2**21

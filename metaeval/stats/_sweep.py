@@ -18,7 +18,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray
+from metaeval.stats.blocks import FloatArray, IntArray
 
 
 def _compile(function: Callable[..., Any]) -> Any:
@@ -64,7 +64,7 @@ def _merge_ends(low, high, low_order, high_order, places):  # type: ignore[no-un
             upper += 1
 
 
-def count_signs(places: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def count_signs(places: npt.NDArray[np.int32]) -> tuple[IntArray, IntArray]:
     """Count concordant less discordant pairs of runs, shape (pair of rankings,), and those not tied in each, shape (2, …).
 
     `places` has shape (pair of rankings, 2, 2, run): ``[p, s, 0]`` and ``[p, s, 1]`` are the places of the lower and upper ends

@@ -7,20 +7,20 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from metaeval.stats.blocks import FloatArray, IntArray
+
 Agreement: TypeAlias = Literal["accuracy", "squared-error"]
 """How near two labels are: 1 if they are the same, else 0; or minus the square of the classes between them."""
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-
-def tabulate_agreement(n_classes: int, agreement: Agreement) -> npt.NDArray[np.int64]:
+def tabulate_agreement(n_classes: int, agreement: Agreement) -> IntArray:
     """Return the agreement of every two classes, shape (class, class): whole numbers, so that ties are exact."""
     gap = np.subtract.outer(np.arange(n_classes), np.arange(n_classes))
     return np.where(gap == 0, 1, 0) if agreement == "accuracy" else -(gap**2)
 
 
 def find_wins(
-    labels: npt.NDArray[np.int64], judged: npt.NDArray[np.int64], agreement: npt.NDArray[np.int64]
+    labels: IntArray, judged: IntArray, agreement: IntArray
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """On which items does a judge, or a person, agree at least as well with the other people?
 
@@ -58,10 +58,10 @@ def find_wins(
 
 
 def sum_wins(
-    labels: npt.NDArray[np.int64],
-    judged: npt.NDArray[np.int64],
-    agreement: npt.NDArray[np.int64],
-    topic: npt.NDArray[np.int64],
+    labels: IntArray,
+    judged: IntArray,
+    agreement: IntArray,
+    topic: IntArray,
 ) -> FloatArray:
     """Return what the test needs of each topic: numbers of items and sums over them, shape (topic, judge, annotator, 4).
 
@@ -76,9 +76,7 @@ def sum_wins(
     return np.asarray(np.add.reduceat(np.moveaxis(numbers, 2, 0)[order], starts, axis=0))
 
 
-def resample_rates(
-    sums: FloatArray, weights: npt.NDArray[np.int64], epsilon: float, rate: float
-) -> tuple[FloatArray, FloatArray]:
+def resample_rates(sums: FloatArray, weights: IntArray, epsilon: float, rate: float) -> tuple[FloatArray, FloatArray]:
     """Return the advantage probability ρ and the winning rate ω of every judge on resampled topics, shape (trial, judge).
 
     `weights`, shape (trial, topic), say how often each topic is drawn, and `rate` is a false discovery rate. A person of whom a

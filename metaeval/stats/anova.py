@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
+from metaeval.stats.blocks import FloatArray
 
 
-def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def residual_variance(matrix: npt.ArrayLike) -> FloatArray:
     """How much do scores vary beyond what their row and their column explain?
 
     Parameters
@@ -47,9 +48,7 @@ def residual_variance(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.asarray(np.square(residuals).sum(axis=(-2, -1)) / ((rows - 1) * (columns - 1)))
 
 
-def effect_size(
-    first: npt.ArrayLike, second: npt.ArrayLike, residual_variance: npt.ArrayLike
-) -> npt.NDArray[np.float64]:
+def effect_size(first: npt.ArrayLike, second: npt.ArrayLike, residual_variance: npt.ArrayLike) -> FloatArray:
     """How many residual standard deviations lie between two means? Sakai (ACL 2021), captions of Tables 3, 6 and 9.
 
     Parameters
@@ -87,7 +86,7 @@ NEGLIGIBLE = 1e-16
 VALUES_A_CALL = 64
 
 
-def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_freedom: float) -> npt.NDArray[np.float64]:
+def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_freedom: float) -> FloatArray:
     """How probable is a studentised range at least this large, if all means are equal?
 
     With s the root of a chi-square variable over its degrees of freedom, the tail at q is the mean over s of
@@ -133,7 +132,7 @@ def studentised_range_tail(values: npt.ArrayLike, n_groups: int, degrees_of_free
     return tail
 
 
-def _probability_within(widths: npt.NDArray[np.float64], n_groups: int) -> npt.NDArray[np.float64]:
+def _probability_within(widths: FloatArray, n_groups: int) -> FloatArray:
     """Return the probability that `n_groups` normal deviates lie within these widths."""
     from scipy.special import ndtr
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 import hashlib
 import mmap
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,8 @@ import numpy.typing as npt
 from metaeval.errors import MetaevalError
 from metaeval.stats.parallel import describe_shape, tell
 
-FloatArray = npt.NDArray[np.float64]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
 
 LARGE = 256 * 2**20
 """Bytes of scores from which on they are not held in memory."""
@@ -92,7 +94,7 @@ class Scaled:
     `values` are finite, of shape (run, topic, measure); `measures` choose some of the last axis, in their order.
     """
 
-    def __init__(self, values: npt.NDArray[np.float64], measures: npt.ArrayLike | None = None) -> None:
+    def __init__(self, values: FloatArray, measures: npt.ArrayLike | None = None) -> None:
         self.large = is_large(values)
         self._measures = None if measures is None else np.asarray(measures, dtype=np.intp)
         if not self.large:
@@ -119,15 +121,15 @@ class Scaled:
         if self.large:
             tell(f"{describe_shape(self.shape)}{what}")
 
-    def __getitem__(self, runs: slice) -> npt.NDArray[np.float64]:
+    def __getitem__(self, runs: slice) -> FloatArray:
         """Return some runs: a copy where memory does not hold the scores."""
         return self._scale(self.values[runs])
 
-    def blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Yield runs with their scores: all of them unless they are many."""
         return ((runs, self[runs]) for runs in split_runs(self.values))
 
-    def topic_blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+    def topic_blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Yield topics with the scores of all runs on them: all of them unless they are many."""
         return ((topics, self.read_topics(topics)) for topics in split_topics(self.values))
 
@@ -135,7 +137,7 @@ class Scaled:
         """Yield groups of measures that are taken together: all of them unless the scores are large."""
         return split_measures(self.values, self.shape[2])
 
-    def read_topics(self, topics: slice) -> npt.NDArray[np.float64]:
+    def read_topics(self, topics: slice) -> FloatArray:
         """Return all runs on some topics.
 
         A page of a file brings its neighbours, which would be most of the file by the last run: they are given back on
@@ -150,19 +152,30 @@ class Scaled:
             release(self.values)
         return self._scale(taken, out=taken)
 
-    def take(self, measure: int) -> npt.NDArray[np.float64]:
+    def take(self, measure: int) -> FloatArray:
         """Return a copy of one measure, contiguous, of shape (run, topic)."""
         column = measure if self._measures is None or not self.large else int(self._measures[measure])
         taken = take_measure(self.values, column)
         return np.ldexp(taken, self._exponents[column], out=taken)
 
-    def means(self) -> npt.NDArray[np.float64]:
+    def means(self) -> FloatArray:
         """Return the mean of every run, shape (run, measure)."""
         return np.concatenate([block.mean(axis=1) for _, block in self.blocks()])
 
-    def _scale(
-        self, some: npt.NDArray[np.float64], out: npt.NDArray[np.float64] | None = None
-    ) -> npt.NDArray[np.float64]:
+    def weigh(self, weights: FloatArray, change: Callable[[FloatArray], FloatArray] | None = None) -> FloatArray:
+        """Return sums over topics with the weights of each trial, shape (trial, run, measure).
+
+        `weights` has shape (trial, topic); `change` is applied to every score, such as `numpy.abs`. Every run is summed
+        over all topics at once, as if there were no blocks.
+        """
+        n_runs, _, n_measures = self.shape
+        sums = np.empty((len(weights), n_runs, n_measures))
+        for runs, block in self.blocks():
+            by_topic = (block if change is None else change(block)).transpose(1, 0, 2).reshape(block.shape[1], -1)
+            sums[:, runs] = (weights @ by_topic).reshape(len(weights), -1, n_measures)
+        return sums
+
+    def _scale(self, some: FloatArray, out: FloatArray | None = None) -> FloatArray:
         if not self.large:
             return some
         if self._measures is None:
@@ -171,7 +184,7 @@ class Scaled:
         return np.ldexp(np.take(some, self._measures, axis=-1), self._exponents[self._measures])
 
 
-def scale_scores(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def scale_scores(values: npt.ArrayLike) -> FloatArray:
     """Multiply the scores of each measure, the last axis, by a power of two so that a typical one lies between 1/2 and 1.
 
     What counts as rounding depends on how large scores are. The typical score is the median magnitude of those that are not
@@ -181,11 +194,11 @@ def scale_scores(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return np.ldexp(scores, -find_exponents(scores))
 
 
-def find_exponents(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intc]:
+def find_exponents(scores: FloatArray) -> npt.NDArray[np.intc]:
     """Return the power of two by which `scale_scores` divides the scores of each measure, shape (measure,)."""
     cells = scores.reshape(-1, scores.shape[-1])
 
-    def blocks() -> Iterator[npt.NDArray[np.float64]]:
+    def blocks() -> Iterator[FloatArray]:
         size = max(1, CELLS_A_BLOCK // cells.shape[1])
         for start in range(0, len(cells), size):
             yield cells[start : start + size]
@@ -194,7 +207,7 @@ def find_exponents(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.intc]:
     return count_exponents(blocks(), cells.shape[1])
 
 
-def count_exponents(blocks: Iterable[npt.NDArray[np.float64]], n_measures: int) -> npt.NDArray[np.intc]:
+def count_exponents(blocks: Iterable[FloatArray], n_measures: int) -> npt.NDArray[np.intc]:
     """Return the same of blocks of shape (..., measure): exponents grow with magnitudes, and so do their medians."""
     counts = np.zeros((n_measures, _LARGEST_EXPONENT - _SMALLEST_EXPONENT + 1), dtype=np.int64)
     for block in blocks:
@@ -211,15 +224,13 @@ def count_exponents(blocks: Iterable[npt.NDArray[np.float64]], n_measures: int) 
     return typical
 
 
-def round_scaled(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def round_scaled(values: FloatArray) -> FloatArray:
     """Round scaled scores, or differences of them, so that those that differ by rounding alone are equal."""
     with np.errstate(over="ignore"):  # beyond 1e299 they become infinite, which is above all others too
         return np.round(values, DIGITS)
 
 
-def scale_squares(
-    values: npt.NDArray[np.float64], axis: int | tuple[int, ...] | None = None
-) -> npt.NDArray[np.float64]:
+def scale_squares(values: FloatArray, axis: int | tuple[int, ...] | None = None) -> FloatArray:
     """Multiply numbers by a power of two so that the largest magnitude lies between 1/2 and 1, before they are squared.
 
     The largest is sought along `axis`; by default, over all numbers.

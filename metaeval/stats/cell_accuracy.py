@@ -19,18 +19,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, Scaled
+from metaeval.stats.blocks import FloatArray, IntArray, Scaled
 from metaeval.stats.parallel import tell
 from metaeval.stats.resampling import add_signed, weigh_by_topic
 
 _LISTED = 1_000_000  # pairs of cells that are listed at once: some 60 MB
 _PARTS, _SAMPLED = 8, 256  # of an interval of thresholds that is divided, and of its pairs looked at to do so
 _ARRAYS_OF_CELLS = 16  # of eight bytes a cell that are held beside one for each binary digit of the reference's levels
-
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from metaeval.stats.blocks import FloatArray
+
 Scale: TypeAlias = Literal["correlation", "share"]
 
 FEWEST_RUNS, FEWEST_TOPICS = 10, 25

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, round_scaled
+from metaeval.stats.blocks import FloatArray, IntArray, round_scaled
 
 MOST_SETS = 5_000
 """Letters beyond which a display says nothing to anybody, and takes long."""
@@ -135,9 +135,7 @@ def _sweep(table: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     return swept[:, swept.any(axis=0)]
 
 
-def rank_intervals(
-    better: npt.NDArray[np.bool_], significant: npt.NDArray[np.bool_]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def rank_intervals(better: npt.NDArray[np.bool_], significant: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
     """Between which ranks does every run stand, as far as the significant differences tell?
 
     Parameters
@@ -200,7 +198,7 @@ def swap_p_values(observed: FloatArray, exchanged: FloatArray) -> FloatArray:
     return p
 
 
-def find_clusters(observed: FloatArray, p_values: FloatArray, alpha: float) -> npt.NDArray[np.int64]:
+def find_clusters(observed: FloatArray, p_values: FloatArray, alpha: float) -> IntArray:
     """Return the significance cluster of every measure, from 1, the best.
 
     Going down the ranking, a new cluster begins with a measure that one of the current cluster beats significantly. Two

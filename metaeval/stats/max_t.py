@@ -21,11 +21,9 @@ import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
 from metaeval.stats._max_t_trials import NUMBERS_A_BLOCK, PairedTestResult, Statistics, Test, run_test
-from metaeval.stats.blocks import FloatArray, check_count, check_shape
+from metaeval.stats.blocks import FloatArray, IntArray, check_count, check_shape
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
-
-IntArray = npt.NDArray[np.int64]
 
 VARIANCE_OFFSET = 0.25
 """Share of the median variance that is added to every variance by default, chosen by simulation."""
@@ -144,7 +142,7 @@ def bootstrap_max_t(
             raise MetaevalError(f"{name} is a share of a variance, at least 0, not {share}")
     n_runs, n_topics, _ = scores.shape
 
-    def draw(trials: range) -> npt.NDArray[np.int64]:
+    def draw(trials: range) -> IntArray:
         return resampled_topics(key, trials, n_topics)
 
     def prepare(scores_of_measure: FloatArray) -> Statistics:

@@ -16,6 +16,7 @@ from metaeval.stats._max_t_trials import PairedTestResult
 from metaeval.stats.anova import residual_variance, studentised_range_tail
 from metaeval.stats.blocks import (
     FloatArray,
+    IntArray,
     check_count,
     check_shape,
     quantise,
@@ -38,7 +39,6 @@ PairedTest: TypeAlias = Literal[
     "paired-bootstrap",
 ]
 Correction: TypeAlias = Literal["auto", "none", "holm", "bonferroni", "benjamini-hochberg"]
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 STATSMODELS_NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 FAMILYWISE = ("randomised-tukey-hsd", "max-t", "bootstrap-t", "tukey-hsd")

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import UnitArray, Units, check_count, check_shape, tie_tolerance
+from metaeval.stats.blocks import FloatArray, IntArray, UnitArray, Units, check_count, check_shape, tie_tolerance
 from metaeval.stats.parallel import count_jobs, is_resumable, run_parts, tell
 from metaeval.stats.permutations import LARGEST_NETWORK, ROWS_A_CALL, permute_columns
 from metaeval.stats.streams import check_key, trial_keys
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from metaeval.stats._compiled import CompiledSums
 
 Engine: TypeAlias = Literal["auto", "numpy", "numba"]
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 # With fewer trials in a part, its overhead is a noticeable share of its time.
 SMALLEST_PART = 640
@@ -121,7 +120,7 @@ def randomised_tukey_hsd(
     return _count_exceedances(units, np.concatenate(list(ranges)))
 
 
-def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> npt.NDArray[np.float64]:
+def p_values(counts: npt.ArrayLike, n_permutations: int, *, add_one: bool = False) -> FloatArray:
     """Convert exceedance counts to p-values.
 
     Parameters

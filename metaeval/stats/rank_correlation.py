@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
+from metaeval.stats.blocks import FloatArray, IntArray
 
 TauVariant: TypeAlias = Literal["tau_a", "tau_b"]
-FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 # The error of a mean of n scores is at most about n rounding errors of 1e-16. A difference of a thousand times
 # that is still not a real difference.

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.blocks import FloatArray, check_shape, scale_squares, split_measures, take_measure
+from metaeval.stats.blocks import FloatArray, IntArray, check_shape, scale_squares, split_measures, take_measure
 from metaeval.stats.irregular_runs import equal_rows
 from metaeval.stats.parallel import tell
 
@@ -140,7 +140,7 @@ def _scale(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Find:
     return find_shares
 
 
-def _count_wide(means: FloatArray, limits: FloatArray) -> npt.NDArray[np.int64]:
+def _count_wide(means: FloatArray, limits: FloatArray) -> IntArray:
     """Count pairs of runs whose means, shape (run, measure, trial), lie apart as far as a limit, shape (measure, trial)."""
     n_runs = len(means)
     if n_runs >= MANY_RUNS:

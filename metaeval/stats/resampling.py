@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, Scaled
+from metaeval.stats.blocks import FloatArray, IntArray
 from metaeval.stats.parallel import tell
 from metaeval.stats.streams import WORDS_A_CALL, UInt64Array, attempt_keys, trial_keys, words
 
@@ -42,7 +42,7 @@ def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int, *, first: int = 
     return 1 - 2 * bits[:, skipped:].view(np.int8)
 
 
-def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDArray[np.int64]:
+def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> IntArray:
     """Draw how often each topic occurs in each bootstrap sample of the topics.
 
     Parameters
@@ -75,7 +75,7 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> npt.NDAr
     return counts
 
 
-def _draw_topics(keys: UInt64Array, n_topics: int) -> npt.NDArray[np.int64]:
+def _draw_topics(keys: UInt64Array, n_topics: int) -> IntArray:
     """Draw `n_topics` topics for each trial without bias, by rejection (Lemire, 2019)."""
     products = words(keys[:, np.newaxis], np.arange(n_topics))
     products >>= np.uint64(32)
@@ -109,26 +109,6 @@ def split_trials(numbers: int, n_trials: int) -> Iterator[range]:
     """Yield the trials of one pass after the other, where each trial holds so many numbers."""
     size = trials_a_pass(numbers, n_trials)
     return (range(start, min(start + size, n_trials)) for start in range(0, n_trials, size))
-
-
-class TopicSums:
-    """Sums over topics with weights, of scores of shape (run, topic, measure)."""
-
-    def __init__(self, scores: Scaled) -> None:
-        self.scores = scores
-
-    def weigh(self, weights: FloatArray, change: Callable[[FloatArray], FloatArray] | None = None) -> FloatArray:
-        """Return sums over topics with the weights of each trial, shape (trial, run, measure).
-
-        `weights` has shape (trial, topic); `change` is applied to every score, such as `numpy.abs`. Every run is summed
-        over all topics at once, as if there were no blocks.
-        """
-        n_runs, _, n_measures = self.scores.shape
-        sums = np.empty((len(weights), n_runs, n_measures))
-        for runs, block in self.scores.blocks():
-            by_topic = (block if change is None else change(block)).transpose(1, 0, 2).reshape(block.shape[1], -1)
-            sums[:, runs] = (weights @ by_topic).reshape(len(weights), -1, n_measures)
-        return sums
 
 
 def draw_weights(key: int, trials: range, n_topics: int) -> FloatArray:

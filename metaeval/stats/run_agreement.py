@@ -15,7 +15,7 @@ import numpy.typing as npt
 from metaeval.stats.blocks import FloatArray, Scaled, count_exponents, round_scaled, scale_scores, scale_squares
 from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import standardise
-from metaeval.stats.resampling import TopicSums, draw_weights, split_trials, topic_signs
+from metaeval.stats.resampling import draw_weights, split_trials, topic_signs
 from metaeval.stats.weighted_correlation import correlate
 
 RunStatistic: TypeAlias = Literal["pairwise_accuracy", "tau_a", "tau_b", "spearman", "pearson", "tau_ap_b", "tau_gap"]
@@ -126,9 +126,8 @@ class ResampledMeans:
     def __init__(self, scores: Scaled, key: int, n_trials: int) -> None:
         n_runs, n_topics, n_columns = scores.shape
         self.scores, self.means = scores, np.empty((n_trials, n_columns, n_runs))
-        sums = TopicSums(scores)
         for trials in split_trials(n_topics, n_trials):
-            drawn = sums.weigh(draw_weights(key, trials, n_topics)) / n_topics
+            drawn = scores.weigh(draw_weights(key, trials, n_topics)) / n_topics
             self.means[trials.start : trials.stop] = drawn.transpose(0, 2, 1)
             tell("means on resampled topics", trials.stop, n_trials)
         self.whole = scores.means()

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, check_count
+from metaeval.stats.blocks import FloatArray, IntArray, check_count
 
 PAIRS_A_BLOCK = 2**23
 """Cells of a table of measures and pairs that are multiplied at once."""
@@ -99,7 +99,7 @@ def significant_count_error(
     return np.sqrt(np.maximum((chances * weights).sum(axis=-1) - np.square(mean), 0.0))
 
 
-def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def count_common(first: npt.NDArray[np.bool_], second: npt.NDArray[np.bool_]) -> IntArray:
     """Count the pairs, on the last axis, that are true of each measure in the one table and each in the other."""
     common = np.zeros((len(first), len(second)), dtype=np.int64)
     # Counts of fewer than 2**24 pairs are whole numbers of four bytes too, which have the quickest product.
@@ -122,9 +122,7 @@ def trials_needed(n_pairs: int, alpha: float) -> int:
     return trials
 
 
-def _most_extreme(
-    n_pairs: int, n_permutations: int, alpha: float, correction: str, add_one: bool
-) -> npt.NDArray[np.int64]:
+def _most_extreme(n_pairs: int, n_permutations: int, alpha: float, correction: str, add_one: bool) -> IntArray:
     """Return the largest count with which the pair of the j-th smallest p is significant, shape (pair,); -1 for none."""
     check_count(n_permutations, "permutations")
     rank = np.arange(1, n_pairs + 1)

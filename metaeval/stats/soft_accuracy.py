@@ -15,7 +15,7 @@ import numpy.typing as npt
 from metaeval.stats.blocks import FloatArray, Scaled, scale_squares, split_pairs
 from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import StandardCells
-from metaeval.stats.resampling import TopicSums, draw_signs, draw_weights, split_trials, topic_signs
+from metaeval.stats.resampling import draw_signs, draw_weights, split_trials, topic_signs
 
 _ROUNDING = 1e-12
 
@@ -42,9 +42,9 @@ def flip_p_values(scores: Scaled, key: int, n_trials: int) -> FloatArray:
     [[0.0]]
     """
     n_runs, n_topics, n_columns = scores.shape
-    flipped, sums = np.empty((n_trials, n_runs, n_columns)), TopicSums(scores)
+    flipped = np.empty((n_trials, n_runs, n_columns))
     for trials in split_trials(n_topics, n_trials):
-        flipped[trials.start : trials.stop] = sums.weigh(draw_signs(key, trials, n_topics))
+        flipped[trials.start : trials.stop] = scores.weigh(draw_signs(key, trials, n_topics))
         tell("flipping topics", trials.stop, n_trials)
     total = np.concatenate([block.sum(axis=1) for _, block in scores.blocks()])
     size = np.concatenate([np.abs(block).sum(axis=1) for _, block in scores.blocks()])

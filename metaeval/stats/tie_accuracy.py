@@ -18,10 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, Scaled, split_pairs
+from metaeval.stats.blocks import FloatArray, IntArray, Scaled, split_pairs
 from metaeval.stats.resampling import add_signed
 
-IntArray = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
 
 LISTED = 2**20

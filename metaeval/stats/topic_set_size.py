@@ -14,9 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import scale_squares
-
-FloatArray = npt.NDArray[np.float64]
+from metaeval.stats.blocks import FloatArray, scale_squares
 
 MOST_TOPICS = 10_000_000
 """Designs that need more are infinite."""

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError, format_count, format_option
-from metaeval.stats.blocks import FloatArray, Scaled, split_pairs
+from metaeval.stats.blocks import FloatArray, IntArray, Scaled, split_pairs
 from metaeval.stats.parallel import tell
-from metaeval.stats.resampling import WEIGHTS_HELD, TopicSums
+from metaeval.stats.resampling import WEIGHTS_HELD
 
 CELLS = 4_000_000  # numbers that are ranked at once: 32 MB
 
@@ -47,7 +47,7 @@ def pack_verdicts(gaps: FloatArray) -> npt.NDArray[np.uint16]:
     return packed.view("<u2").astype(np.uint16)
 
 
-def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def unanimous(bits: npt.NDArray[np.uint16], members: npt.ArrayLike) -> IntArray:
     """Count topics of unanimous improvement for sets of measures: |{t: s ≥ s'}| − |{t: s' ≥ s}| (Amigó et al. 2020, §5.1).
 
     Parameters
@@ -123,7 +123,7 @@ def spearman_over_pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArr
     return np.clip(rho, -1.0, 1.0)
 
 
-def count_unanimous(scores: Scaled, members: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def count_unanimous(scores: Scaled, members: npt.ArrayLike) -> IntArray:
     """Count topics of unanimous improvement for sets of measures as `unanimous` does, of scores of any size."""
     sets = np.asarray(members, dtype=bool)
     counts = np.empty((len(sets), _count_pairs(scores)), dtype=np.int64)
@@ -203,7 +203,7 @@ def coverage_resampled(
             f"the {n_pairs:,} pairs of runs are ranked anew on each of the {n_trials:,} resamples, which takes long: "
             f"{format_option('n_bootstrap', 0)} leaves the intervals out"
         )
-    sums, coverage = TopicSums(scores), np.empty((n_trials, n_measures))
+    coverage = np.empty((n_trials, n_measures))
     few = max(1, CELLS // (n_pairs * (n_measures + 1)))
     for start in range(0, n_trials, a_pass):
         trials = range(start, min(start + a_pass, n_trials))
@@ -212,7 +212,7 @@ def coverage_resampled(
         for pairs, gaps in split_pairs(reference, "comparing runs on resampled topics"):
             verdict = (gaps >= -SAME / 2).all(axis=2).astype(np.float64) - (gaps <= SAME / 2).all(axis=2)
             counts[:, pairs] = weights @ verdict.T  # whole numbers, so that their sums are exact
-        means = sums.weigh(weights).transpose(0, 2, 1) / n_topics
+        means = scores.weigh(weights).transpose(0, 2, 1) / n_topics
         for first in range(0, len(trials), few):
             some = slice(first, min(first + few, len(trials)))
             rho = spearman_over_pairs(counts[some, np.newaxis], _find_differences(means[some]))
