@@ -10,9 +10,9 @@ import numpy as np
 
 from metaeval.errors import MetaevalError
 from metaeval.stats.blocks import Scaled
-from metaeval.stats.cell_accuracy import CellAccuracy, cell_accuracy, resample_cell_accuracy, swap_topics
+from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
-from metaeval.stats.resampling import WEIGHTS_HELD, trials_a_pass, weigh_by_topic
+from metaeval.stats.resampling import WEIGHTS_HELD, trials_a_pass
 from metaeval.stats.run_agreement import (
     HEAD_WEIGHTED,
     ResampledMeans,
@@ -28,7 +28,7 @@ from metaeval.stats.soft_accuracy import (
     soft_accuracy,
     swap_cells_softly,
 )
-from metaeval.stats.tie_accuracy import TieAccuracy, tie_accuracy
+from metaeval.stats.tie_accuracy import TieAccuracy, resample_tie_accuracy, tie_accuracy
 from metaeval.stats.weighted_correlation import DEPTH
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -101,9 +101,9 @@ class Sides:
         return tie_accuracy(self.scores, self.key("pairs"), self.n_permutations)
 
     @cached_property
-    def cell_pairs(self) -> CellAccuracy:
+    def cell_pairs(self) -> TieAccuracy:
         """acc-t over all pairs of cells."""
-        return cell_accuracy(self.scores)
+        return cell_accuracy(self.scores, self.key("pairs of cells"), self.n_permutations)
 
 
 class RunComparison:
@@ -225,26 +225,38 @@ def _exchange_cells(sides: Sides) -> Pair:
     return _correlate_cells(sides), exchanged
 
 
-def _resample_ties(sides: Sides) -> tuple[np.ndarray, float]:
-    """Return acc-t with ε held: its best value moves acc-t only in second order."""
-    n_topics = sides.scores.shape[1]
-    (drawn,) = weigh_by_topic(sides.key("topics"), sides.n_bootstrap, n_topics, sides.ties.by_topic, divisor=n_topics)
-    return drawn, float("nan")
+def _of_ties(
+    name: str,
+    title: str,
+    accuracy: Callable[[Sides], TieAccuracy],
+    resample: Callable[[np.ndarray, int, int], np.ndarray],
+    count: Callable[[Sides], float],
+) -> Statistic:
+    """Return acc-t over some pairs of cells, `count` of them, with ε held on other topics.
+
+    Its best value moves acc-t only in second order.
+    """
+
+    def guess(sides: Sides) -> float:
+        # Without knowledge, all pairs are called tied, or none and half of the others are right.
+        tied = accuracy(sides).tied
+        return max(tied, (1 - tied) / 2)
+
+    return Statistic(
+        name,
+        title,
+        lambda sides: accuracy(sides).value,
+        lambda sides: (accuracy(sides).value, accuracy(sides).exchanged),
+        lambda sides: (resample(accuracy(sides).by_topic, sides.key("topics"), sides.n_bootstrap), float("nan")),
+        guess,
+        lambda sides: 1 / count(sides),
+        share=True,
+    )
 
 
-def _exchange_cell_pairs(sides: Sides) -> Pair:
-    accuracy = sides.cell_pairs
-    return accuracy.value, swap_topics(accuracy.by_topic, sides.key("pairs of cells"), sides.n_permutations)
-
-
-def _guess_ties(tied: float) -> float:
-    """Return what is reached without knowledge: all pairs are called tied, or none and half of the others are right."""
-    return max(tied, (1 - tied) / 2)
-
-
-def _count_cells(sides: Sides) -> int:
-    n_runs, n_topics, _ = sides.scores.shape
-    return n_runs * n_topics
+def _count_pairs_of_cells(sides: Sides) -> float:
+    n_cells = sides.scores.shape[0] * sides.scores.shape[1]
+    return n_cells * (n_cells - 1) / 2
 
 
 # Those that weigh the head have smaller steps, too; as much as a pair weighs on average is what an end may be off by.
@@ -281,28 +293,19 @@ _RECORDS = (
             float("nan"),
         ),
     ),
-    Statistic(
+    _of_ties(
         "acc_t",
         "acc-t, topics",
-        lambda sides: sides.ties.value,
-        lambda sides: (sides.ties.value, sides.ties.exchanged),
-        _resample_ties,
-        lambda sides: _guess_ties(sides.ties.tied),
-        lambda sides: 1 / (sides.n_pairs * sides.scores.shape[1]),
-        share=True,
+        lambda sides: sides.ties,
+        resample_tie_accuracy,
+        lambda sides: sides.n_pairs * sides.scores.shape[1],
     ),
-    Statistic(
+    _of_ties(
         "acc_t_cells",
         "acc-t, all cells",
-        lambda sides: sides.cell_pairs.value,
-        _exchange_cell_pairs,
-        lambda sides: (
-            resample_cell_accuracy(sides.cell_pairs.by_topic, sides.key("topics"), sides.n_bootstrap),
-            float("nan"),
-        ),
-        lambda sides: _guess_ties(sides.cell_pairs.tied),
-        lambda sides: 2 / (_count_cells(sides) * (_count_cells(sides) - 1)),
-        share=True,
+        lambda sides: sides.cell_pairs,
+        resample_cell_accuracy,
+        _count_pairs_of_cells,
     ),
 )
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import heapq
 import os
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,24 +23,11 @@ from metaeval.errors import MetaevalError
 from metaeval.stats.blocks import FloatArray, IntArray, Scaled
 from metaeval.stats.parallel import tell
 from metaeval.stats.resampling import add_signed, weigh_by_topic
+from metaeval.stats.tie_accuracy import TieAccuracy
 
 _LISTED = 1_000_000  # pairs of cells that are listed at once: some 60 MB
 _PARTS, _SAMPLED = 8, 256  # of an interval of thresholds that is divided, and of its pairs looked at to do so
 _ARRAYS_OF_CELLS = 16  # of eight bytes a cell that are held beside one for each binary digit of the reference's levels
-
-
-@dataclass(frozen=True, eq=False)
-class CellAccuracy:
-    """acc_eq* over all cells, shape (measure,), with the smallest ε that maximises it.
-
-    `by_topic`, shape (measure, topic): of the pairs with a cell of this topic, the share that is right at that ε; `value` is
-    their mean. `tied` is the share of pairs that are tied in the reference.
-    """
-
-    value: FloatArray
-    threshold: FloatArray
-    by_topic: FloatArray
-    tied: float
 
 
 class _Count(NamedTuple):
@@ -52,17 +38,22 @@ class _Count(NamedTuple):
     near: int
 
 
-def cell_accuracy(scores: Scaled) -> CellAccuracy:
+def cell_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy:
     """How often does each measure order two cells as the reference does, at its best tie threshold?
 
     Parameters
     ----------
     scores : Scaled
         Of shape (run, topic, measure + 1); the last measure is the reference, whose equal scores are tied.
+    key : int, optional
+        Of the exchanges of two measures on random topics, a 64-bit key.
+    n_trials : int, optional
+        Exchanges.
 
     Returns
     -------
-    CellAccuracy
+    TieAccuracy
+        `by_topic`: of the pairs with a cell of this topic, the share that is right.
 
     Examples
     --------
@@ -84,7 +75,7 @@ def cell_accuracy(scores: Scaled) -> CellAccuracy:
         shares = cells.count_right(float(threshold[measure])) / (n - 1)
         by_topic[measure] = shares.reshape(n_runs, n_topics).mean(axis=0)
         tell("pairs of cells, measures", measure + 1, n_columns - 1)
-    return CellAccuracy(value, threshold, by_topic, n_tied / n_pairs)
+    return TieAccuracy(value, threshold, by_topic, swap_topics(by_topic, key, n_trials), n_tied / n_pairs)
 
 
 def _check_memory(scores: Scaled, n_levels: int) -> None:

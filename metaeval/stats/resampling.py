@@ -150,7 +150,7 @@ def add_signed(sums: FloatArray, columns: npt.NDArray[np.floating], key: int, fi
     """
     # Signs come in words of 64, and few cells at a time where there are very many.
     n_trials = len(sums)
-    few = max(64, SIGNS_HELD // n_trials // 64 * 64)
+    few = max(64, SIGNS_HELD // max(1, n_trials) // 64 * 64)
     for start in range(0, len(columns), few):
         some = columns[start : start + few]
         signs = topic_signs(key, range(n_trials), len(some), first=first + start).astype(columns.dtype)

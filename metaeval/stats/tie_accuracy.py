@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray, IntArray, Scaled, split_pairs
-from metaeval.stats.resampling import add_signed
+from metaeval.stats.resampling import add_signed, weigh_by_topic
 
 Bits = npt.NDArray[np.uint64]
 
@@ -85,9 +85,8 @@ def tie_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy
         n_tied += int((order == 0).sum())
         right = np.stack([search.judge(gaps[..., m], order) for m, search in enumerate(searches)])
         counts += right.sum(axis=1)
-        if n_trials:
-            # Sums of so few signs are whole numbers that four bytes hold exactly.
-            add_signed(signed, right.reshape(n_measures, -1).T.astype(np.float32), key, pairs.start * n_topics)
+        # Sums of so few signs are whole numbers that four bytes hold exactly.
+        add_signed(signed, right.reshape(n_measures, -1).T.astype(np.float32), key, pairs.start * n_topics)
     n_cells = n_pairs * n_topics
     first, second = np.triu_indices(n_measures, 1)
     return TieAccuracy(
@@ -97,6 +96,13 @@ def tie_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy
         (signed[:, first] - signed[:, second]) / n_cells,
         n_tied / n_cells,
     )
+
+
+def resample_tie_accuracy(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
+    """Return acc-t on topics drawn anew, with ε held, shape (trial, measure)."""
+    n_topics = by_topic.shape[1]
+    (drawn,) = weigh_by_topic(key, n_trials, n_topics, by_topic, divisor=n_topics)
+    return drawn
 
 
 def _search(scores: Scaled, measures: range) -> list[_Search]:
