@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.anova import residual_variance
-from metaeval.stats.blocks import FloatArray, IntArray, check_shape, scale_squares, split_measures, take_measure
+from metaeval.stats.blocks import FloatArray, IntArray, scale_squares, split_measures, take_measure
 from metaeval.stats.irregular_runs import equal_rows
 from metaeval.stats.parallel import tell
 
@@ -65,7 +65,7 @@ def resample_power(
     difference by its own standard error, and not by that of all runs; `variance_offset` of ``bootstrap-t`` is added to all
     variances, as a share of the median one.
     """
-    scores, given = check_shape(values), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
+    scores, given = np.asarray(values, dtype=np.float64), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
     _, n_topics, n_measures = scores.shape
     shares, steps = np.empty((n_trials, n_measures)), np.empty(n_measures)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,8 @@ import numpy.typing as npt
 from metaeval.stats.blocks import FloatArray, IntArray
 from metaeval.stats.parallel import tell
 from metaeval.stats.streams import WORDS_A_CALL, UInt64Array, attempt_keys, trial_keys, words
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 def topic_signs(key: int, trials: npt.ArrayLike, n_topics: int, *, first: int = 0) -> npt.NDArray[np.int8]:
@@ -64,8 +67,23 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> IntArray
     >>> resampled_topics(5, range(3), 10).sum(axis=1).tolist()
     [10, 10, 10]
     """
-    keys = trial_keys(key, np.atleast_1d(np.asarray(trials)))
-    counts = np.empty((keys.size, n_topics), dtype=np.int64)
+    numbers = np.atleast_1d(np.asarray(trials))
+    return _fill_counts(np.empty((numbers.size, n_topics), dtype=np.int64), trial_keys(key, numbers))
+
+
+def draw_weights(key: int, trials: range, n_topics: int) -> FloatArray:
+    """Return how often each topic is drawn, as `resampled_topics` does, in floats: shape (trial, topic)."""
+    return _fill_counts(np.empty((len(trials), n_topics)), trial_keys(key, trials))
+
+
+def draw_signs(key: int, trials: range, n_topics: int) -> FloatArray:
+    """Return the sign of each topic, as `topic_signs` does, in floats: shape (trial, topic)."""
+    return topic_signs(key, trials, n_topics).astype(np.float64)
+
+
+def _fill_counts(counts: npt.NDArray[Number], keys: UInt64Array) -> npt.NDArray[Number]:
+    """Count how often each topic is drawn in each trial, as many at a time as the processor's cache holds."""
+    n_topics = counts.shape[1]
     size = max(1, WORDS_A_CALL // n_topics)
     offsets = np.arange(size)[:, np.newaxis] * n_topics
     for start in range(0, keys.size, size):
@@ -97,8 +115,6 @@ WEIGHTS_HELD = 2**25
 SIGNS_HELD = 4_000_000
 """Signs of cells, 32 MB, that are held at once."""
 
-_DRAWN_AT_ONCE = 2**14
-
 
 def trials_a_pass(n_topics: int, n_trials: int) -> int:
     """Return for how many trials the weights of topics are held at once."""
@@ -109,27 +125,6 @@ def split_trials(numbers: int, n_trials: int) -> Iterator[range]:
     """Yield the trials of one pass after the other, where each trial holds so many numbers."""
     size = trials_a_pass(numbers, n_trials)
     return (range(start, min(start + size, n_trials)) for start in range(0, n_trials, size))
-
-
-def draw_weights(key: int, trials: range, n_topics: int) -> FloatArray:
-    """Return how often each topic is drawn, as `resampled_topics` does, shape (trial, topic)."""
-    return _draw(resampled_topics, key, trials, n_topics)
-
-
-def draw_signs(key: int, trials: range, n_topics: int) -> FloatArray:
-    """Return the sign of each topic, as `topic_signs` does, shape (trial, topic)."""
-    return _draw(topic_signs, key, trials, n_topics)
-
-
-def _draw(
-    draw: Callable[[int, range, int], npt.NDArray[np.integer]], key: int, trials: range, n_topics: int
-) -> FloatArray:
-    """Draw a few trials at a time, as whole numbers take memory beside those that are returned."""
-    numbers = np.empty((len(trials), n_topics))
-    few = max(1, _DRAWN_AT_ONCE // n_topics)
-    for start in range(0, len(trials), few):
-        numbers[start : start + few] = draw(key, trials[start : start + few], n_topics)
-    return numbers
 
 
 def weigh_by_topic(key: int, n_trials: int, n_topics: int, *by_topic: FloatArray, divisor: int) -> list[FloatArray]:
