@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,20 +19,30 @@ DIRECTION = "higher_is_better"
 COLLECTION = "collection"
 """An optional column with the name of the collection, which decides random draws."""
 
-RUN_NAMES = frozenset({"run", "run_id", "runid", "system", "model", "team", "method", "submission", "participant"})
+RUN_NAMES = frozenset({
+    "run", "run_id", "runid", "runtag", "system", "system_id", "sys", "sysid", "model", "model_id", "model_name", "team",
+    "method", "submission", "participant",
+})  # fmt: skip
 """What a column of runs is called, as `plain_name` returns it."""
 
 TOPIC_NAMES = frozenset({
     "topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "segment", "segment_id", "seg",
     "seg_id", "question", "question_id", "document", "document_id", "doc", "doc_id", "docid", "item", "item_id",
-    "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id",
+    "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id", "prompt", "sample", "sentence", "passage",
+    "conversation", "tweet",
 })  # fmt: skip
 """What a column of topics is called."""
 
-INDEX_NAMES = frozenset({"", "id", "index"})
+INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "row", "#"})
 """What a column is called that numbers or names the rows: R and pandas write an empty name, or Unnamed: 0."""
 
-MEASURE_NAMES, SCORE_NAMES = frozenset({"measure", "metric"}), frozenset({"score", "value"})
+MEASURE_NAMES = frozenset({"measure", "metric", "metric_name", "evaluator", "scorer"})
+SCORE_NAMES = frozenset({"score", "value", "result", "rating"})
+
+TRAIT_NAMES = frozenset({
+    "seed", "fold", "year", "length", "len", "n", "cluster", "epoch", "repeat", "tstamp", "timestamp", "date", "turn", "turns",
+})  # fmt: skip
+"""What a column is called that describes a topic or a repeat by whole numbers, and holds no scores."""
 
 
 def plain_name(name: object) -> str:
@@ -42,12 +52,39 @@ def plain_name(name: object) -> str:
 
 def is_index(name: object) -> bool:
     """Say whether a column with this name numbers or names the rows."""
-    return plain_name(name) in INDEX_NAMES or re.fullmatch(r"unnamed:_?\d+", plain_name(name)) is not None
+    return plain_name(name) in INDEX_NAMES or re.fullmatch(r"unnamed:_?\d+|level_\d+", plain_name(name)) is not None
 
 
 def names_topics(name: object) -> bool:
     """Say whether the first column of topics × runs holds topics, by its name."""
-    return is_index(name) or plain_name(name) in TOPIC_NAMES
+    plain = plain_name(name)
+    return is_index(name) or plain in TOPIC_NAMES or (plain.endswith("_id") and plain not in RUN_NAMES)
+
+
+def numbers_rows(values: np.ndarray) -> bool:
+    """Say whether a column counts the rows, from 0 or from 1."""
+    return len(values) > 0 and values[0] in (0, 1) and bool((np.diff(values) == 1).all())
+
+
+def find_topics(
+    header: Sequence[object], numbers_rows: Callable[[int], bool], columns: Mapping[str, str] | None = None
+) -> tuple[int | None, list[int]]:
+    """Return which column of topics × runs names the topics, if one does, and which columns are runs.
+
+    `columns` is what the user says of one of them. A column that numbers the rows before that of the topics is no run.
+    """
+    names = [str(name) for name in header]
+    topic, run = (columns or {}).get("topic"), (columns or {}).get("run")
+    if topic is not None:
+        position: int | None = names.index(topic)
+    else:
+        position = 0 if names_topics(names[0]) and names[0] != run else None
+    index = []
+    if is_index(names[0]) and len(names) > 2 and names[0] not in (run, topic) and numbers_rows(0):
+        if topic is None and names_topics(names[1]) and names[1] != run:
+            position = 1
+        index = [0] if position else []
+    return position, [column for column in range(len(names)) if column != position and column not in index]
 
 
 def format_columns(names: Mapping[str, str]) -> str:
@@ -101,32 +138,81 @@ def refuse_index_columns(people: Sequence[str], file: object) -> None:
             )
 
 
-def refuse_topics_as_run(values: np.ndarray, runs: Sequence[str], measure: object, file: object = None) -> None:
-    """Refuse a first column of `values`, shape (topic, run), that may number the topics instead of scoring a run."""
-    first, others = values[:, 0], values[:, 1:]
-    if not others.size or not np.isfinite(first).all():
+def refuse_columns_without_scores(
+    values: np.ndarray,
+    runs: Sequence[str],
+    integers: np.ndarray,
+    measure: object,
+    file: object = None,
+    *,
+    labelled: bool = False,
+    known: str | None = None,
+) -> None:
+    """Refuse columns of `values`, shape (topic, run), that may hold something else than the scores of a run.
+
+    A first column may number the topics, unless a column before it names them (`labelled`); any other may hold years,
+    lengths or clusters of the topics, if it is one of few whose numbers are written without a point (`integers`). Of the
+    run `known` the user says that it is one.
+    """
+    if values.shape[1] < 2 or not len(values):
         return
+    problem, hint = None, ""
+    reason = None if labelled or runs[0] == known else _doubt_first(values, measure)
+    if reason is not None:
+        problem = f"the first column, {runs[0]!r}, holds {reason}: are these topics, or the scores of a run?"
+        hint = f"say so: {format_columns({'topic': runs[0]})}, or {format_columns({'run': runs[0]})}"
+    traits = _find_traits(values, runs, integers)
+    if problem is None and traits and runs[traits[0]] != known:
+        name, numbers = runs[traits[0]], values[:, traits[0]].tolist()
+        shown = next(number for number in numbers if number not in _PLAIN_SCORES)
+        problem = (
+            f"the column {name!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the "
+            "topics, or are these scores of a run?"
+        )
+        hint = "take it out if it is no run; if it is one, write its scores with a point, such as 7.0"
+    if problem is not None:
+        raise DataError(problem, file=file, line=None if file is None else 1, measure=measure, hint=hint)
+
+
+_PLAIN_SCORES = (0, 1, 100)
+"""Whole numbers that are scores in many measures."""
+
+
+def _doubt_first(values: np.ndarray, measure: object) -> str | None:
+    """Return why a first column may number the topics: in what it differs from all others as no scores do."""
+    first, others = values[:, 0], values[:, 1:]
+    if not np.isfinite(first).all():
+        return None
     low, high = measure_of_label(str(measure)).range
     inside = (values >= low - 1e-9) & (values <= high + 1e-9)
-    whole = np.all(values == np.floor(values), axis=0)
-    distinct = np.array([len(np.unique(column)) == len(column) for column in values.T])
-    numbers = whole & distinct & (np.nanmax(values, axis=0, initial=-np.inf) > 1)
+    if not inside[:, 0].any() and (inside[:, 1:] | np.isnan(others)).all():
+        return f"values such as {first[0]:g}, outside the measure's range [{low:g}, {high:g}]"
+    whole = (values == np.floor(values)).all(axis=0)
+    numbering = whole & _have_distinct(values, whole) & (values.max(axis=0) > 1)
+    fractions = 2 * (~whole).sum() >= len(whole)  # most runs have scores between whole numbers
+    if len(first) > 1 and numbering[0] and (numbering.sum() == 1 or fractions):
+        return f"a different whole number on each line, such as {first[0]:g}"
     finite = np.abs(others[np.isfinite(others)])
-    if not inside[:, 0].any() and inside[:, 1:].all():
-        reason = f"values such as {first[0]:g}, outside the measure's range [{low:g}, {high:g}]"
-    elif len(first) > 1 and numbers[0] and not numbers[1:].any():
-        reason = f"a different whole number on each line, such as {first[0]:g}"
-    elif len(first) > 1 and finite.size and np.abs(first).min() > 10 * finite.max():
-        reason = f"values such as {first[0]:g}, on another scale than all other columns"
-    elif len(first) > 2 and (np.diff(first) == 1).all() and not (np.diff(others, axis=0) == 1).all(axis=0).any():
-        reason = f"the numbers from {first[0]:g} to {first[-1]:g} in their order"
-    else:
-        return
-    name = runs[0]
-    raise DataError(
-        f"the first column, {name!r}, holds {reason}: are these topics, or the scores of a run?",
-        file=file,
-        line=None if file is None else 1,
-        measure=measure,
-        hint=f"say so: {format_columns({'topic': name})}, or {format_columns({'run': name})}",
-    )
+    if len(first) > 1 and finite.any() and np.abs(first).min() / 10 > finite.max():
+        return f"values such as {first[0]:g}, on another scale than all other columns"
+    with np.errstate(invalid="ignore", over="ignore"):
+        steps = np.diff(values, axis=0)
+    in_order = (steps == 1).all(axis=0) | (whole & (steps > 0).all(axis=0) & (len(first) > 3))
+    if len(first) > 2 and in_order[0] and in_order.sum() == 1:
+        return f"whole numbers in their order, from {first[0]:g} to {first[-1]:g}"
+    return None
+
+
+def _find_traits(values: np.ndarray, runs: Sequence[str], integers: np.ndarray) -> list[int]:
+    """Return the columns of whole numbers that have the name of a trait, or stand among columns of fractions."""
+    counts = integers & np.isfinite(values).all(axis=0) & ~np.isin(values, _PLAIN_SCORES).all(axis=0)
+    few = len(values) > 3 and 2 * (~integers).sum() >= len(runs)
+    return [column for column in np.flatnonzero(counts).tolist() if few or plain_name(runs[column]) in TRAIT_NAMES]
+
+
+def _have_distinct(values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Say of the columns to look at whether they hold a different number on each line."""
+    distinct = np.zeros(values.shape[1], dtype=bool)
+    for column in np.flatnonzero(columns).tolist():
+        distinct[column] = len(np.unique(values[:, column])) == len(values)
+    return distinct

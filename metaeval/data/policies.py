@@ -46,7 +46,7 @@ def mend_missing(
 ) -> tuple[np.ndarray, list[str], list[str]]:
     """Leave out totals, and apply a policy to the NaN cells of a score array."""
     check_policy(policy, MissingPolicy)
-    values, topics = drop_totals(values, runs, topics, measures, file)
+    values, runs, topics = drop_totals(values, runs, topics, measures, file)
     gaps = np.isnan(values)
     runs = list(runs)
     if not gaps.any():

@@ -1,4 +1,4 @@
-"""Totals: a topic called all, mean or average sums up the others, and is no topic."""
+"""Totals: a topic called all, mean or average sums up the others and is no topic; a run may do the same."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from metaeval.errors import DataError, PolicyWarning, format_list
 
-TOTALS = ("all", "mean", "amean", "average", "avg", "overall")
-"""What rows that sum up a run have instead of a topic, in lower case."""
+TOTALS = ("all", "mean", "amean", "average", "avg", "overall", "total", "macro")
+"""What a row that sums up a run has instead of a topic, and a column that sums up a topic instead of a run, in lower case."""
 
 _RELATIVE, _ABSOLUTE = 1e-3, 1e-4
 """How far a total may be from the mean: it is printed with three or four digits."""
@@ -23,15 +23,16 @@ def is_total(topic: str) -> bool:
 
 def drop_totals(
     values: np.ndarray, runs: Sequence[str], topics: Sequence[str], measures: Sequence[object], file: object = None
-) -> tuple[np.ndarray, list[str]]:
+) -> tuple[np.ndarray, list[str], list[str]]:
     """Leave out totals that are the means of the other topics, and refuse those that are not.
 
     `values` has shape (run, topic, measure), NaN where there is no score. Without any other topic a total stays: scores
     of whole runs have the one topic "all". Where a run lacks a topic, its total may be a mean of anything, and goes.
     """
+    values, runs = _drop_total_run(values, list(runs), file)
     totals = np.array([is_total(topic) for topic in topics], dtype=bool)
     if not totals.any() or totals.all():
-        return values, list(topics)
+        return values, runs, list(topics)
     scores, sums = values[:, ~totals], values[:, totals]
     with (
         np.errstate(over="ignore", invalid="ignore"),
@@ -47,9 +48,26 @@ def drop_totals(
             file=file, run=runs[r], topic=names[t], measure=measures[m],
             hint="remove such rows, or rename the topic if it is one",
         )  # fmt: skip
-    left_out = f"left out the means over topics, which are called {format_list(names)}"
-    warnings.warn(left_out if file is None else f"{file}: {left_out}", PolicyWarning, stacklevel=4)
-    return scores, [topic for topic, total in zip(topics, totals, strict=True) if not total]
+    _report(f"left out the means over topics, which are called {format_list(names)}", file)
+    return scores, runs, [topic for topic, total in zip(topics, totals, strict=True) if not total]
+
+
+def _drop_total_run(values: np.ndarray, runs: list[str], file: object) -> tuple[np.ndarray, list[str]]:
+    """Leave out a run that has the name of a total and is the mean of the others: a column of means over runs."""
+    totals = np.array([is_total(run) for run in runs], dtype=bool)
+    if totals.sum() != 1 or len(runs) < 3 or not np.isfinite(values).all():
+        return values, runs
+    others = values[~totals]
+    tolerance = np.maximum(_RELATIVE * np.abs(others).max(axis=(0, 1)), _ABSOLUTE)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not (np.abs(values[totals][0] - others.mean(axis=0)) <= tolerance).all():
+            return values, runs
+    _report(f"left out {runs[int(np.argmax(totals))]!r}, the means over runs", file)
+    return others, [run for run, total in zip(runs, totals, strict=True) if not total]
+
+
+def _report(what: str, file: object) -> None:
+    warnings.warn(what if file is None else f"{file}: {what}", PolicyWarning, stacklevel=5)
 
 
 def refuse_totals(topics: Sequence[str], file: object) -> None:

@@ -9,17 +9,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from metaeval.data.cells import read_score_column
 from metaeval.data.columns import (
     COLLECTION,
     COLUMNS,
     DIRECTION,
+    find_topics,
     is_index,
-    names_topics,
+    numbers_rows,
+    refuse_columns_without_scores,
     refuse_leaderboard,
     refuse_other_names,
-    refuse_topics_as_run,
 )
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import ATTRS, Scores, state_directions
@@ -319,19 +321,26 @@ def _check_wide(frame: Any, measure: object, columns: Mapping[str, str] | None =
 
 def _name_topics(given: Any, measure: object, columns: Mapping[str, str] | None) -> pd.DataFrame:
     """Return a frame of topics × runs whose index names the topics, as a column may do."""
-    first_is_run = columns is not None and set(columns) == {"run"}
-    frame = _flatten(_to_pandas(given), None if first_is_run else columns)
-    if "topic" in frame.columns:
-        return frame.set_index("topic")
+    known = (columns or {}).get("run")
+    frame = _flatten(_to_pandas(given), None if known else columns)
     numbered = isinstance(frame.index, pd.RangeIndex) and frame.index.name is None
-    if not numbered or first_is_run or len(frame.columns) < 2:
+    if "topic" not in frame.columns and (not numbered or len(frame.columns) < 2):
         return frame
-    if names_topics(frame.columns[0]):
-        return frame.set_index(frame.columns[0])
-    if all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in frame.dtypes):
-        names = [str(name) for name in frame.columns]
-        refuse_topics_as_run(frame.to_numpy(dtype=np.float64), names, measure)
-    return frame
+    names = [str(name) for name in frame.columns]
+    stated = {"topic": "topic"} if "topic" in names else {"run": known} if known else None
+    topic, runs = find_topics(names, lambda column: _numbers_rows(frame.iloc[:, column]), stated)
+    scores = frame.iloc[:, runs]
+    if all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in scores.dtypes):
+        values = scores.to_numpy(dtype=np.float64)
+        shown = [names[column] for column in runs]
+        named = topic is not None and not is_index(names[topic])
+        integers = np.array([kind.kind != "f" for kind in scores.dtypes])
+        refuse_columns_without_scores(values, shown, integers, measure, labelled=named, known=known)
+    return scores if topic is None else scores.set_axis(frame.iloc[:, topic], axis=0)
+
+
+def _numbers_rows(column: pd.Series) -> bool:
+    return is_numeric_dtype(column.dtype) and numbers_rows(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _stack_frames(frames: dict[Measure, pd.DataFrame], collection: str, missing: MissingPolicy) -> Scores:

@@ -28,7 +28,7 @@ from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, Sources, describe_files, file_name, find_paths, read_lines, stem, write_file
 from metaeval.io import trec_eval
-from metaeval.io.roles import ALL, MEASURE_FIRST, TOPIC_FIRST, find_order
+from metaeval.io.roles import ALL, MEASURE_FIRST, TOPIC_FIRST, find_order, names_measures
 from metaeval.io.rows import Row, Rows, arrange_rows
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
@@ -117,12 +117,23 @@ class Leaderboard:
             return False
         if self.name == "ranking":  # runs of documents have the same layout, but never a topic "all"
             return rows[0][1] == "Q0" and any(line.split()[0] == ALL for line in lines)
+        return self._fits_columns(rows) and self._fits_labels(rows, lines)
+
+    def _fits_columns(self, rows: Sequence[Sequence[str]]) -> bool:
+        """Say whether the names of the columns, if there are any, are those of this format above numbers."""
         header = _read_header(rows[0])
-        below = rows[1:] if header or rows[0][-1].lower() in _TITLES else rows
-        if not below or not all(np.isfinite(number(row[-1])) for row in below):
-            return False
-        if header is not None:
-            return header == self.columns
+        if header is None and rows[0][-1].lower() in _TITLES:
+            return False  # names of columns, not all of which are known
+        below = rows[1:] if header else rows
+        return bool(below) and header in (None, self.columns) and all(np.isfinite(number(row[-1])) for row in below)
+
+    def _fits_labels(self, rows: Sequence[Sequence[str]], lines: Sequence[str]) -> bool:
+        """Say whether runs, topics and measures may stand in the columns of this format."""
+        if _read_header(rows[0]) is not None:
+            return True
+        at = self.columns.index("measure")
+        if names_measures(row[0] for row in rows) and not names_measures(row[at] for row in rows):
+            return False  # measures stand where runs should be
         order = find_order((row[1], row[2]) for row in map(str.split, lines) if len(row) == len(self.columns))
         return order is None or order == self.columns[1:3]
 

@@ -50,6 +50,11 @@ def find_order(pairs: Iterable[tuple[str, str]], *, known: bool = False) -> Orde
     return likely[0][0] if len(likely) == 1 else None
 
 
+def names_measures(labels: Iterable[str]) -> bool:
+    """Say whether all labels are names of known measures."""
+    return all(map(_names_measure, set(labels)))
+
+
 def _is_number(name: str) -> bool:
     return math.isfinite(number(name))
 

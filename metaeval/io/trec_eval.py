@@ -17,7 +17,7 @@ from metaeval.data.scores import Scores
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, find_paths, join_path, read_lines, stem, write_file, write_together
-from metaeval.io.roles import ALL, MEASURE_FIRST, TEXTS, TOPIC_FIRST, Order, find_order, holds_scores
+from metaeval.io.roles import ALL, MEASURE_FIRST, TOPIC_FIRST, Order, find_order, holds_scores
 from metaeval.io.rows import Row, Rows, arrange_rows
 from metaeval.io.sample import Sample
 from metaeval.io.table import check_plain
@@ -87,8 +87,13 @@ def has_scores(lines: Sequence[str]) -> bool:
     rows = [_split(line) for line in lines]
     if not rows or any(len(row) != 3 for row in rows):
         return False
-    values = [row[2] for row in rows if not any(name.strip().startswith(TEXTS) for name in row[:2])]
+    values = [row[2] for row in rows if not _holds_text(*map(str.strip, row[:2]))]
     return bool(values) and all(math.isfinite(number(value)) or is_missing(value) for value in values)
+
+
+def _holds_text(one: str, two: str) -> bool:
+    """Say whether a row holds the name of the run, of the topic all, or what was retrieved; `runid topic score` does not."""
+    return {one, two} == {"runid", ALL} or one.startswith("relstring") or two.startswith("relstring")
 
 
 def find_columns(lines: Iterable[str]) -> Order | None:

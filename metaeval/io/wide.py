@@ -18,7 +18,18 @@ from pathlib import Path
 import numpy as np
 
 from metaeval.data.cells import is_missing, number
-from metaeval.data.columns import format_columns, names_topics, refuse_topics_as_run
+from metaeval.data.columns import (
+    MEASURE_NAMES,
+    RUN_NAMES,
+    SCORE_NAMES,
+    find_topics,
+    format_columns,
+    is_index,
+    names_topics,
+    numbers_rows,
+    plain_name,
+    refuse_columns_without_scores,
+)
 from metaeval.data.policies import MissingPolicy, mend_missing
 from metaeval.data.scores import Scores
 from metaeval.data.totals import refuse_totals
@@ -39,7 +50,7 @@ from metaeval.files import (
 )
 from metaeval.io.rows import choose_files
 from metaeval.io.sample import Sample
-from metaeval.io.table import Table, is_number, numbers, read_table
+from metaeval.io.table import Table, is_number, numbers, read_table, rename_columns
 from metaeval.measures.resolve import measure_of_label
 
 STEMS = (
@@ -99,20 +110,27 @@ def fits(sample: Sample) -> bool:
     """Say whether there are lines of numbers below a header of names."""
     header = sample.names if set(sample.columns or ()) == {"run"} else sample.header
     below = sample.lines[1:]
-    labelled = names_topics(header[0])
-    table = str(sample.path).lower().endswith(SUFFIXES) or len(header) > 1
-    if not table or not below or _OTHER_COLUMNS & set(header) or is_line_of_scores(header):
+    if not below or is_line_of_scores(header) or not (len(header) > 1 or str(sample.path).lower().endswith(SUFFIXES)):
         return False
-    if not labelled and any(math.isfinite(number(run)) and not run.isdecimal() for run in header):
+    rows = [sample.split(line) for line in below]
+    topic, runs = find_topics(header, lambda column: numbers_rows(numbers(row[column] for row in rows)))
+    if any(_names_a_role(header[run]) for run in runs):
+        return False
+    if topic is None and any(_is_score(run) for run in header):
         return False  # scores among names: there is no header
-    cells = sample.split(below[0])[labelled:]
     # A truncated line or a wrong score does not change the format; reading reports it with its line.
-    scores = [is_number(cell) or is_missing(cell) for cell in cells]
+    scores = [is_number(cell) or is_missing(cell) for cell in (rows[0][run] for run in runs if run < len(rows[0]))]
     return bool(scores) and scores[0] and 2 * sum(scores) > len(scores)
 
 
-_OTHER_COLUMNS = frozenset({"run", "measure", "score", "item", "label", "gold", "predicted"})
-"""Column names that show that a table is not topics × runs."""
+def _is_score(name: str) -> bool:
+    return math.isfinite(number(name)) and not name.isdecimal()
+
+
+def _names_a_role(name: str) -> bool:
+    """Say whether a column with this name shows that a table is not topics × runs."""
+    others = RUN_NAMES | MEASURE_NAMES | SCORE_NAMES | {"label", "gold", "predicted"}
+    return plain_name(name) in others or (names_topics(name) and not is_index(name))
 
 
 def hint_topics(column: str) -> str:
@@ -243,30 +261,37 @@ class _Matrix:
 
 
 def _read_matrix(path: PathLike, measure: str, columns: Mapping[str, str] | None) -> _Matrix:
-    role, name = next(iter((columns or {}).items()), ("", ""))
-    table = read_table(path, columns if role == "topic" else None)
-    if role and table.header[0] != ("topic" if role == "topic" else name):
-        what = "the topics" if role == "topic" else f"the run {name}"
-        raise DataError(f"the column of {what} is not the first one", file=path, line=1)
-    labelled = role != "run" and names_topics(table.header[0])
-    runs = table.header[1:] if labelled else table.header
+    table = read_table(path)
+    rename_columns(table.header, columns, path)  # refuses names that are not there
+    topic, run_columns = find_topics(table.header, lambda column: numbers_rows(numbers(table.columns[column])), columns)
+    runs = tuple(table.header[column] for column in run_columns)
     if not runs:
         raise DataError("there are topics, but no column of a run", file=path, line=1)
-    topics = _check_topics(table.columns[0], table.lines, path) if labelled else _number_topics(len(table.lines))
-    values = _read_values(table, runs, topics, measure, labelled=labelled)
+    labelled = topic is not None
+    topics = (
+        _number_topics(len(table.lines)) if topic is None else _check_topics(table.columns[topic], table.lines, path)
+    )
+    values = _read_values(table, run_columns, topics, measure, labelled=labelled)
     if not labelled:
         _refuse_missing_header(values, runs, path)
-        if role != "run":
-            refuse_topics_as_run(values, runs, measure, path)
+    known = (columns or {}).get("run")
+    named = topic is not None and not is_index(table.header[topic])
+    integers = np.array([all(map(_is_integer, table.columns[column])) for column in run_columns])
+    refuse_columns_without_scores(values, runs, integers, measure, path, labelled=named, known=known)
     return _Matrix(str(path), runs, topics, values, labelled)
 
 
+def _is_integer(cell: str) -> bool:
+    return cell.strip().lstrip("+-").isdecimal()
+
+
 def _read_values(
-    table: Table, runs: Sequence[str], topics: Sequence[str], measure: str, *, labelled: bool
+    table: Table, columns: Sequence[int], topics: Sequence[str], measure: str, *, labelled: bool
 ) -> np.ndarray:
-    """Return the scores, shape (topic, run), NaN where a cell is empty."""
+    """Return the scores in these columns, shape (topic, run), NaN where a cell is empty."""
+    runs = [table.header[column] for column in columns]
     values = np.empty((len(topics), len(runs)))
-    for r, column in enumerate(table.columns[labelled:]):
+    for r, column in enumerate(table.columns[position] for position in columns):
         values[:, r] = numbers(column)
         for t in np.flatnonzero(~np.isfinite(values[:, r])).tolist():
             if is_missing(column[t]):

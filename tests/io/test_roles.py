@@ -1,5 +1,7 @@
 """Which column holds runs, topics, measures and scores: told by its name and content, refused where neither tells."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -74,7 +76,8 @@ FIRST_COLUMNS = [
     ([17, 5, 9], [0, 1, 1], [1, 1, 0], "a different whole number on each line, such as 17"),
     ([301.0, 302.0], [0.5, 0.25], [0.1, 0.2], "holds (values such as 301|a different whole number)"),
     ([95.5, 91.5], [0.5, 0.25], [0.1, 0.2], "values such as 95.5, on another scale than all other columns"),
-    ([1, 2, 3], [30, 20, 10], [5, 9, 2], "the numbers from 1 to 3 in their order"),
+    ([1, 2, 3], [30, 20, 10], [5, 9, 2], "whole numbers in their order, from 1 to 3"),
+    ([31, 32, 35, 39], [30, 20, 10, 25], [5, 9, 2, 7], "whole numbers in their order, from 31 to 39"),
 ]
 
 
@@ -93,6 +96,79 @@ def test_a_first_column_that_may_be_topics_is_refused_until_the_user_says_what_i
         as_run = read_scores(source, columns={"run": "number"}, **options)
         assert as_run.runs == ("number", "a", "b")
         assert as_run.values[0, :, 0].tolist() == first
+
+
+TRAITS = [
+    # name, values
+    ("year", [2019, 2020, 2020, 2019]),
+    ("cluster", [1, 1, 2, 2]),
+    ("num_docs", [310, 15, 22, 15]),
+]
+
+
+@pytest.mark.parametrize(("name", "values"), TRAITS)
+@pytest.mark.parametrize("index", [None, "topic", "", "index"])
+def test_a_column_that_describes_the_topics_is_no_run_until_the_user_says_so(name, values, index, tmp_path):
+    frame = pd.DataFrame({"a": [0.5, 0.25, 1, 0.75], name: values, "b": [0.25, 0.5, 0, 0.5]})
+    if index is not None:
+        frame.insert(0, index, [0, 1, 2, 3])
+    path = tmp_path / "c_mine.csv"
+    frame.to_csv(path, index=False)
+    for source, options in [(path, {}), (frame, {"measure": "mine"})]:
+        with pytest.raises(DataError, match=f"the column '{name}' holds whole numbers such as") as refused:
+            read_scores(source, **options)
+        assert "write its scores with a point, such as 7.0" in str(refused.value)
+    frame[name] = frame[name].astype(float)
+    frame.to_csv(path, index=False)
+    for source, options in [(path, {}), (frame, {"measure": "mine"})]:
+        assert read_scores(source, **options).runs == ("a", name, "b")
+
+
+@pytest.mark.parametrize("index", ["", "index", "Unnamed: 0", "level_0"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_count_of_the_rows_before_the_topics_is_no_run(index, start, tmp_path):
+    rows = range(start, start + 3)
+    frame = pd.DataFrame({index: rows, "query": ["x", "y", "z"], "a": [0.5, 0.25, 1], "b": [0.25, 0.5, 0]})
+    frame.to_csv(tmp_path / "c_mine.csv", index=False)
+    for scores in (read_scores(tmp_path / "c_mine.csv"), from_frame(frame, measure="mine")):
+        assert (scores.runs, scores.topics) == (("a", "b"), ("x", "y", "z"))
+    frame = frame.rename(columns={"query": "key"}).assign(key=[7, 8, 9])
+    frame.to_csv(tmp_path / "c_mine.csv", index=False)
+    for source, options in [(tmp_path / "c_mine.csv", {}), (frame, {"measure": "mine"})]:
+        with pytest.raises(DataError, match="'key', holds a different whole number"):
+            read_scores(source, **options)
+        assert read_scores(source, columns={"topic": "key"}, **options).topics == ("7", "8", "9")
+
+
+@pytest.mark.parametrize("name", ["all", "Mean", "average", "total"])
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_column_of_the_means_over_runs_is_left_out_and_another_of_that_name_is_a_run(name, labelled, tmp_path):
+    frame = pd.DataFrame({"topic": ["x", "y"], "a": [0.5, 0.25], "b": [0.25, 0.5]})
+    frame[name] = [0.375, 0.375]
+    frame = frame if labelled else frame.drop(columns="topic")
+    for change, runs in ((0.0, ("a", "b")), (0.1, ("a", "b", name))):
+        frame[name] += change
+        frame.to_csv(tmp_path / "c_mine.csv", index=False)
+        for source, options in [(tmp_path / "c_mine.csv", {}), (frame, {"measure": "mine"})]:
+            with warnings.catch_warnings(record=True) as notes:
+                warnings.simplefilter("always")
+                assert read_scores(source, **options).runs == runs
+            assert any("the means over runs" in str(note.message) for note in notes) == (change == 0)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "AP 401 run_a 0.5\nAP 402 run_a 0.25\nAP 401 run_b 0.5\nAP 402 run_b 0.25\n",  # a measure where runs should be
+        "entry topic gauge value\nr1 401 AP 0.5\nr1 402 AP 0.5\n",  # names that nobody knows
+        "runid instance score\nr1 1 0.5\nr1 2 0.25\nr1 all 0.375\n",  # the row runid of trec_eval is about all
+        "model,topic,x,score2\n1,7,0.5,3\n2,8,0.25,4\n",  # runs and topics are no runs
+    ],
+)
+def test_columns_in_an_order_that_no_format_has_are_refused(lines, tmp_path):
+    (tmp_path / "s.csv").write_text(lines)
+    with pytest.raises(DataError, match="detected|one number a run|three columns"):
+        read_scores(tmp_path / "s.csv")
 
 
 RUNS = [
