@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -34,10 +35,7 @@ def drop_totals(
     if not totals.any() or totals.all():
         return values, runs, list(topics)
     scores, sums = values[:, ~totals], values[:, totals]
-    with (
-        np.errstate(over="ignore", invalid="ignore"),
-        warnings.catch_warnings(action="ignore", category=RuntimeWarning),
-    ):
+    with _quietly():
         means = scores.mean(axis=1, keepdims=True)
         tolerance = np.maximum(_RELATIVE * np.nanmax(np.abs(scores), axis=(0, 1)), _ABSOLUTE)
         unlike = np.argwhere(np.abs(sums - means) > tolerance)
@@ -55,15 +53,26 @@ def drop_totals(
 def _drop_total_run(values: np.ndarray, runs: list[str], file: object) -> tuple[np.ndarray, list[str]]:
     """Leave out a run that has the name of a total and is the mean of the others: a column of means over runs."""
     totals = np.array([is_total(run) for run in runs], dtype=bool)
-    if totals.sum() != 1 or len(runs) < 3 or not np.isfinite(values).all():
+    if totals.sum() != 1 or len(runs) < 3:
         return values, runs
-    others = values[~totals]
-    tolerance = np.maximum(_RELATIVE * np.abs(others).max(axis=(0, 1)), _ABSOLUTE)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if not (np.abs(values[totals][0] - others.mean(axis=0)) <= tolerance).all():
+    others, sums = values[~totals], values[totals][0]
+    with _quietly():
+        means = np.nanmean(others, axis=0)
+        tolerance = np.maximum(_RELATIVE * np.nanmax(np.abs(others), axis=(0, 1)), _ABSOLUTE)
+        if not ((np.abs(sums - means) <= tolerance) | np.isnan(sums)).all() or np.isnan(sums).all():
             return values, runs
     _report(f"left out {runs[int(np.argmax(totals))]!r}, the means over runs", file)
     return others, [run for run, total in zip(runs, totals, strict=True) if not total]
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Take means of nothing, and of numbers whose sum is infinite, without a warning."""
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        warnings.catch_warnings(action="ignore", category=RuntimeWarning),
+    ):
+        yield
 
 
 def _report(what: str, file: object) -> None:

@@ -156,6 +156,14 @@ def test_a_column_of_the_means_over_runs_is_left_out_and_another_of_that_name_is
             assert any("the means over runs" in str(note.message) for note in notes) == (change == 0)
 
 
+@pytest.mark.filterwarnings("ignore:.*left out 1 of 2 topics")
+def test_the_means_over_runs_of_a_matrix_with_gaps_are_left_out_too(tmp_path):
+    (tmp_path / "c_mine.csv").write_text("topic,a,b,mean\nx,0.5,0.25,0.375\ny,,0.5,0.5\n")
+    with pytest.warns(PolicyWarning, match="left out 'mean', the means over runs"):
+        scores = read_scores(tmp_path / "c_mine.csv", missing="drop-topic")
+    assert (scores.runs, scores.topics) == (("a", "b"), ("x",))
+
+
 @pytest.mark.parametrize(
     "lines",
     [
