@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import metaeval
 from experiments.outcome import Settings
 from experiments.wmt2023.claims import Facts
-from metaeval.analyses.reference_counts import COUNTS, count_confirmed
+from metaeval.analyses.reference_pairs import COUNTS, count_confirmed
 from metaeval.analyses.study import ROBUST_TEST
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import house_style

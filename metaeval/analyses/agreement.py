@@ -21,7 +21,7 @@ from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.label_order import sort_labels
-from metaeval.analyses.reference_counts import count_confirmed
+from metaeval.analyses.reference_pairs import count_confirmed
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list

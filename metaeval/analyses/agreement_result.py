@@ -11,7 +11,7 @@ import pandas as pd
 
 from metaeval.analyses.agreement_estimates import StatisticAgreement, write_ends
 from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
-from metaeval.analyses.reference_counts import COUNTS
+from metaeval.analyses.reference_pairs import COUNTS
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
 from metaeval.errors import MetaevalError, format_list

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -28,9 +27,6 @@ from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.resampling import draw_weights
 from metaeval.stats.streams import stream_key
 from metaeval.stats.uir import coverage_of_sets, coverage_resampled
-
-if TYPE_CHECKING:
-    pass
 
 SAME_COVERAGE = 1e-9  # two coverages no farther apart share the top
 

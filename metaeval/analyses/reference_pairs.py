@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.power_result import DiscriminativePower
-from metaeval.analyses.reference_counts import COUNTS, count_conclusions
 from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
@@ -19,8 +17,8 @@ from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.intervals import interval_of_pairs
 
-if TYPE_CHECKING:
-    pass
+COUNTS = ("confirmed", "contradicted", "only_here", "missed")
+"""What becomes of significant pairs of runs, held against those of the reference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +135,19 @@ def reference_pairs(
         power.signature.follow("reference_pairs", reference=f"{reference.measures[0]} of {reference.signature.data[0]}"),
         diagnostics=power.diagnostics,
     )  # fmt: skip
+
+
+def count_confirmed(power: DiscriminativePower, reference: Measure, measures: Sequence[Measure]) -> np.ndarray:
+    """What becomes of the significant pairs of runs, held against those of the reference?"""
+    names = [str(measure) for measure in power.measures]
+    conclusions = np.where(power.significant, power.winners, 0)
+    return count_conclusions(
+        conclusions[[names.index(str(measure)) for measure in measures]], conclusions[names.index(str(reference))]
+    )
+
+
+def count_conclusions(conclusions: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Count what becomes of conclusions about pairs of runs, held against those of the reference, shape (measure, 4)."""
+    both = conclusions * reference
+    counted = [both > 0, both < 0, (conclusions != 0) & (reference == 0), (conclusions == 0) & (reference != 0)]
+    return np.stack([each.sum(axis=1) for each in counted], axis=1)

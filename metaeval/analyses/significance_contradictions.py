@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,9 +19,6 @@ from metaeval.show.charts import Chart, HeatMap
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, arrange_pairs, write_frames
 from metaeval.stats.significant_counts import count_common
-
-if TYPE_CHECKING:
-    pass
 
 MOST_LISTED = 1_000
 """Contradictions that a table and files list unasked."""

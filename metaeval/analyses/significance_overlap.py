@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,9 +16,6 @@ from metaeval.show.charts import Chart, HeatMap
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, arrange_pairs
 from metaeval.stats.significant_counts import count_common
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)

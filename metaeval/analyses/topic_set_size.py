@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -31,9 +30,6 @@ from metaeval.stats.topic_set_size import (
     topics_for_t_test,
     topics_for_width,
 )
-
-if TYPE_CHECKING:
-    pass
 
 DESIGNS = ("t-test", "ANOVA", "interval", "generalisability")
 """For what topics are counted."""

@@ -160,16 +160,27 @@ class Annotations:
             The class that most people gave (see `choose_class`), or the lower median of theirs. Of several answers of
             a judge the most frequent one counts in either case.
         parts : int, optional
-            Divide the items at random into this many parts, which replace the topics.
+            Divide the items at random into this many parts, which replace the topics; 1 pools them all.
         seed : int, optional
             Seed of that split.
 
         Returns
         -------
         ClassificationRuns
+
+        Raises
+        ------
+        MetaevalError
+            If every topic is a single item, and `parts` is not given: with one item a measure only says whether it is
+            right.
         """
         if gold not in get_args(GoldRule):
             raise MetaevalError(f"there is no {format_option('gold', gold)}: use {' or '.join(get_args(GoldRule))}")
+        if parts is None and len(set(self.topics)) == len(self.items) > 1:
+            raise MetaevalError(
+                "every item is a topic of its own, on which all measures of classes only say whether it is right: pool the "
+                f"items with {format_option('parts', '1')}, or divide them at random: {format_option('parts', '20')}"
+            )
         truth = choose_class(self.votes) if gold == "majority" else find_median(self.votes)
         topics = self.topics
         if parts is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from metaeval import Scores, agreement
 from metaeval.analyses.discriminative_power import discriminative_power
-from metaeval.analyses.reference_counts import count_confirmed
+from metaeval.analyses.reference_pairs import count_confirmed
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.cell_accuracy import cell_accuracy

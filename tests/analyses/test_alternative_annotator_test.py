@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
+import metaeval as me
 from metaeval.analyses.alternative_annotator_test import EPSILONS, alternative_annotator_test
 from metaeval.data.annotations import Annotations, choose_class, find_median
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
@@ -189,6 +190,25 @@ def test_gold_of_several_people():
     np.testing.assert_allclose(oq.estimated, [[[1, 0, 0], [0, 0.25, 0.75]]])
     assert oc.counts[0, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
     assert len(given.to_classification("median", parts=2).topics) == 2
+
+
+def test_items_that_are_topics_of_their_own_are_pooled_or_divided_but_never_taken_for_topics():
+    """The mean over items of CEM_ORD, κ and accuracy is the share of right answers: none sees how wrong the others are."""
+    rng = np.random.default_rng(0)
+    people, judge = rng.integers(0, 5, (3, 40)), rng.integers(0, 5, 40)
+    given = Annotations(
+        people, np.eye(5, dtype=int)[judge][np.newaxis], annotators=list("abc"), judges=["j"],
+        items=[f"i{i}" for i in range(40)], classes=range(5),
+    )  # fmt: skip
+    with pytest.raises(MetaevalError, match=r"every item is a topic of its own.*parts=1, or .*parts=20"):
+        given.to_classification()
+    pooled = me.score(given.to_classification(parts=1), ["CEM_ORD", "Accuracy"])
+    gold = choose_class(given.votes)
+    counts = np.zeros((5, 5), dtype=int)
+    np.add.at(counts, (gold, judge), 1)
+    assert pooled.values[0, 0, 0] == me.measure("CEM_ORD").score(counts)
+    assert pooled.values[0, 0, 1] == (gold == judge).mean() != pooled.values[0, 0, 0]
+    assert given.to_classification(parts=4).counts.sum(axis=(0, 2, 3)).tolist() == [10] * 4
 
 
 def test_layouts_hold_the_same_labels(tmp_path):
