@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from metaeval.analyses.repeated_study import (
-    ON_DISTINCT_RUNS,
-    TOO_FEW_RUNS,
-    WITHOUT_BASELINES,
-    name_seed,
-    repeat_study,
-)
-from metaeval.analyses.study import Study
+from metaeval.analyses.study import BASELINES, Study
 from metaeval.stats.paired_tests import PairedTest
 from metaeval.stats.parallel import run_tasks
 
@@ -30,6 +24,19 @@ SEEDS = 2
 """Further seeds of a thorough comparison."""
 
 NOT_TRIED = "not tried"
+
+WITHOUT_BASELINES, ON_DISTINCT_RUNS = "without baselines", "distinct runs"
+
+NO_BASELINES, ALL_DISTINCT, ALREADY_DISTINCT = "there are none", "all runs differ", "as it is"
+"""Why a study is not repeated."""
+
+TOO_FEW_RUNS = "too few runs are left"
+
+
+def name_seed(number: int) -> str:
+    """Return what the repeat with a further seed is called, from 1."""
+    return f"another seed ({number})"
+
 
 CHANGES = (SLOW_TEST, *map(name_seed, range(1, SEEDS + 1)), WITHOUT_BASELINES, ON_DISTINCT_RUNS)
 """What a thorough comparison tries."""
@@ -72,3 +79,66 @@ def repeat_studies(studies: Sequence[Study], asks: Sequence[Callable[..., Study]
             pairs = zip(studies, each, strict=True)
             by_change[change] = tuple(study if isinstance(repeated, str) else repeated for study, repeated in pairs)
     return by_change
+
+
+def repeat_study(
+    study: Study,
+    ask: Callable[..., Study],
+    *,
+    seed: int,
+    n_seeds: int,
+    test: PairedTest | None = None,
+    is_baseline: Callable[[str], bool] = BASELINES.__contains__,
+) -> dict[str, Study | str]:
+    """Study a collection again, with one thing changed at a time.
+
+    `ask` gave the study: it takes scores and the options of `study_collection` that are changed, namely ``seed``,
+    ``distinct_runs``, or ``questions`` with ``robust_test``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dataclasses import replace
+    from functools import partial
+    >>> from metaeval.analyses.study import study_collection
+    >>> values = np.random.default_rng(0).normal(size=(5, 12, 2))
+    >>> from metaeval.data.scores import Scores
+    >>> scores = Scores(values, runs=["BL-uniform", *"abcd"], topics=range(12), measures=["AP", "RR"])
+    >>> ask = partial(study_collection, questions=["power"], n_permutations=50, n_bootstrap=0)
+    >>> repeats = repeat_study(ask(scores), ask, seed=0, n_seeds=1)
+    >>> {change: study if isinstance(study, str) else len(study.scores.runs) for change, study in repeats.items()}
+    {'another seed (1)': 5, 'without baselines': 4, 'distinct runs': 'all runs differ'}
+    """
+    repeats: dict[str, Study | str] = {}
+    if test is not None:
+        repeats[test] = _use_test(study, ask, test)
+    for number in range(1, n_seeds + 1):
+        repeats[name_seed(number)] = ask(study.scores, seed=seed + number)
+    runs = [run for run in study.scores.runs if not is_baseline(run)]
+    if len(runs) == len(study.scores.runs):
+        repeats[WITHOUT_BASELINES] = NO_BASELINES
+    elif len(runs) < 2:
+        repeats[WITHOUT_BASELINES] = TOO_FEW_RUNS
+    else:
+        repeats[WITHOUT_BASELINES] = ask(study.scores.sel(runs=runs))
+    repeats[ON_DISTINCT_RUNS] = _keep_distinct(study, ask)
+    return repeats
+
+
+def _use_test(study: Study, ask: Callable[..., Study], test: PairedTest) -> Study:
+    """Return the study with what rests on a test of all pairs of runs by another test, which it may have used already."""
+    if study.robust_power is None or study.robust_power.test != test:
+        other = ask(study.scores, questions=("robust_power", "robust_reference"), robust_test=test)
+        study = replace(study, robust_power=other.robust_power, robust_reference=other.robust_reference)
+    return study.by_robust_test()
+
+
+def _keep_distinct(study: Study, ask: Callable[..., Study]) -> Study | str:
+    copies = sum(len(group) - 1 for group in study.diagnostics.identical)
+    if not copies:
+        return ALL_DISTINCT
+    if study.diagnostics.distinct:
+        return ALREADY_DISTINCT
+    if len(study.scores.runs) - copies < 2:
+        return TOO_FEW_RUNS
+    return ask(study.scores, distinct_runs=True)

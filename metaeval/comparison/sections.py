@@ -315,9 +315,8 @@ def _list_blocks(
         details = _choose_details(result, p_values)
         frame = _choose_rows(result)
         if isinstance(result, SampleSize):
-            blocks += _show_sizes(result, study.name, name, files, comparison.new)
             links = files.write_table(result.to_table(), name, frame=frame, details=details)
-            blocks[-1] = blocks[-1].link(*links) if blocks else Block("notes", {"notes": ()})
+            blocks += [block.link(*links) for block in _show_sizes(result, study.name, name, files, comparison.new)]
             continue
         block = files.put_table(result.to_table(), name, frame=frame, details=details, highlight=comparison.new)
         if p_values and isinstance(result, DiscriminativePower):
