@@ -98,8 +98,7 @@ def repeat_study(
     Examples
     --------
     >>> import numpy as np
-    >>> from dataclasses import replace
-    from functools import partial
+    >>> from functools import partial
     >>> from metaeval.analyses.study import study_collection
     >>> values = np.random.default_rng(0).normal(size=(5, 12, 2))
     >>> from metaeval.data.scores import Scores
