@@ -8,12 +8,20 @@ import math
 import numbers as abstract
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from metaeval.data.columns import COLUMNS, DIRECTION
-from metaeval.data.policies import MissingPolicy, check_policy, drop_sparse, hint_missing, mend_missing, refuse_gap
+from metaeval.data.policies import (
+    MissingPolicy,
+    check_policy,
+    drop_sparse,
+    hint_missing,
+    mend_missing,
+    refuse_gap,
+    report_policy,
+)
 from metaeval.errors import DataError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
@@ -24,6 +32,19 @@ if TYPE_CHECKING:
 
 MOST_CELLS, MOST_CELLS_A_ROW = 100_000, 50
 """Cells that "worst" may fill: so many, or so many for every row there is; more is a mistake in the labels."""
+
+LONGEST_LABEL = 100_000
+"""Letters of a label, one copy of which would be made for each of its rows."""
+
+DoubledPolicy = Literal["raise", "mean", "latest"]
+"""What to do where a run has several scores for a topic and measure."""
+
+
+class DoubledError(DataError):
+    """A run has several scores for a topic and measure; `gaps` says whether other cells have none."""
+
+    gaps = False
+
 
 Arranged = tuple[np.ndarray, list[str], list[str], list[Measure]]
 """Values of shape (run, topic, measure), and the labels of its axes."""
@@ -56,9 +77,11 @@ def arrange_cells(
     file: object = None,
     lines: Sequence[int] | None = None,
     given: Sequence[str] | None = None,
+    doubled: DoubledPolicy = "raise",
 ) -> Arranged:
-    """Put the rows of a tidy frame into an array."""
+    """Put the rows of a tidy frame, with a column time for the latest of several scores, into an array."""
     check_policy(missing, MissingPolicy)
+    check_policy(doubled, DoubledPolicy)
     encoded = [_encode(frame[name], name, file, lines) for name in COLUMNS[:3]]
     codes, labels = [code for code, _ in encoded], [names for _, names in encoded]
 
@@ -73,6 +96,9 @@ def arrange_cells(
         raise DataError(f"{len(score):,} scores cannot fill {n_cells:,} cells of runs, topics and measures", file=file)
     cell = np.ravel_multi_index(tuple(codes), shape)
     sparse = n_cells > 4 * len(cell) + 1000
+    if doubled != "raise":
+        rows = _settle_doubled(cell, score, gaps, frame, doubled, file, where)
+        codes, cell, score, gaps = [code[rows] for code in codes], cell[rows], score[rows], gaps[rows]
     _refuse_second(cell, n_cells, sparse, score, where)
     stated = {str(measure): measure for measure in measures}
     directions = _read_directions(frame, codes[2], labels[2], file)
@@ -91,11 +117,11 @@ def arrange_cells(
             axis = 0 if missing == "drop-run" else 1
             keep = np.bincount(codes[axis][filled], minlength=shape[axis]) == n_cells // shape[axis]
             remaining = drop_sparse(keep, labels[axis], axis, missing, file)
-            rows = keep[codes[axis]]
-            codes = [code[rows] for code in codes]
+            kept = keep[codes[axis]]
+            codes = [code[kept] for code in codes]
             codes[axis] = (np.cumsum(keep) - 1)[codes[axis]]
             runs, topics = (remaining, topics) if axis == 0 else (runs, remaining)
-            shape, score = (len(runs), len(topics), len(known)), score[rows]
+            shape, score = (len(runs), len(topics), len(known)), score[kept]
             cell = np.ravel_multi_index(tuple(codes), shape)
     values = np.full(shape, np.nan)
     values.ravel()[cell] = score
@@ -236,8 +262,71 @@ def _refuse_second(
     again[first] = False
     row = int(np.argmax(again))
     count = len(cell) - len(first)
-    more = f" ({count:,} such rows in all)" if count > 1 else ""
-    raise DataError(f"there is a second score, {score[row]:g}{more}", value=score[row], **where(row))
+    twice = np.flatnonzero(np.isin(cell, cell[again]))
+    order = twice[np.argsort(cell[twice], kind="stable")]
+    begins = np.flatnonzero(np.diff(cell[order], prepend=-1))
+    low, high = np.minimum.reduceat(score[order], begins), np.maximum.reduceat(score[order], begins)
+    other = int((low != high).sum())  # cells without a number differ from every one
+    more = f" ({count:,} such rows in all; the scores of {other:,} cells differ)" if count > 1 else ""
+    error = DoubledError(f"there is a second score, {score[row]:g}{more}", value=score[row], **where(row))
+    error.gaps = len(first) < n_cells
+    raise error
+
+
+def _settle_doubled(
+    cell: np.ndarray,
+    score: np.ndarray,
+    gaps: np.ndarray,
+    frame: pd.DataFrame,
+    policy: str,
+    file: object,
+    where: Callable[[int], dict[str, Any]],
+) -> np.ndarray:
+    """Return one row for every cell, whose score becomes the mean, or is the latest."""
+    first, group, sizes = np.unique(cell, return_index=True, return_inverse=True, return_counts=True)[1:]
+    if (sizes == 1).all():
+        return np.arange(len(cell))
+    report_policy(f"{(sizes > 1).sum():,} cells had several scores: the {policy} was taken", file)
+    if policy == "mean":
+        known = np.bincount(group, weights=~gaps)
+        total = np.bincount(group, weights=np.where(gaps, 0.0, score))
+        single = sizes == 1
+        with np.errstate(invalid="ignore"):
+            means = np.where(single, score[first], total / known)
+        score[first], gaps[first] = means, np.isnan(means)
+        rows: np.ndarray = np.sort(first)
+        return rows
+    if "time" not in frame:
+        raise DataError(
+            "no column says when scores were computed, so that none is the latest", file=file, hint=_STATE_TIME
+        )
+    times = _read_times(frame["time"], file)
+    order = np.lexsort((times, group))
+    last = np.append(np.diff(group[order]) > 0, True)
+    rows = order[last]
+    latest = times[rows][group]
+    tie = np.flatnonzero((times == latest) & (score != score[rows][group]) & ~(gaps & gaps[rows][group]))
+    if len(tie):
+        raise DataError("two scores are the latest", value=score[tie[0]], **where(int(tie[0])))
+    return np.sort(rows)
+
+
+_STATE_TIME = "name the column: columns time=NAME"
+
+
+def _read_times(column: pd.Series, file: object) -> np.ndarray:
+    """Return times as numbers: dates, or seconds."""
+    import pandas as pd
+
+    times = pd.to_numeric(column, errors="coerce") if column.dtype.kind != "M" else column.astype("int64")
+    if times.isna().any():
+        times = pd.to_datetime(column, errors="coerce", utc=True, format="mixed")
+        if times.isna().any():
+            row = int(np.argmax(times.isna()))
+            raise DataError(f"{column.iloc[row]!r} is no time", file=file)
+        times = times.astype("int64")
+    numbers: np.ndarray = times.to_numpy(dtype=np.float64)
+    return numbers
 
 
 def _refuse_first_gap(

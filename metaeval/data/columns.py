@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from metaeval.errors import DataError, format_list, format_option
+from metaeval.errors import DataError, format_option
 from metaeval.measures.resolve import measure_of_label
 
 COLUMNS = ("run", "topic", "measure", "score")
@@ -38,6 +38,9 @@ INDEX_NAMES = frozenset({"", "id", "index", "idx", "nr", "row", "#"})
 
 MEASURE_NAMES = frozenset({"measure", "metric", "metric_name", "evaluator", "scorer"})
 SCORE_NAMES = frozenset({"score", "value", "result", "rating"})
+LABEL_NAMES = frozenset({"label", "gold", "predicted", "y_true", "y_pred", "truth", "true_label", "prediction"})
+TIME_NAMES = frozenset({"time", "tstamp", "timestamp", "datetime", "created_at", "evaluated_at"})
+"""What a column is called that says when a score was computed: of two scores of one cell, which is the latest."""
 
 TRAIT_NAMES = frozenset({
     "seed", "fold", "year", "length", "len", "n", "cluster", "epoch", "repeat", "tstamp", "timestamp", "date", "turn", "turns",
@@ -93,38 +96,6 @@ def format_columns(names: Mapping[str, str]) -> str:
     if option.startswith("-"):
         return f"{option} {shlex.quote(','.join(f'{what}={name}' for what, name in names.items()))}"
     return f"{option}={dict(names)}"
-
-
-def refuse_other_names(columns: Sequence[object], file: object = None, given: Mapping[str, str] | None = None) -> None:
-    """Refuse a table of one score a row whose columns have other names, and say how to state them besides those given."""
-    names = [str(name).strip() for name in columns]
-    known = {"run": RUN_NAMES, "topic": TOPIC_NAMES, "measure": MEASURE_NAMES, "score": SCORE_NAMES}
-    roles = {role: next((name for name in names if plain_name(name) in usual), None) for role, usual in known.items()}
-    rest = [name for name in names if name not in roles.values() and not is_index(name)]
-    if roles["score"] is None and len(rest) == 1:
-        roles["score"] = rest[0]
-    stated = {role: name for role, name in roles.items() if name is not None and name != role}
-    if None in (roles["run"], roles["topic"], roles["score"]) or not stated:
-        return
-    raise DataError(
-        f"its columns are called {format_list(names)}, not run, topic and score",
-        file=file,
-        hint=f"if each row holds one score of a run on a topic, say so: {format_columns({**(given or {}), **stated})}",
-    )
-
-
-def refuse_leaderboard(columns: Sequence[object], file: object = None) -> None:
-    """Refuse a table of runs without topics, one number a run, and say what can be done."""
-    names = [plain_name(name) for name in columns]
-    if "topic" not in names and ("run" in names or (names and names[0] in RUN_NAMES)):
-        raise DataError(
-            f"it holds one number a run and no topics (columns: {format_list(list(map(str, columns)))}), "
-            "but the analyses look at how scores vary over topics",
-            file=file,
-            hint="give the scores of every topic (segment, query, document), of which such numbers are means, or say "
-            f"which column is the topic with {format_option('columns')}; "
-            "metaeval.stats.rank_correlation.tau compares two lists of such numbers",
-        )
 
 
 def refuse_index_columns(people: Sequence[str], file: object) -> None:

@@ -113,21 +113,9 @@ def open_source(
             return _load_named(name)
         source = name
     options: dict[str, Any] = {"format": format, "collection": collection, "missing": missing, "columns": columns}
-    return _read_file(source, measure, measures, options)
-
-
-def _read_file(
-    source: Any, measure: str | None, measures: Sequence[MeasureLike] | None, options: dict[str, Any]
-) -> Scores:
     from metaeval.io import read_scores
-    from metaeval.io.tidy import UnnamedMeasureError
 
-    try:
-        return read_scores(source, measure=measure, **options)
-    except UnnamedMeasureError:
-        if measure is not None or measures is None or len(measures) != 1 or not isinstance(measures[0], str):
-            raise
-        return read_scores(source, measure=measures[0], **options)
+    return read_scores(source, measure=measure, **options)
 
 
 def _load_named(name: str) -> Scores | ClassificationRuns | QuantificationRuns:

@@ -16,6 +16,7 @@ from metaeval.files.paths import (
     is_standard_input,
     join_path,
     list_files,
+    plain_path,
     stem,
 )
 from metaeval.files.reading import (
@@ -25,8 +26,11 @@ from metaeval.files.reading import (
     open_regular,
     read_bounded,
     read_bytes,
+    read_content,
     read_lines,
     read_text,
+    stream_lines,
+    unpack,
 )
 from metaeval.files.writing import (
     TEMPORARY,
@@ -60,11 +64,15 @@ __all__ = [
     "join_path",
     "list_files",
     "open_regular",
+    "plain_path",
     "read_bounded",
     "read_bytes",
+    "read_content",
     "read_lines",
     "read_text",
     "stem",
+    "stream_lines",
+    "unpack",
     "write_atomically",
     "write_file",
     "write_together",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,12 +53,17 @@ def check_file_name(name: str, what: str) -> str:
 
 
 def stem(path: PathLike) -> str:
-    """Return a file's name without folder and last suffix.
+    """Return a file's name without folder and last suffix, nor that of a packed file.
 
-    >>> stem("runs/PotTS.SubtaskC.txt")
-    'PotTS.SubtaskC'
+    >>> stem("runs/PotTS.SubtaskC.txt"), stem("web2013_ap.csv.gz")
+    ('PotTS.SubtaskC', 'web2013_ap')
     """
-    return "stdin" if is_standard_input(path) else Path(str(path)).stem
+    return "stdin" if is_standard_input(path) else Path(plain_path(path)).stem
+
+
+def plain_path(path: PathLike) -> str:
+    """Return a path without the suffix of a packed file: its own suffix says what the file holds."""
+    return re.sub(r"\.(gz|zst|bz2)$", "", str(path), flags=re.IGNORECASE)
 
 
 def file_name(path: PathLike) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, BinaryIO, NoReturn
 from weakref import WeakKeyDictionary
 
@@ -114,11 +115,87 @@ def _read_remote(path: PathLike, most: int) -> bytes:
     return content
 
 
-def read_text(path: PathLike) -> str:
-    """Return the text of a UTF-8 file, without byte order mark and with line ends as line feeds; never blank."""
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+"""How files are packed that are unpacked when they are read, by their first bytes."""
+
+
+def read_content(path: PathLike) -> bytes:
+    """Return the content of a file, unpacked if it is packed."""
     content = read_bytes(path)
+    packed = next((kind for start, kind in PACKED.items() if content.startswith(start)), None)
+    if packed is None:
+        return content
+    with unpack(io.BytesIO(content), packed, path) as stream:
+        unpacked: bytes = stream.read(find_largest() + 1)
+    if len(unpacked) > find_largest():
+        raise DataError(f"unpacked, it is larger than {find_largest():,} bytes", file=path, hint=_RAISE_BOUND)
+    if not unpacked:
+        raise DataError("the file is empty", file=path)
+    return unpacked
+
+
+@contextmanager
+def unpack(stream: Any, packed: str, path: PathLike) -> Iterator[Any]:
+    """Yield the unpacked content of a stream; what is damaged or cut off is an error."""
+    import pyarrow as pa  # here: it takes a quarter of a second
+
+    try:
+        with pa.CompressedInputStream(stream, packed) as unpacked:
+            yield unpacked
+    except (OSError, EOFError, pa.ArrowException) as error:
+        raise DataError(f"it is no whole {packed} file: {error}", file=path) from None
+
+
+def stream_lines(path: PathLike) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines that are not blank, without holding the file in memory; it may be packed."""
+    if is_standard_input(path) or is_remote(path):
+        yield from read_lines(path)
+        return
+    try:
+        with open_regular(path) as (stream, _):
+            start = stream.read(4)
+            stream.seek(0)
+            packed = next((kind for magic, kind in PACKED.items() if start.startswith(magic)), None)
+            with unpack(stream, packed, path) if packed else nullcontext(stream) as content:
+                yield from _split_lines(content, path)
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=path) from None
+    except OSError as error:
+        raise DataError(f"it cannot be read: {error.strerror or error}", file=path) from None
+
+
+_PIECE, _LONGEST_LINE = 1 << 22, 1 << 28
+
+
+def _split_lines(stream: Any, path: PathLike) -> Iterator[tuple[int, str]]:
+    rest, number = b"", 0
+    while True:
+        piece = stream.read(_PIECE)
+        *lines, rest = (rest + piece).split(b"\n")
+        if not piece:
+            lines, rest = [rest], b""
+        if len(rest) > _LONGEST_LINE:
+            raise DataError(f"it has more than {_LONGEST_LINE:,} bytes", file=path, line=number + 1)
+        for line in lines:
+            number += 1
+            if not line.strip():
+                continue
+            try:
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise DataError(f"byte 0x{line[error.start]:02x} is not UTF-8", file=path, line=number) from None
+        if not piece:
+            return
+
+
+def read_text(path: PathLike) -> str:
+    """Return the text of a file in UTF-8, or UTF-16 with its mark, with line ends as line feeds; never blank."""
+    content = read_content(path)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataError("the file is UTF-16, not UTF-8", file=path, hint="save it as UTF-8")
+        try:
+            content = content.decode("utf-16").encode()
+        except UnicodeError:
+            raise DataError("it begins as UTF-16 does, but is not", file=path, hint="save it as UTF-8") from None
     if b"\0" in content:
         hint = next((hint for start, hint in _BINARY.items() if content.startswith(start)), None)
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
@@ -134,10 +211,8 @@ def read_text(path: PathLike) -> str:
 
 
 _BINARY = {
-    b"PK\x03\x04": "an Excel workbook is exported as CSV first, a ZIP archive is unpacked",
+    b"PK\x03\x04": "the name of an Excel workbook ends in .xlsx; a ZIP archive is unpacked first",
     b"\xd0\xcf\x11\xe0": "an Excel workbook is exported as CSV first",
-    b"\x1f\x8b": "unpack it with gzip -d first",
-    b"BZh": "unpack it with bzip2 -d first",
     b"\xfd7zXZ": "unpack it with xz -d first",
     b"PAR1": "a Parquet file has a name that ends in .parquet",
 }

@@ -16,8 +16,12 @@ from . import (
     wmt as wmt,
 )
 from .formats import RUN_FORMATS as RUN_FORMATS, SCORE_FORMATS as SCORE_FORMATS
-from .frames import from_frame as from_frame
 from .judges import read_annotations as read_annotations
 from .objects import from_ir_measures as from_ir_measures, from_pytrec_eval as from_pytrec_eval, from_ranx as from_ranx
 from .runs import read_runs as read_runs
-from .scores import read_scores as read_scores, write_scores as write_scores
+from .scores import (
+    from_frame as from_frame,
+    read_collections as read_collections,
+    read_scores as read_scores,
+    write_scores as write_scores,
+)

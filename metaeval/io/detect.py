@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from metaeval.data.columns import COLUMNS, refuse_leaderboard, refuse_other_names
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, Sources, file_name, find_paths, is_file, is_folder, join_path, list_files
-from metaeval.io import sakai, trec_eval, wide
+from metaeval.io import sakai, trec_eval
 from metaeval.io.formats import SCORE_FORMATS, ScoreFormat
+from metaeval.io.layout import hint_columns
 from metaeval.io.sample import Sample
-from metaeval.io.table import is_number
 
 
 class FormatError(DataError):
     """The format of a file cannot be detected."""
+
+    @classmethod
+    def of(cls, error: DataError) -> FormatError:
+        """Return what is wrong with a file that could be nothing but a table."""
+        made = cls(error.problem)
+        made.__dict__.update(error.__dict__)
+        made.args = error.args
+        return made
 
 
 def find_format(sources: Sources, columns: Mapping[str, str] | None = None) -> ScoreFormat:
@@ -50,14 +57,14 @@ def _find_common(
 
 def _find_format(sample: Sample) -> ScoreFormat:
     """Return the only format that a file fits, the sure ones first."""
-    for format in SCORE_FORMATS.values():
+    for format in reversed([*SCORE_FORMATS.values()]):  # keys and names of files tell more than columns do
         if format.sure and format.fits(sample):
             return format
+    if sample.refusal is not None and not sample.text:
+        raise FormatError.of(sample.refusal)
     possible = [format for format in SCORE_FORMATS.values() if not format.sure and format.fits(sample)]
     if len(possible) == 1:
         return possible[0]
-    refuse_other_names(sample.header, sample.path, sample.columns)
-    refuse_leaderboard(sample.header, sample.path)
     if possible:
         names = " or ".join(format.name for format in possible)
         raise FormatError(f"it could be {names}", file=sample.path, hint=_state_format())
@@ -69,22 +76,13 @@ def _find_format(sample: Sample) -> ScoreFormat:
             hint=f"say which: {format_option('format', 'trec_eval')} or ir_measures; if these are run, topic and score, "
             "put a first line with these names into the file",
         )
-    raise FormatError(
-        f"its format cannot be detected from the first line ({format_list(sample.header)})",
-        file=sample.path,
-        hint=f"{_hint_content(sample)}a tidy file has columns {', '.join(COLUMNS)}; else {_state_format()}; "
-        f"gold and runs are for {format_option('read_runs')}",
-    )
-
-
-def _hint_content(sample: Sample) -> str:
-    """Return what the lines may be, for a message."""
-    if sample.names[0].split()[1:2] == ["Q0"]:  # of documents, of which this package knows nothing, or of runs
-        return f"if runs are ranked in it, not documents, {format_option('format', 'ranking')}; "
-    below = sample.split(sample.lines[1]) if len(sample.lines) > 1 else []
-    if len(below) == len(sample.header) > 2 and sample.header[0] not in COLUMNS and all(map(is_number, below[1:])):
-        return f"{wide.hint_topics(sample.header[0])}; "
-    return ""
+    refusal = sample.refusal
+    if refusal is not None and sample.is_table:
+        raise FormatError.of(refusal)
+    hint = "if runs are ranked in it, not documents, " if sample.names_documents else f"{hint_columns()}; else "
+    first = format_list(sample.lines[:1] and sample.lines[0].split())
+    problem = f"its format cannot be detected from the first line ({first})"
+    raise FormatError(problem, file=sample.path, hint=f"{hint}{_state_format()}")
 
 
 def _state_format() -> str:

@@ -37,18 +37,28 @@ class ScoreFormat:
     def _functions(self) -> Any:
         return _load(self.source)
 
-    def read(self, sources: Any, **options: Any) -> Scores:
-        """Read scores; options that are None are those of the format itself."""
+    def read_collections(self, sources: Any, **options: Any) -> list[Scores]:
+        """Read the scores of every collection; options that are None are those of the format itself."""
         given = {name: value for name, value in options.items() if value is not None}
-        for name in ("columns",):
+        for name in ("columns", "doubled"):
             if given.get(name) and name not in self.options:
-                raise MetaevalError(f"the format {self.name} has no columns that {format_option(name)} could name")
+                what = "no columns that {} could name" if name == "columns" else "no use for {}"
+                raise MetaevalError(f"the format {self.name} has {what.format(format_option(name))}")
         if not self.several and not isinstance(sources, str | Path):
             many = [format.name for format in SCORE_FORMATS.values() if format.several]
             hint = f"several files can be {', '.join(many[:-1])} or {many[-1]}"
             raise DataError(f"the format {self.name} needs a single path", hint=hint)
-        scores: Scores = self._functions.read(sources, **given)
-        return scores
+        functions = self._functions
+        if hasattr(functions, "read_collections"):
+            found: list[Scores] = functions.read_collections(sources, **given)
+            return found
+        return [functions.read(sources, **given)]
+
+    def read(self, sources: Any, **options: Any) -> Scores:
+        """Read the scores of the only collection."""
+        from metaeval.io.tidy import only_collection
+
+        return only_collection(self.read_collections(sources, **options), sources)
 
     def write(self, scores: Scores, path: PathLike) -> None:
         """Write scores without loss of precision."""
@@ -115,13 +125,22 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name(
     [
         ScoreFormat(
             "tidy",
-            "CSV, TSV or Parquet with the columns run, topic, measure, score",
+            "a table with a row per score: run, topic, measure, score",
             "tidy",
-            options=("columns",),
+            options=("columns", "doubled"),
             sure=True,
             several=False,
         ),
-        ScoreFormat("wide", "topics × runs, a CSV or TSV file for each measure", "wide", options=("columns",)),
+        ScoreFormat(
+            "measures",
+            "a table with a row per run and topic, and a column per measure",
+            "tidy:MEASURES",
+            options=("columns", "doubled"),
+            sure=True,
+            several=False,
+        ),
+        ScoreFormat("wide", "topics × runs, a table for each measure", "wide", options=("columns",)),
+        ScoreFormat("transposed", "runs × topics, a table for each measure", "wide:TRANSPOSED", options=("columns",)),
         ScoreFormat(
             "sakai", "a folder of text matrices, topics × runs, with a file of run names", "sakai", several=False
         ),

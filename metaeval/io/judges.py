@@ -14,8 +14,9 @@ from metaeval.data.policies import MissingPolicy, check_policy, report_dropped
 from metaeval.errors import DataError, MetaevalError, format_option
 from metaeval.files import is_standard_input, read_text
 from metaeval.io.classification import Labels
-from metaeval.io.frames import describe_sources, name_collection, open_table
+from metaeval.io.frames import describe_sources, name_collection
 from metaeval.io.strict_json import parse_json
+from metaeval.io.tables import open_table
 from metaeval.io.votes import code_votes, read_votes
 
 Key = tuple[str, str]

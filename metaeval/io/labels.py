@@ -16,8 +16,9 @@ from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_option
 from metaeval.files import Sources
 from metaeval.io.classification import Labels, Rounding, classification_runs, split_items
-from metaeval.io.frames import describe_sources, name_collection, name_sources, open_table
+from metaeval.io.frames import describe_sources, name_collection, name_sources
 from metaeval.io.table import Table
+from metaeval.io.tables import open_table
 
 
 def read(

@@ -111,7 +111,7 @@ class Leaderboard:
         """Say whether the lines of a file could be of this format."""
         lines = sample.all_lines
         if not self.columns:
-            return bool(lines) and lines[0].lstrip().startswith("{")
+            return bool(lines) and lines[0].lstrip().startswith("{") and all(f'"{key}"' in lines[0] for key in KEYS)
         rows = [line.split() for line in lines[:_ROWS]]
         if any(len(row) != len(self.columns) for row in rows):
             return False

@@ -10,9 +10,10 @@ from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
-from metaeval.io.frames import describe_sources, name_collection, name_sources, open_table
+from metaeval.io.frames import describe_sources, name_collection, name_sources
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
 from metaeval.io.table import Table
+from metaeval.io.tables import open_table
 
 
 def read(

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.cells import arrange_cells
-from metaeval.data.columns import COLLECTION, COLUMNS
+from metaeval.data.columns import COLUMNS
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_list, format_option
+from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, describe_files
 
 Row = tuple[str, str, str, str]
@@ -74,30 +74,3 @@ def choose_files(files: Mapping[str, PathLike], measure: str | None) -> dict[str
     if not chosen:
         raise DataError(f"there is no measure {measure!r} (there are {format_list(list(map(str, files)))})")
     return chosen
-
-
-def select_measure(frame: pd.DataFrame, measure: str, file: object = None) -> pd.Series:
-    """Return which rows of a tidy frame are of a measure."""
-    rows = frame["measure"].map(str) == measure
-    if not rows.any():
-        names = [str(name) for name in frame["measure"].unique()]
-        raise DataError(f"there is no measure {measure!r} (there are {format_list(names)})", file=file)
-    return rows
-
-
-def select_collection(
-    frame: pd.DataFrame, collection: str | None, file: object = None
-) -> tuple[pd.Series | None, str | None]:
-    """Return which rows of a tidy frame are of a collection, if not all, and its name, if there is one."""
-    if COLLECTION not in frame:
-        return None, collection
-    labels = frame[COLLECTION]
-    names = [*dict.fromkeys("" if label is None or label != label else str(label) for label in labels.unique())]
-    if len(names) > 1 and not collection:
-        raise DataError(
-            f"it holds several collections: {format_list(sorted(names))}",
-            file=file,
-            hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
-        )
-    rows = labels.map(str) == collection if len(names) > 1 and collection in names else None
-    return rows, collection if collection is not None else (names[0] or None)

@@ -1,4 +1,4 @@
-"""What a format is told by: the name of a file, its first lines and its header."""
+"""What a format is told by: the name of a file, its first lines and its layout."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from metaeval.files import PathLike, is_standard_input, read_bytes, read_text
-from metaeval.io.table import find_delimiter, rename_columns, split_line
-
-PARQUET = (".parquet", ".pq")
-PARQUET_MAGIC = b"PAR1"
+from metaeval.errors import DataError
+from metaeval.files import PathLike, plain_path, read_text
+from metaeval.io.layout import find_layout
+from metaeval.io.tables import TABLES, find_kind, open_cells
 
 _FIRST = 21
-
-
-def is_parquet(path: PathLike) -> bool:
-    """Tell whether the name of the file is that of a Parquet file."""
-    return str(path).lower().endswith(PARQUET)
 
 
 @dataclass(frozen=True)
@@ -28,14 +22,19 @@ class Sample:
     columns: Mapping[str, str] | None = None
 
     @cached_property
-    def parquet(self) -> bool:
-        """Whether it is a Parquet file, by its name or first bytes."""
-        return is_parquet(self.path) or read_bytes(self.path).startswith(PARQUET_MAGIC)
+    def kind(self) -> str:
+        """What the file is, if it is a table: text, JSON, Parquet or a workbook."""
+        return find_kind(self.path)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the name of the file is that of a table."""
+        return self.kind != "text" or plain_path(self.path).lower().endswith(TABLES)
 
     @cached_property
     def text(self) -> str:
-        """The whole file, from its first line that is not blank; Parquet has none."""
-        return "" if self.parquet else read_text(self.path).lstrip("\n")
+        """The whole file, from its first line that is not blank; Parquet and workbooks have none."""
+        return read_text(self.path).lstrip("\n") if self.kind in ("text", "json") else ""
 
     @cached_property
     def all_lines(self) -> list[str]:
@@ -47,26 +46,24 @@ class Sample:
         """The first of these lines."""
         return self.all_lines[:_FIRST]
 
-    @cached_property
-    def delimiter(self) -> str:
-        """What separates the columns of a table."""
-        return find_delimiter(self.path, self.text)
+    @property
+    def names_documents(self) -> bool:
+        """Whether the first line is one of a run of TREC."""
+        return bool(self.lines) and self.lines[0].split()[1:2] == ["Q0"]
 
     @cached_property
-    def names(self) -> list[str]:
-        """The names of the columns as the file has them."""
-        return [cell.strip() for cell in self.split(self.text.partition("\n")[0])]
+    def _found(self) -> tuple[str | None, DataError | None]:
+        try:
+            return find_layout(open_cells(self.path), self.columns).kind, None
+        except DataError as error:
+            return None, error
 
-    @cached_property
-    def header(self) -> list[str]:
-        """The names of the columns as the user calls them."""
-        return list(rename_columns(self.names, self.columns, self.path))
+    @property
+    def layout(self) -> str | None:
+        """The layout of the table that the file holds, None if it does not tell."""
+        return self._found[0]
 
-    def split(self, line: str) -> list[str]:
-        """Return the cells of a line of a table."""
-        return split_line(line, self.delimiter, self.path)
-
-
-def holds_parquet(path: PathLike) -> bool:
-    """Say whether a file is Parquet; what is piped has no name that could tell."""
-    return is_parquet(path) or (is_standard_input(path) and read_bytes(path).startswith(PARQUET_MAGIC))
+    @property
+    def refusal(self) -> DataError | None:
+        """What is wrong with the file as a table."""
+        return self._found[1]

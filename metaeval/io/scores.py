@@ -9,16 +9,120 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from metaeval.data.cells import number
+from metaeval.data.cells import DoubledPolicy, number
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, is_untold, state_directions
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources
+from metaeval.io import tidy, wide
 from metaeval.io.detect import find_format
 from metaeval.io.formats import SCORE_FORMATS, choose_format
-from metaeval.io.frames import from_frame, is_frame
-from metaeval.io.sample import PARQUET
+from metaeval.io.frames import are_columns, find_library, is_frame, read_attributes, refuse_numbers, table_of_frame
+from metaeval.io.layout import LAYOUTS, find_layout
+from metaeval.io.tables import PARQUET, TABLES, open_once
+from metaeval.io.tidy import only_collection
+from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
+from metaeval.measures.resolve import measure_of_label
+
+
+def from_frame(
+    frame: Any,
+    *,
+    measure: str | Measure | None = None,
+    collection: str | None = None,
+    missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
+    doubled: DoubledPolicy = "raise",
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
+) -> Scores:
+    """Convert a frame of any library and layout to scores.
+
+    Parameters
+    ----------
+    frame : pandas, polars, Arrow or xarray object, list of records, or mapping
+        Tidy: columns (or index levels, or dimensions) run, topic, measure, score. Without measure and score, every
+        column besides run and topic is a measure. Wide: one column per run and one row per topic; the index, or a
+        column ``topic``, names the topics. A mapping holds columns by name, or wide frames by measure, which are
+        aligned by the names of runs and topics. Directions that a column higher_is_better states, or the attributes
+        of an xarray object (see `Scores.to_xarray`), are taken from there.
+    measure : str or Measure, optional
+        The measure that a frame holds, if the frame does not say it.
+    collection : str, optional
+        By default, the name of an xarray object.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do if a run has no score for a topic and measure, or it is NaN.
+    columns : mapping of str to str, optional
+        What the frame calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``; ``a+b`` joins two.
+    doubled : {"raise", "mean", "latest"}, optional
+        What to do if a run has several scores for a topic and measure.
+    higher_is_better, lower_is_better : str or iterable of str, optional
+        Measures of which higher scores, or lower ones, are better; ``higher_is_better=True`` for all others.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    DataError
+        If the frame is none of these, a score occurs twice, is not a finite number or is missing.
+    MetaevalError
+        If a direction is stated of a measure that is not there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> wide = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.4]}, index=["t1", "t2"])
+    >>> from_frame(wide, measure="nDCG@10")
+    Scores: 2 runs × 2 topics × 1 measure
+    >>> from_frame([{"system": "a", "topic": 1, "BLEU": 30.5}], columns={"run": "system"})
+    Scores: 1 run × 1 topic × 1 measure
+    """
+    with open_once():
+        found = _convert(frame, None, measure, columns, collection=collection, missing=missing, doubled=doubled)
+    return state_directions([only_collection(found)], higher_is_better, lower_is_better, missing)[0]
+
+
+def _convert(
+    frame: Any,
+    kind: str | None,
+    measure: str | Measure | None,
+    columns: Mapping[str, str] | None,
+    *,
+    collection: str | None,
+    missing: MissingPolicy,
+    doubled: DoubledPolicy,
+) -> list[Scores]:
+    """Return the scores of every collection in a frame, or in frames by measure."""
+    if isinstance(frame, Mapping) and find_library(frame) != "xarray" and not are_columns(frame, columns):
+        if not frame:
+            raise DataError("no frames were given")
+        refuse_numbers(frame)
+        layouts = {
+            measure_of_label(name): find_layout(table_of_frame(part), columns, kind or "wide")
+            for name, part in frame.items()
+        }
+        return [wide.arrange(layouts, missing=missing, collection=collection or "", columns=columns)]
+    if collection is None and find_library(frame) == "xarray":
+        name = getattr(frame, "name", None)
+        collection = None if name in (None, "score") else str(name)
+    layout = find_layout(table_of_frame(frame, columns), columns, kind)
+    if layout.kind not in ("tidy", "measures"):
+        if measure is None:
+            raise DataError(
+                f"the frame is taken for {layout.kind}, and its measure is not named",
+                hint=f"name it: {format_option('measure', 'NAME')}; or say which columns are run, topic and score with "
+                f"{format_option('columns')}",
+            )
+        known = measure_of_label(measure)
+        return [wide.arrange({known: layout}, missing=missing, collection=collection or "", columns=columns)]
+    stated = [measure] if isinstance(measure, Measure) else read_attributes(frame)
+    return tidy.arrange(
+        layout, measure=measure, collection=collection, missing=missing, doubled=doubled, columns=columns,
+        measures=stated,
+    )  # fmt: skip
 
 
 def read_scores(
@@ -29,6 +133,7 @@ def read_scores(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    doubled: DoubledPolicy = "raise",
     higher_is_better: Names | bool = (),
     lower_is_better: Names = (),
 ) -> Scores:
@@ -39,7 +144,8 @@ def read_scores(
     path : path, list of paths, mapping of measure or run to path, or folder
         What a format accepts; see its module. ``"-"`` is standard input; a frame, an array with names or records are
         accepted as `from_frame` accepts them.
-    format : {"tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl"}, optional
+    format : str, optional
+        One of the `SCORE_FORMATS`: tidy, measures, wide, transposed, sakai, trec_eval, wmt, tot, ir_measures, ….
         By default, it is detected from the suffix, the header, or the files in a folder.
     measure : str, optional
         The measure that a wide file holds, or the only measure to read from a file or folder with several.
@@ -49,8 +155,10 @@ def read_scores(
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure; in every format, NaN is no score.
     columns : mapping of str to str, optional
-        What a tidy source calls some of its columns: ``{"run": "system", "topic": "segment", "score": "value"}``; or
-        what a wide one calls its column of topics.
+        What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``; ``a+b`` joins
+        two. Besides run, topic, measure and score there are collection, higher_is_better and time.
+    doubled : {"raise", "mean", "latest"}, optional
+        What to do if a run has several scores for a topic and measure: their mean, or the latest by a column of times.
     higher_is_better, lower_is_better : str or iterable of str, optional
         Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
         ``higher_is_better=True`` for all that are not named otherwise.
@@ -74,16 +182,67 @@ def read_scores(
     >>> read_scores(path)
     Scores: 2 runs × 1 topic × 1 measure, web2013
     """
-    if is_frame(path) or (
-        isinstance(path, Mapping) and not all(isinstance(file, str | Path) for file in path.values())
-    ):
-        if format not in (None, "tidy", "wide"):
-            raise MetaevalError(f"a frame is not in the format {format}")
-        scores = from_frame(path, measure=measure, collection=collection, missing=missing, columns=columns)
-    else:
-        chosen = find_format(path, columns) if format is None else choose_format(format, SCORE_FORMATS)
-        scores = chosen.read(path, measure=measure, collection=collection, missing=missing, columns=columns or None)
-    return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
+    found = read_collections(
+        path, format=format, measure=measure, collection=collection, missing=missing, columns=columns, doubled=doubled,
+        higher_is_better=higher_is_better, lower_is_better=lower_is_better,
+    )  # fmt: skip
+    return only_collection(found, path if isinstance(path, str | Path) else None)
+
+
+def read_collections(
+    path: Sources | Any,
+    *,
+    format: str | None = None,
+    measure: str | None = None,
+    collection: str | None = None,
+    missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
+    doubled: DoubledPolicy = "raise",
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
+) -> list[Scores]:
+    r"""Read the score matrices of every collection that a source holds: of several benchmarks in one table, or of tasks.
+
+    Parameters
+    ----------
+    path, format, measure, missing, columns, doubled, higher_is_better, lower_is_better
+        As for `read_scores`. The column ``collection``, or the one that `columns` calls so, names the collections; each
+        has topics, runs and measures of its own.
+    collection : str, optional
+        The only one to read; a name that none of them has reads all as one, of this name.
+
+    Returns
+    -------
+    list of Scores
+        One for each collection, in the order in which they appear.
+
+    Raises
+    ------
+    DataError, MetaevalError
+        As `read_scores`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "board.csv"
+    >>> _ = path.write_text("model,benchmark,item,score\na,gsm,1,0.5\nb,gsm,1,1\na,arc,1,0\nb,arc,1,1\n")
+    >>> [scores.collection for scores in read_collections(path, columns={"collection": "benchmark"})]
+    ['gsm', 'arc']
+    """
+    with open_once():
+        if is_frame(path) or (
+            isinstance(path, Mapping) and not all(isinstance(file, str | Path) for file in path.values())
+        ):
+            if format not in (None, *LAYOUTS):
+                raise MetaevalError(f"a frame is not in the format {format}")
+            found = _convert(path, format, measure, columns, collection=collection, missing=missing, doubled=doubled)
+        else:
+            chosen = find_format(path, columns) if format is None else choose_format(format, SCORE_FORMATS)
+            found = chosen.read_collections(
+                path, measure=measure, collection=collection, missing=missing, columns=columns or None,
+                doubled=None if doubled == "raise" else doubled,
+            )  # fmt: skip
+    return state_directions(found, higher_is_better, lower_is_better, missing)
 
 
 def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, defuse_formulas: bool = False) -> None:
@@ -94,7 +253,8 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     scores : Scores
     path : path
         Every file is written completely or not at all.
-    format : {"tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl"}, optional
+    format : str, optional
+        One of the `SCORE_FORMATS`: tidy, measures, wide, transposed, sakai, trec_eval, wmt, tot, ir_measures, ….
         By default tidy, for the suffixes ``.csv``, ``.tsv``, ``.parquet`` and ``.pq``. For any other path the format
         must be stated: wide, sakai, trec_eval and wmt write a folder.
     defuse_formulas : bool, optional
@@ -120,7 +280,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     Scores: 1 run × 1 topic × 1 measure, pilot
     """
     if format is None:
-        if not str(path).lower().endswith((*PARQUET, ".csv", ".tsv")):
+        if not str(path).lower().endswith((*PARQUET, *TABLES)):
             others = ", ".join(name for name in SCORE_FORMATS if name != "tidy")
             hint = f"end it in .csv, .tsv or .parquet, or state its format: {format_option('format', others)}"
             raise DataError("the format cannot be detected from this name", file=path, hint=hint)

@@ -5,32 +5,103 @@ from __future__ import annotations
 import csv
 import io
 import math
+import numbers as abstract
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from metaeval.data.cells import number
+from metaeval.data.cells import is_missing, number
 from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import PathLike, read_lines, read_text
+from metaeval.files import PathLike, plain_path, read_lines, read_text
 
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of a text table; every cell is text."""
+    """A table of any source: ``columns[j]`` holds the cells of the column ``header[j]``.
+
+    Cells of text files are texts, and `lines` says where each row begins; those of frames, Parquet, workbooks and JSON
+    have types, and their rows no lines; a frame has no file either.
+    """
 
     file: str
     header: tuple[str, ...]
-    columns: tuple[tuple[str, ...], ...]
+    columns: Sequence[Any]
     lines: tuple[int, ...]
+    n_rows: int
 
-    def column(self, *names: str) -> tuple[str, ...]:
+    def column(self, *names: str) -> Any:
         """Return the column with one of these names, the first one that exists."""
         for name in names:
             if name in self.header:
                 return self.columns[self.header.index(name)]
         described = " or ".join(map(repr, names))
-        raise DataError(f"there is no column {described} (columns: {format_list(self.header)})", file=self.file, line=1)
+        raise DataError(
+            f"there is no column {described} (columns: {format_list(self.header)})",
+            file=self.file,
+            line=1 if self.lines else None,
+        )
+
+    def holds_numbers(self, position: int) -> bool:
+        """Say whether the first cells of a column are numbers, most of them and at least one."""
+        cells = self.columns[position]
+        kind = getattr(getattr(cells, "dtype", None), "kind", "O")
+        if kind != "O":
+            return kind in "fiu" or (kind == "b" and not self.lines)
+        first = [cell for cell in _first_cells(cells) if not is_gap(cell)]
+        good = sum(is_number(cell.replace(",", ".")) if isinstance(cell, str) else _is_real(cell) for cell in first)
+        return 2 * good > len(first)
+
+    def is_empty(self, position: int) -> bool:
+        """Say whether no cell of a column says anything."""
+        return all(map(is_gap, self.columns[position]))
+
+    def rename(self, columns: Mapping[str, str] | None) -> Table:
+        """Return the table with its columns called as the user says that they are to be called."""
+        return replace(self, header=rename_columns(self.header, columns, self.file)) if columns else self
+
+    def as_texts(self, keep: Sequence[str] = ()) -> Table:
+        """Return the table with cells of text; 1.0 is the class 1 where that is one, and 1.0 none, of the texts to keep."""
+        cells = tuple(tuple(_show_cell(cell, keep) for cell in column) for column in self.columns)
+        return replace(
+            self, file=self.file or FRAME, columns=cells, lines=self.lines or tuple(range(1, self.n_rows + 1))
+        )
+
+
+FRAME = "frame"
+"""What messages call a frame, which has no name."""
+
+
+def _first_cells(cells: Any) -> list[Any]:
+    return list(cells[:_FIRST_ROWS])
+
+
+_FIRST_ROWS = 200
+
+
+def is_gap(cell: object) -> bool:
+    """Say whether a cell says that there is no number."""
+    return is_missing(cell) if isinstance(cell, str) else cell is None or bool(cell != cell)
+
+
+def _is_real(cell: object) -> bool:
+    return isinstance(cell, abstract.Real | np.bool_)
+
+
+_WHOLE = re.compile(r"[+-]?\d+\.0+")
+
+
+def _show_cell(cell: Any, keep: Sequence[str]) -> str:
+    if isinstance(cell, str):
+        short = cell.partition(".")[0]  # pandas writes 1.0 where a cell of the column is empty
+        return short if cell not in keep and short in keep and _WHOLE.fullmatch(cell) else cell
+    if is_gap(cell):
+        return ""
+    shown = str(cell)
+    whole = isinstance(cell, float | np.floating) and math.isfinite(cell) and cell == int(cell)
+    return str(int(cell)) if whole and shown not in keep else shown
 
 
 class ColumnsError(DataError):
@@ -51,7 +122,7 @@ def find_delimiter(path: PathLike, text: str) -> str:
     >>> find_delimiter("scores.csv", "x;1,x;2\n0.25,0.5")  # the names of two runs
     ','
     """
-    if str(path).lower().endswith(".tsv"):
+    if plain_path(path).lower().endswith(".tsv"):
         return "\t"
     first, _, rest = text.lstrip("\n").partition("\n")
     possible = [delimiter for delimiter in DELIMITERS if delimiter in first]
@@ -77,9 +148,9 @@ def split_line(line: str, delimiter: str, path: PathLike | None = None) -> list[
         raise DataError(f"it is not a table: {error}", file=path, line=1) from None
 
 
-def read_table(path: PathLike, columns: Mapping[str, str] | None = None) -> Table:
-    """Read a table with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
-    text = read_text(path)
+def read_table(path: PathLike, text: str | None = None) -> Table:
+    """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
+    text = read_text(path) if text is None else text
     delimiter = find_delimiter(path, text)
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
     header: tuple[str, ...] = ()
@@ -92,7 +163,7 @@ def read_table(path: PathLike, columns: Mapping[str, str] | None = None) -> Tabl
             if not row or (len(row) == 1 and len(header) != 1 and not row[0].strip()):
                 continue
             if not header:
-                header = rename_columns(_header(row, path, begin), columns, path)
+                header = check_header(row, path, begin)
                 continue
             if len(row) != len(header):
                 raise DataError(
@@ -107,10 +178,11 @@ def read_table(path: PathLike, columns: Mapping[str, str] | None = None) -> Tabl
         raise DataError(f"it is not a table: {error}", file=path, line=line) from None
     if not rows:
         raise DataError("there are no rows below the header", file=path)
-    return Table(str(path), header, tuple(zip(*rows, strict=True)), tuple(begins))
+    return Table(str(path), header, tuple(zip(*rows, strict=True)), tuple(begins), len(rows))
 
 
-def _header(row: Sequence[str], path: PathLike, line: int) -> tuple[str, ...]:
+def check_header(row: Sequence[str], path: object, line: int | None = None) -> tuple[str, ...]:
+    """Return the names of columns, of which only the first may be empty and none stands twice."""
     header = tuple(cell.strip() for cell in row)
     seen: set[str] = set()
     for position, name in enumerate(header):

@@ -1,31 +1,35 @@
-"""Tidy scores: one row per score, columns run, topic, measure, score, as CSV, TSV or Parquet.
+"""Tidy scores: one row per score, columns run, topic, measure, score; or one row per run and topic, and a column per measure.
 
-Optional columns are higher_is_better (true or false), which states the direction of a measure, and collection; others are
-ignored. Labels are text and are not interpreted: ``007``, ``NA`` and ``null`` are read as they are. A file without a
-column measure holds one measure, with the name that its column of scores has.
+Optional columns are higher_is_better (true or false), which states the direction of a measure, and collection; a note names
+those that are not used. Labels are text and are not interpreted: ``007``, ``NA`` and ``null`` are read as they are. A table
+without a column measure holds one measure, with the name that its column of scores has.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import arrange_cells
-from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, format_columns, refuse_leaderboard
-from metaeval.data.policies import MissingPolicy
+from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
+from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, TRAIT_NAMES, format_columns, is_index, plain_name
+from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, is_untold
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import PathLike, check_size, describe_files, read_bytes, stem, write_file
-from metaeval.io.rows import select_collection, select_measure
-from metaeval.io.sample import Sample, holds_parquet, is_parquet
-from metaeval.io.table import numbers, read_table, rename_columns
+from metaeval.files import PathLike, describe_files, plain_path, stem, write_file
+from metaeval.io.layout import ROLES, Layout, describe_unused, find_layout
+from metaeval.io.parquet import refuse_repeated_rows
+from metaeval.io.sample import Sample
+from metaeval.io.table import Table, numbers
+from metaeval.io.tables import PARQUET, open_cells
+from metaeval.measures.base import Measure
+from metaeval.measures.resolve import measure_of_label
 
 
 def read(
@@ -35,21 +39,232 @@ def read(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    doubled: DoubledPolicy = "raise",
+    kind: str = "tidy",
 ) -> Scores:
-    """Read scores from a file with one row per score."""
-    read_rows = _from_parquet if holds_parquet(path) else _from_text
-    rows = read_rows(path, measure, columns)
-    chosen, collection = select_collection(rows[0], collection, path)
-    frame, given, lines = rows if chosen is None else _keep_rows(rows, chosen)
-    values, runs, topics, measures = arrange_cells(frame, missing=missing, file=path, lines=lines, given=given)
-    return Scores(
-        values,
-        runs=runs,
-        topics=topics,
-        measures=measures,
-        collection=stem(path) if collection is None else collection,
-        provenance=describe_files([path]),
+    """Read the scores of one collection."""
+    found = read_collections(
+        path, measure=measure, collection=collection, missing=missing, columns=columns, doubled=doubled, kind=kind
     )
+    return only_collection(found, path)
+
+
+def read_collections(
+    path: PathLike, *, columns: Mapping[str, str] | None = None, kind: str = "tidy", **options: Any
+) -> list[Scores]:
+    """Read the scores of every collection in a table; options as those of `arrange`."""
+    layout = find_layout(open_cells(path), columns, kind)
+    return arrange(layout, columns=columns, name=stem(path), provenance=describe_files([path]), **options)
+
+
+class SeveralCollectionsError(DataError):
+    """A table holds several collections, and one is needed."""
+
+
+def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
+    """Return the scores of the only collection there is."""
+    if len(found) > 1:
+        raise SeveralCollectionsError(
+            f"it holds several collections: {format_list(sorted(scores.collection for scores in found))}",
+            file=file,
+            hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
+        )
+    return found[0]
+
+
+def arrange(
+    layout: Layout,
+    *,
+    measure: str | Measure | None = None,
+    collection: str | None = None,
+    missing: MissingPolicy = "raise",
+    doubled: DoubledPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
+    name: str = "",
+    provenance: str = "",
+    measures: Sequence[Measure] = (),
+) -> list[Scores]:
+    """Return the scores in a table with a row per run and topic, of each of its collections.
+
+    `name` is what a table is called that does not say its collection; `measures` have known directions.
+    """
+    table = layout.table
+    labels = [layout.roles[role] for role in (*COLUMNS[:3], COLLECTION) if role in layout.roles]
+    refuse_repeated_rows(table, labels)
+    note = describe_unused(layout)
+    if note:
+        report_policy(note, table.file)
+    frame, given = _make_rows(layout, measure)
+    lines: Sequence[int] | None = table.lines * len(layout.scores) if table.lines else None
+    if "measure" in layout.roles and measure is not None:
+        frame, given, lines = _keep(frame, given, lines, _select_measure(frame, str(measure), table.file))
+    parts = _split_collections(frame, layout, collection, name)
+    found = []
+    for label, rows in parts:
+        part, texts, where = (frame, given, lines) if rows is None else _keep(frame, given, lines, rows)
+        try:
+            values, runs, topics, known = arrange_cells(
+                part, missing=missing, file=table.file, lines=where, given=texts, measures=measures, doubled=doubled
+            )
+        except DoubledError as error:
+            hint = _spell_out(layout, frame, error, columns, missing)
+            raise DataError(
+                error.problem, file=error.file, line=error.line, run=error.run, topic=error.topic,
+                measure=error.measure, value=error.value, hint=hint,
+            ) from None  # fmt: skip
+        found.append(Scores(values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance))
+    return found
+
+
+Texts = Sequence[str] | None
+
+
+def _make_rows(layout: Layout, measure: str | Measure | None) -> tuple[pd.DataFrame, Texts]:
+    """Return a frame with a row per score, and the scores as they are written in a text."""
+    table = layout.table
+    chosen = layout.scores
+    names = [table.header[j] for j in chosen]
+    if layout.kind == "measures" and measure is not None:
+        known = [name for name in names if measure in (name, measure_of_label(name))]
+        if not known:
+            raise DataError(f"there is no measure {str(measure)!r} (there are {format_list(names)})", file=table.file)
+        chosen, names = (table.header.index(known[0]),), known
+    elif layout.kind == "tidy" and measure is not None:
+        names = [str(measure)]
+    shared = {role: _labels(layout.cells(role)) for role in (*COLUMNS[:3], DIRECTION, COLLECTION, "time")}
+    scores = read_numbers(table, chosen)
+    parts = [
+        pd.DataFrame(
+            {role: cells for role, cells in shared.items() if cells is not None}
+            | {"score": values}
+            | ({} if "measure" in layout.roles else {"measure": np.full(table.n_rows, label, dtype=object)}),
+        )
+        for (values, _), label in zip(scores, names, strict=True)
+    ]
+    frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    texts = [given for _, given in scores if given is not None]
+    return frame, [text for part in texts for text in part] if texts else None
+
+
+def _labels(cells: Any) -> Any:
+    """Return labels as a frame can hold them: texts as objects, which pandas does not interpret."""
+    if isinstance(cells, tuple):
+        column = np.empty(len(cells), dtype=object)
+        column[:] = cells
+        return column
+    return cells.array if isinstance(cells, pd.Series) else cells
+
+
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+_SURE_COMMA = re.compile(r"[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))")
+
+
+def read_numbers(table: Table, positions: Sequence[int]) -> list[tuple[Any, Texts]]:
+    """Return columns of scores as numbers, or as they are where they are no texts, and the texts that they were.
+
+    Commas are those of decimals if no point is in any number, and some number would be none with commas for thousands.
+    """
+    columns = [table.columns[j] for j in positions]
+    if not table.lines:
+        return [(column.array if isinstance(column, pd.Series) else column, None) for column in columns]
+    with_comma = [text.strip() for column in columns for text in column if "," in text]
+    decimal = bool(with_comma) and all(_COMMA.fullmatch(text) for text in with_comma)
+    decimal = decimal and any(_SURE_COMMA.fullmatch(text) for text in with_comma)
+    decimal = decimal and not any("." in text for column in columns for text in column)
+    return [
+        (numbers(text.replace(",", ".") for text in column) if decimal else numbers(column), column)
+        for column in columns
+    ]
+
+
+def _select_measure(frame: pd.DataFrame, measure: str, file: object) -> np.ndarray:
+    rows: np.ndarray = (frame["measure"].map(str) == measure).to_numpy()
+    if not rows.any():
+        names = [str(name) for name in frame["measure"].unique()]
+        raise DataError(f"there is no measure {measure!r} (there are {format_list(names)})", file=file)
+    return rows
+
+
+def _keep(
+    frame: pd.DataFrame, given: Texts, lines: Sequence[int] | None, rows: np.ndarray
+) -> tuple[pd.DataFrame, Texts, Sequence[int] | None]:
+    positions = np.flatnonzero(rows).tolist()
+    given = None if given is None else [given[row] for row in positions]
+    lines = None if lines is None else [lines[row] for row in positions]
+    return frame[rows].reset_index(drop=True), given, lines
+
+
+def _split_collections(
+    frame: pd.DataFrame, layout: Layout, collection: str | None, name: str
+) -> list[tuple[str, np.ndarray | None]]:
+    """Return the name of every collection, and which rows are its, None for all."""
+    if COLLECTION not in layout.roles:
+        return [(name if collection is None else collection, None)]
+    labels = ["" if label is None or label != label else str(label) for label in frame[COLLECTION].tolist()]
+    codes, names = pd.factorize(np.array(labels, dtype=object))
+    if len(names) == 1 or (collection is not None and collection not in names):
+        return [((names[0] or name) if collection is None else collection, None)]
+    chosen = range(len(names)) if collection is None else [list(names).index(collection)]
+    return [(names[code], codes == code) for code in chosen]
+
+
+def _spell_out(
+    layout: Layout, frame: pd.DataFrame, error: DoubledError, columns: Mapping[str, str] | None, missing: str
+) -> str:
+    """Return the options with which a table with several scores in a cell can be read, all of them at once."""
+    table, roles = layout.table, layout.roles
+    keys = [role for role in (*COLUMNS[:3], COLLECTION) if role in frame]
+    codes = pd.DataFrame({role: pd.factorize(frame[role].map(str))[0] for role in keys})
+    apart = [
+        table.header[j]
+        for j in layout.unused
+        if len(codes) == table.n_rows and not codes.assign(more=_codes(table, j)).duplicated().any()
+    ]
+    stated = dict(columns or {})
+    advice = []
+    tells = [name for name in apart if not _varies_freely(table, table.header.index(name))]
+    if tells:
+        whats = "collections, measures, or parts of the name of a topic"
+        examples = [{"collection": tells[0]}, {"measure": tells[0]}]
+        if "topic" in roles:
+            examples.append({"topic": f"{layout.name('topic')}+{tells[0]}"})
+        shown = ", ".join(format_columns({**stated, **example}) for example in examples)
+        advice.append(f"{tells[0]!r} tells them apart: if it holds {whats}, say so: {shown}")
+    task = _find_tasks(layout)
+    options = [format_columns({**stated, COLLECTION: task})] if task else []
+    options.append(format_option("doubled", "latest" if "time" in roles else "mean"))
+    options += [format_option("missing", "drop-run")] if error.gaps and missing == "raise" else []
+    what = "the latest, by " + repr(layout.name("time")) if "time" in roles else "their mean"
+    advice.append(f"{what}: {' '.join(options) if options[-1].startswith('-') else ', '.join(options)}")
+    return "; ".join(advice)
+
+
+def _codes(table: Table, position: int) -> np.ndarray:
+    codes: np.ndarray = pd.factorize(np.asarray(table.columns[position], dtype=object))[0]
+    return codes
+
+
+def _varies_freely(table: Table, position: int) -> bool:
+    """Say whether a column hardly has a value twice, as times and numbers of rows do not."""
+    return 2 * len(np.unique(_codes(table, position))) > table.n_rows
+
+
+def _find_tasks(layout: Layout) -> str | None:
+    """Return the column that divides the topics into the most groups, which may be collections."""
+    table = layout.table
+    if COLLECTION in layout.roles or table.n_rows < 2:
+        return None
+    topics = pd.factorize(np.asarray(layout.cells("topic"), dtype=object))[0]
+    n_topics = int(topics.max()) + 1
+    best: tuple[int, str | None] = (1, None)
+    for j in layout.unused:
+        codes = _codes(table, j)
+        groups = int(codes.max()) + 1
+        if table.holds_numbers(j) or not best[0] < groups <= n_topics / 4:
+            continue
+        if len(np.unique(topics * groups + codes)) == n_topics:
+            best = (groups, table.header[j])
+    return best[1]
 
 
 def _directions_to_write(scores: Scores) -> np.ndarray | None:
@@ -69,14 +284,11 @@ def write(scores: Scores, path: PathLike) -> None:
         frame[DIRECTION] = np.tile(stated, len(frame) // len(stated))
     if scores.collection:
         frame[COLLECTION] = scores.collection
-    if is_parquet(path):
+    if plain_path(path).lower().endswith(PARQUET):
         write_file(path, _to_parquet(frame))
         return
     by_kind = {"run": scores.runs, "topic": scores.topics, "measure": [str(measure) for measure in scores.measures]}
-    for what, labels in {**by_kind, COLLECTION: (scores.collection,)}.items():
-        for label in labels:
-            if "\r" in label or "\0" in label:
-                raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
+    check_text({**by_kind, COLLECTION: (scores.collection,)}, path)
     text = io.StringIO(newline="")
     table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
     values = [repr(value) for value in scores.values.ravel().tolist()]  # the shortest text that reads back the same
@@ -86,171 +298,58 @@ def write(scores: Scores, path: PathLike) -> None:
     write_file(path, text.getvalue())
 
 
+def check_text(labels: Mapping[str, Sequence[str]], path: PathLike) -> None:
+    """Refuse labels that a text cannot hold."""
+    for what, names in labels.items():
+        for label in names:
+            if "\r" in label or "\0" in label:
+                raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
+
+
 def fits(sample: Sample) -> bool:
-    """Say whether this is a Parquet file, or a table with columns run, topic and score."""
-    return sample.parquet or (bool(sample.text) and {"run", "topic", "score"} <= set(sample.header))
+    """Say whether this is a table of one score a row."""
+    return sample.layout == "tidy"
 
 
-class UnnamedMeasureError(DataError):
-    """A table does not say of which measure its scores are."""
+def _refuse_as_column(scores: Scores, position: int, path: PathLike) -> None:
+    """Refuse a measure whose column would not be read as one: by its name, or since it holds what describes topics."""
+    name, values = str(scores.measures[position]), scores.values[:, :, position]
+    plain = plain_name(name)
+    taken = is_index(name) or plain in TRAIT_NAMES or any(plain in names for names in ROLES.values())
+    same = len(scores.runs) > 1 and (values == values[0]).all() and not (values % 1).any()
+    if taken or name.endswith("_id") or name != name.strip() or (same and not np.isin(values, (0, 1)).all()):
+        problem = "a column of this name, or of such numbers, would not be read as a measure"
+        raise DataError(problem, file=path, measure=name, hint=f"write {format_option('format', 'tidy')}")
 
 
-Read = tuple[pd.DataFrame, Sequence[str] | None, Sequence[int] | None]
-"""A frame with the four columns; and, for text files, the scores as they are written and the line of every row."""
+class _Measures:
+    """Tables with a column per measure."""
+
+    def read_collections(self, path: PathLike, **options: Any) -> list[Scores]:
+        """Read the scores of every collection."""
+        return read_collections(path, kind="measures", **options)
+
+    def write(self, scores: Scores, path: PathLike) -> None:
+        """Write a row per run and topic, without loss of precision."""
+        refuse_totals(scores.topics, path)
+        text = io.StringIO(newline="")
+        delimiter = "\t" if str(path).lower().endswith(".tsv") else ","
+        table = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+        names = [str(measure) for measure in scores.measures]
+        for position in range(len(names)):
+            _refuse_as_column(scores, position, path)
+        check_text({"run": scores.runs, "topic": scores.topics, "measure": names}, path)
+        table.writerow(["run", "topic", *names])
+        for run, rows in zip(scores.runs, scores.values.tolist(), strict=True):
+            table.writerows([run, topic, *map(repr, row)] for topic, row in zip(scores.topics, rows, strict=True))
+        write_file(path, text.getvalue())
+
+    def fits(self, sample: Sample) -> bool:
+        """Say whether this is a table with a column per measure."""
+        return sample.layout == "measures"
 
 
-def _from_text(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
-    table = read_table(path, columns_there)
-    refuse_leaderboard(table.header, path)
-    names = [table.column(name) for name in COLUMNS[:2]]
-    if "measure" in table.header:
-        names.append(table.column("measure"))
-    else:
-        names.append((measure or _name_measure(table.header, columns_there, path),) * len(table.lines))
-    given = table.column("score")
-    columns: dict[str, Any] = {
-        name: np.array(column, dtype=object) for name, column in zip(COLUMNS[:3], names, strict=True)
-    }
-    for name in (DIRECTION, COLLECTION):
-        if name in table.header:
-            columns[name] = np.array(table.column(name), dtype=object)
-    frame = pd.DataFrame({**columns, "score": numbers(given)})
-    return _take_measure((frame, list(given), table.lines), measure, path)
-
-
-def _name_measure(header: Sequence[str], columns_there: Mapping[str, str] | None, path: PathLike) -> str:
-    """Return what a file without a column of measures is about: its column of scores, by the name that it has there.
-
-    A column that nobody knows might hold the measures.
-    """
-    unknown = [name for name in header if name not in (*COLUMNS, DIRECTION, COLLECTION)]
-    if unknown:
-        raise UnnamedMeasureError(
-            f"there is no column 'measure' (columns: {format_list(list(header))})",
-            file=path,
-            hint=f"if {unknown[0]!r} holds measures, say so: {format_columns({'measure': unknown[0]})}; if all scores are "
-            f"of one measure, name it: {format_option('measure', 'NAME')}",
-        )
-    return (columns_there or {}).get("score", "score")
-
-
-def _keep_rows(rows: Read, keep: pd.Series) -> Read:
-    frame, given, lines = rows
-    positions = np.flatnonzero(keep).tolist()
-    given = None if given is None else [given[row] for row in positions]
-    lines = None if lines is None else [lines[row] for row in positions]
-    return frame[keep], given, lines
-
-
-def _take_measure(rows: Read, measure: str | None, path: PathLike) -> Read:
-    """Return the rows of one measure, or of all."""
-    return rows if measure is None else _keep_rows(rows, select_measure(rows[0], measure, path))
-
-
-def _from_parquet(path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None) -> Read:
-    import pyarrow as pa
-
-    content = read_bytes(path)
-    try:
-        columns = _read_columns(content, path, measure, columns_there)
-    except DataError:
-        raise
-    except MemoryError:
-        raise DataError("there is not enough memory to read it", file=path) from None
-    except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise DataError(f"it is not a complete Parquet file: {first}", file=path) from None
-    frame = pd.DataFrame(columns)
-    if frame.empty:
-        raise DataError("there are no scores in it", file=path)
-    return _take_measure((frame, None, None), measure, path)
-
-
-def _read_columns(
-    content: bytes, path: PathLike, measure: str | None, columns_there: Mapping[str, str] | None
-) -> dict[str, np.ndarray]:
-    """Return the columns of a Parquet file that say anything of scores, by the names that they have here.
-
-    Only these are decoded; metadata of pandas and extension types, which could run code, are ignored. Labels stay in
-    dictionaries, so that a few bytes cannot become millions of texts.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    theirs = {name: (columns_there or {}).get(name, name) for name in (*COLUMNS, DIRECTION, COLLECTION)}
-    schema = pq.read_schema(pa.BufferReader(content))
-    names = rename_columns(schema.names, columns_there, path)
-    texts = {field.name for field in schema if str(field.type) in ("string", "large_string")}
-    labels = [*COLUMNS[:3], DIRECTION, *([COLLECTION] if theirs[COLLECTION] in texts else [])]
-    dictionaries = [theirs[name] for name in labels if theirs[name] in texts]
-    file = pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True, read_dictionary=dictionaries)
-    absent = [name for name in COLUMNS if name not in names and name != "measure"]
-    if absent:
-        raise DataError(f"there is no column {absent[0]!r} (columns: {format_list(names)})", file=path)
-    check_size(_BYTES_A_ROW * file.metadata.num_rows, path, "the rows in it would take")
-    _refuse_repeated_rows(file, [theirs[name] for name in COLUMNS[:3] if name in names], path)
-    table = file.read(columns=[theirs[name] for name in (*labels, "score") if name in names], use_threads=False)
-    columns = {name: _label_column(table.column(theirs[name]), path) for name in labels if name in names}
-    if "measure" not in names:
-        columns["measure"] = np.full(len(table), measure or _name_measure(names, columns_there, path), dtype=object)
-    columns["score"] = _score_column(table.column(theirs["score"]), path)
-    return columns
-
-
-def _score_column(column: Any, path: PathLike) -> np.ndarray:
-    import pyarrow as pa
-
-    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-        raise DataError(f"the column 'score' holds {column.type}, not numbers", file=path)
-    scores: np.ndarray = column.cast(pa.float64(), safe=False).to_numpy()
-    return scores
-
-
-def _refuse_repeated_rows(file: Any, labels: Sequence[str], path: PathLike) -> None:
-    """Refuse more rows than there are cells: a few bytes can stand for millions of equal rows, none of which is stored."""
-    n_rows = file.metadata.num_rows
-    if n_rows <= _MANY_ROWS:
-        return
-    seen: dict[str, set[object]] = {name: set() for name in labels}
-    for batch in file.iter_batches(_MANY_ROWS // 10, columns=list(labels), use_threads=False):
-        for name in labels:
-            seen[name].update(batch.column(name).unique().to_pylist())
-        if math.prod(map(len, seen.values())) >= n_rows:
-            return
-    n_cells = math.prod(map(len, seen.values()))
-    raise DataError(
-        f"it holds {n_rows:,} rows for {n_cells:,} cells of runs, topics and measures: there are second scores",
-        file=path,
-    )
-
-
-_MANY_ROWS = 1_000_000
-
-_BYTES_A_ROW = 100
-"""What a row takes in memory, about, while it is read."""
-
-_LONGEST_LABEL = 100_000
-"""Letters of a label, one copy of which would be made for each of its rows."""
-
-
-def _label_column(column: Any, path: PathLike) -> np.ndarray:
-    """Return labels as an array of text, None where one is missing; equal ones share one text."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        column = column.cast(pa.string()).dictionary_encode()
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = pa.concat_arrays(whole.chunks)
-    texts = whole.dictionary.cast(pa.string()).to_pylist()
-    longest = max((len(text) for text in texts if text is not None), default=0)
-    if longest > _LONGEST_LABEL:
-        raise DataError(f"there is a label of {longest:,} letters; up to {_LONGEST_LABEL:,} can be read", file=path)
-    labels = np.array([*texts, None], dtype=object)
-    codes = whole.indices.fill_null(len(labels) - 1).to_numpy()
-    if len(codes) and not 0 <= codes.min() <= codes.max() < len(labels):
-        raise ValueError("there is a label beyond its dictionary")
-    return labels[codes]
+MEASURES = _Measures()
 
 
 def _to_parquet(frame: pd.DataFrame) -> bytes:

@@ -20,10 +20,11 @@ from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
 from metaeval.io.classification import Labels, Rounding, round_labels
-from metaeval.io.frames import describe_sources, name_collection, name_sources, open_table
+from metaeval.io.frames import describe_sources, name_collection, name_sources
 from metaeval.io.probabilities import read_shares
 from metaeval.io.quantification import Shares, quantification_runs
 from metaeval.io.table import Table
+from metaeval.io.tables import open_table
 
 
 def read(

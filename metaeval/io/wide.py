@@ -1,8 +1,9 @@
-"""Wide scores: topics × runs, one CSV file per measure, a usual form of TREC result matrices.
+"""Wide scores: topics × runs, or runs × topics, one table per measure, a usual form of TREC result matrices.
 
-The header holds the run names. A first column whose name says so (``topic``, ``query_id``, ``segment``, none) holds the
-topics; without such a column they are numbered "1" to "n". Several files must have the same topics and runs, which are
-aligned by name. The name of a file tells collection and measure: ``web2013_ndcg20.csv`` is nDCG@20 of web2013.
+The header of topics × runs holds the run names. A first column whose name says so (``topic``, ``query_id``, ``segment``,
+none) holds the topics; without such a column they are numbered "1" to "n". Several tables must have the same topics and
+runs, which are aligned by name. The name of a file tells collection and measure: ``web2013_ndcg20.csv`` is nDCG@20 of
+web2013.
 """
 
 from __future__ import annotations
@@ -14,23 +15,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from metaeval.data.cells import is_missing, number
-from metaeval.data.columns import (
-    MEASURE_NAMES,
-    RUN_NAMES,
-    SCORE_NAMES,
-    find_topics,
-    format_columns,
-    is_index,
-    names_topics,
-    numbers_rows,
-    plain_name,
-    refuse_columns_without_scores,
-)
-from metaeval.data.policies import MissingPolicy, mend_missing
+from metaeval.data.cells import number, read_score_column
+from metaeval.data.columns import format_columns, is_index, refuse_columns_without_scores
+from metaeval.data.policies import MissingPolicy, mend_missing, report_policy
 from metaeval.data.scores import Scores
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
@@ -44,13 +36,18 @@ from metaeval.files import (
     is_folder,
     join_path,
     list_files,
+    plain_path,
     stem,
     write_file,
     write_together,
 )
+from metaeval.io.layout import Layout, describe_unused, find_layout, is_line_of_scores
 from metaeval.io.rows import choose_files
 from metaeval.io.sample import Sample
-from metaeval.io.table import Table, is_number, numbers, read_table, rename_columns
+from metaeval.io.table import Table
+from metaeval.io.tables import PARQUET, TABLES, WORKBOOKS, open_cells
+from metaeval.io.tidy import read_numbers
+from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 
 STEMS = (
@@ -69,7 +66,7 @@ STEMS = (
 )
 """How measures are written at the end of file names, as regular expressions in upper or lower case, and their names."""
 
-SUFFIXES = (".csv", ".tsv")
+SUFFIXES = (*TABLES, *PARQUET, *WORKBOOKS)
 
 
 def read(
@@ -79,79 +76,76 @@ def read(
     collection: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    kind: str = "wide",
 ) -> Scores:
-    """Read topics × runs files, one per measure."""
+    """Read one table per measure, of topics × runs or of runs × topics."""
     files, collections = _find_files(paths, measure, collection)
-    if columns and set(columns) not in ({"topic"}, {"run"}):
-        raise DataError(
-            f"of a wide file {format_option('columns')} can name the topic only, or say that the first column is a run: "
-            "its other columns are runs"
-        )
-    matrices = [_read_matrix(path, name, columns) for name, path in files.items()]
-    first = matrices[0]
-    layers = [first.values, *(_align(other, first) for other in matrices[1:])]
-    values = np.stack(layers, axis=-1).transpose(1, 0, 2)
-    measures = [measure_of_label(name) for name in files]
-    where = first.file if len(matrices) == 1 else None
-    values, runs, topics = mend_missing(values, first.runs, first.topics, measures, missing, file=where)
+    layouts = {name: find_layout(open_cells(path), columns, kind) for name, path in files.items()}
     if collection is None:
         collection = collections.pop() if len(collections) == 1 else ""
-    return Scores(
-        values,
-        runs=runs,
-        topics=topics,
-        measures=measures,
-        collection=collection,
-        provenance=describe_files(list(files.values())),
-    )
+    provenance = describe_files(list(files.values()))
+    return arrange(layouts, missing=missing, collection=collection, columns=columns, provenance=provenance)
+
+
+def arrange(
+    layouts: Mapping[Any, Layout],
+    *,
+    missing: MissingPolicy = "raise",
+    collection: str = "",
+    columns: Mapping[str, str] | None = None,
+    provenance: str = "",
+) -> Scores:
+    """Return the scores in tables of topics × runs, or of runs × topics, by measure."""
+    matrices = [_find_matrix(layout, name, columns) for name, layout in layouts.items()]
+    first = matrices[0]
+    names = list(layouts)
+    layers = [first.values, *(_align(other, first, name) for other, name in zip(matrices[1:], names[1:], strict=True))]
+    values = np.stack(layers, axis=-1).transpose(1, 0, 2)
+    measures = [measure_of_label(name) for name in layouts]
+    where = first.file if len(matrices) == 1 else None
+    values, runs, topics = mend_missing(values, first.runs, first.topics, measures, missing, file=where)
+    return Scores(values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=provenance)
 
 
 def fits(sample: Sample) -> bool:
-    """Say whether there are lines of numbers below a header of names."""
-    header = sample.names if set(sample.columns or ()) == {"run"} else sample.header
-    below = sample.lines[1:]
-    if not below or is_line_of_scores(header) or not (len(header) > 1 or str(sample.path).lower().endswith(SUFFIXES)):
-        return False
-    rows = [sample.split(line) for line in below]
-    topic, runs = find_topics(header, lambda column: numbers_rows(numbers(row[column] for row in rows)))
-    if any(_names_a_role(header[run]) for run in runs):
-        return False
-    if topic is None and any(_is_score(run) for run in header):
-        return False  # scores among names: there is no header
-    # A truncated line or a wrong score does not change the format; reading reports it with its line.
-    scores = [is_number(cell) or is_missing(cell) for cell in (rows[0][run] for run in runs if run < len(rows[0]))]
-    return bool(scores) and scores[0] and 2 * sum(scores) > len(scores)
+    """Say whether this is a table of topics × runs."""
+    return sample.layout == "wide"
 
 
-def _is_score(name: str) -> bool:
-    return math.isfinite(number(name)) and not name.isdecimal()
+@dataclass(frozen=True)
+class Transposed:
+    """Runs × topics."""
+
+    def read(self, paths: Sources, **options: Any) -> Scores:
+        """Read one table per measure."""
+        return read(paths, kind="transposed", **options)
+
+    def write(self, scores: Scores, path: PathLike) -> None:
+        """Write scores as runs × topics, one file per measure."""
+        write(scores, path, turned=True)
+
+    def fits(self, sample: Sample) -> bool:
+        """Say whether this is a table of runs × topics."""
+        return sample.layout == "transposed"
 
 
-def _names_a_role(name: str) -> bool:
-    """Say whether a column with this name shows that a table is not topics × runs."""
-    others = RUN_NAMES | MEASURE_NAMES | SCORE_NAMES | {"label", "gold", "predicted"}
-    return plain_name(name) in others or (names_topics(name) and not is_index(name))
+TRANSPOSED = Transposed()
 
 
-def hint_topics(column: str) -> str:
-    """Return what can be done where the first column may hold the topics."""
-    return f"if {column!r} is the column of topics, say so: {format_columns({'topic': column})}"
-
-
-def write(scores: Scores, path: PathLike) -> None:
-    """Write scores as topics × runs, one file per measure, without loss of precision."""
-    if str(path).lower().endswith(SUFFIXES):
+def write(scores: Scores, path: PathLike, *, turned: bool = False) -> None:
+    """Write scores as topics × runs, or runs × topics, one file per measure, without loss of precision."""
+    if str(path).lower().endswith(TABLES):
         if len(scores.measures) > 1:
             problem = f"a wide file holds one measure, these are {len(scores.measures)}"
             raise DataError(problem, file=path, hint="give a folder")
-        _write_measure(scores, 0, path)
+        _write_measure(scores, 0, path, turned)
         return
     names = [
         f"{check_file_name(_make_stem(scores.collection, str(measure)), 'measure')}.csv" for measure in scores.measures
     ]
     with write_together(path) as aside:
         for position, name in enumerate(names):
-            _write_measure(scores, position, join_path(aside, name))
+            _write_measure(scores, position, join_path(aside, name), turned)
 
 
 def split_stem(name: str) -> tuple[str, str, bool]:
@@ -169,13 +163,6 @@ def split_stem(name: str) -> tuple[str, str, bool]:
             return name[: max(cut, 0)], measure, True
     collection, _, measure = name.rpartition("_")
     return (collection, measure, False) if measure else ("", name, False)
-
-
-def is_line_of_scores(header: Sequence[str]) -> bool:
-    """Tell whether a header is a line of scores, ``0.12,-1``; ``1,2,3`` may be names of runs."""
-    if not all(math.isfinite(number(cell)) for cell in header):
-        return False
-    return not all(cell.isdecimal() for cell in header)
 
 
 def _find_measure(text: str) -> str | None:
@@ -242,7 +229,7 @@ def _split_name(path: PathLike, collection: str | None) -> tuple[str, str, bool]
 
 
 def _list_tables(folder: PathLike, collection: str | None) -> list[PathLike]:
-    tables = [path for path in list_files(folder) if str(path).lower().endswith(SUFFIXES)]
+    tables = [path for path in list_files(folder) if plain_path(path).lower().endswith(SUFFIXES)]
     if not tables:
         raise DataError("there is no CSV or TSV file in this folder", file=folder)
     mine = [path for path in tables if collection and stem(path).startswith(f"{collection}_")]
@@ -251,7 +238,7 @@ def _list_tables(folder: PathLike, collection: str | None) -> list[PathLike]:
 
 @dataclass(frozen=True)
 class _Matrix:
-    """One file: ``values[t, r]`` is the score of run r on topic t, NaN where the cell is empty."""
+    """One table: ``values[t, r]`` is the score of run r on topic t, NaN where the cell is empty."""
 
     file: str
     runs: tuple[str, ...]
@@ -260,93 +247,112 @@ class _Matrix:
     labelled: bool
 
 
-def _read_matrix(path: PathLike, measure: str, columns: Mapping[str, str] | None) -> _Matrix:
-    table = read_table(path)
-    rename_columns(table.header, columns, path)  # refuses names that are not there
-    topic, run_columns = find_topics(table.header, lambda column: numbers_rows(numbers(table.columns[column])), columns)
-    runs = tuple(table.header[column] for column in run_columns)
-    if not runs:
-        raise DataError("there are topics, but no column of a run", file=path, line=1)
-    labelled = topic is not None
-    topics = (
-        _number_topics(len(table.lines)) if topic is None else _check_topics(table.columns[topic], table.lines, path)
-    )
-    values = _read_values(table, run_columns, topics, measure, labelled=labelled)
-    if not labelled:
-        _refuse_missing_header(values, runs, path)
+def _find_matrix(layout: Layout, measure: str | Measure, columns: Mapping[str, str] | None) -> _Matrix:
+    table, turned = layout.table, layout.kind == "transposed"
+    note = describe_unused(layout)
+    if note:
+        report_policy(note, table.file)
+    heads = tuple(table.header[j] for j in layout.scores)
+    what = "run" if turned else "topic"
+    rows = _label_rows(table, layout.roles.get(what), what, measure)
+    values = _read_values(layout, rows, heads, measure)
+    if turned:
+        for position, name in enumerate(heads):
+            if not name.strip():
+                raise DataError("a topic has no name", file=table.file, run=rows[0], value=position)
+        return _Matrix(table.file, rows, heads, values.T, True)
+    topic = layout.roles.get("topic")
+    if topic is None:
+        _refuse_missing_header(values, heads, table)
     known = (columns or {}).get("run")
     named = topic is not None and not is_index(table.header[topic])
-    integers = np.array([all(map(_is_integer, table.columns[column])) for column in run_columns])
-    refuse_columns_without_scores(values, runs, integers, measure, path, labelled=named, known=known)
-    return _Matrix(str(path), runs, topics, values, labelled)
+    integers = np.array([_holds_integers(table.columns[j]) for j in layout.scores])
+    refuse_columns_without_scores(values, heads, integers, measure, table.file, labelled=named, known=known)
+    return _Matrix(table.file, heads, rows, values, topic is not None)
 
 
-def _is_integer(cell: str) -> bool:
-    return cell.strip().lstrip("+-").isdecimal()
+def _holds_integers(cells: Any) -> bool:
+    kind = getattr(getattr(cells, "dtype", None), "kind", "O")
+    return kind in "iub" if kind != "O" else all(_is_integer(cell) for cell in cells)
 
 
-def _read_values(
-    table: Table, columns: Sequence[int], topics: Sequence[str], measure: str, *, labelled: bool
-) -> np.ndarray:
-    """Return the scores in these columns, shape (topic, run), NaN where a cell is empty."""
-    runs = [table.header[column] for column in columns]
-    values = np.empty((len(topics), len(runs)))
-    for r, column in enumerate(table.columns[position] for position in columns):
-        values[:, r] = numbers(column)
-        for t in np.flatnonzero(~np.isfinite(values[:, r])).tolist():
-            if is_missing(column[t]):
-                continue
-            hint = None
-            if is_line_of_scores(runs):
-                hint = "is this a header with the run names?"
-            elif r == 0 and not labelled and len(runs) > 1:
-                hint = hint_topics(runs[0])
+def _is_integer(cell: Any) -> bool:
+    return cell.strip().lstrip("+-").isdecimal() if isinstance(cell, str) else isinstance(cell, int | np.integer)
+
+
+def _label_rows(table: Table, position: int | None, what: str, measure: str | Measure) -> tuple[str, ...]:
+    """Return what the rows are about, numbers where no column says it."""
+    if position is None:
+        first = 1 if table.file else 0  # the rows of a frame have numbers of their own
+        return tuple(str(number) for number in range(first, first + table.n_rows))
+    seen: set[str] = set()
+    for row, cell in enumerate(table.columns[position]):
+        line = None if not table.lines else table.lines[row]
+        if cell is None or cell != cell or not str(cell).strip():
+            raise DataError(f"the {what} is missing", file=table.file, line=line, measure=measure)
+        label = str(cell)
+        if label in seen:
+            run, topic = (label, None) if what == "run" else (None, label)
+            again = f"there is a second line for this {what}"
+            raise DataError(again, file=table.file, line=line, run=run, topic=topic, measure=measure)
+        seen.add(label)
+    return tuple(map(str, table.columns[position]))
+
+
+def _read_values(layout: Layout, rows: Sequence[str], heads: Sequence[str], measure: str | Measure) -> np.ndarray:
+    """Return the scores in the columns of a layout, shape (row, column), NaN where a cell is empty."""
+    table, turned = layout.table, layout.kind == "transposed"
+    values = np.empty((len(rows), len(heads)))
+    for j, (column, given) in enumerate(read_numbers(table, layout.scores)):
+
+        def where(row: int, j: int = j) -> dict[str, Any]:
+            run, topic = (rows[row], heads[j]) if turned else (heads[j], rows[row])
+            line = None if not table.lines else table.lines[row]
+            return {"file": table.file, "line": line, "run": run, "topic": topic, "measure": measure}
+
+        try:
+            # Gaps are for the policy, which sees them all at once.
+            values[:, j] = read_score_column(pd.Series(column), given, "worst", where)[0]
+        except DataError as error:
+            if error.hint is None and is_line_of_scores(heads):
+                error.hint = "is this a header with the run names?"
+            elif error.hint is None and j == 0 and not layout.roles and len(heads) > 1:
+                error.hint = f"if {heads[0]!r} is the column of topics, say so: {format_columns({'topic': heads[0]})}"
             raise DataError(
-                f"the score {column[t]!r} is not a finite number",
-                file=table.file, line=table.lines[t], run=runs[r], topic=topics[t], measure=measure, value=column[t],
-                hint=hint,
-            )  # fmt: skip
+                error.problem, file=error.file, line=error.line, run=error.run, topic=error.topic,
+                measure=error.measure, value=error.value, hint=error.hint,
+            ) from None  # fmt: skip
     return values
 
 
-def _refuse_missing_header(values: np.ndarray, runs: Sequence[str], path: PathLike) -> None:
+def _refuse_missing_header(values: np.ndarray, runs: Sequence[str], table: Table) -> None:
     """Refuse a first line of numbers, which is a topic, unless they can only number the runs: 1, 2, 3 above 0.5, 0.25, 1."""
     header = [number(run) for run in runs]
     if not all(map(math.isfinite, header)):
         return
     hint = "a first line names the runs, such as run1,run2; a column topic before them names the topics"
     if is_line_of_scores(runs):
-        raise DataError("the first line holds numbers, not the names of the runs", file=path, line=1, hint=hint)
+        raise DataError(
+            "the first line holds numbers, not the names of the runs",
+            file=table.file,
+            line=None if not table.lines else 1,
+            hint=hint,
+        )
     largest = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
     in_order = np.diff(header) == 1
     fractions = np.nansum(values % 1) > 0
     numbered = len(header) > 1 and in_order.all() and fractions and max(header) > largest
     if not numbered and max(header) <= 10 * largest:
         problem = f"the first line ({format_list(runs)}) may hold names of runs or the scores of a topic"
-        raise DataError(problem, file=path, line=1, hint=hint)
+        raise DataError(problem, file=table.file, line=None if not table.lines else 1, hint=hint)
 
 
-def _number_topics(count: int) -> tuple[str, ...]:
-    return tuple(str(number) for number in range(1, count + 1))
-
-
-def _check_topics(labels: Sequence[str], lines: Sequence[int], path: PathLike) -> tuple[str, ...]:
-    seen: set[str] = set()
-    for label, line in zip(labels, lines, strict=True):
-        if not label.strip():
-            raise DataError("the topic is missing", file=path, line=line)
-        if label in seen:
-            raise DataError("there is a second line for this topic", file=path, line=line, topic=label)
-        seen.add(label)
-    return tuple(labels)
-
-
-def _align(other: _Matrix, first: _Matrix) -> np.ndarray:
+def _align(other: _Matrix, first: _Matrix, measure: str | Measure) -> np.ndarray:
     if other.labelled != first.labelled:  # numbers "1" to "n" are only safe to match with topics of these names
         named_one, bare = (other, first) if other.labelled else (first, other)
         if named_one.topics != bare.topics:
             raise DataError(
-                f"{file_name(named_one.file)} names its topics, this file does not, so their lines cannot be matched",
+                f"{_name(named_one)} names its topics, this table does not, so their lines cannot be matched",
                 file=bare.file,
                 hint="add a first column topic",
             )
@@ -354,19 +360,23 @@ def _align(other: _Matrix, first: _Matrix) -> np.ndarray:
         if set(mine) == set(theirs):
             continue
         if len(mine) != len(theirs):
-            problem = f"it has {len(mine)} {what}s, but {file_name(first.file)} has {len(theirs)}"
-            raise DataError(f"{problem}: all files must have the same {what}s", file=other.file)
+            problem = f"it has {len(mine)} {what}s, but {_name(first)} has {len(theirs)}"
+            raise DataError(f"{problem}: all tables must have the same {what}s", file=other.file, measure=measure)
         odd = next(label for label in mine if label not in set(theirs))
-        problem = f"there is no such {what} in {file_name(first.file)}: all files must have the same {what}s"
+        problem = f"there is no such {what} in {_name(first)}: all tables must have the same {what}s"
         run, topic = (odd, None) if what == "run" else (None, odd)
-        raise DataError(problem, file=other.file, run=run, topic=topic)
+        raise DataError(problem, file=other.file, run=run, topic=topic, measure=measure)
     r = [other.runs.index(run) for run in first.runs]
     row = {topic: position for position, topic in enumerate(other.topics)}
     t = [row[topic] for topic in first.topics]
     return other.values[np.ix_(t, r)]
 
 
-def _write_measure(scores: Scores, position: int, path: PathLike) -> None:
+def _name(matrix: _Matrix) -> str:
+    return "the first frame" if not matrix.file else file_name(matrix.file)
+
+
+def _write_measure(scores: Scores, position: int, path: PathLike, turned: bool = False) -> None:
     refuse_totals(scores.topics, path)
     for what, labels in (("run", scores.runs), ("topic", scores.topics)):
         for label in labels:
@@ -374,7 +384,9 @@ def _write_measure(scores: Scores, position: int, path: PathLike) -> None:
                 raise DataError(f"the {what} {label!r} cannot be written here", file=path, hint="write tidy Parquet")
     text = io.StringIO(newline="")
     table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
-    table.writerow(["topic", *scores.runs])
-    columns = scores.values[:, :, position].T.tolist()
-    table.writerows([topic, *map(repr, row)] for topic, row in zip(scores.topics, columns, strict=True))
+    values = scores.values[:, :, position]
+    heads, rows = (scores.topics, scores.runs) if turned else (scores.runs, scores.topics)
+    table.writerow(["run" if turned else "topic", *heads])
+    columns = (values if turned else values.T).tolist()
+    table.writerows([label, *map(repr, row)] for label, row in zip(rows, columns, strict=True))
     write_file(path, text.getvalue())

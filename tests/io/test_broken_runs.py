@@ -269,7 +269,7 @@ def test_files_that_no_format_takes_are_refused_by_all(format, tmp_path):
         (b"", "the file is empty"),
         (b"\n  \n\n", "the file is empty"),
         (b"\x00\x01\x02", "the file is binary"),
-        ("a\tb\n".encode("utf-16"), "the file is UTF-16"),
+        (b"\xff\xfea\0\n", "begins as UTF-16 does, but is not"),
         (b"ok\ncaf\xe9\n", "bad.txt:2: byte 0xe9 is not UTF-8"),
         (b"\x80\x04N.", "bad.txt:1: byte 0x80 is not UTF-8"),
         (b"just some words\n", "bad.txt"),

@@ -73,7 +73,8 @@ def test_what_to_xarray_gives_is_taken_back():
 def test_columns_that_are_called_otherwise_are_mapped():
     names = {"run": "system", "topic": "segment", "score": "value"}
     frame = TIDY.rename(columns=names).assign(run="a column that means something else")
-    assert from_frame(frame, columns=names) == EXPECTED
+    with pytest.warns(PolicyWarning, match="1 column not used: run"):
+        assert from_frame(frame, columns=names) == EXPECTED
     with pytest.raises(DataError, match="there is no column 'sys' to be the run"):
         from_frame(frame, columns={"run": "sys"})
 

@@ -66,7 +66,7 @@ def test_without_rows_that_sum_up_tot_and_ir_measures_look_alike_and_a_format_mu
 def test_a_run_of_documents_is_not_taken_for_a_leaderboard(tmp_path):
     (tmp_path / "run.txt").write_text("301 Q0 doc1 1 9.5 bm25\n301 Q0 doc2 2 9.1 bm25\n")
     with pytest.raises(
-        DataError, match="its format cannot be detected.*if runs are ranked in it, not documents, format=ranking"
+        DataError, match="its format cannot be detected.*if runs are ranked in it, not documents, state its format"
     ):
         read_scores(tmp_path / "run.txt")
 

@@ -110,16 +110,20 @@ BROKEN = [
     (from_ranx, [Scored(name=None, scores={})], "run number 1 has no name .give a mapping"),
     (from_ranx, [Scored(name="a", scores={"m": {"q": 1}})] * 2, "run a: two runs have this name"),
     (from_frame, {}, "no frames were given"),
-    (from_frame, pd.DataFrame({"a": [1]}), r"no columns run, topic, measure, score \(columns: 'a'\) .*measure="),
+    (from_frame, pd.DataFrame({"a": [1]}), "taken for wide, and its measure is not named .name it: measure="),
     (
         from_frame,
         {"AP": pd.DataFrame({"a": [1]}), "RR": pd.DataFrame({"b": [1]})},
-        "measure RR: the run 'a' is not in every",
+        "run b, measure RR: there is no such run in the first frame",
     ),
     (from_frame, {"AP": pd.DataFrame({"a": ["x"]})}, "run a, topic 0, measure AP: the score 'x' is not a finite"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.inf]})}, "run a, topic 0, measure AP: the score inf is not a finite"),
     (from_frame, {"AP": pd.DataFrame({"a": [np.nan]})}, "run a, topic 0, measure AP: there is no score"),
-    (from_frame, {"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])}, "measure AP: the topic 't' occurs twice"),
+    (
+        from_frame,
+        {"AP": pd.DataFrame({"a": [1, 2]}, index=["t", "t"])},
+        "topic t, measure AP: there is a second line for this topic",
+    ),
     (from_frame, {"AP": [1]}, "measure AP: topics × runs is a frame, not list"),
 ]
 

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import metaeval as me
-from metaeval.errors import DataError
+from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import read_annotations, read_runs, read_scores
 
 PEOPLE = {"item": ["x", "y"], "ann": [0, 1], "bo": [1, 1]}
@@ -108,18 +107,13 @@ def test_millions_of_equal_rows_in_a_small_parquet_file_are_refused_without_much
 UNNAMED = "run,topic,score,lang\na,t,0.5,de\nb,t,1,de\n"
 
 
-def test_the_hint_for_a_table_without_measures_leads_to_scores(tmp_path):
+def test_a_column_that_nobody_asked_for_is_not_used_and_named(tmp_path):
     (tmp_path / "s.csv").write_text(UNNAMED)
-    with pytest.raises(
-        DataError, match=r"if 'lang' holds measures, say so: columns={'measure': 'lang'}; .*measure=NAME"
-    ):
-        read_scores(tmp_path / "s.csv")
-    assert str(read_scores(tmp_path / "s.csv", measure="AP").measures[0]) == "AP"
+    with pytest.warns(PolicyWarning, match="s.csv: 1 column not used: lang"):
+        assert str(read_scores(tmp_path / "s.csv").measures[0]) == "score"
+    with pytest.warns(PolicyWarning, match="lang"):
+        assert str(read_scores(tmp_path / "s.csv", measure="AP").measures[0]) == "AP"
     assert str(read_scores(tmp_path / "s.csv", columns={"measure": "lang"}).measures[0]) == "de"
-    # On the command line, --measure of an analysis names the measures that are analysed.
-    assert str(me.open_scores(str(tmp_path / "s.csv"), ["AP"]).measures[0]) == "AP"
-    with pytest.raises(DataError, match="there is no column 'measure'"):
-        me.open_scores(str(tmp_path / "s.csv"), ["AP", "RR"])
 
 
 HEADED = [

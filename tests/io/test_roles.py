@@ -175,7 +175,7 @@ def test_the_means_over_runs_of_a_matrix_with_gaps_are_left_out_too(tmp_path):
 )
 def test_columns_in_an_order_that_no_format_has_are_refused(lines, tmp_path):
     (tmp_path / "s.csv").write_text(lines)
-    with pytest.raises(DataError, match="detected|one number a run|three columns"):
+    with pytest.raises(DataError, match="detected|do not tell|three columns|may name the runs or hold the scores"):
         read_scores(tmp_path / "s.csv")
 
 

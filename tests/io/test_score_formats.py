@@ -71,10 +71,10 @@ def test_a_first_column_without_a_name_holds_topics_as_r_and_pandas_write_it(tmp
 
 
 UNJOINABLE = [
-    ("a,c\n1,2\n", r"c_rr.csv: run c: there is no such run in c_ap.csv"),
-    ("a\n1\n", r"c_rr.csv: it has 1 runs, but c_ap.csv has 2"),
-    ("a,b\n1,2\n3,4\n", r"c_rr.csv: it has 2 topics, but c_ap.csv has 1"),
-    ("topic,a,b\nt1,1,2\n", r"c_ap.csv: c_rr.csv names its topics, this file does not"),
+    ("a,c\n1,2\n", r"c_rr.csv: run c, measure RR: there is no such run in c_ap.csv"),
+    ("a\n1\n", r"c_rr.csv: measure RR: it has 1 runs, but c_ap.csv has 2"),
+    ("a,b\n1,2\n3,4\n", r"c_rr.csv: measure RR: it has 2 topics, but c_ap.csv has 1"),
+    ("topic,a,b\nt1,1,2\n", r"c_ap.csv: c_rr.csv names its topics, this table does not"),
 ]
 
 
@@ -95,7 +95,7 @@ def test_a_first_column_that_can_only_be_topics_is_never_taken_for_a_run(tmp_pat
 
 def test_lines_without_topics_are_not_joined_with_named_ones_by_guesswork(tmp_path):
     put(tmp_path, {"c_ap.csv": "topic,r1,r2\n2,.1,.2\n1,.3,.4\n", "c_rr.csv": "r1,r2\n.1,.2\n.3,.4\n"})
-    with pytest.raises(DataError, match="c_rr.csv: c_ap.csv names its topics, this file does not"):
+    with pytest.raises(DataError, match="c_rr.csv: c_ap.csv names its topics, this table does not"):
         read_scores(tmp_path)
 
 
@@ -242,13 +242,12 @@ def test_the_format_is_seen_from_suffix_header_and_neighbours(files, path, forma
 
 
 UNTOLD = [
-    ({"x.csv": "a,b\nc,d\n"}, "x.csv", "a tidy file has columns run, topic, measure, score"),
+    ({"x.csv": "a,b\nc,d\n"}, "x.csv", "columns run, topic, measure, score are needed"),
     ({"x.txt": "hello world\n"}, "x.txt", r"x.txt: its format cannot be detected .*state its format: format=tidy"),
-    ({"x.csv": "topic,item,label\nt,1,2\n"}, "x.csv", "gold and runs are for read_runs"),
-    ({"x.csv": "run,topic,AP\na,1,2\n"}, "x.csv", r"not run, topic and score \(.* say so: columns=\{'score': 'AP'\}"),
+    ({"x.csv": "topic,gold,label\nt,1,2\n"}, "x.csv", "hold labels, not scores .score them first: read_runs"),
     ({"f/a.csv": TIDY, "f/b.csv": TIDY}, "f", "f: a tidy score matrix is one file, not a folder .*join them"),
     ({"f/a.csv": TIDY, "f/c_ap.csv": "a,b\n1,2\n"}, "f", r"several formats: tidy \(a.csv\) and wide \(c_ap.csv\)"),
-    ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "cannot be detected"),
+    ({"k/runs": "a\nb\n", "k/x": "AP t1 0.5\n", "k/y.csv": "1,2\n"}, "k/y.csv", "there are no rows below the header"),
     (
         {"k/runs": "a\nb\n", "k/y": "1\t0\n0\t1\n"},
         "k/y",
@@ -267,7 +266,9 @@ def test_a_format_that_cannot_be_told_is_asked_for(files, path, message, tmp_pat
 def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path):
     scores = Scores([[[1.0]]], runs=["a"], topics=["t"], measures=["AP"])
     for act in (lambda: read_scores("x.csv", format="xls"), lambda: write_scores(scores, tmp_path, format="xls")):
-        with pytest.raises(MetaevalError, match="there is no format 'xls': use tidy, wide, sakai, trec_eval, wmt"):
+        with pytest.raises(
+            MetaevalError, match="there is no format 'xls': use tidy, measures, wide, transposed, sakai, trec_eval, wmt"
+        ):
             act()
     with pytest.raises(DataError, match="the format cannot be detected from this name"):
         write_scores(scores, tmp_path / "folder")

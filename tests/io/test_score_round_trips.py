@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from metaeval import Scores
 from metaeval.data.totals import TOTALS
-from metaeval.errors import DataError
+from metaeval.errors import DataError, PolicyWarning
 from metaeval.io import from_frame, read_scores, sakai, tidy, trec_eval, wide, write_scores
 
 QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -118,10 +118,11 @@ def test_labels_that_look_like_something_else_stay_text(suffix, tmp_path):
     assert read_scores(tmp_path / f"odd.{suffix}") == scores
 
 
-def test_extra_columns_are_ignored_and_rows_may_come_in_any_order(tmp_path):
+def test_extra_columns_are_named_and_rows_may_come_in_any_order(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("score,note,topic,run,measure\n2,x,t2,a,AP\n1,y,t1,a,AP\n3,,t1,b,AP\n4,z,t2,b,AP\n")
-    assert tidy.read(path).sel(topics=["t1", "t2"]).values[:, :, 0].tolist() == [[1, 2], [3, 4]]
+    with pytest.warns(PolicyWarning, match="1 column not used: note"):
+        assert tidy.read(path).sel(topics=["t1", "t2"]).values[:, :, 0].tolist() == [[1, 2], [3, 4]]
 
 
 @pytest.mark.parametrize("lead", ["", "\ufeff"])

@@ -1,0 +1,475 @@
+"""What the columns of a table of scores hold: names and content tell; where they do not, the user is asked.
+
+========== ====================================================================
+tidy       a row per score: run, topic, measure, score
+measures   a row per run and topic, a column per measure
+wide       a row per topic, a column per run
+transposed a row per run, a column per topic
+========== ====================================================================
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+
+from metaeval.data.cells import number
+from metaeval.data.columns import (
+    COLLECTION,
+    DIRECTION,
+    LABEL_NAMES,
+    MEASURE_NAMES,
+    RUN_NAMES,
+    SCORE_NAMES,
+    TIME_NAMES,
+    TOPIC_NAMES,
+    TRAIT_NAMES,
+    find_topics,
+    format_columns,
+    is_index,
+    names_topics,
+    numbers_rows,
+    plain_name,
+)
+from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.files import plain_path
+from metaeval.io.table import ColumnsError, Table, numbers
+from metaeval.measures.resolve import measure_of_label
+
+LAYOUTS = ("tidy", "measures", "wide", "transposed")
+
+ROLES: Mapping[str, frozenset[str]] = {
+    "run": RUN_NAMES,
+    "topic": TOPIC_NAMES,
+    "measure": MEASURE_NAMES,
+    "score": SCORE_NAMES,
+    COLLECTION: frozenset({COLLECTION}),
+    DIRECTION: frozenset({DIRECTION}),
+    "time": TIME_NAMES,
+}
+"""What a column can hold, and the names that say so."""
+
+
+class LayoutError(DataError):
+    """The columns of a table do not tell what they hold."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a table hold: positions of columns by what they hold, and of those of scores."""
+
+    kind: str
+    table: Table
+    roles: Mapping[str, int]
+    scores: tuple[int, ...]
+    unused: tuple[int, ...] = ()
+
+    def cells(self, role: str) -> Any:
+        """Return the cells of the column that holds this, or None."""
+        return self.table.columns[self.roles[role]] if role in self.roles else None
+
+    def name(self, role: str) -> str | None:
+        """Return what the table calls the column that holds this."""
+        return self.table.header[self.roles[role]] if role in self.roles else None
+
+
+def find_layout(table: Table, columns: Mapping[str, str] | None = None, kind: str | None = None) -> Layout:
+    """Return what the columns of a table hold; `columns` is what the user says, and `kind` one of the `LAYOUTS`.
+
+    Raises
+    ------
+    LayoutError
+        If names and content leave several possibilities; the message spells out how to choose.
+    """
+    table, stated = _find_stated(table, columns)
+    if kind in ("wide", "transposed"):
+        return _find_matrix(table, stated, kind)
+    roles = _find_roles(table, stated)
+    if kind is None:
+        if not {"run", "topic"} <= set(roles) and not {"score", "measure"} & set(stated):
+            return _find_matrix(table, stated, None, roles)
+        _refuse_doubtful_run(table, roles, stated)
+    return _find_long(table, roles, stated, kind)
+
+
+def _find_stated(table: Table, columns: Mapping[str, str] | None) -> tuple[Table, dict[str, int]]:
+    """Return positions of the columns that the user names; a+b is a column that joins two."""
+    stated: dict[str, int] = {}
+    for role, name in (columns or {}).items():
+        parts = name.split("+")
+        if name not in table.header and len(parts) > 1 and set(parts) <= set(table.header):
+            table = _join_columns(table, name, parts)
+        if name not in table.header:
+            problem = f"there is no column {name!r} to be the {role} (columns: {format_list(table.header)})"
+            raise ColumnsError(problem, file=table.file)
+        stated[role] = table.header.index(name)
+    if len(set(stated.values())) < len(stated):
+        raise DataError("one column cannot stand for two", file=table.file, hint=format_option("columns"))
+    return table, stated
+
+
+def _join_columns(table: Table, name: str, parts: Sequence[str]) -> Table:
+    cells = [map(str, table.column(part)) for part in parts]
+    joined = np.array(["/".join(row) for row in zip(*cells, strict=True)], dtype=object)
+    return replace(table, header=(*table.header, name), columns=(*table.columns, joined))
+
+
+def _find_roles(table: Table, stated: Mapping[str, int]) -> dict[str, int]:
+    """Return the position of what names tell; of several columns of runs, or of topics, those that leave fewest doubles."""
+    roles = dict(stated)
+    found: dict[str, list[int]] = {}
+    for role in ROLES:
+        if role in roles:
+            continue
+        free = [j for j in range(len(table.header)) if j not in roles.values()]
+        exact = [j for j in free if plain_name(table.header[j]) == role]
+        found[role] = exact or [j for j in free if plain_name(table.header[j]) in ROLES[role]]
+        if role == "measure" and not exact:
+            found[role] = [j for j in found[role] if not table.holds_numbers(j)]
+        if role == "topic" and not found[role]:
+            found[role] = _find_ids(table, free)
+        if len(found[role]) == 1 or (found[role] and role not in ("run", "topic", "score")):
+            roles[role] = found[role][0]
+    several = {role: found[role] for role in ("run", "topic") if len(found.get(role, ())) > 1}
+    if several:
+        fixed = [roles[role] for role in ("run", "topic", "measure", COLLECTION) if role in roles]
+        choices = list(product(*several.values()))
+        doubles = [_count_doubled(table, [*fixed, *choice]) for choice in choices]
+        roles.update(zip(several, choices[int(np.argmin(doubles))], strict=True))
+    return roles
+
+
+def _find_ids(table: Table, free: Sequence[int]) -> list[int]:
+    """Return columns whose names end as those of topics do, or are that of an index, but do not count the rows."""
+    names = [plain_name(name) for name in table.header]
+    ids = [j for j in free if names[j].endswith("_id") and names[j] not in RUN_NAMES]
+    return ids or [j for j in free if is_index(names[j]) and names[j] and not _is_unique(table, j)]
+
+
+def _is_unique(table: Table, position: int) -> bool:
+    return _count_doubled(table, [position]) == 0
+
+
+def _count_doubled(table: Table, positions: Sequence[int]) -> int:
+    """Return how many rows have the cells of another in these columns."""
+    if not table.n_rows:
+        return 0
+    frame = pd.DataFrame({j: pd.factorize(np.asarray(table.columns[j], dtype=object))[0] for j in positions})
+    return int(frame.duplicated().sum())
+
+
+def _refuse_doubtful_run(table: Table, roles: Mapping[str, int], stated: Mapping[str, int]) -> None:
+    """Refuse what may be topics × runs: the column of runs holds numbers, and every topic has one row."""
+    run, topic = table.header[roles["run"]], table.header[roles["topic"]]
+    if {"run", "topic"} & set(stated) or (run == "run" and "score" in roles) or not table.holds_numbers(roles["run"]):
+        return
+    if _is_unique(table, roles["topic"]):
+        raise LayoutError(
+            f"{run!r} may name the runs or hold the scores of one (columns: {format_list(table.header)})",
+            file=table.file,
+            hint=f"say so: {format_columns({'run': run, 'topic': topic})}, or {format_option('format', 'wide')}",
+        )
+
+
+def _find_long(table: Table, roles: dict[str, int], stated: Mapping[str, int], kind: str | None) -> Layout:
+    for role in ("run", "topic"):
+        if role not in roles:
+            _refuse_lack(table, role, roles)
+    rest = [j for j in range(len(table.header)) if j not in roles.values()]
+    numeric = [j for j in rest if table.holds_numbers(j) and not _is_trait(table, j)]
+    if kind == "measures":
+        numeric = sorted({*numeric, *([roles.pop("score")] if "score" in roles else [])})
+    if "score" not in roles and ("measure" in roles or kind == "tidy"):
+        usual = [j for j in numeric if plain_name(table.header[j]) in SCORE_NAMES] or numeric
+        if len(usual) != 1:
+            _refuse_score(table, usual)
+        roles["score"] = usual[0]
+    if "score" in roles:
+        if "measure" not in roles and "score" not in stated and kind is None and set(numeric) - {roles["score"]}:
+            names = [table.header[j] for j in sorted({*numeric, roles["score"]})]
+            raise LayoutError(
+                f"scores of one measure, or of several? Numbers are in {format_list(names)}",
+                file=table.file,
+                hint=f"one: {format_columns({'score': table.header[roles['score']]})}; "
+                f"a measure in each: {format_option('format', 'measures')}",
+            )
+        unused = tuple(j for j in rest if j != roles["score"] and not is_index(table.header[j]))
+        return Layout("tidy", table, roles, (roles["score"],), unused)
+    traits = [j for j in numeric if _describes_topics(table, j, roles)]
+    scores = tuple(j for j in numeric if j not in traits)
+    if not scores:
+        raise LayoutError(
+            f"there is no column of scores beside {table.header[roles['run']]!r} and {table.header[roles['topic']]!r} "
+            f"(columns: {format_list(table.header)})",
+            file=table.file,
+        )
+    unused = tuple(j for j in rest if j not in scores and not is_index(table.header[j]))
+    return Layout("measures", table, roles, scores, unused)
+
+
+def _is_trait(table: Table, position: int) -> bool:
+    name = plain_name(table.header[position])
+    return is_index(name) or name in TRAIT_NAMES
+
+
+def _describes_topics(table: Table, position: int, roles: Mapping[str, int]) -> bool:
+    """Say whether a column holds whole numbers that are the same for all runs of a topic, and not only 0 and 1."""
+    values = _as_numbers(table, position)
+    if not np.isfinite(values).all() or (values % 1).any() or np.isin(values, (0, 1)).all():
+        return False
+    keys = pd.DataFrame(
+        {"topic": pd.factorize(np.asarray(table.columns[roles["topic"]], dtype=object))[0], "x": values}
+    )
+    per_topic = keys.groupby("topic")["x"].nunique()
+    return bool(len(per_topic) < table.n_rows and (per_topic == 1).all() and len(np.unique(values)) > 1)
+
+
+def _refuse_lack(table: Table, role: str, roles: Mapping[str, int]) -> NoReturn:
+    """Refuse a table without a column of runs, or of topics, and name the columns that may hold them."""
+    _refuse_labels(table)
+    names = [table.header[j] for j in range(len(table.header)) if j not in roles.values()]
+    texts = [name for name in names if not table.holds_numbers(table.header.index(name))]
+    other = "topic" if role == "run" else "run"
+    problem = f"no column is called as {role}s are (columns: {format_list(table.header)})"
+    if role == "topic":
+        rows = _count_rows_a_run(table, roles["run"])
+        if not _count_doubled(table, [roles[what] for what in ("run", "measure", COLLECTION) if what in roles]):
+            refuse_means(table)
+        problem = f"each run has up to {rows:,} rows, but {problem}"
+    may = next(iter([name for name in (texts or names) if plain_name(name) not in ROLES["score"]]), "NAME")
+    raise LayoutError(
+        problem,
+        file=table.file,
+        hint=f"say which is: {format_columns({role: may, **_shown(table, roles, other)})}; two that are it together: A+B",
+    )
+
+
+def _shown(table: Table, roles: Mapping[str, int], role: str) -> dict[str, str]:
+    """Return a role with the name of its column, where the name is not that of the role."""
+    name = table.header[roles[role]] if role in roles else role
+    return {} if name == role or role not in roles else {role: name}
+
+
+def _count_rows_a_run(table: Table, run: int) -> int:
+    return int(pd.Series(np.asarray(table.columns[run], dtype=object)).value_counts().iloc[0])
+
+
+def refuse_means(table: Table) -> NoReturn:
+    """Refuse a table of runs without topics, one number a run, and say what can be done."""
+    raise LayoutError(
+        f"it holds one number a run and no topics (columns: {format_list(table.header)}), "
+        "but the analyses look at how scores vary over topics",
+        file=table.file,
+        hint="give the scores of every topic (segment, query, document), of which such numbers are means; if the columns "
+        f"are topics, {format_option('format', 'transposed')}; metaeval.stats.rank_correlation.tau compares two lists "
+        "of such numbers",
+    )
+
+
+def _refuse_labels(table: Table) -> None:
+    """Refuse predictions beside true labels: they are not scores yet."""
+    named = [name for name in table.header if plain_name(name) in LABEL_NAMES]
+    if len(named) > 1:
+        raise LayoutError(
+            f"{format_list(named)} hold labels, not scores",
+            file=table.file,
+            hint=f"score them first: {format_option('read_runs')} with the layout labels and all classes",
+        )
+
+
+def _refuse_score(table: Table, numeric: Sequence[int]) -> NoReturn:
+    names = [table.header[j] for j in numeric]
+    line = None if not table.lines else 1
+    if not names:
+        problem = f"there is no column 'score' (columns: {format_list(table.header)})"
+        raise LayoutError(problem, file=table.file, line=line)
+    raise LayoutError(
+        f"which column holds the scores: {format_list(names)}?",
+        file=table.file,
+        hint=f"say so: {format_columns({'score': names[0]})}",
+    )
+
+
+def _find_matrix(
+    table: Table, stated: Mapping[str, int], kind: str | None, roles: Mapping[str, int] | None = None
+) -> Layout:
+    """Return the columns of topics × runs, or runs × topics."""
+    header, roles = table.header, dict(roles or {})
+    if kind is None:
+        _refuse_labels(table)
+        if {"run", "topic", "measure", "score"} <= {*roles, *stated}:
+            return _find_long(table, roles, stated, None)
+    odd = sorted(set(stated) - {"run", "topic"})
+    if odd:
+        problem = (
+            f"in a table of topics × runs no column is the {odd[0]}: {format_option('columns')} can name the topic"
+        )
+        raise DataError(problem, file=table.file, hint="or say that the first column is a run")
+    first = stated.get("run", stated.get("topic", 0))
+    if not stated and len(header) > 2 and _counts_rows(table, 0) and not table.holds_numbers(1):
+        first = 1
+    if kind == "transposed" or (kind is None and _holds_runs_in_rows(table, first, stated, roles)):
+        topics = [j for j in range(len(header)) if j != first and not _counts_rows(table, j)]
+        return _matrix("transposed", table, {"run": first}, _leave_out_texts(table, topics))
+    names = {role: header[j] for role, j in stated.items()} or ({"topic": header[1]} if first else {})
+    topic, runs = find_topics(header, lambda j: _counts_rows(table, j), names)
+    if kind is None:
+        _refuse_what_is_no_matrix(table, topic, runs, roles)
+        if first and not stated and not names_topics(header[1]):
+            _ask_for_rows(table, header[1])
+    runs = runs if topic is None else _leave_out_texts(table, runs)
+    return _matrix("wide", table, {} if topic is None else {"topic": topic}, runs)
+
+
+def _matrix(kind: str, table: Table, roles: Mapping[str, int], scores: Sequence[int]) -> Layout:
+    other = "topic" if kind == "transposed" else "run"
+    if not scores:
+        which = {"wide": "topics", "transposed": "runs"}[kind]
+        line = None if not table.lines else 1
+        raise DataError(f"there are {which}, but no column of a {other}", file=table.file, line=line)
+    left = tuple(
+        j for j in range(len(table.header)) if j not in (*roles.values(), *scores) and not _counts_rows(table, j)
+    )
+    return Layout(kind, table, roles, tuple(scores), left)
+
+
+def _leave_out_texts(table: Table, positions: Sequence[int]) -> list[int]:
+    """Return those columns in which something begins like a number: others describe what the rows are about."""
+    return [j for j in positions if table.holds_numbers(j) or _has_digits(table, j) or table.is_empty(j)]
+
+
+def _has_digits(table: Table, position: int) -> bool:
+    return any(not isinstance(cell, str) or re.match(r"\s*[+-]?\.?\d", cell) for cell in table.columns[position])
+
+
+def _has_number(table: Table, position: int) -> bool:
+    return bool(np.isfinite(_as_numbers(table, position)).any())
+
+
+def _counts_rows(table: Table, position: int) -> bool:
+    name = table.header[position]
+    return is_index(name) and table.holds_numbers(position) and numbers_rows(_as_numbers(table, position))
+
+
+def _as_numbers(table: Table, position: int) -> np.ndarray:
+    cells = table.columns[position]
+    kind = getattr(getattr(cells, "dtype", None), "kind", "O")
+    if kind in "fiub":
+        return np.asarray(cells, dtype=np.float64)
+    return numbers("" if cell is None else str(cell).replace(",", ".") for cell in cells)
+
+
+def _holds_runs_in_rows(table: Table, first: int, stated: Mapping[str, int], roles: Mapping[str, int]) -> bool:
+    """Say whether a first column names runs and all others are topics, by their names; refuse what may be measures."""
+    others = [j for j in range(len(table.header)) if j != first and not _counts_rows(table, j)]
+    if "topic" in {*stated, *roles} or not others or plain_name(table.header[first]) not in RUN_NAMES:
+        return False
+    if table.holds_numbers(first) or not all(table.holds_numbers(j) or table.is_empty(j) for j in others):
+        if _count_rows_a_run(table, first) > 1:
+            _refuse_lack(table, "topic", {"run": first, **roles})
+        return False
+    if not _is_unique(table, first):
+        _refuse_lack(table, "topic", {"run": first, **roles})
+    names = [table.header[j] for j in others]
+    if len(others) > 1 and _are_numbered(names):
+        return True
+    if len(others) == 1 or any(map(_names_score, names)):
+        refuse_means(table)
+    raise LayoutError(
+        f"each row is a run; are {format_list(names)} topics, or measures of which these are the means?",
+        file=table.file,
+        hint=f"topics: {format_option('format', 'transposed')}; of means there is no way back to the scores of topics, "
+        "which the analyses need",
+    )
+
+
+def _names_score(name: str) -> bool:
+    return plain_name(name) in SCORE_NAMES or measure_of_label(name).higher_is_better is not None
+
+
+def _are_numbered(names: Sequence[str]) -> bool:
+    """Say whether names are numbers, or one word and a number."""
+    parts = [re.fullmatch(r"(.*?)[\s_-]*\d+", name) for name in names]
+    return all(parts) and len({part[1].lower() for part in parts if part}) == 1 and not any(map(_names_score, names))
+
+
+def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[int], roles: Mapping[str, int]) -> None:
+    """Refuse what is not topics × runs, or may be runs × topics."""
+    header = table.header
+    named = [header[j] for j in runs if _names_a_role(header[j])]
+    if "topic" in roles and named:
+        _refuse_lack(table, "run", roles)
+    if "run" in roles and named:
+        _refuse_lack(table, "topic", roles)
+    line = None if not table.lines else 1
+    single = len(header) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx"))
+    scores = topic is None and any(_is_score(name) for name in header) and not is_line_of_scores(header)
+    few = 2 * sum(map(table.holds_numbers, runs)) <= sum(not table.is_empty(j) for j in runs)
+    words = few and any(_holds_texts(table, j) for j in runs)
+    if named or single or scores or words:
+        raise LayoutError(
+            f"its columns do not tell what they hold ({format_list(header)})",
+            file=table.file,
+            line=line,
+            hint=hint_columns(),
+        )
+    if topic is None and not table.holds_numbers(0) and len(header) > 1:
+        rest = sum(map(table.holds_numbers, range(1, len(header))))
+        if 2 * rest > len(header) - 1 and not _has_number(table, 0):
+            _ask_for_rows(table, header[0])
+    if topic is not None and is_index(header[topic]) and len(runs) > 1:
+        labels = [str(cell) for cell in table.columns[topic]]
+        if all(header[j].isdecimal() for j in runs) and not any(label.isdecimal() for label in labels):
+            _ask_for_rows(table, header[topic])
+
+
+def hint_columns() -> str:
+    """Return what a table should look like, for a message."""
+    return (
+        "columns run, topic, measure, score are needed, or a row per topic and a column per run; say what they are "
+        f"called: {format_columns({'run': 'A', 'topic': 'B', 'score': 'C'})}; gold and runs are for "
+        f"{format_option('read_runs')}"
+    )
+
+
+def _holds_texts(table: Table, position: int) -> bool:
+    return any(isinstance(cell, str) for cell in table.columns[position][:1])
+
+
+def _is_score(name: str) -> bool:
+    return math.isfinite(number(name)) and not name.isdecimal()
+
+
+def is_line_of_scores(header: Sequence[str]) -> bool:
+    """Tell whether a header is a line of scores, ``0.12,-1``; ``1,2,3`` may be names of runs."""
+    if not all(math.isfinite(number(cell)) for cell in header):
+        return False
+    return not all(cell.isdecimal() for cell in header)
+
+
+def _ask_for_rows(table: Table, name: str) -> NoReturn:
+    topics = format_columns({"topic": name}) if name.strip() else format_option("format", "wide")
+    raise LayoutError(
+        f"does the first column, {name!r}, name topics or runs?",
+        file=table.file,
+        hint=f"topics: {topics}; runs, so that the other columns are topics: {format_option('format', 'transposed')}",
+    )
+
+
+def _names_a_role(name: str) -> bool:
+    """Say whether a column with this name shows that a table is not topics × runs."""
+    others = RUN_NAMES | MEASURE_NAMES | SCORE_NAMES | LABEL_NAMES
+    return plain_name(name) in others or (names_topics(name) and not is_index(name))
+
+
+def describe_unused(layout: Layout) -> str | None:
+    """Return a note about the columns that are not read, if there are any."""
+    names = [layout.table.header[j] for j in layout.unused]
+    return f"{format_count(len(names), 'column')} not used: {format_list(names)}" if names else None
