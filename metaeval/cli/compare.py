@@ -48,7 +48,7 @@ COMPARE = {
     "new_scores": option(
         list[str] | None, "The new measure comes only as scores: a CSV of run, topic, score for each --data"
     ),
-    **take("columns"),
+    **take("columns", "doubled"),
     **DIRECTIONS,
     "against": option(list[str] | None, "Compare with this measure instead; may be repeated", "--against", "-a"),
     "reference": option(
@@ -107,7 +107,7 @@ def compare(values: Values) -> None:
       metaeval compare --measure my_measure.py:my_measure --data stc3-dq-a --data stc3-dq-e -o report/
       metaeval compare -m my_measure.py:my_measure --gold gold.txt --runs runs/ -l judgements --classes 0,1,2
       metaeval compare -m nDCG@20 --scores trec-web-2013 -o report/
-      metaeval compare -m TER --scores mt.csv --columns run=system,topic=segment --lower-is-better edits -o report/
+      metaeval compare -m TER --scores mt.csv --columns run=entry,topic=doc+line --lower-is-better edits -o report/
       metaeval compare -m BLEU --scores wmt23-en-de --reference mqm -o report/
       metaeval compare -m my_measure.py:my_measure --data stc3-dq-a --thorough --figures all -o report/
       metaeval compare -m mine -d one.csv -d two.csv --reference people1.csv --reference people2.csv -o report/
@@ -148,7 +148,6 @@ def compare(values: Values) -> None:
 
 def _open_data(values: Values) -> list[Any]:
     """Return what the new measure is compared on: sources that the comparison opens itself where nothing is stated."""
-    from metaeval.datasets.open import open_source
     from metaeval.errors import MetaevalError
 
     names = [*(values.data or []), *(values.scores or [])]
@@ -161,11 +160,19 @@ def _open_data(values: Values) -> list[Any]:
         return _join_scores(values, names)
     sources: list[Any] = [*names]
     # A reference that is a label of the data is that measure, though a file may be called so too.
-    if missing != "raise" or columns or any(map(names_file, values.reference or ())):
-        sources = [open_source(name, missing=missing, columns=columns) for name in names]
+    options: dict[str, Any] = {"missing": missing, "columns": columns, "doubled": values.doubled}
+    if missing != "raise" or columns or values.doubled != "raise" or any(map(names_file, values.reference or ())):
+        sources = [opened for name in names for opened in _open_source(name, options)]
     if values.gold is not None:
         sources.append(read_gold(values.gold, values))
     return sources
+
+
+def _open_source(name: str, options: dict[str, Any]) -> list[Any]:
+    """Return the runs of a data set, or the scores of every collection of a file."""
+    from metaeval.datasets.open import open_collections, open_source
+
+    return open_collections(name, **options) if names_file(name) else [open_source(name, **options)]
 
 
 def _join_scores(values: Values, sources: list[str]) -> list[Any]:

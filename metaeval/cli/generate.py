@@ -213,7 +213,7 @@ class Plan:
             when = f"with {spell(flag)[0]}" if flag else "with a single source"
             self._refuse_unused(values.stated, [function, pool], when)
             reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
-            scores = open_sources(sources, values, reference_opens=reference_opens)
+            scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
             results = self._analyse(function, name, scores, values)
         show_results(results, values.style, values.out)
 
@@ -260,8 +260,9 @@ class Plan:
         if len(results) == 1:
             return {name: results[0]}
         named: dict[str, Any] = {}
-        for number, (source, result) in enumerate(zip(values.source, results, strict=True), start=1):
-            file = f"{name}-{format_name(getattr(result, 'collection', '') or source) or number}"
+        for number, (subject, result) in enumerate(zip(scores, results, strict=True), start=1):
+            label = getattr(result, "collection", "") or subject.collection or subject.provenance
+            file = f"{name}-{format_name(label) or number}"
             named[f"{file}-{number}" if file in named else file] = result
         if self.pool is not None:
             named[f"pooled-{name}"] = self.call(self.pool, results, values)

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from metaeval.data.scores import Scores
 
 
-def open_sources(sources: list[str], values: Values, *, reference_opens: bool) -> list[Scores]:
-    """Open sources with the measures that were asked for, those that they are held against, and stated directions."""
-    from metaeval.data.scores import Scores, state_directions
+def open_sources(sources: list[str], values: Values, *, reference_opens: bool, several: bool) -> list[Scores]:
+    """Open sources with the measures that were asked for, those that they are held against, and stated directions.
+
+    `several`: a file may hold several collections.
+    """
+    from metaeval.data.scores import Scores, only_collection, state_directions
     from metaeval.io.strict_json import parse_once
 
     texts = _list_texts(getattr(values, "reference", None))
@@ -30,7 +33,8 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool) -
     with parse_once():
         for source in sources:
             with working(f"reading {source}"):
-                opened.append(_open_source(source, selected, files, opening))
+                found = _open_source(source, selected, files, opening)
+                opened += found if several else [only_collection(found, source)]
     if texts and reference_opens:
         labels = {str(measure) for scores in opened for measure in scores.measures}
         values.reference = open_references(
@@ -46,15 +50,19 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool) -
     return turned[: len(opened)]
 
 
-def _open_source(source: str, selected: list[str] | None, files: list[str], opening: dict[str, Any]) -> Scores:
+def _open_source(source: str, selected: list[str] | None, files: list[str], opening: dict[str, Any]) -> list[Scores]:
     """Open a source with some of its measures; a reference that names a file may be one of its labels nevertheless."""
-    from metaeval.datasets.open import open_scores
+    from metaeval.datasets.open import open_collections
 
     if selected is None or not files or not names_file(source):
-        return open_scores(source, selected, **opening)
-    scores = open_scores(source, **opening)
-    labels = [str(measure) for measure in scores.measures]
-    return scores.sel(measures=[*selected, *(text for text in files if text in labels and text not in selected)])
+        return open_collections(source, selected, **opening)
+    found = []
+    for scores in open_collections(source, **opening):
+        labels = [str(measure) for measure in scores.measures]
+        found.append(
+            scores.sel(measures=[*selected, *(text for text in files if text in labels and text not in selected)])
+        )
+    return found
 
 
 def _list_texts(given: Any) -> list[str]:

@@ -53,12 +53,14 @@ PHRASES = {
 """What messages call otherwise on the command line, besides the options of the command itself."""
 
 MISSING = ("raise", "drop-topic", "drop-run", "worst")
+DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 STYLES = ("text", "csv", "md", "latex", "json")
 LAYOUTS = (*formats.RUN_FORMATS,)
 SCORE_FORMATS = (*formats.SCORE_FORMATS, "store")
 
-_COLUMNS = ("run", "topic", "measure", "score", "item", "gold", "label", "annotator")
+_COLUMNS = ("run", "topic", "measure", "score", "collection", "time", "higher_is_better", "item", "gold", "label",
+            "annotator")  # fmt: skip
 """What a column can stand for, in scores, in labels and in votes."""
 
 
@@ -137,10 +139,17 @@ OPTIONS: Options = {
         choices=SCORE_FORMATS,
     ),
     "missing": option(str, "What to do where a score or answer is missing", choices=MISSING, default="raise"),
+    "doubled": option(
+        str,
+        "What to do where a run has several scores on a topic: their mean, or the latest by a column of times",
+        choices=DOUBLED,
+        default="raise",
+    ),
     "invalid": option(str, "What to do with a label that is no class", choices=INVALID, default="raise"),
     "columns": option(
         str | None,
-        "What a file calls the columns run, topic, measure, score, item, label: run=system,score=value",
+        "What columns hold whose names do not tell: run, topic, measure, score, collection, time, item, label; a+b joins two: "
+        "run=entry,topic=doc+line",
         metavar="WHAT=NAME,...",
     ),
     "lower_is_better": option(
@@ -183,14 +192,14 @@ def take(*names: str, **others: Declared) -> Options:
     return {name: OPTIONS[name] for name in names} | others
 
 
-OPENING = take("collection", "format", "missing", "columns")
+OPENING = take("collection", "format", "missing", "columns", "doubled")
 """How a source is opened: arguments of `open_scores`."""
 
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `parse_directions`."""
 
 SECTIONS = {
-    "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "invalid", "rounding",
+    "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
                 "parts", "columns", "separator"),
     "Directions of measures": tuple(DIRECTIONS),
     "Output": ("style", "out", "overwrite", "to_format", "defuse_formulas"),

@@ -63,7 +63,7 @@ CONVERT = {
         choices=SCORE_FORMATS,
     ),
     "measure": option(str | None, "The measure of a file that holds one without its name"),
-    **take("collection", "missing", "columns"),
+    **take("collection", "missing", "columns", "doubled"),
     **DIRECTIONS,
     **take("defuse_formulas"),
 }
@@ -149,21 +149,27 @@ def convert(values: Values) -> None:
       metaeval convert scores.csv scores.parquet
       metaeval convert web2013_ndcg20.csv tidy.csv
       metaeval convert scores.csv folder --to sakai
-      metaeval convert mt.csv scores.csv --columns run=system,topic=segment,score=value --lower-is-better edits
+      metaeval convert mt.csv scores.csv --columns run=entry,topic=doc+line --lower-is-better edits
+      metaeval convert board.parquet mystore --to store --columns collection=task --doubled latest --missing drop-run
       zcat scores.csv.gz | metaeval convert - scores.parquet
       metaeval convert scores.csv mystore --to store --collection web2013
     """
-    from metaeval.datasets.open import open_scores
+    from metaeval.data.scores import only_collection
+    from metaeval.datasets.open import open_collections
 
     with working("converting"):
-        scores = open_scores(
+        found = open_collections(
             values.source,
             format=values.format,
             measure=values.measure,
             collection=values.collection,
             missing=values.missing,
             columns=parse_columns(values.columns),
+            doubled=values.doubled,
             **find_directions(values),
         )
+        if values.to_format != "store":
+            found = [only_collection(found, values.source)]
         with option_names({"format": "--to"}):
-            write_scores(scores, values.target, values.to_format, defuse_formulas=values.defuse_formulas)
+            for scores in found:
+                write_scores(scores, values.target, values.to_format, defuse_formulas=values.defuse_formulas)

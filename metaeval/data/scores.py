@@ -453,6 +453,17 @@ def state_directions(
     ]
 
 
+def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
+    """Return the scores of the only collection there is."""
+    if len(found) > 1:
+        raise DataError(
+            f"it holds several collections: {format_list(sorted(scores.collection for scores in found))}",
+            file=file,
+            hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
+        )
+    return found[0]
+
+
 def _others(count: int) -> str:
     return "" if count == 1 else f", and so are {count - 1:,} more" if count > 2 else ", and so is one more"
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from metaeval.data.annotations import Annotations
+from metaeval.data.cells import DoubledPolicy
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.data.score import score
-from metaeval.data.scores import Scores, state_directions
+from metaeval.data.scores import Scores, only_collection, state_directions
 from metaeval.data.store import ScoreStore
 from metaeval.data.store_folder import find_folder
 from metaeval.errors import DatasetError, MetaevalError, StoreError, format_list, format_option
@@ -29,6 +30,7 @@ def open_scores(
     measure: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    doubled: DoubledPolicy = "raise",
     higher_is_better: Names | bool = (),
     lower_is_better: Names = (),
 ) -> Scores:
@@ -50,7 +52,9 @@ def open_scores(
     missing : str, optional
         What to do where a file has no score for a run and topic.
     columns : mapping of str to str, optional
-        What a tidy file calls some of its columns: ``{"run": "system"}``.
+        What a table calls columns whose names do not tell what they hold: ``{"run": "entry"}``.
+    doubled : {"raise", "mean", "latest"}, optional
+        What to do where a file has several scores for a run and topic.
     higher_is_better, lower_is_better : str or iterable of str, optional
         Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
         ``higher_is_better=True`` for all that are not named otherwise.
@@ -64,18 +68,39 @@ def open_scores(
     MetaevalError
         If there is no such thing, or it cannot be read; or if a direction is stated of a measure that is not there.
     """
+    found = open_collections(
+        source, measures, format=format, collection=collection, measure=measure, missing=missing, columns=columns,
+        doubled=doubled, higher_is_better=higher_is_better, lower_is_better=lower_is_better,
+    )  # fmt: skip
+    return only_collection(found, source)
+
+
+def open_collections(
+    source: Any,
+    measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
+    format: str | None = None,
+    collection: str | None = None,
+    measure: str | None = None,
+    missing: MissingPolicy = "raise",
+    columns: Mapping[str, str] | None = None,
+    doubled: DoubledPolicy = "raise",
+    higher_is_better: Names | bool = (),
+    lower_is_better: Names = (),
+) -> list[Scores]:
+    """Return the scores of every collection that a source holds; a file may hold several. Options: see `open_scores`."""
     # A text is resolved where the labels of the data are known: only runs are scored by a function of a file.
     chosen: list[MeasureLike] | None = None
     if measures is not None:
         chosen = [name if isinstance(name, str) else measure_of(name) for name in list_measures(measures)]
-    opened = open_source(
-        source, chosen, format=format, collection=collection, measure=measure, missing=missing, columns=columns
-    )
-    if not isinstance(opened, Scores):
-        scores = score(opened, chosen)
-    else:
-        scores = opened if chosen is None else opened.sel(measures=chosen)
-    return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
+    options: dict[str, Any] = {"format": format, "collection": collection, "missing": missing, "columns": columns}
+    found = []
+    for opened in _open(source, chosen, measure=measure, doubled=doubled, **options):
+        if not isinstance(opened, Scores):
+            found.append(score(opened, chosen))
+        else:
+            found.append(opened if chosen is None else opened.sel(measures=chosen))
+    return state_directions(found, higher_is_better, lower_is_better, missing)
 
 
 def open_source(
@@ -87,15 +112,35 @@ def open_source(
     measure: str | None = None,
     missing: MissingPolicy = "raise",
     columns: Mapping[str, str] | None = None,
+    doubled: DoubledPolicy = "raise",
 ) -> Scores | ClassificationRuns | QuantificationRuns:
     """Return what a source holds, runs as runs; scores and runs themselves stay as they are. Options: see `open_scores`.
 
     Of a store only `measures` are read; a single one names the scores of a table that does not say of which measure it is.
     """
+    opened = _open(
+        source, measures, format=format, collection=collection, measure=measure, missing=missing, columns=columns,
+        doubled=doubled,
+    )  # fmt: skip
+    if len(opened) == 1:
+        return opened[0]
+    return only_collection([scores for scores in opened if isinstance(scores, Scores)], source)
+
+
+def _open(
+    source: Any,
+    measures: Sequence[MeasureLike] | None,
+    *,
+    format: str | None,
+    collection: str | None,
+    columns: Mapping[str, str] | None,
+    **options: Any,
+) -> Sequence[Scores | ClassificationRuns | QuantificationRuns]:
     from metaeval.io.frames import is_frame
+    from metaeval.io.scores import read_collections
 
     if isinstance(source, Scores | ClassificationRuns | QuantificationRuns):
-        return source
+        return [source]
     if not isinstance(source, str | Path | Mapping | list | tuple) and not is_frame(source):
         raise MetaevalError(f"{source!r} is no data: give a data set's name, a path, a frame, Scores, or runs")
     if isinstance(source, str | Path):
@@ -108,14 +153,11 @@ def open_source(
         if columns and (stored or not file):
             raise MetaevalError(f"{name} has no columns that {format_option('columns')} could name")
         if stored:
-            return _load_stored(name, collection, measures)
+            return [_load_stored(name, collection, measures)]
         if not file:
-            return _load_named(name)
+            return [_load_named(name)]
         source = name
-    options: dict[str, Any] = {"format": format, "collection": collection, "missing": missing, "columns": columns}
-    from metaeval.io import read_scores
-
-    return read_scores(source, measure=measure, **options)
+    return read_collections(source, format=format, collection=collection, columns=columns, **options)
 
 
 def _load_named(name: str) -> Scores | ClassificationRuns | QuantificationRuns:

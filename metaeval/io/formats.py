@@ -56,7 +56,7 @@ class ScoreFormat:
 
     def read(self, sources: Any, **options: Any) -> Scores:
         """Read the scores of the only collection."""
-        from metaeval.io.tidy import only_collection
+        from metaeval.data.scores import only_collection
 
         return only_collection(self.read_collections(sources, **options), sources)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from metaeval.data.cells import DoubledPolicy, number
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.scores import Scores, is_untold, state_directions
+from metaeval.data.scores import Scores, is_untold, only_collection, state_directions
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources
 from metaeval.io import tidy, wide
@@ -20,7 +20,6 @@ from metaeval.io.formats import SCORE_FORMATS, choose_format
 from metaeval.io.frames import are_columns, find_library, is_frame, read_attributes, refuse_numbers, table_of_frame
 from metaeval.io.layout import LAYOUTS, find_layout
 from metaeval.io.tables import PARQUET, TABLES, open_once
-from metaeval.io.tidy import only_collection
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names
 from metaeval.measures.resolve import measure_of_label

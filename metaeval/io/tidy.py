@@ -19,7 +19,7 @@ import pandas as pd
 from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
 from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, TRAIT_NAMES, format_columns, is_index, plain_name
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.scores import Scores, is_untold
+from metaeval.data.scores import Scores, is_untold, only_collection
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, describe_files, plain_path, stem, write_file
@@ -57,21 +57,6 @@ def read_collections(
     return arrange(layout, columns=columns, name=stem(path), provenance=describe_files([path]), **options)
 
 
-class SeveralCollectionsError(DataError):
-    """A table holds several collections, and one is needed."""
-
-
-def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
-    """Return the scores of the only collection there is."""
-    if len(found) > 1:
-        raise SeveralCollectionsError(
-            f"it holds several collections: {format_list(sorted(scores.collection for scores in found))}",
-            file=file,
-            hint=f"say which with {format_option('collection', 'NAME')}; a name of your own reads all as one",
-        )
-    return found[0]
-
-
 def arrange(
     layout: Layout,
     *,
@@ -102,9 +87,10 @@ def arrange(
     found = []
     for label, rows in parts:
         part, texts, where = (frame, given, lines) if rows is None else _keep(frame, given, lines, rows)
+        file = table.file if len(parts) == 1 else f"{table.file}, collection {label}" if table.file else label
         try:
             values, runs, topics, known = arrange_cells(
-                part, missing=missing, file=table.file, lines=where, given=texts, measures=measures, doubled=doubled
+                part, missing=missing, file=file, lines=where, given=texts, measures=measures, doubled=doubled
             )
         except DoubledError as error:
             hint = _spell_out(layout, frame, error, columns, missing)
