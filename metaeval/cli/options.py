@@ -58,6 +58,7 @@ INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 STYLES = ("text", "csv", "md", "latex", "json")
 LAYOUTS = (*formats.RUN_FORMATS,)
 SCORE_FORMATS = (*formats.SCORE_FORMATS, "store")
+READ_FORMATS = (*formats.READ_FORMATS, "store")
 
 _COLUMNS = ("run", "topic", "measure", "score", "collection", "time", "higher_is_better", "item", "gold", "label",
             "annotator")  # fmt: skip
@@ -133,10 +134,10 @@ OPTIONS: Options = {
     "collection": option(str | None, "Which collection of a store, or what to call that of a file"),
     "format": option(
         str | None,
-        f"Format of the source: {', '.join(SCORE_FORMATS)}; by default what its name and first line tell",
+        f"Format of the source: {', '.join(READ_FORMATS)}; by default what its name and first line tell",
         "--from",
         metavar="FORMAT",
-        choices=SCORE_FORMATS,
+        choices=READ_FORMATS,
     ),
     "missing": option(str, "What to do where a score or answer is missing", choices=MISSING, default="raise"),
     "doubled": option(

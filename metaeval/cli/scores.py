@@ -73,7 +73,8 @@ def register(app: typer.Typer) -> None:
     """Add these commands to the command line."""
     layouts = f"Layouts: {_describe(formats.RUN_FORMATS)}."
     add_command(app, "score", score, SCORE, (score.__doc__ or "").replace("LAYOUTS", layouts))
-    written = f"Formats: {_describe(formats.SCORE_FORMATS)}; store (a folder of Parquet files)."
+    written = f"Formats: {_describe(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
+    written += f"{_describe(formats.LOG_FORMATS)}."
     add_command(app, "convert", convert, CONVERT, (convert.__doc__ or "").replace("FORMATS", written))
 
 

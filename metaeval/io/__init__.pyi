@@ -15,7 +15,7 @@ from . import (
     wide as wide,
     wmt as wmt,
 )
-from .formats import RUN_FORMATS as RUN_FORMATS, SCORE_FORMATS as SCORE_FORMATS
+from .formats import LOG_FORMATS as LOG_FORMATS, RUN_FORMATS as RUN_FORMATS, SCORE_FORMATS as SCORE_FORMATS
 from .judges import read_annotations as read_annotations
 from .objects import from_ir_measures as from_ir_measures, from_pytrec_eval as from_pytrec_eval, from_ranx as from_ranx
 from .runs import read_runs as read_runs

@@ -6,10 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import PathLike, Sources, file_name, find_paths, is_file, is_folder, join_path, list_files
+from metaeval.files import (
+    PathLike,
+    Sources,
+    file_name,
+    find_paths,
+    is_file,
+    is_folder,
+    join_path,
+    list_files,
+    plain_path,
+)
 from metaeval.io import sakai, trec_eval
-from metaeval.io.formats import SCORE_FORMATS, ScoreFormat
+from metaeval.io.formats import LOG_FORMATS, READ_FORMATS, SCORE_FORMATS, ScoreFormat
 from metaeval.io.layout import hint_columns
+from metaeval.io.logs.rows import walk
 from metaeval.io.sample import Sample
 
 
@@ -33,10 +44,32 @@ def find_format(sources: Sources, columns: Mapping[str, str] | None = None) -> S
         return _find_common(find_paths(sources), columns)
     if not is_folder(sources):
         return _find_format(Sample(sources, columns))
-    files = list_files(sources)
     if is_file(join_path(sources, sakai.RUNS)):
         return SCORE_FORMATS["sakai"]
+    log = _find_logs(sources)
+    if log is not None:
+        return log
+    files = list_files(sources)
     return _find_common(files, columns, sources)
+
+
+def _find_logs(folder: PathLike) -> ScoreFormat | None:
+    """Return the format of the logs in a folder, and in the folders in it, if there are any."""
+    names = [path for path in walk(folder) if plain_path(path).lower().endswith((".json", ".jsonl", ".eval"))]
+    found: dict[str, PathLike] = {}
+    for path in names[:_MOST_LOGS]:
+        sample = Sample(path)
+        known = next((format for format in LOG_FORMATS.values() if format.fits(sample)), None)
+        if known is not None:
+            found.setdefault(known.name, path)
+    if len(found) > 1:
+        shown = " and ".join(f"{name} ({file_name(path)})" for name, path in found.items())
+        raise DataError(f"the folder holds logs of several formats: {shown}", file=folder, hint="name a folder in it")
+    return LOG_FORMATS[next(iter(found))] if found else None
+
+
+_MOST_LOGS = 50
+"""Logs of a folder by which their format is told."""
 
 
 def _find_common(
@@ -52,12 +85,12 @@ def _find_common(
     if len(formats) > 1:
         shown = " and ".join(f"{name} ({file_name(path)})" for name, path in formats.items())
         raise DataError(f"the files are of several formats: {shown}", file=folder or files[0], hint=_state_format())
-    return SCORE_FORMATS[next(iter(formats))]
+    return READ_FORMATS[next(iter(formats))]
 
 
 def _find_format(sample: Sample) -> ScoreFormat:
     """Return the only format that a file fits, the sure ones first."""
-    for format in reversed([*SCORE_FORMATS.values()]):  # keys and names of files tell more than columns do
+    for format in reversed([*READ_FORMATS.values()]):  # keys and names of files tell more than columns do
         if format.sure and format.fits(sample):
             return format
     if sample.refusal is not None and not sample.text:

@@ -24,6 +24,7 @@ class ScoreFormat:
 
     `layout` says what a file looks like. `source` is the module, or an object in it, that has `read`, `write` and `fits`;
     it is imported when it is used. `sure`: what fits it can be nothing else. `several`: several files are read together.
+    `written`: it can be written too.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ScoreFormat:
     options: tuple[str, ...] = ()
     sure: bool = False
     several: bool = True
+    written: bool = True
 
     @property
     def _functions(self) -> Any:
@@ -62,6 +64,8 @@ class ScoreFormat:
 
     def write(self, scores: Scores, path: PathLike) -> None:
         """Write scores without loss of precision."""
+        if not self.written:
+            raise MetaevalError(f"the format {self.name} is read, not written: write {format_option('format', 'tidy')}")
         self._functions.write(scores, path)
 
     def fits(self, sample: Sample) -> bool:
@@ -155,6 +159,34 @@ SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name(
     ]
 )
 """The formats of score matrices by name."""
+
+LOG_FORMATS: Mapping[str, ScoreFormat] = _by_name(
+    [
+        ScoreFormat(name, layout, f"logs.{source}", options=("columns", "doubled"), sure=True, written=False)
+        for name, layout, source in (
+            (
+                "every-eval-ever",
+                "`*_samples.jsonl` of Every Eval Ever, its aggregate beside it",
+                "every_eval_ever:EVERY_EVAL_EVER",
+            ),
+            (
+                "lm-eval",
+                "`samples_TASK_DATE.jsonl` of lm-evaluation-harness, `results_DATE.json` beside it",
+                "lm_eval:LM_EVAL",
+            ),
+            ("inspect", "`.eval` or JSON logs of Inspect", "inspect_ai:INSPECT"),
+            ("helm", "folders of HELM with `run_spec.json` and `per_instance_stats.json`", "helm:HELM"),
+            ("mteb", "`MODEL/REVISION/TASK.json` of MTEB", "others:MTEB"),
+            ("mt-bench", "judgements of single answers by MT-Bench, JSON lines", "others:MT_BENCH"),
+            ("deepeval", "JSON of DeepEval with testCases, a file for each run", "others:DEEPEVAL"),
+            ("promptfoo", "JSON results of promptfoo", "others:PROMPTFOO"),
+        )
+    ]
+)
+"""What evaluation harnesses write, which is read but not written here."""
+
+READ_FORMATS: Mapping[str, ScoreFormat] = MappingProxyType({**SCORE_FORMATS, **LOG_FORMATS})
+"""All formats of scores that are read."""
 
 RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
     [

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from metaeval.errors import DataError
-from metaeval.files import PathLike, plain_path, read_text
+from metaeval.files import PathLike, plain_path, read_text, stream_lines
 from metaeval.io.layout import find_layout
-from metaeval.io.tables import TABLES, find_kind, open_cells
+from metaeval.io.strict_json import parse_json
+from metaeval.io.tables import LINES, TABLES, find_kind, open_cells
 
 _FIRST = 21
 
@@ -45,6 +47,18 @@ class Sample:
     def lines(self) -> list[str]:
         """The first of these lines."""
         return self.all_lines[:_FIRST]
+
+    @cached_property
+    def first_record(self) -> Any:
+        """The first value of JSON lines, or all that a JSON file holds; None for what is neither."""
+        name = plain_path(self.path).lower()
+        try:
+            if name.endswith(LINES):
+                line, text = next(stream_lines(self.path), (1, "null"))
+                return parse_json(text, self.path, line, with_nan=True)
+            return parse_json(read_text(self.path), self.path, with_nan=True) if name.endswith(".json") else None
+        except DataError:
+            return None
 
     @property
     def names_documents(self) -> bool:

@@ -16,7 +16,7 @@ from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_l
 from metaeval.files import PathLike, Sources
 from metaeval.io import tidy, wide
 from metaeval.io.detect import find_format
-from metaeval.io.formats import SCORE_FORMATS, choose_format
+from metaeval.io.formats import READ_FORMATS, choose_format
 from metaeval.io.frames import are_columns, find_library, is_frame, read_attributes, refuse_numbers, table_of_frame
 from metaeval.io.layout import LAYOUTS, find_layout
 from metaeval.io.tables import PARQUET, TABLES, open_once
@@ -236,7 +236,7 @@ def read_collections(
                 raise MetaevalError(f"a frame is not in the format {format}")
             found = _convert(path, format, measure, columns, collection=collection, missing=missing, doubled=doubled)
         else:
-            chosen = find_format(path, columns) if format is None else choose_format(format, SCORE_FORMATS)
+            chosen = find_format(path, columns) if format is None else choose_format(format, READ_FORMATS)
             found = chosen.read_collections(
                 path, measure=measure, collection=collection, missing=missing, columns=columns or None,
                 doubled=None if doubled == "raise" else doubled,
@@ -280,12 +280,12 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
     """
     if format is None:
         if not str(path).lower().endswith((*PARQUET, *TABLES)):
-            others = ", ".join(name for name in SCORE_FORMATS if name != "tidy")
+            others = ", ".join(name for name in READ_FORMATS if READ_FORMATS[name].written and name != "tidy")
             hint = f"end it in .csv, .tsv or .parquet, or state its format: {format_option('format', others)}"
             raise DataError("the format cannot be detected from this name", file=path, hint=hint)
         format = "tidy"
     scores = _defuse_formulas(scores) if defuse_formulas else scores
-    chosen = choose_format(format, SCORE_FORMATS)
+    chosen = choose_format(format, READ_FORMATS)
     for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):
         try:
             label.encode()

@@ -1,0 +1,140 @@
+"""Every Eval Ever: samples ``{uuid}_samples.jsonl``, and an aggregate ``{uuid}.json`` that names measures and directions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from metaeval.data.policies import report_policy
+from metaeval.errors import DataError, format_list
+from metaeval.files import PathLike, file_name, is_remote, open_regular, plain_path, read_text, stream_lines
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.sample import Sample
+from metaeval.io.strict_json import parse_json
+
+ENDING = "_samples.jsonl"
+KEYS = {"evaluation_id", "model_id", "sample_id", "evaluation"}
+
+
+def find(paths: Sequence[PathLike]) -> Iterator[Log]:
+    """Yield the files of samples; aggregates without one are listed."""
+    samples = [path for path in paths if plain_path(path).endswith(ENDING) or (len(paths) == 1 and _is_samples(path))]
+    known = {str(path) for path in samples}
+    alone = []
+    for path in paths:
+        if str(path) in known or not str(path).endswith(".json"):
+            continue
+        found = _find_samples(path)
+        if found is None:
+            alone.append(file_name(path))
+        elif str(found) not in known:
+            known.add(str(found))
+            samples.append(found)
+    if alone:
+        report_policy(f"no samples lie beside {format_list(alone)}: left out")
+    for path in samples:
+        yield Log(path, partial(_read, path))
+
+
+def _is_samples(path: PathLike) -> bool:
+    return plain_path(path).endswith(".jsonl")
+
+
+def _find_samples(path: PathLike) -> Path | None:
+    """Return the file that an aggregate names, relative to the root of its archive, which it may not leave."""
+    content = parse_json(read_text(path), path, with_nan=True)
+    details = content.get("detailed_evaluation_results") if isinstance(content, dict) else None
+    named = details.get("file_path") if isinstance(details, dict) else None
+    if not isinstance(named, str):
+        return None
+    inner = PurePosixPath(named)
+    if inner.is_absolute() or ".." in inner.parts or "\\" in named:
+        raise DataError(f"file_path {named!r} leaves the archive", file=path)
+    for root in Path(path).resolve().parents:
+        if (root / inner).is_file():
+            if not (root / inner).resolve().is_relative_to(root):
+                raise DataError(f"file_path {named!r} leaves the archive", file=path)
+            return Path(path).parent / inner.name if (Path(path).parent / inner.name).is_file() else root / inner
+    return None
+
+
+def _read(path: PathLike) -> Iterator[Cell]:
+    measures = _read_aggregate(path)
+    rows = 0
+    for line, content in stream_lines(path):
+        rows += 1
+        record = parse_json(content, path, line, with_nan=True)
+        evaluation = need(record, "evaluation", path, line)
+        task = text(need(record, "evaluation_name", path, line), "evaluation_name", path, line)
+        key = record.get("evaluation_result_id") or task
+        name, lower = measures.get(key, ("score", None))
+        score = evaluation.get("score") if isinstance(evaluation, dict) else None
+        if score is None and isinstance(evaluation, dict):
+            score = evaluation.get("is_correct")
+        try:
+            value = as_score(score)
+        except ValueError as error:
+            raise DataError(f"the score is no number: {error}", file=path, line=line) from None
+        yield Cell(
+            task,
+            text(need(record, "model_id", path, line), "model_id", path, line),
+            text(need(record, "sample_id", path, line), "sample_id", path, line),
+            name,
+            value,
+            higher_is_better=None if lower is None else not lower,
+        )
+    stated = measures.rows
+    if stated is not None and stated != rows:
+        raise DataError(f"it has {rows:,} samples, its aggregate says {stated:,}", file=path)
+
+
+class _Measures(dict[Any, tuple[str, bool | None]]):
+    """Names and directions of measures by result; `rows`: how many samples the aggregate counts."""
+
+    rows: int | None = None
+
+
+def _read_aggregate(path: PathLike) -> _Measures:
+    """Return the measures of results; without an aggregate beside the samples they have no name and no direction."""
+    measures = _Measures()
+    beside = Path(plain_path(path).removesuffix(ENDING) + ".json")
+    if is_remote(path) or not beside.is_file():
+        return measures
+    content = parse_json(read_text(beside), beside, with_nan=True)
+    results = need(content, "evaluation_results", beside)
+    details = content.get("detailed_evaluation_results") or {}
+    if isinstance(details, Mapping):
+        measures.rows = details.get("total_rows") if isinstance(details.get("total_rows"), int) else None
+        _check_sum(path, details)
+    for result in results if isinstance(results, list) else []:
+        config = result.get("metric_config") or {}
+        name = config.get("metric_name") or config.get("metric_id") or "score"
+        lower = config.get("lower_is_better")
+        for key in ("evaluation_result_id", "evaluation_name"):
+            if result.get(key):
+                measures.setdefault(result[key], (str(name), lower if isinstance(lower, bool) else None))
+    return measures
+
+
+def _check_sum(path: PathLike, details: Mapping[str, Any]) -> None:
+    if details.get("hash_algorithm") != "sha256" or not details.get("checksum"):
+        return
+    digest = hashlib.sha256()
+    with open_regular(path) as (stream, _):
+        while piece := stream.read(1 << 22):
+            digest.update(piece)
+    if digest.hexdigest() != details["checksum"]:
+        raise DataError("its sha256 is not the one that its aggregate states: it was changed or cut off", file=path)
+
+
+def _claims(sample: Sample) -> bool:
+    record = sample.first_record
+    return isinstance(record, dict) and (
+        set(record) >= KEYS or {"evaluation_results", "evaluation_id", "model_info"} <= set(record)
+    )
+
+
+EVERY_EVAL_EVER = LogFormat(find, _claims, "every-eval-ever")

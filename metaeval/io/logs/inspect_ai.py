@@ -1,0 +1,130 @@
+"""Inspect: ``.eval`` archives, of which header and summaries are read, and JSON logs."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from metaeval.data.policies import report_policy
+from metaeval.errors import DataError, format_count
+from metaeval.files import PathLike, check_size, find_largest, read_bytes, read_text, unpack
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.sample import Sample
+from metaeval.io.strict_json import parse_json
+
+GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""What the grades correct, partial, incorrect and no answer count."""
+
+
+def find(paths: Sequence[PathLike]) -> Iterator[Log]:
+    """Yield archives and JSON logs."""
+    for path in paths:
+        if str(path).lower().endswith(".eval") or (str(path).lower().endswith(".json") and _is_log(path)):
+            yield Log(path, partial(_read, path))
+
+
+def _is_log(path: PathLike) -> bool:
+    content = read_text(path)
+    return '"eval"' in content and '"status"' in content and '"samples"' in content
+
+
+def _read(path: PathLike) -> Iterator[Cell]:
+    is_archive = str(path).lower().endswith(".eval")
+    header, samples = _open_archive(path) if is_archive else _open_json(path)
+    about = need(header, "eval", path)
+    task = text(need(about, "task", path), "task", path)
+    model = text(need(about, "model", path), "model", path)
+    status = header.get("status")
+    if status != "success" or header.get("invalidated"):
+        word = "invalidated" if header.get("invalidated") else status
+        report_policy(f"its status is {word!r}, not success: what is there is read", path)
+    lacking = 0
+    for sample in samples:
+        topic = text(need(sample, "id", path), "id", path)
+        epoch = sample.get("epoch", 1)
+        scores = sample.get("scores") or {}
+        if not isinstance(scores, dict) or isinstance(epoch, bool) or not isinstance(epoch, int):
+            raise DataError("the scores or the epoch are not as Inspect writes them", file=path, topic=topic)
+        lacking += not scores
+        for scorer, given in scores.items():
+            value = need(given, "value", path)
+            parts = (
+                {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {scorer: value}
+            )
+            for measure, part in parts.items():
+                try:
+                    score = GRADES[part] if isinstance(part, str) and part in GRADES else as_score(part)
+                except ValueError as error:
+                    raise DataError(
+                        f"the score is no number: {error}", file=path, topic=topic, measure=measure
+                    ) from None
+                yield Cell(task, model, topic, measure, score, epoch)
+    if lacking:
+        report_policy(f"{format_count(lacking, 'sample')} of {len(samples):,} not scored", path)
+
+
+def _open_json(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
+    content = parse_json(read_text(path), path, with_nan=True)
+    samples = need(content, "samples", path) or []
+    return content, samples if isinstance(samples, list) else []
+
+
+def _open_archive(path: PathLike) -> tuple[dict[str, Any], list[Any]]:
+    """Return header and samples of an archive, of which nothing is written anywhere."""
+    content = read_bytes(path)
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        names = archive.namelist()
+        start = "header.json" if "header.json" in names else "_journal/start.json"
+        header = _read_member(archive, content, start, path)
+        if "summaries.json" in names:
+            samples = _read_member(archive, content, "summaries.json", path)
+        else:
+            journal = sorted(name for name in names if name.startswith("_journal/summaries/"))
+            parts = journal or sorted(name for name in names if name.startswith("samples/"))
+            read = [_read_member(archive, content, name, path) for name in parts]
+            samples = [sample for part in read for sample in (part if isinstance(part, list) else [part])]
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, KeyError, EOFError, OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"it is no whole archive of Inspect: {error}", file=path) from None
+    if not isinstance(header, dict) or not isinstance(samples, list):
+        raise DataError("header and summaries are not as Inspect writes them", file=path)
+    return header, samples
+
+
+_ZSTD = 93
+
+
+def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: PathLike) -> Any:
+    info = archive.getinfo(name)
+    check_size(info.file_size, path, f"unpacked, {name} has")
+    if info.compress_type == _ZSTD:  # which the zipfile module does not know
+        begin = info.header_offset + 30
+        lengths = content[begin - 4 : begin]
+        begin += int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+        packed = io.BytesIO(content[begin : begin + info.compress_size])
+        with unpack(packed, "zstd", path) as stream:
+            unpacked = stream.read(find_largest() + 1)
+        if len(unpacked) > find_largest():
+            raise DataError(f"unpacked, {name} is too large", file=path)
+    else:
+        with archive.open(info) as stream:
+            unpacked = stream.read(find_largest() + 1)
+    try:
+        return parse_json(unpacked.decode("utf-8-sig"), path, with_nan=True)
+    except UnicodeDecodeError:
+        raise DataError(f"{name} is not UTF-8", file=path) from None
+
+
+def _claims(sample: Sample) -> bool:
+    if str(sample.path).lower().endswith(".eval"):
+        return read_bytes(sample.path).startswith(b"PK\x03\x04")
+    record = sample.first_record
+    return isinstance(record, dict) and {"eval", "status", "samples"} <= set(record)
+
+
+INSPECT = LogFormat(find, _claims, "inspect")

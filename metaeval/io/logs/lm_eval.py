@@ -1,0 +1,75 @@
+"""lm-evaluation-harness: ``samples_{task}_{date}.jsonl``, and ``results_{date}.json`` with the model and directions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from metaeval.data.policies import report_policy
+from metaeval.errors import DataError, format_list
+from metaeval.files import PathLike, file_name, is_remote, plain_path, read_text, stream_lines
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.sample import Sample
+from metaeval.io.strict_json import parse_json
+
+_NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl")
+
+
+def find(paths: Sequence[PathLike]) -> Iterator[Log]:
+    """Yield the files of samples."""
+    for path in paths:
+        match = _NAME.fullmatch(file_name(plain_path(path)))
+        if match or len(paths) == 1:
+            task, date = (match["task"], match["date"]) if match else (Path(plain_path(path)).stem, None)
+            yield Log(path, partial(_read, path, task, date))
+
+
+def _read(path: PathLike, task: str, date: str | None) -> Iterator[Cell]:
+    model, directions = _read_results(path, task, date)
+    odd: set[str] = set()
+    for line, content in stream_lines(path):
+        record = parse_json(content, path, line, with_nan=True)
+        topic = text(need(record, "doc_id", path, line), "doc_id", path, line)
+        names = need(record, "metrics", path, line)
+        filtered = record.get("filter", "none")
+        for name in names if isinstance(names, list) else []:
+            value = need(record, str(name), path, line)
+            measure = f"{name},{filtered}"
+            try:
+                score = as_score(value)
+            except ValueError:  # what a task needs to compute a measure of the whole, such as counts of words
+                odd.add(measure)
+                continue
+            yield Cell(task, model, topic, measure, score, higher_is_better=directions.get(str(name)))
+    if odd:
+        report_policy(f"no number a sample, left out: {format_list(sorted(odd))}", path)
+
+
+def _read_results(path: PathLike, task: str, date: str | None) -> tuple[str, dict[str, bool]]:
+    """Return model and directions that the results beside the samples state; else the folder names the model."""
+    if is_remote(path):
+        return "model", {}
+    folder = Path(path).resolve().parent
+    beside = sorted(folder.glob("results_*.json")) if date is None else [folder / f"results_{date}.json"]
+    if len(beside) != 1 or not beside[0].is_file():
+        return folder.name or "model", {}
+    content = parse_json(read_text(beside[0]), beside[0], with_nan=True)
+    if not isinstance(content, dict):
+        raise DataError("it is no object", file=beside[0])
+    config: Any = content.get("config") or {}
+    model = content.get("model_name") or (config.get("model") if isinstance(config, dict) else None) or folder.name
+    stated = content.get("higher_is_better") or {}
+    known = stated.get(task) if isinstance(stated, dict) else None
+    known = known if isinstance(known, dict) else {}
+    return str(model), {str(name): up for name, up in known.items() if isinstance(up, bool)}
+
+
+def _claims(sample: Sample) -> bool:
+    record = sample.first_record
+    return isinstance(record, dict) and {"doc_id", "metrics", "filter"} <= set(record)
+
+
+LM_EVAL = LogFormat(find, _claims, "lm-eval")

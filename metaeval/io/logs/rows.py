@@ -1,0 +1,266 @@
+"""What all logs are read into: scores by task, run, sample and measure, held in a few bytes each."""
+
+from __future__ import annotations
+
+import math
+import os
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metaeval.data.cells import DoubledPolicy, arrange_cells
+from metaeval.data.columns import COLUMNS, DIRECTION, format_columns
+from metaeval.data.policies import MissingPolicy, report_policy
+from metaeval.data.scores import Scores
+from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.files import (
+    PathLike,
+    Sources,
+    describe_files,
+    file_name,
+    is_folder,
+    is_remote,
+    join_path,
+    list_files,
+    stem,
+)
+from metaeval.io.sample import Sample
+
+MOST_FILES = 200_000
+"""Files of a folder that are looked at."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A score of a run on a sample of a task; `epoch` counts repeats of the same sample, None a score that is not there."""
+
+    task: str
+    run: str
+    topic: str
+    measure: str
+    score: float | None
+    epoch: int = 1
+    higher_is_better: bool | None = None
+
+
+@dataclass(frozen=True)
+class Log:
+    """One file, or the files of one evaluation, and what it says; `shared`: other logs may be of the same run and task."""
+
+    path: PathLike
+    cells: Callable[[], Iterable[Cell]]
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class LogFormat:
+    """What a harness writes.
+
+    `find` returns the logs among the files of a folder, given their paths, `claims` says whether a single file is one.
+    """
+
+    find: Callable[[Sequence[PathLike]], Iterable[Log]]
+    claims: Callable[[Sample], bool]
+    name: str
+
+    def fits(self, sample: Sample) -> bool:
+        """Say whether a file is a log of this kind."""
+        return self.claims(sample)
+
+    def read_collections(
+        self,
+        sources: Sources,
+        *,
+        measure: str | None = None,
+        collection: str | None = None,
+        missing: MissingPolicy = "raise",
+        doubled: DoubledPolicy = "raise",
+        columns: Mapping[str, str] | None = None,
+    ) -> list[Scores]:
+        """Read the scores of every task; with columns run=file, a run is named after its file too."""
+        paths = list_sources(sources)
+        logs = list(self.find(paths))
+        if not logs:
+            raise DataError(f"there is no log of the format {self.name}", file=describe_files(paths[:3]))
+        by_file = (columns or {}) == {"run": "file"}
+        if columns and not by_file:
+            option = format_columns({"run": "file"})
+            raise DataError("logs have no columns to name", file=describe_files(paths[:3]), hint=f"only {option}")
+        cells = _Cells()
+        for log in logs:
+            cells.add(log, by_file)
+        return cells.arrange(measure, collection, missing, doubled, describe_files([log.path for log in logs]))
+
+
+def list_sources(sources: Sources) -> list[PathLike]:
+    """Return all files, those in folders of folders too, in the order of their names."""
+    if isinstance(sources, Mapping):
+        return list(sources.values())
+    listed = [sources] if isinstance(sources, str | Path) else list(sources)
+    return [path for source in listed for path in (walk(source) if is_folder(source) else [source])]
+
+
+def walk(folder: PathLike) -> list[PathLike]:
+    """Return the files in a folder and in the folders in it; hidden ones, and links to elsewhere, are left out."""
+    if is_remote(folder):
+        return [join_path(folder, file_name(path)) for path in list_files(folder)]
+    found: list[PathLike] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [os.path.join(place, name) for name in sorted(names) if not name.startswith(".")]
+        if len(found) > MOST_FILES:
+            raise DataError(f"there are more than {MOST_FILES:,} files in it", file=folder, hint="name a folder in it")
+    return found
+
+
+class _Labels:
+    """Numbers of labels, in the order in which they appear."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, int] = {}
+
+    def code(self, label: str) -> int:
+        return self.codes.setdefault(label, len(self.codes))
+
+    @property
+    def names(self) -> np.ndarray:
+        names = np.empty(len(self.codes), dtype=object)
+        names[:] = list(self.codes)
+        return names
+
+
+@dataclass
+class _Cells:
+    """The scores of many logs."""
+
+    axes: tuple[_Labels, ...] = field(default_factory=lambda: tuple(_Labels() for _ in range(4)))
+    codes: tuple[array[int], ...] = field(default_factory=lambda: tuple(array("i") for _ in range(4)))
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    epochs: array[int] = field(default_factory=lambda: array("i"))
+    directions: dict[tuple[int, int], bool] = field(default_factory=dict)
+    logs: dict[tuple[int, int], PathLike] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+
+    def add(self, log: Log, by_file: bool) -> None:
+        """Add what a log says."""
+        filled = False
+        for cell in log.cells():
+            run = f"{cell.run} ({stem(log.path)})" if by_file else cell.run
+            for what, label in (("task", cell.task), ("run", run), ("sample", cell.topic), ("measure", cell.measure)):
+                if not label.strip():
+                    raise DataError(f"a {what} has no name", file=log.path)
+            labels = (cell.task, run, cell.topic, cell.measure)
+            task, number, topic, measure = (axis.code(label) for axis, label in zip(self.axes, labels, strict=True))
+            first = self.logs.setdefault((task, number), log.path)
+            if first != log.path and not log.shared:
+                tell = format_columns({"run": "file"})
+                raise DataError(
+                    f"{file_name(first)} is of the same run on the task {cell.task}",
+                    file=log.path,
+                    run=run,
+                    hint=f"name one of them only; or tell them apart by the names of their files: {tell}",
+                )
+            filled = filled or cell.score is not None
+            for column, code in zip(self.codes, (task, number, topic, measure), strict=True):
+                column.append(code)
+            self.scores.append(math.nan if cell.score is None else cell.score)
+            self.epochs.append(cell.epoch)
+            if cell.higher_is_better is not None:
+                known = self.directions.setdefault((task, measure), cell.higher_is_better)
+                if known != cell.higher_is_better:
+                    problem = "its direction is not that of the same measure in another log"
+                    raise DataError(problem, file=log.path, run=run, measure=cell.measure)
+        if not filled:
+            self.empty.append(file_name(log.path))
+
+    def arrange(
+        self, measure: str | None, collection: str | None, missing: MissingPolicy, doubled: DoubledPolicy, where: str
+    ) -> list[Scores]:
+        """Return the scores of every task."""
+        if self.empty:
+            report_policy(f"{format_count(len(self.empty), 'log')} without scores left out: {format_list(self.empty)}")
+        scores = np.frombuffer(self.scores, dtype=np.float64)
+        if not np.isfinite(scores).any():
+            raise DataError("there are no scores in it", file=where)
+        codes = [np.frombuffer(column, dtype=np.int32) for column in self.codes]
+        names = [axis.names for axis in self.axes]
+        tasks = list(names[0])
+        one = collection is not None and collection not in tasks
+        found = []
+        for task, name in enumerate([collection] if one else tasks):
+            if collection not in (None, name):
+                continue
+            rows = np.flatnonzero(np.isfinite(scores) if one else (codes[0] == task) & np.isfinite(scores))
+            if measure is not None:
+                rows = rows[names[3][codes[3][rows]] == measure]
+            if not len(rows):
+                continue
+            found.append(self._arrange(rows, str(name), codes, names, missing, doubled, where))
+        if not found:
+            raise DataError(f"there is no measure {measure!r} (there are {format_list(list(names[3]))})", file=where)
+        return found
+
+    def _arrange(
+        self, rows: np.ndarray, name: str, codes: Sequence[np.ndarray], names: Sequence[np.ndarray],
+        missing: MissingPolicy, doubled: DoubledPolicy, where: str,
+    ) -> Scores:  # fmt: skip
+        columns = {role: names[axis][codes[axis][rows]] for axis, role in enumerate(COLUMNS[:3], start=1)}
+        stated = [
+            self.directions.get(pair) for pair in zip(codes[0][rows].tolist(), codes[3][rows].tolist(), strict=True)
+        ]
+        spelled = np.array(["" if known is None else str(known) for known in stated], dtype=object)
+        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores)[rows], DIRECTION: spelled})
+        epochs = np.frombuffer(self.epochs, dtype=np.int32)[rows]
+        if (epochs != epochs[0]).any() and not frame.assign(epoch=epochs).duplicated([*COLUMNS[:3], "epoch"]).any():
+            report_policy(f"{epochs.max()} epochs of {name}: their mean was taken")
+            frame = frame.groupby([*COLUMNS[:3], DIRECTION], sort=False)["score"].mean().reset_index()
+        try:
+            values, runs, topics, measures = arrange_cells(
+                frame, missing=missing, file=f"{where}, {name}", doubled=doubled
+            )
+        except DataError as error:
+            if error.hint is None:
+                error.hint = f"{format_option('doubled', 'mean')} takes their mean"
+            raise DataError(
+                error.problem, file=error.file, run=error.run, topic=error.topic, measure=error.measure,
+                value=error.value, hint=error.hint,
+            ) from None  # fmt: skip
+        return Scores(values, runs=runs, topics=topics, measures=measures, collection=name, provenance=where)
+
+
+def as_score(value: Any) -> float | None:
+    """Return a value as a score; None where it says that there is none. Raises ValueError for what is no number.
+
+    Examples
+    --------
+    >>> as_score(True), as_score("0.5"), as_score(float("nan")), as_score(None)
+    (1.0, 0.5, None, None)
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool | int | float) or (isinstance(value, str) and "_" not in value):
+        score = float(value)
+    else:
+        raise ValueError(f"{value!r} is no number")
+    if math.isinf(score):
+        raise ValueError(f"{value!r} is no finite number")
+    return None if math.isnan(score) else score
+
+
+def need(record: Any, key: str, path: PathLike, line: int | None = None) -> Any:
+    """Return what an object says under a key that it must have."""
+    if not isinstance(record, dict) or key not in record:
+        raise DataError(f"there is no {key!r} where a log has it", file=path, line=line)
+    return record[key]
+
+
+def text(value: Any, what: str, path: PathLike, line: int | None = None) -> str:
+    """Return a name, which may be a number, as text."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise DataError(f"the {what} is {value!r}, neither text nor whole number", file=path, line=line)
+    return str(value)
