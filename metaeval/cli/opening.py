@@ -20,7 +20,7 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
 
     `several`: a file may hold several collections.
     """
-    from metaeval.data.scores import Scores, only_collection, state_directions
+    from metaeval.data.scores import only_collection
     from metaeval.io.strict_json import parse_once
 
     texts = _list_texts(getattr(values, "reference", None))
@@ -28,8 +28,7 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     named = [text for text in texts if text not in files]
     selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
     opening = {name: getattr(values, name) for name in OPENING} | {"columns": parse_columns(values.columns)}
-    directions = find_directions(values)
-    opened = []
+    opened: list[Scores] = []
     with parse_once():
         for source in sources:
             with working(f"reading {source}"):
@@ -40,10 +39,16 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
         values.reference = open_references(
             values.reference, opening["missing"], opening["format"], columns=opening["columns"], labels=labels
         )
-    # References of their own have a direction too, which the same options state.
+    return _state_directions(opened, values)
+
+
+def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:
+    """Return scores with stated directions; references of their own have them too."""
+    from metaeval.data.scores import Scores, state_directions
+
     given = getattr(values, "reference", None)
     references = [scores for scores in (given if isinstance(given, list) else [given]) if isinstance(scores, Scores)]
-    turned = state_directions([*opened, *references], **directions, missing=opening["missing"])
+    turned = state_directions([*opened, *references], **find_directions(values), missing=values.missing)
     if references:
         references = turned[len(opened) :]
         values.reference = references if isinstance(given, list) else references[0]

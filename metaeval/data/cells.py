@@ -96,14 +96,11 @@ def arrange_cells(
         raise DataError(f"{len(score):,} scores cannot fill {n_cells:,} cells of runs, topics and measures", file=file)
     cell = np.ravel_multi_index(tuple(codes), shape)
     sparse = n_cells > 4 * len(cell) + 1000
+    known = _find_measures(frame, codes[2], labels[2], measures, file)
     if doubled != "raise":
         rows = _settle_doubled(cell, score, gaps, frame, doubled, file, where)
         codes, cell, score, gaps = [code[rows] for code in codes], cell[rows], score[rows], gaps[rows]
     _refuse_second(cell, n_cells, sparse, score, where)
-    stated = {str(measure): measure for measure in measures}
-    directions = _read_directions(frame, codes[2], labels[2], file)
-    known = [stated.get(name) or measure_of_label(name) for name in labels[2]]
-    known = [turn(measure, directions[str(measure)]) if str(measure) in directions else measure for measure in known]
     runs, topics = labels[0], labels[1]
     if sparse:  # an array of all cells might not fit into memory
         filled = ~gaps
@@ -127,6 +124,16 @@ def arrange_cells(
     values.ravel()[cell] = score
     values, runs, topics = mend_missing(values, runs, topics, known, missing, file=file)
     return values, runs, topics, known
+
+
+def _find_measures(
+    frame: pd.DataFrame, code: np.ndarray, labels: Sequence[str], measures: Sequence[Measure], file: object
+) -> list[Measure]:
+    """Return the measures of these names, with the directions that the frame states."""
+    stated = {str(measure): measure for measure in measures}
+    directions = _read_directions(frame, code, labels, file)
+    known = [stated.get(name) or measure_of_label(name) for name in labels]
+    return [turn(measure, directions[str(measure)]) if str(measure) in directions else measure for measure in known]
 
 
 def _read_directions(frame: pd.DataFrame, code: np.ndarray, labels: Sequence[str], file: object) -> dict[str, bool]:

@@ -22,6 +22,7 @@ from metaeval.io.formats import LOG_FORMATS, READ_FORMATS, SCORE_FORMATS, ScoreF
 from metaeval.io.layout import hint_columns
 from metaeval.io.logs.rows import walk
 from metaeval.io.sample import Sample
+from metaeval.io.table import ColumnsError
 
 
 class FormatError(DataError):
@@ -94,7 +95,7 @@ def _find_format(sample: Sample) -> ScoreFormat:
         if format.sure and format.fits(sample):
             return format
     if sample.refusal is not None and not sample.text:
-        raise FormatError.of(sample.refusal)
+        raise sample.refusal if isinstance(sample.refusal, ColumnsError) else FormatError.of(sample.refusal)
     possible = [format for format in SCORE_FORMATS.values() if not format.sure and format.fits(sample)]
     if len(possible) == 1:
         return possible[0]
@@ -111,7 +112,7 @@ def _find_format(sample: Sample) -> ScoreFormat:
         )
     refusal = sample.refusal
     if refusal is not None and sample.is_table:
-        raise FormatError.of(refusal)
+        raise refusal if isinstance(refusal, ColumnsError) else FormatError.of(refusal)
     hint = "if runs are ranked in it, not documents, " if sample.names_documents else f"{hint_columns()}; else "
     first = format_list(sample.lines[:1] and sample.lines[0].split())
     problem = f"its format cannot be detected from the first line ({first})"

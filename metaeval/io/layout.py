@@ -124,26 +124,33 @@ def _join_columns(table: Table, name: str, parts: Sequence[str]) -> Table:
 def _find_roles(table: Table, stated: Mapping[str, int]) -> dict[str, int]:
     """Return the position of what names tell; of several columns of runs, or of topics, those that leave fewest doubles."""
     roles = dict(stated)
-    found: dict[str, list[int]] = {}
+    several: dict[str, list[int]] = {}
     for role in ROLES:
         if role in roles:
             continue
-        free = [j for j in range(len(table.header)) if j not in roles.values()]
-        exact = [j for j in free if plain_name(table.header[j]) == role]
-        found[role] = exact or [j for j in free if plain_name(table.header[j]) in ROLES[role]]
-        if role == "measure" and not exact:
-            found[role] = [j for j in found[role] if not table.holds_numbers(j)]
-        if role == "topic" and not found[role]:
-            found[role] = _find_ids(table, free)
-        if len(found[role]) == 1 or (found[role] and role not in ("run", "topic", "score")):
-            roles[role] = found[role][0]
-    several = {role: found[role] for role in ("run", "topic") if len(found.get(role, ())) > 1}
+        found = _find_candidates(table, role, [j for j in range(len(table.header)) if j not in roles.values()])
+        if len(found) == 1 or (found and role not in ("run", "topic", "score")):
+            roles[role] = found[0]
+        elif found and role != "score":
+            several[role] = found
+    if "run" not in {*roles, *several} and {"topic", "measure", "score"} <= set(roles):
+        named = [j for j, name in enumerate(table.header) if plain_name(name) == "name" and j not in roles.values()]
+        roles.update({"run": position for position in named[:1]})  # as PyTerrier calls it
     if several:
         fixed = [roles[role] for role in ("run", "topic", "measure", COLLECTION) if role in roles]
         choices = list(product(*several.values()))
         doubles = [_count_doubled(table, [*fixed, *choice]) for choice in choices]
         roles.update(zip(several, choices[int(np.argmin(doubles))], strict=True))
     return roles
+
+
+def _find_candidates(table: Table, role: str, free: Sequence[int]) -> list[int]:
+    """Return the columns whose names say that they hold this: those that are called so, else those that usually do."""
+    exact = [j for j in free if plain_name(table.header[j]) == role]
+    found = exact or [j for j in free if plain_name(table.header[j]) in ROLES[role]]
+    if role == "measure" and not exact:
+        found = [j for j in found if not table.holds_numbers(j)]
+    return _find_ids(table, free) if role == "topic" and not found else found
 
 
 def _find_ids(table: Table, free: Sequence[int]) -> list[int]:
@@ -210,7 +217,8 @@ def _find_long(table: Table, roles: dict[str, int], stated: Mapping[str, int], k
             f"(columns: {format_list(table.header)})",
             file=table.file,
         )
-    unused = tuple(j for j in rest if j not in scores and not is_index(table.header[j]))
+    taken = set(scores)
+    unused = tuple(j for j in rest if j not in taken and not is_index(table.header[j]))
     return Layout("measures", table, roles, scores, unused)
 
 
@@ -334,9 +342,8 @@ def _matrix(kind: str, table: Table, roles: Mapping[str, int], scores: Sequence[
         which = {"wide": "topics", "transposed": "runs"}[kind]
         line = None if not table.lines else 1
         raise DataError(f"there are {which}, but no column of a {other}", file=table.file, line=line)
-    left = tuple(
-        j for j in range(len(table.header)) if j not in (*roles.values(), *scores) and not _counts_rows(table, j)
-    )
+    taken = {*roles.values(), *scores}
+    left = tuple(j for j in range(len(table.header)) if j not in taken and not _counts_rows(table, j))
     return Layout(kind, table, roles, tuple(scores), left)
 
 
@@ -408,6 +415,10 @@ def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[in
         _refuse_lack(table, "run", roles)
     if "run" in roles and named:
         _refuse_lack(table, "topic", roles)
+    if topic is None and not named and not table.holds_numbers(0) and len(header) > 1:
+        rest = sum(map(table.holds_numbers, range(1, len(header))))
+        if 2 * rest > len(header) - 1 and not _has_number(table, 0):
+            _ask_for_rows(table, header[0])
     line = None if not table.lines else 1
     single = len(header) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx"))
     scores = topic is None and any(_is_score(name) for name in header) and not is_line_of_scores(header)
@@ -420,10 +431,6 @@ def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[in
             line=line,
             hint=hint_columns(),
         )
-    if topic is None and not table.holds_numbers(0) and len(header) > 1:
-        rest = sum(map(table.holds_numbers, range(1, len(header))))
-        if 2 * rest > len(header) - 1 and not _has_number(table, 0):
-            _ask_for_rows(table, header[0])
     if topic is not None and is_index(header[topic]) and len(runs) > 1:
         labels = [str(cell) for cell in table.columns[topic]]
         if all(header[j].isdecimal() for j in runs) and not any(label.isdecimal() for label in labels):

@@ -57,27 +57,33 @@ LONG_LABEL = parquet(
 )
 """A label of which each row would get a copy: 4 KB that are 2 GB when it is long enough."""
 
+MANY_COLUMNS = f"run,topic,{','.join(f'm{i}' for i in range(10_000))}\na,1{',x' * 10_000}".encode()
+
 FILES = {
     "nothing": ({"s.csv": b""}, "s.csv: the file is empty"),
     "half a parquet": ({"s.parquet": WHOLE[: len(WHOLE) // 2]}, "s.parquet: it is not a complete Parquet file"),
     "parquet in name": ({"s.parquet": CSV.encode()}, "s.parquet: it is not a complete Parquet file"),
     "parquet of one long label": ({"s.parquet": LONG_LABEL}, "there is a label of 200,000 letters"),
-    "bomb in gzip": ({"s.csv.gz": gzip.compress(b"0" * 2**22)}, "not text (unpack it with gzip -d first)"),
-    "bzip2": ({"s.csv.bz2": bz2.compress(CSV.encode())}, "unpack it with bzip2 -d first"),
+    "bomb in gzip": ({"s.csv.gz": gzip.compress(b"0" * 2**22)}, "s.csv.gz:1: it is not a table: field larger"),
+    "half a gzip": ({"s.csv.gz": gzip.compress(CSV.encode())[:-12]}, "s.csv.gz: it is no whole gzip file"),
+    "half a bzip2": ({"s.csv.bz2": bz2.compress(CSV.encode())[:-12]}, "s.csv.bz2: it is no whole bz2 file"),
     "bomb in zip": ({"s.zip": pack(a="0" * 2**22)}, "a ZIP archive is unpacked"),
     "path in zip": ({"s.zip": pack(**{"../../../x.csv": CSV})}, "a ZIP archive is unpacked"),
-    "workbook": ({"s.xlsx": pack(**{"[Content_Types].xml": "<a/>"})}, "an Excel workbook is exported as CSV first"),
-    "workbook called text": ({"s.csv": pack(**{"[Content_Types].xml": "<a/>"})}, "an Excel workbook is exported"),
-    "UTF-16": ({"s.csv": CSV.encode("utf-16")}, "s.csv: the file is UTF-16, not UTF-8"),
+    "workbook": ({"s.xlsx": pack(**{"[Content_Types].xml": "<a/>"})}, "it is no workbook that can be read"),
+    "workbook called text": (
+        {"s.csv": pack(**{"[Content_Types].xml": "<a/>"})},
+        "the name of an Excel workbook ends in .xlsx",
+    ),
+    "half a letter of UTF-16": ({"s.csv": CSV.encode("utf-16")[:-1]}, "s.csv: it begins as UTF-16 does, but is not"),
     "Latin-1": ({"s.csv": CSV.replace("a,", "ä,").encode("latin-1")}, "s.csv:2: byte 0xe4 is not UTF-8"),
     "noise": ({"s.csv": np.random.default_rng(0).bytes(5000)}, "binary, not text"),
-    "deep JSON": ({"s.json": b"[" * 100_000}, "its format cannot be detected"),
+    "deep JSON": ({"s.json": b"[" * 100_000}, "it is nested too deeply"),
     "pickle": ({"s.pkl": b"cos\nsystem\n(S'touch ran'\ntR."}, "its format cannot be detected"),
     "module": ({"typer.py": b"raise SystemExit"}, "its format cannot be detected"),
     "two tables": ({"s.csv": CSV.encode(), "t.csv": CSV.encode()}, "folder: a tidy score matrix is one file"),
     "two formats": ({"s.csv": CSV.encode(), "t.txt": b"x"}, "folder/t.txt: its format cannot be detected"),
     "endless numbers": ({"s.csv": CSV.replace("0.5", "1e400").encode()}, "the score '1e400' is not a finite number"),
-    "thousands of columns": ({"s.csv": b"run,topic," + b"m," * 9999 + b"m\na,1" + b",0" * 10_000}, "9997 more"),
+    "thousands of columns": ({"s.csv": MANY_COLUMNS}, "9997 more"),
 }
 
 

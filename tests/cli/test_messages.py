@@ -202,14 +202,17 @@ def test_other_spellings_of_the_same_thing(run, tmp_path, monkeypatch):
     for command in ("power gap.csv", "convert gap.csv x.csv", "compare -m AP --scores gap.csv"):
         assert "--missing drop-topic, drop-run" in run(*command.split())[2]
     (tmp_path / "odd.csv").write_text("name,size\na,1\n")
-    assert "format=tidy, wide" in refusal(me.io.read_scores, "odd.csv")
-    assert "are for read_runs" in refusal(me.io.read_scores, "odd.csv")
-    assert "--from tidy, wide" in run("power", "odd.csv")[2]
-    assert "gold and runs are for metaeval score" in run("power", "odd.csv")[2]
-    assert "metaeval convert --from tidy, wide" in run("compare", "-m", "AP", "--scores", "odd.csv")[2]
+    assert "runs, so that the other columns are topics: format=transposed" in refusal(me.io.read_scores, "odd.csv")
+    assert "--from transposed" in run("power", "odd.csv")[2]
+    assert "metaeval convert --from transposed" in run("compare", "-m", "AP", "--scores", "odd.csv")[2]
+    (tmp_path / "words.csv").write_text("name,size\na,b\n")
+    assert "are for read_runs" in refusal(me.io.read_scores, "words.csv")
+    assert "gold and runs are for metaeval score" in run("power", "words.csv")[2]
     (tmp_path / "good.csv").write_text("run,topic,measure,score\na,t,AP,1\nb,t,AP,0\n")
-    assert "format=wide, sakai" in refusal(me.io.write_scores, me.io.read_scores("good.csv"), "folder")
-    assert "--to wide, sakai" in run("convert", "good.csv", "folder")[2]
+    assert "format=measures, wide, transposed, sakai" in refusal(
+        me.io.write_scores, me.io.read_scores("good.csv"), "folder"
+    )
+    assert "--to measures, wide, transposed, sakai" in run("convert", "good.csv", "folder")[2]
     with pytest.warns(MetaevalWarning, match=r"state it with Measure\(.* or lower_is_better=NAME"):
         me.ranking_similarity(scores(measures=["x", "y"]), n_bootstrap=0)
     me.io.write_scores(scores(measures=["x", "y"]), "xy.csv")

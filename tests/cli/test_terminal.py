@@ -14,6 +14,7 @@ import termios
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 import pytest
 import typer
 
@@ -139,8 +140,12 @@ def test_examples_that_need_no_download_run(run, tmp_path, monkeypatch, example)
     for name, measures in names.items():
         scores = me.Scores(values[..., : len(measures)], runs=list("abcd"), topics=range(24), measures=measures)
         me.io.write_scores(scores, tmp_path / name)
-    text = (tmp_path / "mt.csv").read_text().replace("run,topic,measure,score", "system,segment,measure,value", 1)
-    (tmp_path / "mt.csv").write_text(text)
+    text = (tmp_path / "mt.csv").read_text().replace("run,topic,measure,score", "entry,line,measure,value", 1)
+    lines = [f"{line},{'doc' if number == 0 else 'd1'}" for number, line in enumerate(text.splitlines())]
+    (tmp_path / "mt.csv").write_text("\n".join(lines) + "\n")
+    board = [(f"m{m}", task, f"q{q}", float(m + q), 10 * m + q) for m in range(3) for task in "xy" for q in range(4)]
+    columns = ["model", "task", "question", "score", "tstamp"]
+    pd.DataFrame([*board, board[0][:3] + (9.0, 99)], columns=columns).to_parquet(tmp_path / "board.parquet")
     monkeypatch.chdir(tmp_path)
     status, _, err = run(*words)
     assert status == 0, err

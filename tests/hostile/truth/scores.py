@@ -1,6 +1,7 @@
 """Score matrices, read independently: each reader returns every reading of a file that can be defended."""
 
 import itertools
+import re
 from dataclasses import dataclass, field
 
 from tests.hostile.truth.tables import DELIMITERS, Unreadable, label, lines_of, number, table_of
@@ -35,29 +36,74 @@ def attempt(read, *arguments):
     return [reading] if reading.cells else []
 
 
+NAMES = {
+    "run": "run run_id runid runtag system system_id sys sysid model model_id model_name team method submission",
+    "topic": "topic topics topic_id topicid query query_id queryid qid segment seg seg_id question question_id item doc_id",
+    "measure": "measure metric metric_name evaluator scorer",
+    "score": "score value result rating",
+}
+KNOWN = {"higher_is_better", "collection", "time", "tstamp", "timestamp"}
+
+
 def tidy(content, measure=None):
-    return [one for delimiter in DELIMITERS for one in attempt(_tidy, content, delimiter, measure)]
+    readings = []
+    for delimiter in DELIMITERS:
+        try:
+            header, rows = table_of(content, delimiter)
+        except Unreadable:
+            continue
+        readings += rows_of(header, rows, measure)
+    return readings
 
 
-def _tidy(content, delimiter, measure):
-    header, rows = table_of(content, delimiter)
-    at = {name: header.index(name) for name in header}
-    if not {"run", "topic", "score"} <= set(at):
-        raise Unreadable("columns")
-    if "measure" not in at and measure is None:
-        if set(at) - {"run", "topic", "score", "higher_is_better", "collection"}:
-            raise Unreadable("columns")
-        measure = "score"
+def rows_of(header, rows, measure=None):
+    """Every reading of a table with a row per score, or a column per measure."""
+    plain = [re.sub(r"[\s-]+", "_", name.strip().lower()) for name in header]
+    found = {}
+    for role, names in NAMES.items():
+        exact = [j for j, name in enumerate(plain) if name == role]
+        found[role] = exact or [j for j, name in enumerate(plain) if name in names.split()]
+    readings = []
+    for run, topic, named in itertools.product(found["run"], found["topic"], found["measure"] or [None]):
+        others = [j for j in range(len(header)) if j not in (run, topic, named) and plain[j] not in KNOWN]
+        for score in others:
+            name = header[score] if measure is None or named is not None else measure
+            readings += attempt(_tidy, header, plain, rows, (run, topic, named, score), name, measure)
+        wanted = [j for j in others if _are_numbers(rows, j)]
+        if named is None and len(wanted) > 1:
+            readings += attempt(_measures, header, rows, run, topic, wanted, measure)
+    return readings
+
+
+def _are_numbers(rows, j):
+    try:
+        return any(number(row[j]) is not None for row in rows)
+    except Unreadable:
+        return False
+
+
+def _measures(header, rows, run, topic, wanted, measure):
     reading = Reading({})
     for row in rows:
-        name = row[at["measure"]] if "measure" in at else measure
-        if measure is not None and name != measure:
+        for j in wanted:
+            if measure in (None, header[j]):
+                reading.add(row[run], row[topic], header[j], number(row[j]))
+    return reading
+
+
+def _tidy(header, plain, rows, at, name, measure):
+    run, topic, named, score = at
+    reading = Reading({})
+    stated = plain.index("higher_is_better") if "higher_is_better" in plain else None
+    for row in rows:
+        label_of = row[named] if named is not None else name
+        if measure is not None and label_of != measure:
             continue
-        if "higher_is_better" in at:
-            word = row[at["higher_is_better"]].strip().lower()
-            if word not in ("", "true", "false") or reading.directions.setdefault(name, word) != word:
+        if stated is not None:
+            word = row[stated].strip().lower()
+            if word not in ("", "true", "false") or reading.directions.setdefault(label_of, word) != word:
                 raise Unreadable("directions")
-        reading.add(row[at["run"]], row[at["topic"]], name, number(row[at["score"]]))
+        reading.add(row[run], row[topic], label_of, number(row[score]))
     return reading
 
 

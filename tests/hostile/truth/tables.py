@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import re
 
 DELIMITERS = (",", "\t", ";", "|")
 
@@ -12,8 +13,13 @@ class Unreadable(Exception):
 
 
 def text_of(content):
-    """The text of a UTF-8 file with line feeds only."""
-    if not content or b"\0" in content or content.startswith((b"\xff\xfe", b"\xfe\xff")):
+    """The text of a file in UTF-8, or UTF-16 with its mark, with line feeds only."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            content = content.decode("utf-16").encode()
+        except UnicodeError:
+            raise Unreadable("not UTF-16") from None
+    if not content or b"\0" in content:
         raise Unreadable("not a text file")
     try:
         text = content.decode("utf-8-sig")
@@ -56,6 +62,8 @@ def number(text):
     text = text.strip()
     if is_missing(text):
         return None
+    if re.fullmatch(r"[+-]?(0,\d+|\d+,(\d{1,2}|\d{4,}))", text):  # a comma of decimals
+        text = text.replace(",", ".")
     try:
         value = float(text) if "_" not in text else math.nan
     except ValueError:
