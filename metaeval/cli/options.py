@@ -60,7 +60,7 @@ LAYOUTS = (*formats.RUN_FORMATS,)
 SCORE_FORMATS = (*formats.SCORE_FORMATS, "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
 
-_COLUMNS = ("run", "topic", "measure", "score", "collection", "time", "higher_is_better", "item", "gold", "label",
+_COLUMNS = ("run", "topic", "measure", "score", "collection", "time", "higher_is_better", "ignore", "item", "gold", "label",
             "annotator")  # fmt: skip
 """What a column can stand for, in scores, in labels and in votes."""
 

@@ -140,7 +140,7 @@ def refuse_columns_without_scores(
             f"the column {name!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the "
             "topics, or are these scores of a run?"
         )
-        hint = "take it out if it is no run; if it is one, write its scores with a point, such as 7.0"
+        hint = f"{format_columns({'ignore': name})} leaves it out; if it is a run, {format_columns({'run': name})}"
     if problem is not None:
         raise DataError(problem, file=file, line=None if file is None else 1, measure=measure, hint=hint)
 

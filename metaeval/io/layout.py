@@ -38,6 +38,7 @@ from metaeval.data.columns import (
     numbers_rows,
     plain_name,
 )
+from metaeval.data.totals import is_total
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.files import plain_path
 from metaeval.io.table import ColumnsError, Table, numbers
@@ -93,7 +94,8 @@ def find_layout(table: Table, columns: Mapping[str, str] | None = None, kind: st
         return _find_matrix(table, stated, kind)
     roles = _find_roles(table, stated)
     if kind is None:
-        if not {"run", "topic"} <= set(roles) and not {"score", "measure"} & set(stated):
+        lacking = not {"run", "topic"} <= set(roles)
+        if (lacking and not {"score", "measure"} & set(stated)) or _is_named_run(table, roles, stated):
             return _find_matrix(table, stated, None, roles)
         _refuse_doubtful_run(table, roles, stated)
     return _find_long(table, roles, stated, kind)
@@ -102,7 +104,11 @@ def find_layout(table: Table, columns: Mapping[str, str] | None = None, kind: st
 def _find_stated(table: Table, columns: Mapping[str, str] | None) -> tuple[Table, dict[str, int]]:
     """Return positions of the columns that the user names; a+b is a column that joins two."""
     stated: dict[str, int] = {}
-    for role, name in (columns or {}).items():
+    columns = dict(columns or {})
+    ignored = columns.pop(IGNORE, None)
+    if ignored is not None:
+        table = _leave_out(table, [ignored] if ignored in table.header else ignored.split("+"))
+    for role, name in columns.items():
         parts = name.split("+")
         if name not in table.header and len(parts) > 1 and set(parts) <= set(table.header):
             table = _join_columns(table, name, parts)
@@ -113,6 +119,21 @@ def _find_stated(table: Table, columns: Mapping[str, str] | None) -> tuple[Table
     if len(set(stated.values())) < len(stated):
         raise DataError("one column cannot stand for two", file=table.file, hint=format_option("columns"))
     return table, stated
+
+
+IGNORE = "ignore"
+"""What columns are called that the user wants left out."""
+
+
+def _leave_out(table: Table, names: Sequence[str]) -> Table:
+    for name in names:
+        if name not in table.header:
+            problem = f"there is no column {name!r} to be ignored (columns: {format_list(table.header)})"
+            raise ColumnsError(problem, file=table.file)
+    kept = [j for j, name in enumerate(table.header) if name not in names]
+    if not kept:
+        raise DataError("no column is left", file=table.file)
+    return replace(table, header=tuple(table.header[j] for j in kept), columns=tuple(table.columns[j] for j in kept))
 
 
 def _join_columns(table: Table, name: str, parts: Sequence[str]) -> Table:
@@ -135,7 +156,8 @@ def _find_roles(table: Table, stated: Mapping[str, int]) -> dict[str, int]:
             several[role] = found
     if "run" not in {*roles, *several} and {"topic", "measure", "score"} <= set(roles):
         named = [j for j, name in enumerate(table.header) if plain_name(name) == "name" and j not in roles.values()]
-        roles.update({"run": position for position in named[:1]})  # as PyTerrier calls it
+        if named:
+            roles["run"] = named[0]  # as PyTerrier calls it
     if several:
         fixed = [roles[role] for role in ("run", "topic", "measure", COLLECTION) if role in roles]
         choices = list(product(*several.values()))
@@ -172,6 +194,12 @@ def _count_doubled(table: Table, positions: Sequence[int]) -> int:
     return int(frame.duplicated().sum())
 
 
+def _is_named_run(table: Table, roles: Mapping[str, int], stated: Mapping[str, int]) -> bool:
+    """Say whether what the user calls a run is a column of scores in a table of topics × runs."""
+    named = set(stated) == {"run"} and "topic" in roles and "score" not in roles
+    return named and table.holds_numbers(stated["run"]) and _is_unique(table, roles["topic"])
+
+
 def _refuse_doubtful_run(table: Table, roles: Mapping[str, int], stated: Mapping[str, int]) -> None:
     """Refuse what may be topics × runs: the column of runs holds numbers, and every topic has one row."""
     run, topic = table.header[roles["run"]], table.header[roles["topic"]]
@@ -186,45 +214,65 @@ def _refuse_doubtful_run(table: Table, roles: Mapping[str, int], stated: Mapping
 
 
 def _find_long(table: Table, roles: dict[str, int], stated: Mapping[str, int], kind: str | None) -> Layout:
+    """Return the columns of a table with a row per run and topic."""
     for role in ("run", "topic"):
         if role not in roles:
             _refuse_lack(table, role, roles)
     rest = [j for j in range(len(table.header)) if j not in roles.values()]
     numeric = [j for j in rest if table.holds_numbers(j) and not _is_trait(table, j)]
-    if kind == "measures":
-        numeric = sorted({*numeric, *([roles.pop("score")] if "score" in roles else [])})
+    scores = _find_scores(table, roles, numeric, kind, asked="score" in stated or kind is not None)
+    taken = set(scores)
+    unused = tuple(j for j in rest if j not in taken and not is_index(table.header[j]))
+    return Layout("tidy" if "score" in roles else "measures", table, roles, scores, unused)
+
+
+def _find_scores(
+    table: Table, roles: dict[str, int], numeric: list[int], kind: str | None, *, asked: bool
+) -> tuple[int, ...]:
+    """Return the column of scores, or the columns of measures; `asked`: the user has said which of both it is."""
+    if kind == "measures" and "score" in roles:
+        numeric = sorted([*numeric, roles.pop("score")])
     if "score" not in roles and ("measure" in roles or kind == "tidy"):
         usual = [j for j in numeric if plain_name(table.header[j]) in SCORE_NAMES] or numeric
         if len(usual) != 1:
             _refuse_score(table, usual)
         roles["score"] = usual[0]
     if "score" in roles:
-        if "measure" not in roles and "score" not in stated and kind is None and set(numeric) - {roles["score"]}:
-            names = [table.header[j] for j in sorted({*numeric, roles["score"]})]
-            raise LayoutError(
-                f"scores of one measure, or of several? Numbers are in {format_list(names)}",
-                file=table.file,
-                hint=f"one: {format_columns({'score': table.header[roles['score']]})}; "
-                f"a measure in each: {format_option('format', 'measures')}",
-            )
-        unused = tuple(j for j in rest if j != roles["score"] and not is_index(table.header[j]))
-        return Layout("tidy", table, roles, (roles["score"],), unused)
-    traits = [j for j in numeric if _describes_topics(table, j, roles)]
-    scores = tuple(j for j in numeric if j not in traits)
-    if not scores:
+        if "measure" not in roles and not asked and set(numeric) - {roles["score"]}:
+            _refuse_several(table, sorted({*numeric, roles["score"]}), roles["score"])
+        return (roles["score"],)
+    measures = tuple(j for j in numeric if not _describes_topics(table, j, roles))
+    if not measures:
         raise LayoutError(
             f"there is no column of scores beside {table.header[roles['run']]!r} and {table.header[roles['topic']]!r} "
             f"(columns: {format_list(table.header)})",
             file=table.file,
         )
-    taken = set(scores)
-    unused = tuple(j for j in rest if j not in taken and not is_index(table.header[j]))
-    return Layout("measures", table, roles, scores, unused)
+    return measures
+
+
+def _refuse_several(table: Table, positions: Sequence[int], score: int) -> NoReturn:
+    raise LayoutError(
+        f"scores of one measure, or of several? Numbers are in {format_list([table.header[j] for j in positions])}",
+        file=table.file,
+        hint=f"one: {format_columns({'score': table.header[score]})}; "
+        f"a measure in each: {format_option('format', 'measures')}",
+    )
 
 
 def _is_trait(table: Table, position: int) -> bool:
     name = plain_name(table.header[position])
     return is_index(name) or name in TRAIT_NAMES
+
+
+def holds_integers(cells: Any) -> bool:
+    """Say whether all cells are whole numbers, written without a point."""
+    kind = getattr(getattr(cells, "dtype", None), "kind", "O")
+    return kind in "iub" if kind != "O" else all(map(_is_integer, cells))
+
+
+def _is_integer(cell: Any) -> bool:
+    return cell.strip().lstrip("+-").isdecimal() if isinstance(cell, str) else isinstance(cell, int | np.integer)
 
 
 def _describes_topics(table: Table, position: int, roles: Mapping[str, int]) -> bool:
@@ -327,13 +375,17 @@ def _find_matrix(
         topics = [j for j in range(len(header)) if j != first and not _counts_rows(table, j)]
         return _matrix("transposed", table, {"run": first}, _leave_out_texts(table, topics))
     names = {role: header[j] for role, j in stated.items()} or ({"topic": header[1]} if first else {})
+    if not names and not names_topics(header[0]) and len(header) > 1 and _ends_in_total(table):
+        names = {"topic": header[0]}
     topic, runs = find_topics(header, lambda j: _counts_rows(table, j), names)
     if kind is None:
         _refuse_what_is_no_matrix(table, topic, runs, roles)
         if first and not stated and not names_topics(header[1]):
             _ask_for_rows(table, header[1])
     runs = runs if topic is None else _leave_out_texts(table, runs)
-    return _matrix("wide", table, {} if topic is None else {"topic": topic}, runs)
+    traits = [j for j in runs if plain_name(header[j]) in TRAIT_NAMES and holds_integers(table.columns[j])]
+    kept = [j for j in runs if j not in traits or j in stated.values() or (topic is None and j == runs[0])]
+    return _matrix("wide", table, {} if topic is None else {"topic": topic}, kept or runs)
 
 
 def _matrix(kind: str, table: Table, roles: Mapping[str, int], scores: Sequence[int]) -> Layout:
@@ -345,6 +397,13 @@ def _matrix(kind: str, table: Table, roles: Mapping[str, int], scores: Sequence[
     taken = {*roles.values(), *scores}
     left = tuple(j for j in range(len(table.header)) if j not in taken and not _counts_rows(table, j))
     return Layout(kind, table, roles, tuple(scores), left)
+
+
+def _ends_in_total(table: Table) -> bool:
+    """Say whether the first column holds numbers, and the name of a total: only topics have one."""
+    cells = [str(cell) for cell in table.columns[0]]
+    totals = sum(map(is_total, cells))
+    return 0 < totals < len(cells) and np.isfinite(_as_numbers(table, 0)).sum() + totals == len(cells)
 
 
 def _leave_out_texts(table: Table, positions: Sequence[int]) -> list[int]:

@@ -126,6 +126,8 @@ def find_delimiter(path: PathLike, text: str) -> str:
         return "\t"
     first, _, rest = text.lstrip("\n").partition("\n")
     possible = [delimiter for delimiter in DELIMITERS if delimiter in first]
+    if not possible and _is_spaced(first, rest):
+        return " "
     if len(possible) > 1:
         second = next((line for line in rest[:_SAMPLE].split("\n") if line.strip()), "")
         fitting = [
@@ -138,6 +140,17 @@ def find_delimiter(path: PathLike, text: str) -> str:
 
 
 _SAMPLE = 1 << 20
+
+
+def _is_spaced(first: str, rest: str) -> bool:
+    """Say whether single spaces separate the columns below a header of names: all lines have as many."""
+    names = split_line(first.strip(), " ")
+    lines = [line for line in rest[:_SAMPLE].split("\n")[:50] if line.strip()]
+    if len(names) < 2 or not lines or not all(name and math.isnan(number(name)) for name in names):
+        return False
+    return all(
+        line.count(" ") >= len(names) - 1 and len(split_line(line, " ")) == len(names) for line in lines[:-1] or lines
+    )
 
 
 def split_line(line: str, delimiter: str, path: PathLike | None = None) -> list[str]:
@@ -170,7 +183,7 @@ def read_table(path: PathLike, text: str | None = None) -> Table:
                     f"the line has {_columns(len(row))}, but the header has {len(header)}",
                     file=path,
                     line=begin,
-                    hint=f"columns are separated by {DELIMITERS[delimiter]}",
+                    hint=f"columns are separated by {DELIMITERS.get(delimiter, 'spaces')}",
                 )
             rows.append(row)
             begins.append(begin)

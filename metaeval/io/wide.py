@@ -41,7 +41,7 @@ from metaeval.files import (
     write_file,
     write_together,
 )
-from metaeval.io.layout import Layout, describe_unused, find_layout, is_line_of_scores
+from metaeval.io.layout import Layout, describe_unused, find_layout, holds_integers, is_line_of_scores
 from metaeval.io.rows import choose_files
 from metaeval.io.sample import Sample
 from metaeval.io.table import Table
@@ -266,18 +266,9 @@ def _find_matrix(layout: Layout, measure: str | Measure, columns: Mapping[str, s
         _refuse_missing_header(values, heads, table)
     known = (columns or {}).get("run")
     named = topic is not None and not is_index(table.header[topic])
-    integers = np.array([_holds_integers(table.columns[j]) for j in layout.scores])
+    integers = np.array([holds_integers(table.columns[j]) for j in layout.scores])
     refuse_columns_without_scores(values, heads, integers, measure, table.file, labelled=named, known=known)
     return _Matrix(table.file, heads, rows, values, topic is not None)
-
-
-def _holds_integers(cells: Any) -> bool:
-    kind = getattr(getattr(cells, "dtype", None), "kind", "O")
-    return kind in "iub" if kind != "O" else all(_is_integer(cell) for cell in cells)
-
-
-def _is_integer(cell: Any) -> bool:
-    return cell.strip().lstrip("+-").isdecimal() if isinstance(cell, str) else isinstance(cell, int | np.integer)
 
 
 def _label_rows(table: Table, position: int | None, what: str, measure: str | Measure) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ def test_examples_that_need_no_download_run(run, tmp_path, monkeypatch, example)
     (tmp_path / "mt.csv").write_text("\n".join(lines) + "\n")
     board = [(f"m{m}", task, f"q{q}", float(m + q), 10 * m + q) for m in range(3) for task in "xy" for q in range(4)]
     columns = ["model", "task", "question", "score", "tstamp"]
-    pd.DataFrame([*board, board[0][:3] + (9.0, 99)], columns=columns).to_parquet(tmp_path / "board.parquet")
+    pd.DataFrame([*board, (*board[0][:3], 9.0, 99)], columns=columns).to_parquet(tmp_path / "board.parquet")
     monkeypatch.chdir(tmp_path)
     status, _, err = run(*words)
     assert status == 0, err

@@ -98,30 +98,36 @@ def test_a_first_column_that_may_be_topics_is_refused_until_the_user_says_what_i
         assert as_run.values[0, :, 0].tolist() == first
 
 
-TRAITS = [
-    # name, values
-    ("year", [2019, 2020, 2020, 2019]),
-    ("cluster", [1, 1, 2, 2]),
-    ("num_docs", [310, 15, 22, 15]),
-]
-
-
-@pytest.mark.parametrize(("name", "values"), TRAITS)
+@pytest.mark.parametrize(("name", "values"), [("year", [2019, 2020, 2020, 2019]), ("cluster", [1, 1, 2, 2])])
 @pytest.mark.parametrize("index", [None, "topic", "", "index"])
-def test_a_column_that_describes_the_topics_is_no_run_until_the_user_says_so(name, values, index, tmp_path):
+def test_a_column_that_usually_describes_the_topics_is_left_out_and_named(name, values, index, tmp_path):
     frame = pd.DataFrame({"a": [0.5, 0.25, 1, 0.75], name: values, "b": [0.25, 0.5, 0, 0.5]})
     if index is not None:
         frame.insert(0, index, [0, 1, 2, 3])
     path = tmp_path / "c_mine.csv"
     frame.to_csv(path, index=False)
     for source, options in [(path, {}), (frame, {"measure": "mine"})]:
-        with pytest.raises(DataError, match=f"the column '{name}' holds whole numbers such as") as refused:
-            read_scores(source, **options)
-        assert "write its scores with a point, such as 7.0" in str(refused.value)
-    frame[name] = frame[name].astype(float)
+        with pytest.warns(PolicyWarning, match=f"1 column not used: {name}"):
+            assert read_scores(source, **options).runs == ("a", "b")
+    frame[name] = frame[name].astype(float)  # a run of this name, written with a point
     frame.to_csv(path, index=False)
     for source, options in [(path, {}), (frame, {"measure": "mine"})]:
         assert read_scores(source, **options).runs == ("a", name, "b")
+
+
+@pytest.mark.parametrize("index", [None, "topic", "", "index"])
+def test_a_column_of_whole_numbers_among_fractions_is_no_run_until_the_user_says_so(index, tmp_path):
+    frame = pd.DataFrame({"a": [0.5, 0.25, 1, 0.75], "docs": [310, 15, 22, 15], "b": [0.25, 0.5, 0, 0.5]})
+    if index is not None:
+        frame.insert(0, index, [0, 1, 2, 3])
+    path = tmp_path / "c_mine.csv"
+    frame.to_csv(path, index=False)
+    for source, options in [(path, {}), (frame, {"measure": "mine"})]:
+        with pytest.raises(DataError, match="the column 'docs' holds whole numbers such as") as refused:
+            read_scores(source, **options)
+        assert "columns={'ignore': 'docs'} leaves it out; if it is a run, columns={'run': 'docs'}" in str(refused.value)
+        assert read_scores(source, columns={"ignore": "docs"}, **options).runs == ("a", "b")
+        assert read_scores(source, columns={"run": "docs"}, **options).runs == ("a", "docs", "b")
 
 
 @pytest.mark.parametrize("index", ["", "index", "Unnamed: 0", "level_0"])
@@ -169,13 +175,12 @@ def test_the_means_over_runs_of_a_matrix_with_gaps_are_left_out_too(tmp_path):
     [
         "AP 401 run_a 0.5\nAP 402 run_a 0.25\nAP 401 run_b 0.5\nAP 402 run_b 0.25\n",  # a measure where runs should be
         "entry topic gauge value\nr1 401 AP 0.5\nr1 402 AP 0.5\n",  # names that nobody knows
-        "runid instance score\nr1 1 0.5\nr1 2 0.25\nr1 all 0.375\n",  # the row runid of trec_eval is about all
         "model,topic,x,score2\n1,7,0.5,3\n2,8,0.25,4\n",  # runs and topics are no runs
     ],
 )
 def test_columns_in_an_order_that_no_format_has_are_refused(lines, tmp_path):
     (tmp_path / "s.csv").write_text(lines)
-    with pytest.raises(DataError, match="detected|do not tell|three columns|may name the runs or hold the scores"):
+    with pytest.raises(DataError, match="detected|do not tell|three columns|no column is called|may name the runs"):
         read_scores(tmp_path / "s.csv")
 
 
