@@ -94,8 +94,10 @@ def _find_format(sample: Sample) -> ScoreFormat:
     for format in reversed([*READ_FORMATS.values()]):  # keys and names of files tell more than columns do
         if format.sure and format.fits(sample):
             return format
-    if sample.refusal is not None and not sample.text:
-        raise sample.refusal if isinstance(sample.refusal, ColumnsError) else FormatError.of(sample.refusal)
+    if sample.kind != "text":
+        if sample.refusal is not None:
+            raise _refuse(sample.refusal)
+        return SCORE_FORMATS[str(sample.layout)]
     possible = [format for format in SCORE_FORMATS.values() if not format.sure and format.fits(sample)]
     if len(possible) == 1:
         return possible[0]
@@ -112,11 +114,15 @@ def _find_format(sample: Sample) -> ScoreFormat:
         )
     refusal = sample.refusal
     if refusal is not None and sample.is_table:
-        raise refusal if isinstance(refusal, ColumnsError) else FormatError.of(refusal)
+        raise _refuse(refusal)
     hint = "if runs are ranked in it, not documents, " if sample.names_documents else f"{hint_columns()}; else "
     first = format_list(sample.lines[:1] and sample.lines[0].split())
     problem = f"its format cannot be detected from the first line ({first})"
     raise FormatError(problem, file=sample.path, hint=f"{hint}{_state_format()}")
+
+
+def _refuse(refusal: DataError) -> DataError:
+    return refusal if isinstance(refusal, ColumnsError) else FormatError.of(refusal)
 
 
 def _state_format() -> str:

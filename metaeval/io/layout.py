@@ -360,32 +360,45 @@ def _find_matrix(
     header, roles = table.header, dict(roles or {})
     if kind is None:
         _refuse_labels(table)
-        if {"run", "topic", "measure", "score"} <= {*roles, *stated}:
-            return _find_long(table, roles, stated, None)
     odd = sorted(set(stated) - {"run", "topic"})
     if odd:
-        problem = (
-            f"in a table of topics × runs no column is the {odd[0]}: {format_option('columns')} can name the topic"
-        )
+        option = format_option("columns")
+        problem = f"in a table of topics × runs no column is the {odd[0]}: {option} can name the topic"
         raise DataError(problem, file=table.file, hint="or say that the first column is a run")
     first = stated.get("run", stated.get("topic", 0))
-    if not stated and len(header) > 2 and _counts_rows(table, 0) and not table.holds_numbers(1):
+    if not stated and len(header) > 2 and counts_rows(table, 0) and not table.holds_numbers(1):
         first = 1
     if kind == "transposed" or (kind is None and _holds_runs_in_rows(table, first, stated, roles)):
-        topics = [j for j in range(len(header)) if j != first and not _counts_rows(table, j)]
+        if "run" not in stated and table.holds_numbers(first) and not holds_integers(table.columns[first]):
+            problem = f"the first column, {header[first]!r}, holds fractions, not names of runs"
+            raise LayoutError(problem, file=table.file, hint="put a column run before the topics")
+        topics = [j for j in range(len(header)) if j != first and not counts_rows(table, j)]
         return _matrix("transposed", table, {"run": first}, _leave_out_texts(table, topics))
-    names = {role: header[j] for role, j in stated.items()} or ({"topic": header[1]} if first else {})
-    if not names and not names_topics(header[0]) and len(header) > 1 and _ends_in_total(table):
-        names = {"topic": header[0]}
-    topic, runs = find_topics(header, lambda j: _counts_rows(table, j), names)
+    topic, runs = find_topics(header, lambda j: counts_rows(table, j), _name_topics(table, stated, first))
     if kind is None:
         _refuse_what_is_no_matrix(table, topic, runs, roles)
         if first and not stated and not names_topics(header[1]):
             _ask_for_rows(table, header[1])
-    runs = runs if topic is None else _leave_out_texts(table, runs)
-    traits = [j for j in runs if plain_name(header[j]) in TRAIT_NAMES and holds_integers(table.columns[j])]
+    kept = _leave_out_traits(table, runs if topic is None else _leave_out_texts(table, runs), topic, stated)
+    return _matrix("wide", table, {} if topic is None else {"topic": topic}, kept)
+
+
+def _name_topics(table: Table, stated: Mapping[str, int], first: int) -> dict[str, str]:
+    """Return what is known of the column of topics besides its name: what the user says, or what stands in it."""
+    header = table.header
+    if stated:
+        return {role: header[j] for role, j in stated.items()}
+    if first:
+        return {"topic": header[first]}
+    total = not names_topics(header[0]) and len(header) > 1 and _ends_in_total(table)
+    return {"topic": header[0]} if total else {}
+
+
+def _leave_out_traits(table: Table, runs: Sequence[int], topic: int | None, stated: Mapping[str, int]) -> Sequence[int]:
+    """Return those columns that are not called as traits of topics are and hold whole numbers; a first one may be topics."""
+    traits = [j for j in runs if plain_name(table.header[j]) in TRAIT_NAMES and holds_integers(table.columns[j])]
     kept = [j for j in runs if j not in traits or j in stated.values() or (topic is None and j == runs[0])]
-    return _matrix("wide", table, {} if topic is None else {"topic": topic}, kept or runs)
+    return kept or runs
 
 
 def _matrix(kind: str, table: Table, roles: Mapping[str, int], scores: Sequence[int]) -> Layout:
@@ -395,7 +408,7 @@ def _matrix(kind: str, table: Table, roles: Mapping[str, int], scores: Sequence[
         line = None if not table.lines else 1
         raise DataError(f"there are {which}, but no column of a {other}", file=table.file, line=line)
     taken = {*roles.values(), *scores}
-    left = tuple(j for j in range(len(table.header)) if j not in taken and not _counts_rows(table, j))
+    left = tuple(j for j in range(len(table.header)) if j not in taken and not counts_rows(table, j))
     return Layout(kind, table, roles, tuple(scores), left)
 
 
@@ -419,7 +432,8 @@ def _has_number(table: Table, position: int) -> bool:
     return bool(np.isfinite(_as_numbers(table, position)).any())
 
 
-def _counts_rows(table: Table, position: int) -> bool:
+def counts_rows(table: Table, position: int) -> bool:
+    """Say whether a column has the name of an index and counts the rows."""
     name = table.header[position]
     return is_index(name) and table.holds_numbers(position) and numbers_rows(_as_numbers(table, position))
 
@@ -434,7 +448,7 @@ def _as_numbers(table: Table, position: int) -> np.ndarray:
 
 def _holds_runs_in_rows(table: Table, first: int, stated: Mapping[str, int], roles: Mapping[str, int]) -> bool:
     """Say whether a first column names runs and all others are topics, by their names; refuse what may be measures."""
-    others = [j for j in range(len(table.header)) if j != first and not _counts_rows(table, j)]
+    others = [j for j in range(len(table.header)) if j != first and not counts_rows(table, j)]
     if "topic" in {*stated, *roles} or not others or plain_name(table.header[first]) not in RUN_NAMES:
         return False
     if table.holds_numbers(first) or not all(table.holds_numbers(j) or table.is_empty(j) for j in others):
@@ -478,22 +492,33 @@ def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[in
         rest = sum(map(table.holds_numbers, range(1, len(header))))
         if 2 * rest > len(header) - 1 and not _has_number(table, 0):
             _ask_for_rows(table, header[0])
-    line = None if not table.lines else 1
-    single = len(header) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx"))
-    scores = topic is None and any(_is_score(name) for name in header) and not is_line_of_scores(header)
-    few = 2 * sum(map(table.holds_numbers, runs)) <= sum(not table.is_empty(j) for j in runs)
-    words = few and any(_holds_texts(table, j) for j in runs)
-    if named or single or scores or words:
+    if named or _holds_no_scores(table, topic, runs):
         raise LayoutError(
             f"its columns do not tell what they hold ({format_list(header)})",
             file=table.file,
-            line=line,
+            line=1 if table.lines else None,
             hint=hint_columns(),
         )
     if topic is not None and is_index(header[topic]) and len(runs) > 1:
-        labels = [str(cell) for cell in table.columns[topic]]
-        if all(header[j].isdecimal() for j in runs) and not any(label.isdecimal() for label in labels):
-            _ask_for_rows(table, header[topic])
+        _refuse_numbered_runs(table, topic, runs)
+
+
+def _holds_no_scores(table: Table, topic: int | None, runs: Sequence[int]) -> bool:
+    """Say whether the columns of runs are of words, or the header holds scores, or the file may be no table at all."""
+    header = table.header
+    if len(header) == 1 and not plain_path(table.file or ".csv").lower().endswith((".csv", ".tsv", ".xlsx")):
+        return True
+    if topic is None and any(map(_is_score, header)) and not is_line_of_scores(header):
+        return True
+    few = 2 * sum(map(table.holds_numbers, runs)) <= sum(not table.is_empty(j) for j in runs)
+    return few and any(_holds_texts(table, j) for j in runs)
+
+
+def _refuse_numbered_runs(table: Table, topic: int, runs: Sequence[int]) -> None:
+    """Refuse columns that have numbers for names beside rows that have none: they may be topics."""
+    labels = [str(cell) for cell in table.columns[topic]]
+    if all(table.header[j].isdecimal() for j in runs) and not any(label.isdecimal() for label in labels):
+        _ask_for_rows(table, table.header[topic])
 
 
 def hint_columns() -> str:

@@ -82,31 +82,37 @@ def find_kind(path: PathLike) -> str:
 
 def _read_workbook(path: PathLike) -> Table:
     """Read the only sheet of a workbook that holds a table."""
-    try:
-        import openpyxl
-    except ImportError as error:
-        raise MetaevalError(f"workbooks need openpyxl ({error}): pip install 'metaeval[xlsx]'") from None
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            book = openpyxl.load_workbook(io.BytesIO(read_content(path)), read_only=True, data_only=True)
-            sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
-    except MetaevalError:
-        raise
-    except Exception as error:  # openpyxl promises none in particular
-        raise DataError(f"it is no workbook that can be read: {error}", file=path) from None
+    sheets = _open_sheets(path)
     tables = {name: [row for row in rows if any(cell is not None for cell in row)] for name, rows in sheets.items()}
-    filled = {name: rows for name, rows in tables.items() if len(rows) > 1 and sum(c is not None for c in rows[0]) > 1}
+    filled = {name: rows for name, rows in tables.items() if len(rows) > 1 and _count_cells(rows[0]) > 1}
     if len(filled) != 1:
         what = f"sheets that hold tables: {format_list(list(filled))}" if filled else "no sheet that holds a table"
         raise DataError(f"it has {what}; one is needed", file=path, hint="save the sheet that is meant as CSV")
     (rows,) = filled.values()
     last = max(position for position, cell in enumerate(rows[0]) if cell is not None) + 1
+    if any(_count_cells(row[last:]) for row in rows):
+        raise DataError("a cell stands beside the columns that have a name", file=path)
     header = check_header(["" if cell is None else str(cell) for cell in rows[0][:last]], path)
-    for row in rows[1:]:
-        if any(cell is not None for cell in row[last:]):
-            raise DataError("a cell stands beside the columns that have a name", file=path)
     columns = [_column([row[j] if j < len(row) else None for row in rows[1:]]) for j in range(last)]
     return Table(str(path), header, columns, (), len(rows) - 1)
+
+
+def _count_cells(row: Sequence[Any]) -> int:
+    return sum(cell is not None for cell in row)
+
+
+def _open_sheets(path: PathLike) -> dict[str, list[Any]]:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MetaevalError(f"workbooks need openpyxl ({error}): pip install 'metaeval[xlsx]'") from None
+    content = read_content(path)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+            return {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
+    except Exception as error:  # openpyxl promises none in particular
+        raise DataError(f"it is no workbook that can be read: {error}", file=path) from None
 
 
 def _read_records(path: PathLike) -> Table:

@@ -138,6 +138,10 @@ def _labels(cells: Any) -> Any:
         column = np.empty(len(cells), dtype=object)
         column[:] = cells
         return column
+    if getattr(cells, "dtype", None) == object:  # a workbook and JSON hold 401 beside "all"
+        kinds = {type(cell) for cell in cells}
+        if kinds == {int, str} and len(set(cells)) == len(set(map(str, cells))):
+            cells = _labels(tuple(map(str, cells)))
     return cells.array if isinstance(cells, pd.Series) else cells
 
 

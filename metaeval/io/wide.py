@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.cells import number, read_score_column
-from metaeval.data.columns import format_columns, is_index, refuse_columns_without_scores
+from metaeval.data.columns import format_columns, refuse_columns_without_scores
 from metaeval.data.policies import MissingPolicy, mend_missing, report_policy
 from metaeval.data.scores import Scores
 from metaeval.data.totals import refuse_totals
@@ -41,7 +41,7 @@ from metaeval.files import (
     write_file,
     write_together,
 )
-from metaeval.io.layout import Layout, describe_unused, find_layout, holds_integers, is_line_of_scores
+from metaeval.io.layout import Layout, counts_rows, describe_unused, find_layout, holds_integers, is_line_of_scores
 from metaeval.io.rows import choose_files
 from metaeval.io.sample import Sample
 from metaeval.io.table import Table
@@ -265,7 +265,8 @@ def _find_matrix(layout: Layout, measure: str | Measure, columns: Mapping[str, s
     if topic is None:
         _refuse_missing_header(values, heads, table)
     known = (columns or {}).get("run")
-    named = topic is not None and not is_index(table.header[topic])
+    # A count of the rows may stand before the topics.
+    named = topic is not None and ("topic" in (columns or {}) or not counts_rows(table, topic))
     integers = np.array([holds_integers(table.columns[j]) for j in layout.scores])
     refuse_columns_without_scores(values, heads, integers, measure, table.file, labelled=named, known=known)
     return _Matrix(table.file, heads, rows, values, topic is not None)
