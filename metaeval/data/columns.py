@@ -48,6 +48,12 @@ TRAIT_NAMES = frozenset({
 """What a column is called that describes a topic or a repeat by whole numbers, and holds no scores."""
 
 
+def names_trait(name: object) -> bool:
+    """Say whether a column of whole numbers with this name describes topics or repeats, and holds no scores."""
+    plain = plain_name(name)
+    return plain in TRAIT_NAMES or re.fullmatch(r"(num|n|nr)_.+|.+_(count|length|len|year)", plain) is not None
+
+
 def plain_name(name: object) -> str:
     """Return the name of a column in lower case, with underscores for spaces and hyphens."""
     return re.sub(r"[\s-]+", "_", str(name).strip().lower())
@@ -78,6 +84,8 @@ def find_topics(
     """
     names = [str(name) for name in header]
     topic, run = (columns or {}).get("topic"), (columns or {}).get("run")
+    if run is not None and run not in names:
+        run = run.split("+")[0]
     if topic is not None:
         position: int | None = names.index(topic)
     else:
@@ -117,30 +125,33 @@ def refuse_columns_without_scores(
     file: object = None,
     *,
     labelled: bool = False,
-    known: str | None = None,
+    known: Sequence[str] = (),
 ) -> None:
     """Refuse columns of `values`, shape (topic, run), that may hold something else than the scores of a run.
 
     A first column may number the topics, unless a column before it names them (`labelled`); any other may hold years,
-    lengths or clusters of the topics, if it is one of few whose numbers are written without a point (`integers`). Of the
-    run `known` the user says that it is one.
+    lengths or clusters of the topics, if it is one of few whose numbers are written without a point (`integers`). Of
+    `known` the user says that they are runs.
     """
     if values.shape[1] < 2 or not len(values):
         return
     problem, hint = None, ""
-    reason = None if labelled or runs[0] == known else _doubt_first(values, measure)
+    reason = None if labelled or runs[0] in known else _doubt_first(values, measure)
     if reason is not None:
         problem = f"the first column, {runs[0]!r}, holds {reason}: are these topics, or the scores of a run?"
         hint = f"say so: {format_columns({'topic': runs[0]})}, or {format_columns({'run': runs[0]})}"
-    traits = _find_traits(values, runs, integers)
-    if problem is None and traits and runs[traits[0]] != known:
-        name, numbers = runs[traits[0]], values[:, traits[0]].tolist()
+    traits = [column for column in _find_traits(values, runs, integers) if runs[column] not in known]
+    if problem is None and traits:
+        numbers = values[:, traits[0]].tolist()
         shown = next(number for number in numbers if number not in _PLAIN_SCORES)
+        what = "+".join([*(name for name in known if name in runs), *(runs[column] for column in traits)])
+        alike = f" and {len(traits) - 1} more hold" if len(traits) > 1 else " holds"
         problem = (
-            f"the column {name!r} holds whole numbers such as {shown:g}, unlike most other columns: does it describe the "
-            "topics, or are these scores of a run?"
+            f"the column {runs[traits[0]]!r}{alike} whole numbers such as {shown:g}, unlike most other columns: do they "
+            "describe the topics, or are these scores of runs?"
         )
-        hint = f"{format_columns({'ignore': name})} leaves it out; if it is a run, {format_columns({'run': name})}"
+        left_out = "+".join(runs[column] for column in traits)
+        hint = f"{format_columns({'ignore': left_out})} leaves out, {format_columns({'run': what})} says that these are runs"
     if problem is not None:
         raise DataError(problem, file=file, line=None if file is None else 1, measure=measure, hint=hint)
 
@@ -178,7 +189,7 @@ def _find_traits(values: np.ndarray, runs: Sequence[str], integers: np.ndarray) 
     """Return the columns of whole numbers that have the name of a trait, or stand among columns of fractions."""
     counts = integers & np.isfinite(values).all(axis=0) & ~np.isin(values, _PLAIN_SCORES).all(axis=0)
     few = len(values) > 3 and 2 * (~integers).sum() >= len(runs)
-    return [column for column in np.flatnonzero(counts).tolist() if few or plain_name(runs[column]) in TRAIT_NAMES]
+    return [column for column in np.flatnonzero(counts).tolist() if few or names_trait(runs[column])]
 
 
 def _have_distinct(values: np.ndarray, columns: np.ndarray) -> np.ndarray:

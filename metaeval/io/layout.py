@@ -30,11 +30,11 @@ from metaeval.data.columns import (
     SCORE_NAMES,
     TIME_NAMES,
     TOPIC_NAMES,
-    TRAIT_NAMES,
     find_topics,
     format_columns,
     is_index,
     names_topics,
+    names_trait,
     numbers_rows,
     plain_name,
 )
@@ -111,7 +111,10 @@ def _find_stated(table: Table, columns: Mapping[str, str] | None) -> tuple[Table
     for role, name in columns.items():
         parts = name.split("+")
         if name not in table.header and len(parts) > 1 and set(parts) <= set(table.header):
-            table = _join_columns(table, name, parts)
+            if role == "run" and all(table.holds_numbers(table.header.index(part)) for part in parts):
+                name = parts[0]  # columns of scores, which are known to be runs
+            else:
+                table = _join_columns(table, name, parts)
         if name not in table.header:
             problem = f"there is no column {name!r} to be the {role} (columns: {format_list(table.header)})"
             raise ColumnsError(problem, file=table.file)
@@ -262,7 +265,7 @@ def _refuse_several(table: Table, positions: Sequence[int], score: int) -> NoRet
 
 def _is_trait(table: Table, position: int) -> bool:
     name = plain_name(table.header[position])
-    return is_index(name) or name in TRAIT_NAMES
+    return is_index(name) or names_trait(name)
 
 
 def holds_integers(cells: Any) -> bool:
@@ -369,11 +372,7 @@ def _find_matrix(
     if not stated and len(header) > 2 and counts_rows(table, 0) and not table.holds_numbers(1):
         first = 1
     if kind == "transposed" or (kind is None and _holds_runs_in_rows(table, first, stated, roles)):
-        if "run" not in stated and table.holds_numbers(first) and not holds_integers(table.columns[first]):
-            problem = f"the first column, {header[first]!r}, holds fractions, not names of runs"
-            raise LayoutError(problem, file=table.file, hint="put a column run before the topics")
-        topics = [j for j in range(len(header)) if j != first and not counts_rows(table, j)]
-        return _matrix("transposed", table, {"run": first}, _leave_out_texts(table, topics))
+        return _lay_out_runs(table, first, stated)
     topic, runs = find_topics(header, lambda j: counts_rows(table, j), _name_topics(table, stated, first))
     if kind is None:
         _refuse_what_is_no_matrix(table, topic, runs, roles)
@@ -381,6 +380,15 @@ def _find_matrix(
             _ask_for_rows(table, header[1])
     kept = _leave_out_traits(table, runs if topic is None else _leave_out_texts(table, runs), topic, stated)
     return _matrix("wide", table, {} if topic is None else {"topic": topic}, kept)
+
+
+def _lay_out_runs(table: Table, first: int, stated: Mapping[str, int]) -> Layout:
+    """Return the columns of runs × topics."""
+    if "run" not in stated and table.holds_numbers(first) and not holds_integers(table.columns[first]):
+        problem = f"the first column, {table.header[first]!r}, holds fractions, not names of runs"
+        raise LayoutError(problem, file=table.file, hint="put a column run before the topics")
+    topics = [j for j in range(len(table.header)) if j != first and not counts_rows(table, j)]
+    return _matrix("transposed", table, {"run": first}, _leave_out_texts(table, topics))
 
 
 def _name_topics(table: Table, stated: Mapping[str, int], first: int) -> dict[str, str]:
@@ -396,8 +404,10 @@ def _name_topics(table: Table, stated: Mapping[str, int], first: int) -> dict[st
 
 def _leave_out_traits(table: Table, runs: Sequence[int], topic: int | None, stated: Mapping[str, int]) -> Sequence[int]:
     """Return those columns that are not called as traits of topics are and hold whole numbers; a first one may be topics."""
-    traits = [j for j in runs if plain_name(table.header[j]) in TRAIT_NAMES and holds_integers(table.columns[j])]
-    kept = [j for j in runs if j not in traits or j in stated.values() or (topic is None and j == runs[0])]
+    traits = [j for j in runs if names_trait(table.header[j]) and holds_integers(table.columns[j])]
+    numbered = topic is None or counts_rows(table, topic)
+    first = runs[0] if runs and numbered and (topic is None or _is_unique(table, runs[0])) else None
+    kept = [j for j in runs if j not in traits or j in stated.values() or j == first]
     return kept or runs
 
 

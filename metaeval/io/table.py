@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from metaeval.data.cells import is_missing, number
+from metaeval.data.columns import names_topics
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, plain_path, read_lines, read_text
 
@@ -146,7 +147,8 @@ def _is_spaced(first: str, rest: str) -> bool:
     """Say whether single spaces separate the columns below a header of names: all lines have as many."""
     names = split_line(first.strip(), " ")
     lines = [line for line in rest[:_SAMPLE].split("\n")[:50] if line.strip()]
-    if len(names) < 2 or not lines or not all(name and math.isnan(number(name)) for name in names):
+    words = all(name and math.isnan(number(name)) for name in names)
+    if len(names) < 2 or not lines or not (words or (names[0] and names_topics(names[0]))):
         return False
     return all(
         line.count(" ") >= len(names) - 1 and len(split_line(line, " ")) == len(names) for line in lines[:-1] or lines

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
-from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, TRAIT_NAMES, format_columns, is_index, plain_name
+from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, format_columns, is_index, names_trait, plain_name
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, is_untold, only_collection
 from metaeval.data.totals import refuse_totals
@@ -138,7 +138,7 @@ def _labels(cells: Any) -> Any:
         column = np.empty(len(cells), dtype=object)
         column[:] = cells
         return column
-    if getattr(cells, "dtype", None) == object:  # a workbook and JSON hold 401 beside "all"
+    if getattr(getattr(cells, "dtype", None), "kind", "") == "O":  # a workbook and JSON hold 401 beside "all"
         kinds = {type(cell) for cell in cells}
         if kinds == {int, str} and len(set(cells)) == len(set(map(str, cells))):
             cells = _labels(tuple(map(str, cells)))
@@ -305,7 +305,7 @@ def _refuse_as_column(scores: Scores, position: int, path: PathLike) -> None:
     """Refuse a measure whose column would not be read as one: by its name, or since it holds what describes topics."""
     name, values = str(scores.measures[position]), scores.values[:, :, position]
     plain = plain_name(name)
-    taken = is_index(name) or plain in TRAIT_NAMES or any(plain in names for names in ROLES.values())
+    taken = is_index(name) or names_trait(plain) or any(plain in names for names in ROLES.values())
     same = len(scores.runs) > 1 and (values == values[0]).all() and not (values % 1).any()
     if taken or name.endswith("_id") or name != name.strip() or (same and not np.isin(values, (0, 1)).all()):
         problem = "a column of this name, or of such numbers, would not be read as a measure"

@@ -264,7 +264,8 @@ def _find_matrix(layout: Layout, measure: str | Measure, columns: Mapping[str, s
     topic = layout.roles.get("topic")
     if topic is None:
         _refuse_missing_header(values, heads, table)
-    known = (columns or {}).get("run")
+    run = (columns or {}).get("run", "")
+    known = [run] if run in heads else run.split("+")
     # A count of the rows may stand before the topics.
     named = topic is not None and ("topic" in (columns or {}) or not counts_rows(table, topic))
     integers = np.array([holds_integers(table.columns[j]) for j in layout.scores])

@@ -125,7 +125,9 @@ def test_a_column_of_whole_numbers_among_fractions_is_no_run_until_the_user_says
     for source, options in [(path, {}), (frame, {"measure": "mine"})]:
         with pytest.raises(DataError, match="the column 'docs' holds whole numbers such as") as refused:
             read_scores(source, **options)
-        assert "columns={'ignore': 'docs'} leaves it out; if it is a run, columns={'run': 'docs'}" in str(refused.value)
+        assert "columns={'ignore': 'docs'} leaves out, columns={'run': 'docs'} says that these are runs" in str(
+            refused.value
+        )
         assert read_scores(source, columns={"ignore": "docs"}, **options).runs == ("a", "b")
         assert read_scores(source, columns={"run": "docs"}, **options).runs == ("a", "docs", "b")
 
