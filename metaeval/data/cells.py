@@ -51,14 +51,14 @@ Arranged = tuple[np.ndarray, list[str], list[str], list[Measure]]
 
 
 def is_missing(text: str) -> bool:
-    """Say whether a cell states that there is no number: it is empty, NA or NaN, in any case.
+    """Say whether a cell states that there is no number: it is empty, NA, NaN, None or null, in any case.
 
     Examples
     --------
     >>> [is_missing(text) for text in ("", " NA ", "nan", "-NaN", "n/a", "0")]
     [True, True, True, True, False, False]
     """
-    return text.strip().lower().lstrip("+-") in ("", "na", "nan")
+    return text.strip().lower().lstrip("+-") in ("", "na", "nan", "none", "null")
 
 
 def number(text: str) -> float:

@@ -219,7 +219,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
         RunFormat(
             "labels",
             "CSV or TSV: `topic,item,label`; give all classes in order with `--classes low,middle,high`. Without run files, "
-            "the gold file has a column per judge: `item,gold,ann,bo`",
+            "the gold file has a column per judge: `item,gold,ann,bo`; or predictions: `model,fold,id,y_true,y_pred`",
             "labels:read",
             options=("columns", "invalid", "rounding", "parts"),
             needs=("classes",),

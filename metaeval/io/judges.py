@@ -85,11 +85,15 @@ def read_annotations(
     for j, key, k in code_votes(answered, names, repeated=True):
         if key not in position:
             judge = list(answered)[j]
-            file, hint = answered[judge].file, None
+            file, hint, problem = answered[judge].file, None, "nobody labelled this item"
+            others = [topic for topic, item in keys if item == key[1]]
             if bool(key[1]) != bool(keys[0][1]):  # without a column topic, items stand in its place
                 with_topics, without = (file, next(iter(given.values())).file)[:: 1 if key[1] else -1]
                 hint = f"{with_topics} has a column topic and {without} has none: leave it out of one or add it to the other"
-            raise DataError("nobody labelled this item", file=file, run=judge, item=_join(key), hint=hint)
+            elif key[1] and others:
+                problem = f"people labelled it as an item of the topic {others[0]}, not {key[0]}"
+                hint = "the topic is part of what an item is called: write the same one into both"
+            raise DataError(problem, file=file, run=judge, item=_join(key), hint=hint)
         answers[j, position[key], k] += 1
     items = _name_items(keys)
     keep_judges, keep_items = _find_complete(answers, items, list(answered), missing)

@@ -1,15 +1,17 @@
 """Labels in CSV or TSV files with a header, or in frames: one row per item of a topic, columns topic, item and label.
 
 The label may also be called gold, in the file of the gold, or predicted, in those of runs. Without files of runs every
-other column of the gold holds the labels of a run (a judge, an annotator). Without a column topic all items belong to one.
+other column of the gold holds the labels of a run (a judge, an annotator); or it holds predictions, a column y_true and a
+column y_pred, perhaps of several runs (model) and parts of the data (fold). Without a column topic all items belong to one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from metaeval.data.columns import refuse_index_columns
+from metaeval.data.columns import RUN_NAMES, plain_name, refuse_index_columns
 from metaeval.data.labels import unique_labels
 from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns
@@ -45,7 +47,8 @@ def read(
     named, names = name_collection(gold, collection), unique_labels(classes, "class")
     files = {} if runs is None else name_sources(runs, gold)
     if runs is None:
-        truth, answers = _read_judges(open_table(gold, columns, names))
+        table = open_table(gold, columns, names)
+        truth, answers = _read_predictions(table, named) if _holds_predictions(table) else _read_judges(table)
     else:
         truth = _read_labels(open_table(gold, columns, names), "gold")
         answers = {
@@ -102,6 +105,60 @@ def _read_judges(table: Table) -> tuple[Labels, dict[str, Labels]]:
         return Labels(table.file, topics, items, labels, table.lines)
 
     return read_column("gold", "label"), {name: read_column(name) for name in names}
+
+
+TRUE, PREDICTED = ("gold", "y_true", "true_label", "truth", "target"), ("predicted", "y_pred", "prediction", "pred")
+"""What columns of true and of predicted labels are called; beside a column of predictions, label is a true one."""
+
+PARTS = ("topic", "fold")
+"""What a column of topics, or of parts of the data that take their place, is called."""
+
+
+def _find(table: Table, *names: str) -> str | None:
+    """Return the column with one of these names."""
+    return next((name for name in table.header if plain_name(name) in names), None)
+
+
+def _holds_predictions(table: Table) -> bool:
+    return _find(table, *PREDICTED) is not None and _find(table, *TRUE, "label") is not None
+
+
+def _read_predictions(table: Table, named: str) -> tuple[Labels, dict[str, Labels]]:
+    """Return true labels, and by run the predicted ones, of a table that holds both; items without a name are numbered."""
+    true, predicted = (table.column(str(_find(table, *names))) for names in ((*TRUE, "label"), PREDICTED))
+    model, part = _find(table, *RUN_NAMES), _find(table, *PARTS)
+    runs = table.column(model) if model else (named or "predictions",) * table.n_rows
+    topics = table.column(part) if part else (ONE_TOPIC,) * table.n_rows
+    item = _find(table, "item", "id", "item_id", "index", "example_id", "sample_id")
+    counts: Counter[tuple[str, str]] = Counter()
+    items = []
+    for row, key in enumerate(zip(runs, topics, strict=True)):
+        counts[key] += 1
+        items.append(table.column(item)[row] if item else str(counts[key]))
+    gold: dict[tuple[str, str], int] = {}
+    rows: dict[str, list[int]] = {}
+    for row, (run, topic, name) in enumerate(zip(runs, topics, items, strict=True)):
+        for what, text in (("run", run), ("topic", topic), ("item", name)):
+            if not text.strip():
+                raise DataError(f"the {what} is missing", file=table.file, line=table.lines[row])
+        first = gold.setdefault((topic, name), row)
+        if true[row].strip() != true[first].strip():
+            problem = (
+                f"its true label is {true[row].strip()!r}, but {true[first].strip()!r} on line {table.lines[first]}"
+            )
+            raise DataError(problem, file=table.file, line=table.lines[row], run=run, topic=topic, item=name)
+        rows.setdefault(run, []).append(row)
+
+    def take(column: Sequence[str], chosen: Sequence[int]) -> Labels:
+        return Labels(
+            table.file,
+            [topics[row] for row in chosen],
+            [items[row] for row in chosen],
+            [column[row].strip() for row in chosen],
+            [table.lines[row] for row in chosen],
+        )
+
+    return take(true, list(gold.values())), {run: take(predicted, chosen) for run, chosen in rows.items()}
 
 
 def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:

@@ -40,7 +40,6 @@ SUFFIXES: Mapping[Level, str] = {"topics": ".seg.score", "runs": ".sys.score"}
 WHOLE_RUN = "all"
 """The one topic of scores of whole runs."""
 
-_NOT_RATED = "none"
 _PREFIX = re.compile(r"[a-z]{2,3}(_[A-Z]{2})?-[a-z]{2,3}(_[A-Z]{2})?\.")
 _VARIANT = re.compile(r"-(src|ref[A-Za-z]?)$")
 
@@ -145,7 +144,7 @@ def _read_file(path: PathLike, measure: str, missing: MissingPolicy) -> dict[str
         positions.setdefault(run, []).append(position)
     for position in np.flatnonzero(~np.isfinite(values)).tolist():
         line, (run, text) = rows[position]
-        gap = is_missing(text) or text.strip().lower() == _NOT_RATED
+        gap = is_missing(text)
         if gap and missing != "raise":
             continue
         raise DataError(

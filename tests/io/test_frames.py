@@ -87,7 +87,7 @@ def test_columns_and_delimiters_of_files_are_told(delimiter, tmp_path):
     assert (scores.values == VALUES).all()
 
 
-@pytest.mark.parametrize("word", ["", "NA", "nan", "NaN", "-nan"])
+@pytest.mark.parametrize("word", ["", "NA", "nan", "NaN", "-nan", "None", "null"])
 @pytest.mark.parametrize("format", ["tidy", "wide", "sakai", "trec_eval"])
 def test_nan_is_missing_in_every_format_and_obeys_the_policy(format, word, tmp_path):
     if format == "tidy":

@@ -147,3 +147,36 @@ def test_a_stated_format_that_swaps_topics_and_measures_is_refused(format, lines
     (tmp_path / "b.txt").write_text(lines)
     with pytest.raises(DataError, match=message):
         read_scores(tmp_path / "b.txt", format=format)
+
+
+PREDICTIONS = "model,fold,id,y_true,y_pred\n" + "".join(
+    f"{model},{fold},{item},{item % 3},{(item + shift) % 3}.0\n"
+    for model, shift in (("a", 0), ("b", 1))
+    for fold in ("x", "y")
+    for item in range(6)
+)
+
+
+def test_long_predictions_are_runs_and_their_folds_are_topics(tmp_path):
+    (tmp_path / "p.csv").write_text(PREDICTIONS)
+    for source in (tmp_path / "p.csv", pd.read_csv(tmp_path / "p.csv")):
+        runs = read_runs(source, format="labels", classes=[0, 1, 2])
+        assert (runs.runs, runs.topics) == (("a", "b"), ("x", "y"))
+        assert runs.counts[0].tolist() == [np.diag([2, 2, 2]).tolist()] * 2  # 1.0 is the class 1
+        assert runs.counts[1].sum(axis=0).diagonal().sum() == 0
+
+
+def test_two_columns_of_labels_are_a_run_and_contradicting_true_labels_are_refused(tmp_path):
+    (tmp_path / "p.csv").write_text("y_true,y_pred\n0,1\n1,1\n")
+    runs = read_runs(tmp_path / "p.csv", format="labels", classes=[0, 1])
+    assert (runs.runs, runs.counts.tolist()) == (("p",), [[[[0, 1], [0, 1]]]])
+    (tmp_path / "p.csv").write_text("model,id,y_true,y_pred\na,1,0,1\nb,1,1,1\n")
+    with pytest.raises(DataError, match="p.csv:3: run b, topic all, item 1: its true label is '1', but '0' on line 2"):
+        read_runs(tmp_path / "p.csv", format="labels", classes=[0, 1])
+
+
+def test_an_item_of_another_topic_than_people_gave_it_is_said_to_be_that():
+    people = {"topic": ["a", "b"], "item": ["1", "2"], "ann": [0, 1], "bo": [0, 1]}
+    judges = {"topic": ["a", "c"], "item": ["1", "2"], "model": [0, 1]}
+    with pytest.raises(DataError, match="people labelled it as an item of the topic b, not c"):
+        read_annotations(people, judges, classes=[0, 1])

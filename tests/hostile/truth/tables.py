@@ -54,7 +54,7 @@ def table_of(content, delimiter):
 
 
 def is_missing(text):
-    return text.lower().lstrip("+-") in ("", "na", "nan")
+    return text.lower().lstrip("+-") in ("", "na", "nan", "none", "null")
 
 
 def number(text):
