@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -14,7 +15,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from metaeval.cli import cite, compare, data, measures, playground, scores
+from metaeval.cli import cite, compare, data, inspect, measures, playground, scores
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_note, print_problem
 from metaeval.cli.quick import COMPLETION, QUICK, import_later
@@ -45,6 +46,7 @@ app = typer.Typer(
 measures.register(app)
 cite.register(app)
 scores.register(app)
+inspect.register(app)
 compare.register(app)
 playground.register(app)
 app.add_typer(data.app, name="data")
@@ -111,7 +113,7 @@ def _run() -> int:
     except _UsageError as error:
         return print_problem(_describe_usage(error))
     except MetaevalError as error:
-        return print_problem(str(error))
+        return print_problem(f"{error}{_point_to_inspect(error)}")
     except KeyboardInterrupt:
         return print_problem("stopped", 130)
     except BrokenPipeError:
@@ -131,6 +133,18 @@ def _run() -> int:
             return print_problem("stopped", 130)
         return status if isinstance(status, int) else 0
     return 0
+
+
+def _point_to_inspect(error: Exception) -> str:
+    """Return where to read more of a file of which it is not told what it holds, as the end of a sentence."""
+    from metaeval.data.cells import DoubledError
+    from metaeval.io.detect import FormatError
+    from metaeval.io.layout import LayoutError
+
+    file = getattr(error, "file", None)
+    if not isinstance(error, DoubledError | FormatError | LayoutError) or not file or not os.path.exists(file):
+        return ""
+    return f"; metaeval inspect {shlex.quote(file)} shows what is in it"
 
 
 def _describe_usage(error: Any) -> str:

@@ -365,9 +365,9 @@ def _find_matrix(
         _refuse_labels(table)
     odd = sorted(set(stated) - {"run", "topic"})
     if odd:
-        option = format_option("columns")
-        problem = f"in a table of topics × runs no column is the {odd[0]}: {option} can name the topic"
-        raise DataError(problem, file=table.file, hint="or say that the first column is a run")
+        problem = f"in a table of topics × runs no column is the {odd[0]}: one is the topic, all others are runs"
+        hint = f"name the topic only: {format_columns({'topic': header[0]})}"
+        raise DataError(problem, file=table.file, hint=hint)
     first = stated.get("run", stated.get("topic", 0))
     if not stated and len(header) > 2 and counts_rows(table, 0) and not table.holds_numbers(1):
         first = 1

@@ -79,11 +79,11 @@ def arrange(
     note = describe_unused(layout)
     if note:
         report_policy(note, table.file)
-    frame, given = _make_rows(layout, measure)
+    frame, given = make_rows(layout, measure)
     lines: Sequence[int] | None = table.lines * len(layout.scores) if table.lines else None
     if "measure" in layout.roles and measure is not None:
         frame, given, lines = _keep(frame, given, lines, _select_measure(frame, str(measure), table.file))
-    parts = _split_collections(frame, layout, collection, name)
+    parts = split_collections(frame, layout, collection, name)
     found = []
     for label, rows in parts:
         part, texts, where = (frame, given, lines) if rows is None else _keep(frame, given, lines, rows)
@@ -92,9 +92,9 @@ def arrange(
             values, runs, topics, known = arrange_cells(
                 part, missing=missing, file=file, lines=where, given=texts, measures=measures, doubled=doubled
             )
-        except DoubledError as error:
+        except DoubledError as error:  # all options at once
             hint = _spell_out(layout, frame, error, columns, missing)
-            raise DataError(
+            raise DoubledError(
                 error.problem, file=error.file, line=error.line, run=error.run, topic=error.topic,
                 measure=error.measure, value=error.value, hint=hint,
             ) from None  # fmt: skip
@@ -105,7 +105,7 @@ def arrange(
 Texts = Sequence[str] | None
 
 
-def _make_rows(layout: Layout, measure: str | Measure | None) -> tuple[pd.DataFrame, Texts]:
+def make_rows(layout: Layout, measure: str | Measure | None) -> tuple[pd.DataFrame, Texts]:
     """Return a frame with a row per score, and the scores as they are written in a text."""
     table = layout.table
     chosen = layout.scores
@@ -184,7 +184,7 @@ def _keep(
     return frame[rows].reset_index(drop=True), given, lines
 
 
-def _split_collections(
+def split_collections(
     frame: pd.DataFrame, layout: Layout, collection: str | None, name: str
 ) -> list[tuple[str, np.ndarray | None]]:
     """Return the name of every collection, and which rows are its, None for all."""

@@ -64,7 +64,7 @@ FILES = {
     "half a parquet": ({"s.parquet": WHOLE[: len(WHOLE) // 2]}, "s.parquet: it is not a complete Parquet file"),
     "parquet in name": ({"s.parquet": CSV.encode()}, "s.parquet: it is not a complete Parquet file"),
     "parquet of one long label": ({"s.parquet": LONG_LABEL}, "there is a label of 200,000 letters"),
-    "bomb in gzip": ({"s.csv.gz": gzip.compress(b"0" * 2**22)}, "s.csv.gz:1: it is not a table: field larger"),
+    "bomb in gzip": ({"s.csv.gz": gzip.compress(b"0" * 2**22)}, "it is not a table: field larger"),
     "half a gzip": ({"s.csv.gz": gzip.compress(CSV.encode())[:-12]}, "s.csv.gz: it is no whole gzip file"),
     "half a bzip2": ({"s.csv.bz2": bz2.compress(CSV.encode())[:-12]}, "s.csv.bz2: it is no whole bz2 file"),
     "bomb in zip": ({"s.zip": pack(a="0" * 2**22)}, "a ZIP archive is unpacked"),

@@ -195,6 +195,7 @@ SCORES = Scores(np.linspace(0, 1, 60).reshape(5, 6, 2), runs=[*"abcde"], topics=
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
+@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")  # of a column whose name was damaged
 def test_a_truncated_or_damaged_parquet_file_is_refused_or_read_as_it_was(data, tmp_path):
     tidy.write(SCORES, tmp_path / "s.parquet")
     content = bytearray((tmp_path / "s.parquet").read_bytes())

@@ -145,7 +145,7 @@ def test_the_topics_of_a_wide_file_may_be_called_otherwise(tmp_path):
     path.write_text("segment,a,b\ns1,0.5,0.25\ns2,0,1\n")
     scores = read_scores(path, columns={"topic": "segment"})
     assert (scores.topics, scores.values[:, :, 0].tolist()) == (("s1", "s2"), [[0.5, 0], [0.25, 1]])
-    with pytest.raises(DataError, match="no column is the score: columns can name the topic"):
+    with pytest.raises(DataError, match="no column is the score: one is the topic"):
         read_scores(path, format="wide", columns={"topic": "segment", "score": "a"})
 
 

@@ -5,7 +5,7 @@ import io
 import math
 import re
 
-DELIMITERS = (",", "\t", ";", "|")
+DELIMITERS = (",", "\t", ";", "|", " ")
 
 
 class Unreadable(Exception):
