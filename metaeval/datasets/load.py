@@ -149,13 +149,16 @@ def _add_baselines(runs: Runs, names: tuple[str, ...]) -> Runs:
 
 def _read_scores(data_set: Dataset, files: Mapping[str, Path]) -> Scores:
     from metaeval.data.scores import state_directions
-    from metaeval.io import sakai, wide, wmt
+    from metaeval.io import read_scores, sakai, wide, wmt
 
     if data_set.reader == "wmt":
         read = wmt.read([files[name] for name in sorted(files)], collection=data_set.name, **data_set.options)
         # As the task publishes them, higher scores are better, of errors too.
         (read,) = state_directions([read], higher_is_better=True)
         return replace(read, provenance=data_set.provenance)
+    if data_set.reader == "table":
+        read = read_scores(next(iter(files.values())), **{"collection": data_set.name, **data_set.options})
+        return replace(read, collection=data_set.name, provenance=data_set.provenance)
     if data_set.reader == "sakai":
         read = sakai.read(next(iter(files.values())).parent, collection=data_set.name)
     else:

@@ -34,7 +34,7 @@ ANNOTATIONS = {  # annotators, judges, items, topics, and topics of the runs tha
     "alttest-lesion": (6, 4, 500, 100, 25),
     "alttest-mtbench": (3, 6, 120, 42, 10),
 }
-WARNINGS = {"llmjudge": 1, "llmjudge-oq": 1, "replab2013-cem": 3}
+WARNINGS = {"livebench": 3, "llmjudge": 1, "llmjudge-oq": 1, "replab2013-cem": 3}
 """Data sets with policies that change data, and how many of them report."""
 SCORES = {
     "trec-web-2010": (88, 48, 6),
@@ -50,6 +50,7 @@ SCORES = {
     "wmt23-he-en-runs": (13, 1, 33),
     "wmt23-zh-en": (15, 1177, 33),
     "wmt23-zh-en-runs": (15, 1, 33),
+    "livebench": (41, 1136, 1),
 }
 
 
@@ -103,10 +104,12 @@ def test_score_matrices_have_their_shape_and_directions(name):
     scores = loaded(name)
     assert isinstance(scores, Scores)
     assert scores.values.shape == SCORES[name]
-    bounds = (-np.inf, np.inf) if name.startswith("wmt23") else (0, 1)
+    bounds = (-np.inf, np.inf) if name.startswith(("wmt23", "livebench")) else (0, 1)
     assert all(one.higher_is_better and one.range == bounds for one in scores.measures)
     n_runs, n_topics, n_measures = SCORES[name]
-    assert dataset(name).rows == f"{n_runs} runs × {n_topics} topic{'s' * (n_topics > 1)} × {n_measures} measures"
+    assert dataset(name).rows.replace(",", "") == (
+        f"{n_runs} runs × {n_topics} topic{'s' * (n_topics > 1)} × {n_measures} measure{'s' * (n_measures > 1)}"
+    )
 
 
 @real_data

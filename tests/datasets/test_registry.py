@@ -1,4 +1,5 @@
 import copy
+import hashlib
 import json
 import os
 import re
@@ -35,7 +36,7 @@ def test_a_downloaded_data_set_has_its_gold_and_licences(one):
 
 def test_every_file_is_pinned_and_belongs_to_a_data_set():
     files = {file.name: file for one in DOWNLOADED for file in one.files}
-    assert len(files) == 314
+    assert len(files) == 315
     assert len({file.sha256 for file in files.values()}) == len(files)
     for file in files.values():
         assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
@@ -73,6 +74,7 @@ FILES = {
     "wmt23-he-en-runs": 33,
     "wmt23-zh-en": 33,
     "wmt23-zh-en-runs": 33,
+    "livebench": 1,
 }
 
 
@@ -82,7 +84,7 @@ def test_a_data_set_has_its_number_of_files():
 
 def test_the_data_sets_that_can_be_downloaded_come_first():
     assert [*DOWNLOADED, *BY_HAND] == list(datasets())
-    assert len(DOWNLOADED) == 39
+    assert len(DOWNLOADED) == 40
 
 
 @pytest.mark.parametrize(
@@ -132,6 +134,8 @@ NOT_REGISTERED = {"semeval2017-runs"}
 def test_registered_files_are_those_of_the_manifest_and_the_rest_is_listed():
     manifest = {entry["file"]: entry for entry in json.loads((DATA / "manifest.json").read_text(encoding="utf-8"))}
     files = {file.name: file for one in DOWNLOADED for file in one.files}
+    livebench = files.pop("evals/livebench/livebench_13012025.parquet")  # which the manifest leaves out
+    assert hashlib.sha256((DATA / livebench.name).read_bytes()).hexdigest() == livebench.sha256
     assert files.keys() <= manifest.keys()
     assert {name.partition("/")[0] for name in manifest.keys() - files.keys()} == NOT_REGISTERED
     for name, file in files.items():
