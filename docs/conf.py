@@ -175,11 +175,11 @@ def rules(_: str) -> Iterator[str]:
 
 
 def formats(what: str) -> Iterator[str]:
-    """List the formats of scores, or of runs, with what their files look like."""
-    from metaeval.io import RUN_FORMATS, SCORE_FORMATS
+    """List the formats of scores, of logs, or of runs, with what their files look like."""
+    from metaeval.io import LOG_FORMATS, RUN_FORMATS, SCORE_FORMATS
 
     yield "| format | what a file looks like |\n| :-- | :-- |"
-    for one in {"scores": SCORE_FORMATS, "runs": RUN_FORMATS}[what].values():
+    for one in {"scores": SCORE_FORMATS, "logs": LOG_FORMATS, "runs": RUN_FORMATS}[what].values():
         yield f"| `{one.name}` | {one.layout} |"
 
 
