@@ -109,9 +109,10 @@ class Leaderboard:
 
     def fits(self, sample: Sample) -> bool:
         """Say whether the lines of a file could be of this format."""
-        lines = sample.all_lines
         if not self.columns:
-            return bool(lines) and lines[0].lstrip().startswith("{") and all(f'"{key}"' in lines[0] for key in KEYS)
+            first = "".join(sample.lines[:1])
+            return first.lstrip().startswith("{") and all(f'"{key}"' in first for key in KEYS)
+        lines = sample.all_lines
         rows = [line.split() for line in lines[:_ROWS]]
         if any(len(row) != len(self.columns) for row in rows):
             return False

@@ -13,7 +13,7 @@ from metaeval.io.layout import find_layout
 from metaeval.io.strict_json import parse_json
 from metaeval.io.tables import LINES, TABLES, find_kind, open_cells
 
-_FIRST = 21
+_FIRST, _MOST = 21, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,12 @@ class Sample:
         """The lines that are not blank."""
         return [line for line in self.text.split("\n") if line.strip()]
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
         """The first of these lines."""
-        return self.all_lines[:_FIRST]
+        begin = self.text[:_MOST].split("\n")
+        lines = [line for line in begin[: -1 if len(self.text) > _MOST else None] if line.strip()]
+        return lines[:_FIRST] if len(lines) >= _FIRST or len(self.text) <= _MOST else self.all_lines[:_FIRST]
 
     @cached_property
     def first_record(self) -> Any:
