@@ -26,7 +26,7 @@ RUN_NAMES = frozenset({
 """What a column of runs is called, as `plain_name` returns it."""
 
 TOPIC_NAMES = frozenset({
-    "topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "segment", "segment_id", "seg",
+    "topic", "topics", "topic_id", "topicid", "query", "query_id", "queryid", "qid", "q", "segment", "segment_id", "seg",
     "seg_id", "question", "question_id", "document", "document_id", "doc", "doc_id", "docid", "item", "item_id",
     "instance", "instance_id", "dialogue", "dialogue_id", "example", "example_id", "prompt", "sample", "sentence", "passage",
     "conversation", "tweet",

@@ -224,8 +224,8 @@ def _find_long(table: Table, roles: dict[str, int], stated: Mapping[str, int], k
     rest = [j for j in range(len(table.header)) if j not in roles.values()]
     numeric = [j for j in rest if table.holds_numbers(j) and not _is_trait(table, j)]
     scores = _find_scores(table, roles, numeric, kind, asked="score" in stated or kind is not None)
-    taken = set(scores)
-    unused = tuple(j for j in rest if j not in taken and not is_index(table.header[j]))
+    taken = {table.header[j] for j in scores} | {part for j in stated.values() for part in table.header[j].split("+")}
+    unused = tuple(j for j in rest if table.header[j] not in taken and not is_index(table.header[j]))
     return Layout("tidy" if "score" in roles else "measures", table, roles, scores, unused)
 
 
@@ -265,7 +265,7 @@ def _refuse_several(table: Table, positions: Sequence[int], score: int) -> NoRet
 
 def _is_trait(table: Table, position: int) -> bool:
     name = plain_name(table.header[position])
-    return is_index(name) or names_trait(name)
+    return is_index(name) or names_trait(name) or names_topics(name) or name in RUN_NAMES
 
 
 def holds_integers(cells: Any) -> bool:

@@ -52,7 +52,7 @@ class Table:
         if kind != "O":
             return kind in "fiu" or (kind == "b" and not self.lines)
         first = [cell for cell in _first_cells(cells) if not is_gap(cell)]
-        good = sum(is_number(cell.replace(",", ".")) if isinstance(cell, str) else _is_real(cell) for cell in first)
+        good = sum(_reads_as_number(cell) if isinstance(cell, str) else _is_real(cell) for cell in first)
         return 2 * good > len(first)
 
     def is_empty(self, position: int) -> bool:
@@ -73,6 +73,14 @@ class Table:
 
 FRAME = "frame"
 """What messages call a frame, which has no name."""
+
+
+def _reads_as_number(text: str) -> bool:
+    return is_number(text.replace(",", ".")) or text.strip().lower() in TRUTH
+
+
+TRUTH = {"true": 1.0, "false": 0.0}
+"""Words that are scores where nothing else stands in a column."""
 
 
 def _first_cells(cells: Any) -> list[Any]:

@@ -26,7 +26,7 @@ from metaeval.files import PathLike, describe_files, plain_path, stem, write_fil
 from metaeval.io.layout import ROLES, Layout, describe_unused, find_layout
 from metaeval.io.parquet import refuse_repeated_rows
 from metaeval.io.sample import Sample
-from metaeval.io.table import Table, numbers
+from metaeval.io.table import TRUTH, Table, is_gap, numbers
 from metaeval.io.tables import PARQUET, open_cells
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
@@ -157,14 +157,25 @@ def read_numbers(table: Table, positions: Sequence[int]) -> list[tuple[Any, Text
     columns = [table.columns[j] for j in positions]
     if not table.lines:
         return [(column.array if isinstance(column, pd.Series) else column, None) for column in columns]
+    decimal = _has_decimal_commas(columns)
+    return [(_read_texts(column, decimal), column) for column in columns]
+
+
+def _has_decimal_commas(columns: Sequence[Sequence[str]]) -> bool:
     with_comma = [text.strip() for column in columns for text in column if "," in text]
-    decimal = bool(with_comma) and all(_COMMA.fullmatch(text) for text in with_comma)
-    decimal = decimal and any(_SURE_COMMA.fullmatch(text) for text in with_comma)
-    decimal = decimal and not any("." in text for column in columns for text in column)
-    return [
-        (numbers(text.replace(",", ".") for text in column) if decimal else numbers(column), column)
-        for column in columns
-    ]
+    if not with_comma or not all(map(_COMMA.fullmatch, with_comma)) or not any(map(_SURE_COMMA.fullmatch, with_comma)):
+        return False
+    return not any("." in text for column in columns for text in column)
+
+
+def _read_texts(column: Sequence[str], decimal: bool) -> np.ndarray:
+    """Return texts as numbers, NaN for what is none; a column of nothing but true and false holds 1 and 0."""
+    found = numbers(text.replace(",", ".") for text in column) if decimal else numbers(column)
+    if len(column) and np.isnan(found).all():
+        words = [text.strip().lower() for text in column]
+        if all(word in TRUTH or is_gap(word) for word in words):
+            return np.array([TRUTH.get(word, np.nan) for word in words])
+    return found
 
 
 def _select_measure(frame: pd.DataFrame, measure: str, file: object) -> np.ndarray:
@@ -212,7 +223,7 @@ def _spell_out(
     ]
     stated = dict(columns or {})
     advice = []
-    tells = [name for name in apart if not _varies_freely(table, table.header.index(name))]
+    tells = [name for name in apart if not names_trait(name) and not _varies_freely(table, table.header.index(name))]
     if tells:
         whats = "collections, measures, or parts of the name of a topic"
         examples = [{"collection": tells[0]}, {"measure": tells[0]}]

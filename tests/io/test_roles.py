@@ -338,3 +338,37 @@ def test_rows_of_several_collections_are_chosen_from_a_frame_as_from_a_file(tmp_
         from_frame(frame)
     assert from_frame(frame, collection="d").topics == ("u",)
     assert from_frame(frame, collection="both").topics == ("t", "u")
+
+
+def test_true_and_false_are_scores_where_nothing_else_stands(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("model,question,correct\na,1,True\na,2,False\nb,1,true\nb,2,TRUE\n")
+    for source in (path, pd.read_csv(path)):
+        assert read_scores(source).values.ravel().tolist() == [1, 0, 1, 1]
+    path.write_text("model,question,correct\na,1,True\na,2,0.5\nb,1,true\nb,2,1\n")
+    with pytest.raises(DataError, match="the score 'True' is not a finite number"):
+        read_scores(path)
+
+
+def test_columns_that_are_called_as_topics_or_runs_are_no_measures(tmp_path):
+    path = tmp_path / "mqm.csv"
+    rows = [
+        ("d1", 1, "a", -1),
+        ("d1", 2, "a", -2),
+        ("d2", 1, "a", 0),
+        ("d1", 1, "b", -3),
+        ("d1", 2, "b", 0),
+        ("d2", 1, "b", -4),
+    ]
+    pd.DataFrame(rows, columns=["doc", "seg", "system", "MQM"]).to_csv(path, index=False)
+    with (
+        pytest.raises(DataError, match=r"'seg' tells them apart: .*columns=\{'topic': 'doc\+seg'\}"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        read_scores(path)
+    scores = read_scores(path, columns={"topic": "doc+seg"})
+    assert (scores.topics, [str(measure) for measure in scores.measures]) == (("d1/1", "d1/2", "d2/1"), ["MQM"])
+    with pytest.warns(PolicyWarning, match="1 column not used: seg"):
+        scores = read_scores(pd.read_csv(path).query("seg == 1"))
+    assert (scores.topics, [str(measure) for measure in scores.measures]) == (("d1", "d2"), ["MQM"])
