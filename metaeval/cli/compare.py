@@ -12,8 +12,9 @@ import typer
 from metaeval.cli.command import Values, add_command
 from metaeval.cli.complete import complete_measure, complete_source
 from metaeval.cli.opening import find_directions, names_file, open_references, read_gold
-from metaeval.cli.options import DIRECTIONS, HELP, option, parse_columns, switch, take
+from metaeval.cli.options import DIRECTIONS, HELP, option, switch, take
 from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text
+from metaeval.io.formats import parse_columns
 
 COMPARE = {
     "measure": option(

@@ -23,13 +23,13 @@ from metaeval.cli.options import (
     argument,
     format_name,
     option,
-    parse_columns,
     spell,
     switch,
     take,
 )
 from metaeval.cli.output import check_output, print_status, show_results, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
+from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from metaeval.cli.command import Values, add_command
-from metaeval.cli.options import argument, option, parse_columns, take
+from metaeval.cli.options import argument, option, take
 from metaeval.cli.output import print_text, working
+from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.io.inspection import CollectionFacts, Inspection

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.command import Values
-from metaeval.cli.options import DIRECTIONS, OPENING, parse_classes, parse_columns, parse_directions
+from metaeval.cli.options import DIRECTIONS, OPENING, parse_classes, parse_directions
 from metaeval.cli.output import working
+from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.data.runs import Runs

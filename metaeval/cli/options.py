@@ -60,10 +60,6 @@ LAYOUTS = (*formats.RUN_FORMATS,)
 SCORE_FORMATS = (*formats.SCORE_FORMATS, "store")
 READ_FORMATS = (*formats.READ_FORMATS, "store")
 
-_COLUMNS = ("run", "topic", "measure", "score", "collection", "time", "higher_is_better", "ignore", "item", "gold", "label",
-            "annotator")  # fmt: skip
-"""What a column can stand for, in scores, in labels and in votes."""
-
 
 def choose(choices: Sequence[str]) -> dict[str, Any]:
     """Return how an option shows its choices, and how a shell completes them; the function refuses another one itself.
@@ -215,25 +211,6 @@ def spell(argument: str) -> tuple[str, ...]:
     (('-B', '--permutations'), ('--empty-classes',))
     """
     return FLAGS.get(argument, (f"--{argument.replace('_', '-')}",))
-
-
-def parse_columns(text: str | None) -> dict[str, str] | None:
-    """Return what ``--columns`` says: names of columns by what they stand for.
-
-    >>> parse_columns("run=system, score=value")
-    {'run': 'system', 'score': 'value'}
-    """
-    from metaeval.errors import MetaevalError
-
-    if text is None:
-        return None
-    pairs = [[part.strip() for part in pair.partition("=")[::2]] for pair in text.split(",")]
-    columns = {pair[0]: pair[1] for pair in pairs}
-    if len(columns) < len(pairs) or not all(name in _COLUMNS and theirs for name, theirs in pairs):
-        raise MetaevalError(
-            f"--columns {text}: say what is called how, with {', '.join(_COLUMNS)}: run=system,score=value"
-        )
-    return columns
 
 
 def parse_classes(text: str | None) -> list[str] | None:

@@ -11,9 +11,10 @@ import typer
 from metaeval.cli.command import Values, add_command, option_names
 from metaeval.cli.complete import complete_measure, complete_source
 from metaeval.cli.opening import find_directions, read_gold
-from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, option, parse_columns, switch, take
+from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, option, switch, take
 from metaeval.cli.output import check_output, check_target, show, working, write_scores
 from metaeval.io import formats
+from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.data.runs import Runs

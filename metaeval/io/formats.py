@@ -251,3 +251,27 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
     ]
 )
 """The formats of gold and runs by name."""
+
+
+STANDS_FOR = (
+    "run", "topic", "measure", "score", "collection", "time", "higher_is_better", "ignore", "item", "gold", "label",
+    "annotator",
+)  # fmt: skip
+"""What a column can stand for, in scores, in labels and in votes."""
+
+
+def parse_columns(text: str | None) -> dict[str, str] | None:
+    """Return what a user says of columns: their names by what they stand for.
+
+    >>> parse_columns("run=system, score=value")
+    {'run': 'system', 'score': 'value'}
+    """
+    if text is None:
+        return None
+    pairs = [[part.strip() for part in pair.partition("=")[::2]] for pair in text.split(",")]
+    columns = {pair[0]: pair[1] for pair in pairs}
+    if len(columns) < len(pairs) or not all(name in STANDS_FOR and theirs for name, theirs in pairs):
+        raise MetaevalError(
+            f"{format_option('columns', text)}: say what is called how, with {', '.join(STANDS_FOR)}: run=system,score=value"
+        )
+    return columns

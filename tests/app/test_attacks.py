@@ -209,7 +209,7 @@ def test_a_data_set_that_cannot_be_downloaded_is_one_sentence(page, tmp_path, mo
     monkeypatch.setattr(socket, "create_connection", _refuse)
     monkeypatch.setattr(socket, "getaddrinfo", _refuse)
     with pytest.raises(MetaevalError, match=r"trec-web-2013 needs \d+ files .*\(no network\)"):
-        _read("trec-web-2013", "by name and header", "raise", "", "")
+        _read("trec-web-2013", {})
 
 
 def _refuse(*_, **__):

@@ -12,13 +12,16 @@ from metaeval.app.answers import P_VALUES, QUESTIONS, show_answer
 from metaeval.app.jobs import Job, Visits, Workspace
 from metaeval.app.parts import plain, say_errors
 from metaeval.errors import MetaevalError, MetaevalWarning, option_names_in_use, shorten, use_option_names
+from metaeval.io.formats import READ_FORMATS, parse_columns
 
-FORMATS = ("by name and header", "tidy", "wide", "sakai", "trec_eval", "wmt", "tot", "ir_measures", "ranking", "jsonl")
-MISSING = ("raise", "drop-topic", "drop-run", "worst")
+FORMATS = ("by name and header", *READ_FORMATS)
+MISSING, DOUBLED = ("raise", "drop-topic", "drop-run", "worst"), ("raise", "mean", "latest")
 TESTS = ("randomised-tukey-hsd", "max-t", "bootstrap-t")
 FIELDS = {
     "format": "Format:",
     "missing": "“Where a run has no score on a topic”:",
+    "doubled": "“Where a run has several scores on a topic”:",
+    "columns": "“Columns”:",
     "lower_is_better": "“Measures of which lower scores are better”:",
     "collection": "“Name of the collection”:",
 }
@@ -115,32 +118,48 @@ def _choose_source() -> tuple[str, list[str], Any] | None:
     with st.expander("How to read it"):
         form = st.selectbox("Format", FORMATS, key="format")
         missing = st.selectbox("Where a run has no score on a topic", MISSING, key="missing")
+        doubled = st.selectbox("Where a run has several scores on a topic", DOUBLED, key="doubled")
+        columns = st.text_input(
+            "Columns whose names do not tell: run=entry,topic=doc+line,collection=task", key="columns"
+        )
         lower = st.text_input("Measures of which lower scores are better, with commas", key="lower")
         collection = st.text_input("Name of the collection; draws depend on it", key="collection")
     if not sent and named is None:
         st.caption(
-            "Tables with the columns run, topic, measure and score; runs × topics tables; trec_eval -q and other formats."
+            "Tables with a row per score, a column per measure, or a column per run (CSV, Excel, Parquet, JSON lines); "
+            "trec_eval -q; logs of evaluation harnesses."
         )
         return None
     # What a browser sends is any text: a choice that was not offered could name a file of this machine.
     if not sent and named not in _list_data_sets():
         raise MetaevalError(f"there is no data set {shorten(str(named))!r}")
     source = str(named) if not sent else _keep(workspace, sent)
-    reading = [
-        *([] if form == FORMATS[0] else [f"--from={form}"]),
-        *([] if missing == "raise" else [f"--missing={missing}"]),
-    ]
-    reading += [f"--lower-is-better={name.strip()}" for name in lower.split(",") if name.strip()]
-    reading += [f"--collection={collection.strip()}"] if collection.strip() else []
-    asked = (source, form, missing, lower, collection.strip(), _fingerprint(sent))
+    options: dict[str, Any] = {
+        "format": None if form == FORMATS[0] else form,
+        "missing": missing,
+        "doubled": doubled,
+        "columns": parse_columns(columns.strip() or None),
+        "lower_is_better": [name.strip() for name in lower.split(",") if name.strip()],
+        "collection": collection.strip() or None,
+    }
+    asked = (source, repr(options), _fingerprint(sent))
     if workspace.opened[0] != asked:
         workspace.opened = (None, None)  # one is enough to hold
         with st.spinner("Reading"):
-            read = _read(str(workspace.path / source) if sent else source, form, missing, lower, collection.strip())
+            read = _read(str(workspace.path / source) if sent else source, options)
         workspace.opened = (asked, read)
     scores = workspace.opened[1]
     st.success(plain(f"{scores!r}"))
-    return source, reading, scores
+    return source, _spell(options, columns), scores
+
+
+def _spell(options: dict[str, Any], columns: str) -> list[str]:
+    """Return the options of reading as words of a command."""
+    words = [] if options["format"] is None else [f"--from={options['format']}"]
+    words += [f"--{name}={options[name]}" for name in ("missing", "doubled") if options[name] != "raise"]
+    words += [f"--columns={columns.strip()}"] if columns.strip() else []
+    words += [f"--lower-is-better={name}" for name in options["lower_is_better"]]
+    return words + ([f"--collection={options['collection']}"] if options["collection"] else [])
 
 
 def _keep(workspace: Workspace, sent: Sequence[Any]) -> str:
@@ -159,7 +178,7 @@ def _list_data_sets() -> list[str]:
     return [data_set.name for data_set in datasets() if data_set.kind in ("classification", "quantification", "scores")]
 
 
-def _read(source: str, form: str, missing: str, lower: str, collection: str) -> Any:
+def _read(source: str, options: dict[str, Any]) -> Any:
     import warnings
 
     from metaeval.datasets.open import open_scores
@@ -169,13 +188,7 @@ def _read(source: str, form: str, missing: str, lower: str, collection: str) -> 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MetaevalWarning)
-            return open_scores(
-                source,
-                format=None if form == FORMATS[0] else form,
-                missing=missing,  # type: ignore[arg-type]
-                lower_is_better=[name.strip() for name in lower.split(",") if name.strip()],
-                collection=collection or None,
-            )
+            return open_scores(source, **options)
     finally:
         use_option_names(before)
 
