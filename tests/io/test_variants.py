@@ -11,6 +11,7 @@ import os
 import random
 import re
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -150,6 +151,8 @@ class Variant:
 
     def _spell(self):
         kind = self.rng.choice(("text", "text", "text", "text", "gzip", "parquet", "frame", "json lines", "workbook"))
+        if kind == "workbook" and find_spec("openpyxl") is None:
+            kind = "text"
         headed = len(set(self.rows[0])) == len(self.rows[0]) and not any("no header" in word for word in self.said)
         self.said.append(kind)
         if kind in ("text", "gzip") or not headed:
