@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from typing import Any
 
 _OPTION_NAMES: ContextVar[Mapping[str, str]] = ContextVar("option_names", default={})  # noqa: B039  (never changed)
 
@@ -79,6 +80,12 @@ class DataError(MetaevalError):
         self.value = value
         self.hint = hint
         super().__init__(self._message())
+
+    def changed(self, kind: type[DataError] | None = None, **fields: Any) -> DataError:
+        """Return the error with other fields, or as one of another kind."""
+        names = ("problem", "file", "line", "run", "topic", "item", "measure", "value", "hint")
+        given = {name: getattr(self, name) for name in names} | fields
+        return (kind or type(self))(given.pop("problem"), **given)
 
     def _message(self) -> str:
         file = self.file or ""

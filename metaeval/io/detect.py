@@ -28,14 +28,6 @@ from metaeval.io.table import ColumnsError
 class FormatError(DataError):
     """The format of a file cannot be detected."""
 
-    @classmethod
-    def of(cls, error: DataError) -> FormatError:
-        """Return what is wrong with a file that could be nothing but a table."""
-        made = cls(error.problem)
-        made.__dict__.update(error.__dict__)
-        made.args = error.args
-        return made
-
 
 def find_format(sources: Sources, columns: Mapping[str, str] | None = None) -> ScoreFormat:
     """Detect the format of a file, of several, or of a folder; `columns` are what a file calls some of its columns."""
@@ -122,7 +114,7 @@ def _find_format(sample: Sample) -> ScoreFormat:
 
 
 def _refuse(refusal: DataError) -> DataError:
-    return refusal if isinstance(refusal, ColumnsError) else FormatError.of(refusal)
+    return refusal if isinstance(refusal, ColumnsError) else refusal.changed(FormatError)
 
 
 def _state_format() -> str:

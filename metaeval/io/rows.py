@@ -47,10 +47,7 @@ def arrange_rows(parts: Sequence[Rows], collection: str, missing: MissingPolicy)
         )  # fmt: skip
     except DataError as error:
         file, line = _find_position(error, parts, positions)
-        raise DataError(
-            error.problem, file=file, line=line, run=error.run, topic=error.topic, measure=error.measure,
-            value=error.value, hint=error.hint,
-        ) from None  # fmt: skip
+        raise error.changed(file=file, line=line) from None
     return Scores(
         values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=describe_files(files)
     )

@@ -93,11 +93,7 @@ def arrange(
                 part, missing=missing, file=file, lines=where, given=texts, measures=measures, doubled=doubled
             )
         except DoubledError as error:  # all options at once
-            hint = _spell_out(layout, frame, error, columns, missing)
-            raise DoubledError(
-                error.problem, file=error.file, line=error.line, run=error.run, topic=error.topic,
-                measure=error.measure, value=error.value, hint=hint,
-            ) from None  # fmt: skip
+            raise error.changed(hint=_spell_out(layout, frame, error, columns, missing)) from None
         found.append(Scores(values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance))
     return found
 

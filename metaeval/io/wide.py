@@ -307,14 +307,12 @@ def _read_values(layout: Layout, rows: Sequence[str], heads: Sequence[str], meas
             # Gaps are for the policy, which sees them all at once.
             values[:, j] = read_score_column(pd.Series(column), given, "worst", where)[0]
         except DataError as error:
-            if error.hint is None and is_line_of_scores(heads):
-                error.hint = "is this a header with the run names?"
-            elif error.hint is None and j == 0 and not layout.roles and len(heads) > 1:
-                error.hint = f"if {heads[0]!r} is the column of topics, say so: {format_columns({'topic': heads[0]})}"
-            raise DataError(
-                error.problem, file=error.file, line=error.line, run=error.run, topic=error.topic,
-                measure=error.measure, value=error.value, hint=error.hint,
-            ) from None  # fmt: skip
+            hint = error.hint
+            if hint is None and is_line_of_scores(heads):
+                hint = "is this a header with the run names?"
+            elif hint is None and j == 0 and not layout.roles and len(heads) > 1:
+                hint = f"if {heads[0]!r} is the column of topics, say so: {format_columns({'topic': heads[0]})}"
+            raise error.changed(hint=hint) from None
     return values
 
 

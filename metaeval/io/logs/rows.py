@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metaeval.data.cells import DoubledPolicy, arrange_cells
+from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
 from metaeval.data.columns import COLUMNS, DIRECTION, format_columns
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores
@@ -223,13 +223,8 @@ class _Cells:
             values, runs, topics, measures = arrange_cells(
                 frame, missing=missing, file=f"{where}, {name}", doubled=doubled
             )
-        except DataError as error:
-            if error.hint is None:
-                error.hint = f"{format_option('doubled', 'mean')} takes their mean"
-            raise DataError(
-                error.problem, file=error.file, run=error.run, topic=error.topic, measure=error.measure,
-                value=error.value, hint=error.hint,
-            ) from None  # fmt: skip
+        except DoubledError as error:
+            raise error.changed(hint=f"{format_option('doubled', 'mean')} takes their mean") from None
         return Scores(values, runs=runs, topics=topics, measures=measures, collection=name, provenance=where)
 
 
