@@ -133,6 +133,8 @@ def _read_records(path: PathLike) -> Table:
     for column in columns.values():
         column += [None] * (n_rows - len(column))
     kept = {name: column for name, column in columns.items() if any(cell is not None for cell in column)}
+    if not kept:
+        raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
     return Table(str(path), check_header(list(kept), path), [_column(cells) for cells in kept.values()], (), n_rows)
 
 

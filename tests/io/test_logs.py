@@ -1,9 +1,11 @@
 """Logs of evaluation harnesses: values, directions, repeats and counts are those that json alone finds in them."""
 
+import contextlib
 import gzip
 import io
 import json
 import os
+import random
 import struct
 import zipfile
 import zlib
@@ -15,6 +17,7 @@ import pytest
 
 from metaeval.errors import DataError, MetaevalError, PolicyWarning
 from metaeval.io import LOG_FORMATS, read_collections, read_scores, write_scores
+from tests.hostile.mutate import mutate_json, mutate_text
 
 EVALS = Path(os.environ.get("METAEVAL_DATA", "")) / "evals"
 FIXTURES = EVALS / "every_eval_ever" / "tests" / "data"
@@ -549,3 +552,40 @@ def test_samples_are_streamed(tmp_path):
     finally:
         tracemalloc.stop()
     assert np.array_equal(scores.values, np.full((1, 300, 1), 0.5))
+
+
+WRITERS = (
+    lambda folder: write_eee(folder, "a", [eee_sample("a", "s1", 1.0), eee_sample("a", "s2", 0.5)]),
+    lambda folder: write_lm_eval(folder, "m", [lm_sample(0, 1.0), lm_sample(1, 0.0, f1=0.5)]),
+    lambda folder: write_json(
+        folder / "a.json", inspect_log("m", [inspect_sample("x", "C"), inspect_sample("y", {"f": 1})])
+    ),
+    lambda folder: write_eval(
+        folder / "a.eval", inspect_log("m", [inspect_sample("x", "C"), inspect_sample("y", "P")])
+    ),
+    lambda folder: write_helm(folder / "h", "m", [helm_instance("i", helm_stat("em", 1.0)), helm_instance("j")]),
+    lambda folder: write_mteb(folder, "m", "T", {"test": [0.5, 0.25]}),
+    lambda folder: write_json(
+        folder / "d.json", {"testCases": [{"name": "c", "metricsData": [{"name": "m", "score": 1}]}]}
+    ),
+    lambda folder: write_json(
+        folder / "p.json",
+        {"results": {"results": [{"promptIdx": 0, "testIdx": 0, "provider": {"id": "x"}, "score": 1}]}},
+    ),
+)
+
+
+@pytest.mark.parametrize("number", range(len(WRITERS)))
+@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")
+def test_logs_of_any_other_structure_end_in_one_sentence(number, tmp_path):
+    for case in range(60 * int(os.environ.get("HOSTILE_INPUTS", "1"))):
+        rng = random.Random(f"log {number} {case}")
+        folder = tmp_path / str(case)
+        folder.mkdir()
+        WRITERS[number](folder)
+        victim = rng.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
+        mutate = mutate_json if victim.suffix == ".json" else mutate_text
+        victim.write_bytes(mutate(rng, victim.read_bytes())[0])
+        for source in (folder, victim):
+            with contextlib.suppress(MetaevalError):
+                read_collections(source)

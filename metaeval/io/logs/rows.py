@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import zlib
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
 from metaeval.data.columns import COLUMNS, DIRECTION, format_columns
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_count, format_list, format_option
+from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
     Sources,
@@ -84,7 +86,8 @@ class LogFormat:
     ) -> list[Scores]:
         """Read the scores of every task; with columns run=file, a run is named after its file too."""
         paths = list_sources(sources)
-        logs = list(self.find(paths))
+        with self._guard(paths[0] if len(paths) == 1 else None):
+            logs = list(self.find(paths))
         if not logs:
             raise DataError(f"there is no log of the format {self.name}", file=describe_files(paths[:3]))
         by_file = (columns or {}) == {"run": "file"}
@@ -93,8 +96,19 @@ class LogFormat:
             raise DataError("logs have no columns to name", file=describe_files(paths[:3]), hint=f"only {option}")
         cells = _Cells()
         for log in logs:
-            cells.add(log, by_file)
+            with self._guard(log.path):
+                cells.add(log, by_file)
         return cells.arrange(measure, collection, missing, doubled, describe_files([log.path for log in logs]))
+
+    @contextmanager
+    def _guard(self, path: PathLike | None) -> Iterator[None]:
+        """Refuse what has another structure than this harness writes, wherever that shows."""
+        try:
+            yield
+        except MetaevalError:
+            raise
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError, zlib.error) as error:
+            raise DataError(f"it is not as {self.name} writes it: {error}", file=path) from None
 
 
 def list_sources(sources: Sources) -> list[PathLike]:
