@@ -107,11 +107,11 @@ def _describe_collection(facts: CollectionFacts, named: bool) -> list[str]:
     if facts.missing:
         share = facts.missing / facts.cells
         lines.append(
-            f"  {facts.missing:,} of {facts.cells:,} cells have no score ({share:.1%}); {facts.complete[0]:,} of "
+            f"  cells without a score: {facts.missing:,} of {facts.cells:,} ({share:.1%}); {facts.complete[0]:,} of "
             f"{facts.runs:,} runs and {facts.complete[1]:,} of {facts.topics:,} topics are complete"
         )
     if facts.doubled:
-        lines.append(f"  {facts.doubled:,} cells have several scores, which differ in {facts.unlike:,} of them")
+        lines.append(f"  cells with several scores: {facts.doubled:,}, which differ in {facts.unlike:,} of them")
     ties = [f"{name} {count}" for name, count in zip(facts.measures, facts.tied, strict=False) if count]
     if ties:
         pairs = facts.runs * (facts.runs - 1) // 2

@@ -22,7 +22,7 @@ from metaeval.data.policies import (
     refuse_gap,
     report_policy,
 )
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.directions import turn
 from metaeval.measures.resolve import measure_of_label
@@ -98,6 +98,7 @@ def arrange_cells(
     sparse = n_cells > 4 * len(cell) + 1000
     known = _find_measures(frame, codes[2], labels[2], measures, file)
     if doubled != "raise":
+        score, gaps = score.copy(), gaps.copy()  # which the mean changes; those of Parquet are read-only
         rows = _settle_doubled(cell, score, gaps, frame, doubled, file, where)
         codes, cell, score, gaps = [code[rows] for code in codes], cell[rows], score[rows], gaps[rows]
     _refuse_second(cell, n_cells, sparse, score, where)
@@ -293,7 +294,7 @@ def _settle_doubled(
     first, group, sizes = np.unique(cell, return_index=True, return_inverse=True, return_counts=True)[1:]
     if (sizes == 1).all():
         return np.arange(len(cell))
-    report_policy(f"{(sizes > 1).sum():,} cells had several scores: the {policy} was taken", file)
+    done = f"{format_count(int((sizes > 1).sum()), 'cell')} had several scores: the {policy} was taken"
     if policy == "mean":
         known = np.bincount(group, weights=~gaps)
         total = np.bincount(group, weights=np.where(gaps, 0.0, score))
@@ -301,6 +302,7 @@ def _settle_doubled(
         with np.errstate(invalid="ignore"):
             means = np.where(single, score[first], total / known)
         score[first], gaps[first] = means, np.isnan(means)
+        report_policy(done, file)
         rows: np.ndarray = np.sort(first)
         return rows
     if "time" not in frame:
@@ -315,6 +317,7 @@ def _settle_doubled(
     tie = np.flatnonzero((times == latest) & (score != score[rows][group]) & ~(gaps & gaps[rows][group]))
     if len(tie):
         raise DataError("two scores are the latest", value=score[tie[0]], **where(int(tie[0])))
+    report_policy(done, file)
     return np.sort(rows)
 
 

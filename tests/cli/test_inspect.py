@@ -73,8 +73,8 @@ def test_it_says_what_columns_hold_and_what_is_missing_doubled_tied_and_assumed(
     assert "run: 'model'; topic: 'question_id'; time: 'tstamp'; scores: 'score'" in out
     assert "not used: 'task'" in out
     assert "5 runs × 16 topics × 1 measure" in out
-    assert "1 of 80 cells have no score (1.2%); 4 of 5 runs and 15 of 16 topics are complete" in out
-    assert "1 cells have several scores, which differ in 1 of them" in out
+    assert "cells without a score: 1 of 80 (1.2%); 4 of 5 runs and 15 of 16 topics are complete" in out
+    assert "cells with several scores: 1, which differ in 1 of them" in out
     # The way that is named there is the one that leads on.
     assert shlex.split(re.search(r"--columns collection=task .*?(?=\))", out)[0]) == shlex.split(options)[1:]
     _, out, _ = run("inspect", *shlex.split(options))

@@ -1,13 +1,15 @@
 """Runs from files: counts against a plain loop, and what every policy does and says."""
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from metaeval.errors import DataError, PolicyWarning
-from metaeval.io import read_runs
+from metaeval.errors import DataError, MetaevalError, PolicyWarning
+from metaeval.io import read_runs, read_scores
 
 GOLD = "q1 0 a 0\nq1 0 b 3\nq2 0 a 1\nq2 0 b 2\nq3 0 a 1\n"
 FULL = "q1 0 a 0\nq1 0 b 3\nq2 0 a 1\nq2 0 b 2\nq3 0 a 1\n"
@@ -204,3 +206,44 @@ def test_line_numbers_stand_for_ids_only_when_the_topics_agree_line_by_line(tmp_
     (tmp_path / "run.txt").write_text("1\tx\t2\n2\tx\t0\n")
     runs = read_runs(tmp_path / "gold.txt", tmp_path / "run.txt", format="semeval-c")
     assert runs.counts[0, 0].trace() == 2, "ids that are the gold's own are ids"
+
+
+DOUBLED = pd.DataFrame({
+    "model": ["a", "a", "a", "b"], "question": ["x", "x", "y", "x"], "score": [0.5, 0.25, 1, 0],
+    "tstamp": ["2025-01-01", "2025-03-01", "2025-02-01", "2025-01-01"],
+})  # fmt: skip
+DOUBLED = pd.concat([DOUBLED, DOUBLED.iloc[[3]].assign(question="y", score=0.75)], ignore_index=True)
+
+
+def write_doubled(frame, kind, folder):
+    if kind == "frame":
+        return frame
+    path = folder / f"board.{kind}"
+    {"csv": partial(frame.to_csv, index=False), "parquet": frame.to_parquet}[kind](path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
+@pytest.mark.parametrize(("doubled", "score"), [("mean", 0.375), ("latest", 0.25)])
+def test_of_several_scores_the_mean_or_the_latest_is_taken_and_said(kind, doubled, score, tmp_path):
+    source = write_doubled(DOUBLED, kind, tmp_path)
+    with pytest.warns(PolicyWarning, match=f"1 cell had several scores: the {doubled} was taken"):
+        scores = read_scores(source, doubled=doubled)
+    assert scores.values[:, :, 0].tolist() == [[score, 1], [0, 0.75]]
+    with pytest.raises(DataError, match=r"there is a second score, 0.25 .*the latest, by 'tstamp': doubled=latest"):
+        read_scores(source)
+
+
+def test_a_latest_score_needs_a_time_and_one_latest(tmp_path):
+    same = DOUBLED.assign(tstamp=7)
+    with pytest.raises(DataError, match="run a, topic x, measure score: two scores are the latest"):
+        read_scores(write_doubled(same, "csv", tmp_path), doubled="latest")
+    with pytest.raises(DataError, match="no column says when scores were computed.*columns time=NAME"):
+        read_scores(DOUBLED.drop(columns="tstamp"), doubled="latest")
+    with pytest.raises(DataError, match="'soon' is no time"):
+        read_scores(DOUBLED.assign(tstamp=["soon", *DOUBLED["tstamp"][1:]]), doubled="latest")
+    again = DOUBLED.assign(score=0.5, tstamp=7)  # the same score twice is the latest either way
+    with pytest.warns(PolicyWarning, match="the latest was taken"):
+        assert read_scores(again, doubled="latest").values.ravel().tolist() == [0.5] * 4
+    with pytest.raises(MetaevalError, match="the format trec_eval has no use for doubled"):
+        read_scores(tmp_path / "x", format="trec_eval", doubled="mean")
