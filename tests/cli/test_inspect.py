@@ -51,6 +51,7 @@ def list_commands(out):
     return [line[line.index("metaeval ") :] for line in part.splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
 def test_every_command_that_is_named_answers(write, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from metaeval import ScoreStore
 from metaeval.errors import PolicyWarning
 from metaeval.io import inspect_scores, read_collections
 
@@ -22,13 +23,14 @@ def test_what_is_missing_and_doubled_is_counted():
     assert (facts.doubled, facts.unlike, facts.complete) == (590, 59, (41, 0))
 
 
-def test_the_first_message_spells_out_the_command_that_reads_it_by_task(run):
-    status, _, err = run("power", FILE, "-B", "100")
+def test_the_first_message_spells_out_the_command_that_reads_it_by_task(run, tmp_path):
+    words = ("convert", FILE, tmp_path / "store", "--to", "store")
+    status, _, err = run(*words)
     assert status == 2
     (options,) = re.findall(r"\(the latest, by 'tstamp': ([^)]*)\)", err)
-    status, out, err = run("power", FILE, "-B", "100", *shlex.split(options))
+    status, _, err = run(*words, *shlex.split(options))
     assert status == 0, err
-    assert out.count("Discriminative power at") == 18
+    assert len(ScoreStore(tmp_path / "store").collections()) == 18
 
 
 @pytest.mark.parametrize("doubled", ["latest", "mean"])
