@@ -75,12 +75,13 @@ def _describe(found: Inspection, values: Values) -> list[str]:
     if found.refusal is not None:
         lines += ["", "It cannot be read as it is:", f"  {found.refusal.removeprefix(f'{found.source}: ')}"]
         return lines
-    lines += ["", "It can answer:"]
     answers, lacks = _list_questions(found, values)
     width = max((len(question) for question, _ in answers), default=0)
-    lines += [f"  {question:<{width}}  {command}" for question, command in answers]
-    lines += ["", "It cannot answer:", *(f"  {question}: {lack}" for question, lack in lacks)] if lacks else []
-    return lines
+    shown = [f"  {question:<{width}}  {command}" for question, command in answers]
+    lines += ["", "It can answer:", *shown] if answers else []
+    return lines + (
+        ["", "It cannot answer:", *(f"  {question}: needs {lack}" for question, lack in lacks)] if lacks else []
+    )
 
 
 def _say_columns(found: Inspection) -> str:
@@ -154,7 +155,7 @@ def _list_questions(found: Inspection, values: Values) -> tuple[list[tuple[str, 
         f"metaeval compare -m {shlex.quote(facts.measures[0])} {_of_compare(found, values)} -o report", others,
         (runs >= 3, "at least 3 runs"), splits)  # fmt: skip
     reference = next((name for name in facts.measures if name.lower() in REFERENCES), None)
-    held = (reference is not None and measures > 1, "name what people said: --reference MEASURE or FILE")
+    held = (reference is not None and measures > 1, "what people said: --reference MEASURE, or a FILE of their scores")
     ask("which measure agrees with people?", f"metaeval agreement {every} --reference {shlex.quote(str(reference))}",
         held, (runs >= 3, "at least 3 runs"), splits)  # fmt: skip
     return answers, lacks

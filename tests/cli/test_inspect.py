@@ -89,7 +89,7 @@ def test_copies_constants_and_ties_are_named(run, tmp_path, monkeypatch):
     _, out, _ = run("inspect", "x_AP.csv")
     assert "pairs of runs with the same mean, of 3: AP 1" in out
     assert "the same scores on every topic: a = b" in out
-    assert "is the ranking the same on other topics?: at least 4 topics" in out
+    assert "is the ranking the same on other topics?: needs at least 4 topics" in out
     pd.DataFrame({"topic": ["x", "y"], "a": [1, 1], "b": [1, 1]}).to_csv("x_AP.csv", index=False)
     assert "the same for all runs and topics: AP" in run("inspect", "x_AP.csv")[1]
 
