@@ -136,7 +136,8 @@ def _leave_out(table: Table, names: Sequence[str]) -> Table:
     kept = [j for j, name in enumerate(table.header) if name not in names]
     if not kept:
         raise DataError("no column is left", file=table.file)
-    return replace(table, header=tuple(table.header[j] for j in kept), columns=tuple(table.columns[j] for j in kept))
+    columns = table.columns.keep(kept) if hasattr(table.columns, "keep") else tuple(table.columns[j] for j in kept)
+    return replace(table, header=tuple(table.header[j] for j in kept), columns=columns)
 
 
 def _join_columns(table: Table, name: str, parts: Sequence[str]) -> Table:

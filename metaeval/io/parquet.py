@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,12 @@ class _Columns(Sequence[Any]):
         if name not in self.decoded:
             self.decoded[name] = _guard(lambda: self._decode(name), self.path)
         return self.decoded[name]
+
+    def keep(self, positions: Sequence[int]) -> _Columns:
+        """Return some of the columns; the others are not decoded."""
+        kept = copy(self)
+        kept.names = [self.names[position] for position in positions]
+        return kept
 
     def _decode(self, name: str) -> Any:
         import pyarrow as pa
