@@ -241,6 +241,8 @@ def _find_scores(
         if len(usual) != 1:
             _refuse_score(table, usual)
         roles["score"] = usual[0]
+    if "score" not in roles and kind is None:
+        _refuse_labels(table)
     if "score" in roles:
         if "measure" not in roles and not asked and set(numeric) - {roles["score"]}:
             _refuse_several(table, sorted({*numeric, roles["score"]}), roles["score"])
@@ -494,7 +496,7 @@ def _are_numbered(names: Sequence[str]) -> bool:
 def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[int], roles: Mapping[str, int]) -> None:
     """Refuse what is not topics × runs, or may be runs × topics."""
     header = table.header
-    named = [header[j] for j in runs if _names_a_role(header[j])]
+    named = [header[j] for j in runs if _names_a_role(header[j]) and table.holds_numbers(j)]
     if "topic" in roles and named:
         _refuse_lack(table, "run", roles)
     if "run" in roles and named:
@@ -512,6 +514,7 @@ def _refuse_what_is_no_matrix(table: Table, topic: int | None, runs: Sequence[in
         )
     if topic is not None and is_index(header[topic]) and len(runs) > 1:
         _refuse_numbered_runs(table, topic, runs)
+        _refuse_square(table, topic, runs)
 
 
 def _holds_no_scores(table: Table, topic: int | None, runs: Sequence[int]) -> bool:
@@ -523,6 +526,16 @@ def _holds_no_scores(table: Table, topic: int | None, runs: Sequence[int]) -> bo
         return True
     few = 2 * sum(map(table.holds_numbers, runs)) <= sum(not table.is_empty(j) for j in runs)
     return few and any(_holds_texts(table, j) for j in runs)
+
+
+def _refuse_square(table: Table, topic: int, runs: Sequence[int]) -> None:
+    """Refuse a table whose rows and columns have the same names: correlations, or one thing held against another."""
+    if [str(cell) for cell in table.columns[topic]] == [table.header[j] for j in runs]:
+        raise LayoutError(
+            "its rows and columns have the same names, as those of correlations or comparisons have",
+            file=table.file,
+            hint=f"if they are scores of runs on topics, {format_option('format', 'wide')}",
+        )
 
 
 def _refuse_numbered_runs(table: Table, topic: int, runs: Sequence[int]) -> None:

@@ -132,6 +132,8 @@ class Leaderboard:
         """Say whether runs, topics and measures may stand in the columns of this format."""
         if _read_header(rows[0]) is not None:
             return True
+        if {row[1] for row in rows} <= {"0", "Q0"}:
+            return False  # judgements of documents
         at = self.columns.index("measure")
         if names_measures(row[0] for row in rows) and not names_measures(row[at] for row in rows):
             return False  # measures stand where runs should be

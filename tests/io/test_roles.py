@@ -372,3 +372,27 @@ def test_columns_that_are_called_as_topics_or_runs_are_no_measures(tmp_path):
     with pytest.warns(PolicyWarning, match="1 column not used: seg"):
         scores = read_scores(pd.read_csv(path).query("seg == 1"))
     assert (scores.topics, [str(measure) for measure in scores.measures]) == (("d1", "d2"), ["MQM"])
+
+
+NO_SCORES = [
+    # what is no table of scores, what the message says
+    ("model,id,y_true,y_pred\na,1,0,1\na,2,1,1\nb,1,0,0\nb,2,1,1\n", "y_true, y_pred hold labels, not scores"),
+    ("model,question_id,gold,predicted\na,1,0,1\na,2,1,1\nb,1,0,0\nb,2,1,1\n", "gold, predicted hold labels"),
+    (",AP,RR\nAP,1,0.9\nRR,0.9,1\n", "its rows and columns have the same names"),
+    ("1 0 d1 2\n1 0 d2 0\n", "its format cannot be detected"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), NO_SCORES)
+def test_labels_correlations_and_judgements_are_no_scores(content, message, tmp_path):
+    path = tmp_path / ("s.csv" if "," in content else "qrels.txt")
+    path.write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_scores(path)
+
+
+def test_a_column_of_words_beside_runs_is_left_out_and_named(tmp_path):
+    path = tmp_path / "x_AP.csv"
+    path.write_text("query,BM25,DPR,label\nq1,0.5,0.4,easy\nq2,0.1,0.2,hard\n")
+    with pytest.warns(PolicyWarning, match="1 column not used: label"):
+        assert read_scores(path).runs == ("BM25", "DPR")
