@@ -97,7 +97,6 @@ def measure_variation(
     *,
     test: PairedTest,
     alpha: float,
-    variance_offset: float,
     n_bootstrap: int,
     confidence: float,
     key: int,
@@ -111,7 +110,6 @@ def measure_variation(
         shares, steps = resample_power(
             values, result.p, partial(draw_weights, key, n_topics=n_topics), n_bootstrap, alpha=alpha,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
-            variance_offset=variance_offset if test == "bootstrap-t" else 0.0,
         )  # fmt: skip
         shares, steps = shares[:, order.measures], steps[order.measures]
         if test in MAX_T:

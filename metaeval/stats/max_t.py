@@ -8,8 +8,7 @@ statistics are no larger than its own, and finds at least as much (Romano and Wo
 
 Two kinds of trial. *Sign flips* change the sign of all differences on a random half of the topics: they need
 differences that are symmetric about their mean. *Resampled topics* are drawn with replacement and compared with the
-observed means: they need many topics, or a variance that cannot vanish by chance. Both leave how runs depend on each
-other within a topic as it is.
+observed means, and do without symmetry. Both leave how runs depend on each other within a topic as it is.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from metaeval.stats.blocks import FloatArray, IntArray, check_count, check_shape
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
 
-VARIANCE_OFFSET = 0.25
-"""Share of the median variance that is added to every variance by default, chosen by simulation."""
+VARIANCE_OFFSET = 0.1
+"""Share of a pair's observed variance that is added to its variance in every trial, chosen by simulation."""
 
 ENUMERATED_TOPICS = 16
 """With this many topics or fewer, all sign vectors are tried: at most 2 ** 15."""
@@ -97,21 +96,20 @@ def bootstrap_max_t(
     n_permutations: int = 5000,
     key: int,
     step_down: bool = False,
-    variance_floor: float = 0.0,
     variance_offset: float = VARIANCE_OFFSET,
     n_jobs: int = 1,
 ) -> PairedTestResult:
     """Which runs differ, compared with resampled topics?
 
-    With d the mean and V the variance of the differences of a pair of runs, and A the median V over all pairs of
-    different runs, T² = (n − 1) d² / (V + `variance_offset` A). In a trial, d is the mean of a sample of topics
-    minus the observed mean, and V the variance in the sample, or `variance_floor` times the observed one if that is
-    more. All measures share the samples.
+    With d the mean and V the variance of the differences of a pair of runs, T² = d² / V. In a trial, d is the mean of
+    a sample of topics minus the observed mean, and T² = d² / (V* + `variance_offset` V), where V* is the variance in
+    the sample and V the observed one; the observed T² has (1 + `variance_offset`) V below. All measures share the
+    samples.
 
     With few topics a sample may contain almost no variance between two runs, which makes T so large that nothing
-    observed reaches it: without offset and floor the test finds next to nothing. A floor repairs that, and fails for
-    rare large differences. The offset (Tusher, Tibshirani and Chu, PNAS 98(9), 2001, add one to the standard error)
-    is part of the statistic, observed and resampled, so it repairs that without favouring either.
+    observed reaches it: without an offset the test finds next to nothing. An offset from other pairs (a share of the
+    median variance, after Tusher, Tibshirani and Chu, PNAS 98(9), 2001) would hide precise small differences, those
+    of near-identical runs; one of the pair's own variance does not.
 
     Parameters
     ----------
@@ -120,8 +118,8 @@ def bootstrap_max_t(
         Number of trials, B.
     key, step_down, n_jobs
         As in `sign_flip_max_t`.
-    variance_floor, variance_offset : float
-        Shares of the pair's observed variance, and of the median observed variance; at least 0.
+    variance_offset : float
+        Share of the pair's own observed variance; at least 0.
 
     Returns
     -------
@@ -137,19 +135,18 @@ def bootstrap_max_t(
     scores = check_shape(values)
     n_permutations = check_count(n_permutations, "permutations")
     check_key(key)
-    for name, share in (("variance_floor", variance_floor), ("variance_offset", variance_offset)):
-        if not 0 <= share < np.inf:
-            raise MetaevalError(f"{name} is a share of a variance, at least 0, not {share}")
+    if not 0 <= variance_offset < np.inf:
+        raise MetaevalError(f"variance_offset is a share of a variance, at least 0, not {variance_offset}")
     n_runs, n_topics, _ = scores.shape
 
     def draw(trials: range) -> IntArray:
         return resampled_topics(key, trials, n_topics)
 
     def prepare(scores_of_measure: FloatArray) -> Statistics:
-        return _bootstrap_statistics(scores_of_measure, variance_floor, variance_offset)
+        return _bootstrap_statistics(scores_of_measure, variance_offset)
 
     work = n_topics * n_runs * (n_runs - 1) // 2
-    settings = f"key {key} floor {float(variance_floor)!r} offset {float(variance_offset)!r}"
+    settings = f"key {key} own offset {float(variance_offset)!r}"
     return run_test(scores, Test("bootstrap-t", settings, prepare, draw, n_permutations, work, step_down), n_jobs)
 
 
@@ -169,11 +166,6 @@ def _subtract_lowest(scores: FloatArray) -> None:
     """Make of each score how far it is above the lowest one on its topic, as a share of a power of two, in place."""
     scores -= scores.min(axis=0)
     np.ldexp(scores, -np.frexp(scores.max())[1], out=scores)
-
-
-def _find_magnitudes(rows: FloatArray) -> FloatArray:
-    """Return the largest magnitude of each row, without a copy of all."""
-    return np.maximum(rows.max(axis=1), -rows.min(axis=1))
 
 
 def _write_whole(
@@ -215,62 +207,70 @@ def _flip_statistics(scores: FloatArray) -> Statistics:
     return Statistics(observed, SAME_RATIO, compute)
 
 
-def _bootstrap_statistics(scores: FloatArray, floor: float, offset: float) -> Statistics:
-    """Prepare T² / (n − 1) = d² / (V + offset A) of one measure; scores have the shape (run, topic), and are overwritten.
+def _bootstrap_statistics(scores: FloatArray, offset: float) -> Statistics:
+    """Prepare T² = d² / (V* + offset V) of one measure; scores have the shape (run, topic), and are overwritten.
 
-    V follows from the squares and products of two runs' deviations from their own means: one matrix product for all
-    pairs and trials. Each run's deviations have a unit of their own, so that one that varies much costs the others no
-    digits. All sums are of whole numbers and exact, so that topics can be added in parts.
+    The deviations of each pair's differences from their mean have a unit of their own, so that a precise pair loses no
+    digits to runs that vary much. All sums are of whole numbers and exact, so that topics can be added in parts.
     """
     n_runs, n_topics = scores.shape
     bits = EXACT_BITS - (n_topics - 1).bit_length()
     parts = [slice(start, start + TOPICS_A_PRODUCT) for start in range(0, n_topics, TOPICS_A_PRODUCT)]
     _subtract_lowest(scores)
-    units, exponent = _write_whole(scores, np.array([scores.max()]), bits - 1)
-    unit_mean = np.ldexp(1.0, exponent[0]) / n_topics
+    units, _ = _write_whole(scores, np.array([scores.max()]), bits - 1, out=scores)
     totals = units.sum(axis=1, keepdims=True)
-    for topics in parts:
-        scores[:, topics] -= np.median(scores[:, topics], axis=0)
-    scores -= scores.mean(axis=1, keepdims=True)
-    deviations, exponents = _write_whole(scores, _find_magnitudes(scores), bits // 2, out=scores)
     rows = _rows(n_runs)
+    means = np.concatenate([totals[run] - totals[run + 1 :, 0] for run, _ in rows]) / n_topics
+    largest = np.zeros(len(means))
+    for run, pairs in rows:
+        for topics in parts:
+            gaps = _deviate(units, run, means[pairs], topics)
+            np.maximum(largest[pairs], np.maximum(gaps.max(axis=1), -gaps.min(axis=1)), out=largest[pairs])
+    exponents = np.frexp(largest)[1] - bits // 2  # of the unit of each pair
+
+    def square(some: list[tuple[int, slice]], topics: slice) -> FloatArray:
+        """Return the squared deviations of some runs' differences from later ones on each topic, shape (pair, topic)."""
+        first = some[0][1].start
+        squares = np.empty((some[-1][1].stop - first, len(units[0, topics])))
+        for run, pairs in some:
+            gaps = _deviate(units, run, means[pairs], topics)
+            np.ldexp(gaps, -exponents[pairs, np.newaxis], out=squares[pairs.start - first : pairs.stop - first])
+        return _square(np.rint(squares, out=squares))
 
     def compute_parts(drawn: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Yield pairs, how far their mean differences are from the observed ones, and their mean squares."""
         shifts = units @ drawn
         shifts -= totals
-        run_squares = _add_up(np.square(deviations[:, topics]) @ drawn[topics] for topics in parts)
-        run_squares *= np.ldexp(1.0 / n_topics, 2 * exponents)[:, np.newaxis]
+        shifts /= n_topics
         rows_a_product = max(1, NUMBERS_A_BLOCK // (n_runs * max(min(n_topics, TOPICS_A_PRODUCT), drawn.shape[1])))
         for start in range(0, n_runs - 1, rows_a_product):
             some = rows[start : start + rows_a_product]
-            products = _add_up(_multiply(deviations[:, topics], some) @ drawn[topics] for topics in parts)
-            scales = [np.ldexp(-2.0 / n_topics, exponents[run] + exponents[run + 1 :]) for run, _ in some]
-            products *= np.concatenate(scales)[:, np.newaxis]
+            sums = _add_up(square(some, topics) @ drawn[topics] for topics in parts)
             for run, pairs in some:
-                squares = products[pairs.start - some[0][1].start : pairs.stop - some[0][1].start]
-                squares += run_squares[run + 1 :]
-                squares += run_squares[run]
-                gaps = shifts[run] - shifts[run + 1 :]
-                gaps *= unit_mean
-                yield pairs, gaps, squares
+                squares = sums[pairs.start - some[0][1].start : pairs.stop - some[0][1].start]
+                squares *= np.ldexp(1.0 / n_topics, 2 * exponents[pairs])[:, np.newaxis]
+                yield pairs, shifts[run] - shifts[run + 1 :], squares
 
     whole = compute_parts(np.ones((n_topics, 1)))
-    variances = np.maximum(np.concatenate([squares[:, 0] for _, _, squares in whole]), 0.0)
-    means = np.concatenate([totals[run] - totals[run + 1 :, 0] for run, _ in rows]) * unit_mean
-    same = np.concatenate([(units[run] == units[run + 1 :]).all(axis=1) for run, _ in rows])
-    added = 0.0 if same.all() else offset * float(np.median(variances[~same]))
-    lowest = floor * variances
+    variances = np.concatenate([squares[:, 0] for _, _, squares in whole])
+    added = (offset * variances)[:, np.newaxis]
 
     def compute(drawn: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
         for pairs, gaps, squares in compute_parts(drawn):
             gaps *= gaps
             squares -= gaps
-            np.maximum(squares, lowest[pairs, np.newaxis], out=squares)
-            squares += added
+            np.maximum(squares, 0.0, out=squares)
+            squares += added[pairs]
             yield pairs, _divide(gaps, squares)
 
-    return Statistics(_divide(np.square(means), variances + added), SAME_STATISTIC, compute)
+    return Statistics(_divide(np.square(means), (1 + offset) * variances), SAME_STATISTIC, compute)
+
+
+def _deviate(units: FloatArray, run: int, means: FloatArray, topics: slice) -> FloatArray:
+    """Return how far a run's differences from later ones are from their means, shape (pair, topic)."""
+    gaps = units[run, topics] - units[run + 1 :, topics]
+    gaps -= means[:, np.newaxis]
+    return gaps
 
 
 def _square(numbers: FloatArray) -> FloatArray:
@@ -285,16 +285,6 @@ def _add_up(parts: Iterator[FloatArray]) -> FloatArray:
     for part in parts:
         total += part
     return total
-
-
-def _multiply(deviations: FloatArray, rows: list[tuple[int, slice]]) -> FloatArray:
-    """Return the products of some runs with every later one on each topic, shape (pair, topic)."""
-    first = rows[0][1].start
-    products = np.empty((rows[-1][1].stop - first, deviations.shape[1]))
-    for run, pairs in rows:
-        of_run = products[pairs.start - first : pairs.stop - first]
-        np.multiply(deviations[run], deviations[run + 1 :], out=of_run)
-    return products
 
 
 def _divide(squares: FloatArray, variances: FloatArray) -> FloatArray:

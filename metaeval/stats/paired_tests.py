@@ -24,7 +24,7 @@ from metaeval.stats.blocks import (
     scale_squares,
     tie_tolerance,
 )
-from metaeval.stats.max_t import bootstrap_max_t, sign_flip_max_t
+from metaeval.stats.max_t import VARIANCE_OFFSET, bootstrap_max_t, sign_flip_max_t
 from metaeval.stats.randomised_tukey import Engine, p_values, randomised_tukey_hsd
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
@@ -61,7 +61,6 @@ def all_pairs_test(
     key: int | None = None,
     add_one: bool = False,
     step_down: bool = False,
-    variance_floor: float | None = None,
     variance_offset: float | None = None,
     engine: Engine = "auto",
     n_jobs: int = 1,
@@ -92,7 +91,7 @@ def all_pairs_test(
         As in `metaeval.stats.randomised_tukey.p_values`; the max-T tests always add one.
     step_down : bool
         For the max-T tests only.
-    variance_floor, variance_offset : float, optional
+    variance_offset : float, optional
         For ``"bootstrap-t"`` only, as in `metaeval.stats.max_t.bootstrap_max_t`.
     engine, n_jobs
         As in `metaeval.stats.randomised_tukey.randomised_tukey_hsd`; tests of single pairs do not use them.
@@ -119,7 +118,7 @@ def all_pairs_test(
         raise MetaevalError(_unknown_correction(correction))
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
-    _check_max_t_options(test, step_down, variance_floor, variance_offset)
+    _check_max_t_options(test, step_down, variance_offset)
     n_permutations = check_count(n_permutations, "permutations")
     if test not in RESAMPLING:
         p = _tukey_p_values(scores) if test == "tukey-hsd" else _t_p_values(scores)
@@ -130,11 +129,10 @@ def all_pairs_test(
     if test == "max-t":
         return sign_flip_max_t(scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs)
     if test == "bootstrap-t":
-        given = {"variance_floor": variance_floor, "variance_offset": variance_offset}
-        shares = {name: value for name, value in given.items() if value is not None}
         return bootstrap_max_t(
-            scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs, **shares
-        )
+            scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs,
+            variance_offset=VARIANCE_OFFSET if variance_offset is None else variance_offset,
+        )  # fmt: skip
     if test == "randomised-tukey-hsd":
         counts = randomised_tukey_hsd(scores, n_permutations=n_permutations, key=key, engine=engine, n_jobs=n_jobs)
     elif test == "paired-randomisation":
@@ -145,15 +143,12 @@ def all_pairs_test(
     return PairedTestResult(p if test in FAMILYWISE else correct(p, correction), counts, n_permutations, False)
 
 
-def _check_max_t_options(
-    test: str, step_down: bool, variance_floor: float | None, variance_offset: float | None
-) -> None:
+def _check_max_t_options(test: str, step_down: bool, variance_offset: float | None) -> None:
     """Refuse an option of the max-T tests that is given to another test, where it would do nothing."""
     if step_down and test not in MAX_T:
         raise MetaevalError(f"{format_option('step_down')} is for {' and '.join(MAX_T)}, not {test}")
-    for name, value in (("variance_floor", variance_floor), ("variance_offset", variance_offset)):
-        if value is not None and test != "bootstrap-t":
-            raise MetaevalError(f"{format_option(name)} is for bootstrap-t, not {test}")
+    if variance_offset is not None and test != "bootstrap-t":
+        raise MetaevalError(f"{format_option('variance_offset')} is for bootstrap-t, not {test}")
 
 
 def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:

@@ -54,7 +54,6 @@ def resample_power(
     alpha: float = 0.05,
     smallest_p: float = _NEVER,
     studentised: bool = False,
-    variance_offset: float = 0.0,
 ) -> ResampledPower:
     """Which share of pairs of runs would be significant on resampled topics?
 
@@ -62,8 +61,7 @@ def resample_power(
     critical value lies: between the statistics of the last significant pair and the first that is not; a p of 0 counts as
     `smallest_p`, half a trial of a resampling test. `draw` returns how often each topic occurs in each trial, shape
     (trial, topic), and is called again for every group of measures that memory holds. A `studentised` test divides a pair's
-    difference by its own standard error, and not by that of all runs; `variance_offset` of ``bootstrap-t`` is added to all
-    variances, as a share of the median one.
+    difference by its own standard error, and not by that of all runs.
     """
     scores, given = np.asarray(values, dtype=np.float64), np.maximum(np.asarray(p, dtype=np.float64), smallest_p)
     _, n_topics, n_measures = scores.shape
@@ -75,7 +73,7 @@ def resample_power(
         by_run = [scale_squares(take_measure(scores, measure)) for measure in measures]
         steps[some] = [_find_step(of_measure) for of_measure in by_run]
         if studentised:
-            find_shares = _studentise_all(by_run, given[some], alpha, variance_offset)
+            find_shares = _studentise_all(by_run, given[some], alpha)
         else:
             find_shares = _scale(by_run, given[some], alpha)
         for start in range(0, n_trials, size):
@@ -179,13 +177,13 @@ def count_wide_pairs(means: FloatArray, limit: float) -> int:
         far[late] += 1
 
 
-def _studentise_all(by_run: list[FloatArray], p: FloatArray, alpha: float, offset: float) -> Find:
+def _studentise_all(by_run: list[FloatArray], p: FloatArray, alpha: float) -> Find:
     """Prepare the shares of several measures as `_studentise` does."""
-    prepared = [_studentise(*of_measure, alpha, offset) for of_measure in zip(by_run, p, strict=True)]
+    prepared = [_studentise(*of_measure, alpha) for of_measure in zip(by_run, p, strict=True)]
     return lambda weights: np.stack([find(weights) for find in prepared], axis=1)
 
 
-def _studentise(by_run: FloatArray, p: FloatArray, alpha: float, offset: float) -> Find:
+def _studentise(by_run: FloatArray, p: FloatArray, alpha: float) -> Find:
     """Prepare the shares for a test that divides the difference of each pair by its own standard error."""
     n_runs, n_topics = by_run.shape
     first, second = np.triu_indices(n_runs, 1)
@@ -203,8 +201,7 @@ def _studentise(by_run: FloatArray, p: FloatArray, alpha: float, offset: float) 
     if not different.any():
         constant = float(np.mean(p <= alpha))
         return lambda weights: np.full(len(weights), constant)
-    added = offset * float(np.median(variances[different]))
-    root = np.sqrt(variances + added)
+    root = np.sqrt(variances)
     sizes = np.divide(np.abs(gaps), root, out=np.zeros(len(gaps)), where=different)
     limit = find_critical_value(sizes, p, alpha)
     shift = _shrinkage(by_run) - 1
@@ -218,7 +215,7 @@ def _studentise(by_run: FloatArray, p: FloatArray, alpha: float, offset: float) 
             moved = weights @ differences / n_topics
             spread = weights @ np.square(differences) / n_topics - np.square(moved)
             spread = np.maximum(spread * (n_topics / (n_topics - 1)), SMALLEST_VARIANCE * variances[part])
-            statistics = np.abs(moved + gaps[part] * (1 + shift)) / np.sqrt(spread + added)
+            statistics = np.abs(moved + gaps[part] * (1 + shift)) / np.sqrt(spread)
             counts += np.count_nonzero(statistics >= limit, axis=1)
         return counts / len(first)
 
