@@ -38,7 +38,6 @@ def discriminative_power(
     test: PairedTest = "randomised-tukey-hsd",
     correction: Correction = "auto",
     p_add_one: bool = False,
-    step_down: bool = False,
     variance_offset: float | None = None,
     distinct_runs: bool = False,
     n_bootstrap: int = 1000,
@@ -68,10 +67,8 @@ def discriminative_power(
     p_add_one : bool, optional
         Give (count + 1)/(B + 1) in place of the papers' count/B; bootstrap-t and max-t always do,
         and so does a test whose p-values are corrected, since a p of 0 would survive any correction.
-    step_down : bool, optional
-        Compare each pair only with the pairs that differ no more than it: finds more; for bootstrap-t and max-t.
     variance_offset : float, optional
-        Variance added to that of a sample, as a share of the pair's own; for bootstrap-t, 0.1 by default.
+        Variance added to that of every pair, as a share of the median pair's; for bootstrap-t, 0.25 by default.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_bootstrap : int, optional
@@ -116,7 +113,7 @@ def discriminative_power(
     key = stream_key(seed, scores.collection, "discriminative_power")
     result = all_pairs_test(
         order.values, test=test, correction=correction, n_permutations=n_permutations, key=key, engine=engine,
-        add_one=add_one, step_down=step_down, variance_offset=variance_offset, n_jobs=n_jobs,
+        add_one=add_one, variance_offset=variance_offset, n_jobs=n_jobs,
     )  # fmt: skip
     given = np.ix_(order.measures, order.run_pairs)
     counts = None if result.counts is None else result.counts[given]
@@ -125,7 +122,7 @@ def discriminative_power(
         order, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence,
         key=stream_key(seed, scores.collection, "discriminative_power", "interval"),
     )  # fmt: skip
-    settings = _list_test(test, correction, step_down, variance_offset)
+    settings = _list_test(test, correction, variance_offset)
     settings |= _list_trials(result, n_permutations, seed, alpha, add_one)
     settings |= {"bootstrap": n_bootstrap, "seed": seed} if len(over_topics.shares) else {}
     return DiscriminativePower(
@@ -188,13 +185,10 @@ def _estimate_errors(
     return significant_count_error(counts, n_permutations, alpha, correction=correction, add_one=add_one)
 
 
-def _list_test(
-    test: PairedTest, correction: Correction, step_down: bool, variance_offset: float | None
-) -> dict[str, object]:
+def _list_test(test: PairedTest, correction: Correction, variance_offset: float | None) -> dict[str, object]:
     """Return what the signature says of the test."""
     settings: dict[str, object] = {"test": test}
     settings |= {} if test in FAMILYWISE else {"correction": correction}
-    settings |= {"step_down": True} if step_down else {}
     if test == "bootstrap-t":
         settings |= {"variance_offset": VARIANCE_OFFSET if variance_offset is None else variance_offset}
     return settings

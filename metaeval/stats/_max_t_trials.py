@@ -7,7 +7,7 @@ division of the work moves a bit.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from metaeval.stats.parallel import count_jobs, is_resumable, run_parts, tell
 
 # Numbers held at once by a block of trials, and the fewest trials that make a block worth its overhead.
 NUMBERS_A_BLOCK = 2**21
-TRIALS_A_BLOCK = 1024
+TRIALS_A_BLOCK = 2048
 FEWEST_TRIALS = 32
 
 # Multiplications in a block that is kept for a study to be resumed: some tenths of a second, much longer than writing
@@ -28,20 +28,20 @@ KEPT_WORK = 4_000_000_000
 COPIES = 3
 """How many times the scores of one large measure are held at once, while they are prepared."""
 
-RECIPE = 3
+RECIPE = 4
 """Goes up when the trials change: what is kept from an earlier recipe is not used."""
 
 
 class Statistics(NamedTuple):
-    """Observed statistics of all pairs, shape (pair,), and what makes those of trials.
+    """Observed statistics of all pairs, one or more of a pair, shape (kind, pair), and what finds the largest of trials.
 
-    `compute` takes weights of the topics, shape (topic, trial), and yields pairs with their statistics, shape (pair, trial).
-    Two statistics are equal if they differ by less than `tolerance`, relatively.
+    `find_largest` takes weights of the topics, shape (topic, trial), and returns the largest statistic of each kind over all
+    pairs, shape (kind, trial). Two statistics are equal if they differ by less than `tolerance`, relatively.
     """
 
     observed: FloatArray
     tolerance: float
-    compute: Callable[[FloatArray], Iterator[tuple[slice, FloatArray]]]
+    find_largest: Callable[[FloatArray], FloatArray]
 
 
 class Test(NamedTuple):
@@ -58,7 +58,6 @@ class Test(NamedTuple):
     draw: Callable[[range], npt.NDArray[np.integer]]
     n_trials: int
     work: int
-    step_down: bool
     exact: bool = False
 
 
@@ -76,28 +75,16 @@ class PairedTestResult(NamedTuple):
 
 
 def run_test(values: FloatArray, test: Test, n_jobs: int) -> PairedTestResult:
-    """Compare the statistic of every pair with the largest one of every trial.
+    """Compare the statistics of every pair with the largest ones of every trial.
 
-    The p-value is count / n_trials if all sign vectors are tried, and (count + 1) / (n_trials + 1) otherwise; after stepping
-    down, no pair has a smaller p-value than a pair with a larger statistic.
+    The p-value is count / n_trials if all sign vectors are tried, and (count + 1) / (n_trials + 1) otherwise.
     """
-    counts, observed = _count_exceedances(values, test, n_jobs)
-    p = counts / test.n_trials if test.exact else (counts + 1) / (test.n_trials + 1)
-    if test.step_down:
-        for row, statistics in zip(p, observed, strict=True):
-            descending = np.argsort(-statistics, kind="stable")
-            row[descending] = np.maximum.accumulate(row[descending])
-    return PairedTestResult(p, counts, test.n_trials, test.exact)
-
-
-def _count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[IntArray, FloatArray]:
-    """Return how many trials reach the statistic of each pair, and the statistics, both of shape (measure, pair)."""
     n_runs, n_topics, n_measures = values.shape
     n_pairs = n_runs * (n_runs - 1) // 2
     scores = Scaled(values)
-    size = max(FEWEST_TRIALS, min(TRIALS_A_BLOCK, NUMBERS_A_BLOCK // max(n_topics, n_pairs if test.step_down else 1)))
+    size = max(FEWEST_TRIALS, min(TRIALS_A_BLOCK, NUMBERS_A_BLOCK // n_topics))
     _announce(scores, test, n_jobs)
-    counts, observed = np.zeros((n_measures, n_pairs), dtype=np.int64), np.empty((n_measures, n_pairs))
+    counts = np.zeros((n_measures, n_pairs), dtype=np.int64)
     computed = 0  # trials that were not found in a folder, of all groups of measures
     for measures in scores.split_measures():
         statistics = [_merge_equal(test.prepare(scores.take(measure))) for measure in measures]
@@ -117,36 +104,61 @@ def _count_exceedances(values: FloatArray, test: Test, n_jobs: int) -> tuple[Int
             partial(run_trials, statistics, test, size=size),
             parts,
             name=partial(_name_trials, scores, measures, test),
-            shape=(len(measures), n_pairs),
-            dtype="int64",
+            shape=(len(measures), len(statistics[0].observed), None),
+            dtype="float64",
             n_jobs=n_jobs,
             sharing={"require": "sharedmem"},  # a process would need a copy of the statistics
             say=say,
         )
-        some = slice(measures.start, measures.stop)
-        observed[some] = [of_measure.observed for of_measure in statistics]
-        for part in of_parts:
-            counts[some] += part
+        largest = np.concatenate(list(of_parts), axis=2)
+        for measure, of_measure, of_trials in zip(measures, statistics, largest, strict=True):
+            counts[measure] = count_exceedances(of_measure, of_trials)
         del statistics  # before those of the next measures are prepared
-    return counts, observed
+    p = counts / test.n_trials if test.exact else (counts + 1) / (test.n_trials + 1)
+    return PairedTestResult(p, counts, test.n_trials, test.exact)
 
 
-def run_trials(statistics: Sequence[Statistics], test: Test, trials: range, *, size: int) -> IntArray:
-    """Count some of the trials that reach the statistic of each pair, shape (measure, pair), `size` at a time."""
-    count = _count_step_down if test.step_down else _count_single_step
-    counts = np.zeros((len(statistics), len(statistics[0].observed)), dtype=np.int64)
+def run_trials(statistics: Sequence[Statistics], test: Test, trials: range, *, size: int) -> FloatArray:
+    """Return the largest statistics of some of the trials, shape (measure, kind, trial), `size` at a time."""
+    largest = np.empty((len(statistics), len(statistics[0].observed), len(trials)))
     for start in range(0, len(trials), size):
         # Topics come first, so that a product runs along trials.
         drawn = np.ascontiguousarray(test.draw(trials[start : start + size]).T, dtype=np.float64)
-        for row, of_measure in zip(counts, statistics, strict=True):
-            row += count(of_measure, drawn)
-    return counts
+        for row, of_measure in zip(largest, statistics, strict=True):
+            row[:, start : start + size] = of_measure.find_largest(drawn)
+    return largest
+
+
+def find_largest(parts: Iterable[Sequence[FloatArray]], n_trials: int) -> FloatArray:
+    """Return the largest of the statistics of each kind, shape (pair, trial); that of no difference is 0 or NaN."""
+    largest: list[FloatArray] = []
+    for kinds in parts:
+        largest = largest or [np.zeros(n_trials) for _ in kinds]
+        for row, statistics in zip(largest, kinds, strict=True):
+            np.fmax(row, np.fmax.reduce(statistics, axis=0), out=row)
+    return np.array(largest)
+
+
+def count_exceedances(statistics: Statistics, largest: FloatArray) -> IntArray:
+    """Count the trials that are at least as extreme as each pair, shape (pair,), from the largest ones, (kind, trial).
+
+    How extreme something is of one kind is the number of trials whose largest statistic reaches it, and of several kinds
+    the smallest of these numbers.
+    """
+    reached = statistics.observed * (1 - statistics.tolerance)
+    ordered = np.sort(largest, axis=1)
+
+    def rank(numbers: FloatArray) -> IntArray:
+        below = [np.searchsorted(*of_kind, side="left") for of_kind in zip(ordered, numbers, strict=True)]
+        return np.asarray(largest.shape[1] - np.max(below, axis=0))
+
+    return np.searchsorted(np.sort(rank(largest)), rank(reached), side="right")
 
 
 def _name_trials(scores: Scaled, measures: range, test: Test) -> str:
     """Return a name made of everything that the statistics of a trial depend on."""
     shape = (*scores.shape[:2], len(measures))
-    digest = hashlib.sha256(f"{RECIPE} {test.settings} {test.step_down} {shape}".encode())
+    digest = hashlib.sha256(f"{RECIPE} {test.settings} {shape}".encode())
     for measure in measures:
         digest.update(np.ascontiguousarray(scores.take(measure), dtype="<f8").data)
     return f"{test.name}-{digest.hexdigest()[:32]}"
@@ -163,38 +175,16 @@ def _announce(scores: Scaled, test: Test, n_jobs: int) -> None:
     )
 
 
-def _count_single_step(statistics: Statistics, drawn: FloatArray) -> IntArray:
-    """Count the trials whose largest statistic reaches that of each pair, shape (pair,)."""
-    largest = np.zeros(drawn.shape[1])
-    for _, part in statistics.compute(drawn):
-        np.maximum(largest, part.max(axis=0), out=largest)
-    reached = statistics.observed * (1 - statistics.tolerance)
-    return len(largest) - np.searchsorted(np.sort(largest), reached, side="left")
-
-
-def _count_step_down(statistics: Statistics, drawn: FloatArray) -> IntArray:
-    """Count the trials in which a pair whose statistic is no larger reaches that of each pair, shape (pair,)."""
-    n_pairs, n_trials = len(statistics.observed), drawn.shape[1]
-    ascending = np.argsort(statistics.observed, kind="stable")
-    largest = np.empty((n_pairs, n_trials))
-    for pairs, part in statistics.compute(drawn):
-        largest[pairs] = part
-    largest = largest[ascending]
-    np.maximum.accumulate(largest, axis=0, out=largest)
-    counts, ordered = np.empty(n_pairs, dtype=np.int64), statistics.observed[ascending]
-    # Of equal statistics none comes before the others: each is compared with all of them.
-    last = np.searchsorted(ordered, ordered, side="right") - 1
-    reached = largest[last] >= ordered[:, np.newaxis] * (1 - statistics.tolerance)
-    counts[ascending] = np.count_nonzero(reached, axis=1)
-    return counts
-
-
 def _merge_equal(statistics: Statistics) -> Statistics:
     """Give observed statistics that rounding alone tells apart one value, the smallest of them."""
-    order = np.argsort(statistics.observed, kind="stable")
-    ordered = statistics.observed[order]
+    return statistics._replace(observed=np.array([_merge(row, statistics.tolerance) for row in statistics.observed]))
+
+
+def _merge(observed: FloatArray, tolerance: float) -> FloatArray:
+    order = np.argsort(observed, kind="stable")
+    ordered = observed[order]
     new = np.ones(len(ordered), dtype=np.bool_)
-    new[1:] = ordered[1:] * (1 - statistics.tolerance) > ordered[:-1]
+    new[1:] = ordered[1:] * (1 - tolerance) > ordered[:-1]
     merged = np.empty_like(ordered)
     merged[order] = ordered[np.flatnonzero(new)[np.cumsum(new) - 1]]
-    return statistics._replace(observed=merged)
+    return merged

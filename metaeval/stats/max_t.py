@@ -3,8 +3,7 @@
 The statistic of a pair of runs is its mean difference over topics divided by the standard error of that difference,
 so a run that varies much widens nobody's null range but its own. A trial records the largest statistic of all pairs,
 and the p-value of a pair is the share of trials whose largest statistic is at least its own (Westfall and Young,
-"Resampling-based multiple testing", Wiley, 1993; single step). Stepping down compares a pair with the pairs whose
-statistics are no larger than its own, and finds at least as much (Romano and Wolf, JASA 100(469), 2005).
+"Resampling-based multiple testing", Wiley, 1993; single step).
 
 Two kinds of trial. *Sign flips* change the sign of all differences on a random half of the topics: they need
 differences that are symmetric about their mean. *Resampled topics* are drawn with replacement and compared with the
@@ -19,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._max_t_trials import NUMBERS_A_BLOCK, PairedTestResult, Statistics, Test, run_test
+from metaeval.stats._max_t_trials import NUMBERS_A_BLOCK, PairedTestResult, Statistics, Test, find_largest, run_test
 from metaeval.stats.blocks import FloatArray, IntArray, check_count, check_shape
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
 
-VARIANCE_OFFSET = 0.1
-"""Share of a pair's observed variance that is added to its variance in every trial, chosen by simulation."""
+VARIANCE_OFFSET = 0.25
+"""Share of the median variance that is added to every variance by default, chosen by simulation."""
 
 ENUMERATED_TOPICS = 16
 """With this many topics or fewer, all sign vectors are tried: at most 2 ** 15."""
@@ -43,7 +42,7 @@ SAME_STATISTIC = 1e-6
 
 
 def sign_flip_max_t(
-    values: npt.ArrayLike, *, n_permutations: int = 5000, key: int, step_down: bool = False, n_jobs: int = 1
+    values: npt.ArrayLike, *, n_permutations: int = 5000, key: int, n_jobs: int = 1
 ) -> PairedTestResult:
     """Which runs differ, compared with random signs of the topics?
 
@@ -58,8 +57,6 @@ def sign_flip_max_t(
         Number of trials, B; up to 16 topics all 2^(n − 1) sign vectors are tried instead.
     key : int
         A 64-bit key, from `metaeval.stats.streams.stream_key`.
-    step_down : bool
-        Whether a pair is compared only with pairs whose statistics are no larger.
     n_jobs : int
         Number of threads; the result is the same for any number.
 
@@ -87,7 +84,7 @@ def sign_flip_max_t(
     # Of each run one product, and of each pair what makes its statistic.
     work = n_runs * n_topics + 4 * n_runs * (n_runs - 1) // 2
     settings = "all signs" if exact else f"key {key}"
-    return run_test(scores, Test("max-t", settings, _flip_statistics, draw, n_trials, work, step_down, exact), n_jobs)
+    return run_test(scores, Test("max-t", settings, _flip_statistics, draw, n_trials, work, exact), n_jobs)
 
 
 def bootstrap_max_t(
@@ -95,31 +92,30 @@ def bootstrap_max_t(
     *,
     n_permutations: int = 5000,
     key: int,
-    step_down: bool = False,
     variance_offset: float = VARIANCE_OFFSET,
     n_jobs: int = 1,
 ) -> PairedTestResult:
     """Which runs differ, compared with resampled topics?
 
-    With d the mean and V the variance of the differences of a pair of runs, T² = d² / V. In a trial, d is the mean of
-    a sample of topics minus the observed mean, and T² = d² / (V* + `variance_offset` V), where V* is the variance in
-    the sample and V the observed one; the observed T² has (1 + `variance_offset`) V below. All measures share the
-    samples.
+    With d the mean and V the variance of the differences of a pair of runs, and A the median V over all pairs of
+    different runs, a pair has two statistics: T² = (n − 1) d² / V by its own standard error, and
+    T² = (n − 1) d² / (V + `variance_offset` A). In a trial, d is the mean of a sample of topics minus the observed
+    mean, and V the variance in the sample. The p-value of a pair is the smaller one of both statistics, compared with
+    the smaller one of every trial, so that both together err as often as one. All measures share the samples.
 
-    With few topics a sample may contain almost no variance between two runs, which makes T so large that nothing
-    observed reaches it: without an offset the test finds next to nothing. An offset from other pairs (a share of the
-    median variance, after Tusher, Tibshirani and Chu, PNAS 98(9), 2001) would hide precise small differences, those
-    of near-identical runs; one of the pair's own variance does not.
+    With few topics a sample may contain almost no variance between two runs, which makes T so large by their own
+    standard error that little that is observed reaches it; the offset (Tusher, Tibshirani and Chu, PNAS 98(9), 2001,
+    add one to the standard error) repairs that, but hides precise small differences, those of near-identical runs.
 
     Parameters
     ----------
     values : array_like of float, shape (run, topic, measure)
     n_permutations : int
         Number of trials, B.
-    key, step_down, n_jobs
+    key, n_jobs
         As in `sign_flip_max_t`.
     variance_offset : float
-        Share of the pair's own observed variance; at least 0.
+        Share of the median observed variance; at least 0, which leaves the first statistic alone.
 
     Returns
     -------
@@ -146,8 +142,8 @@ def bootstrap_max_t(
         return _bootstrap_statistics(scores_of_measure, variance_offset)
 
     work = n_topics * n_runs * (n_runs - 1) // 2
-    settings = f"key {key} own offset {float(variance_offset)!r}"
-    return run_test(scores, Test("bootstrap-t", settings, prepare, draw, n_permutations, work, step_down), n_jobs)
+    settings = f"key {key} offset {float(variance_offset)!r}"
+    return run_test(scores, Test("bootstrap-t", settings, prepare, draw, n_permutations, work), n_jobs)
 
 
 def _all_signs(trials: range, n_topics: int) -> npt.NDArray[np.int8]:
@@ -195,20 +191,24 @@ def _flip_statistics(scores: FloatArray) -> Statistics:
     # Where two runs have the same scores, r is 0 in every trial.
     weights = np.divide(1.0, squares, out=np.zeros_like(squares), where=squares > 0)
 
-    def compute(drawn: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+    def compute(drawn: FloatArray) -> Iterator[FloatArray]:
         sums = units @ drawn
         for run, pairs in rows:
             gaps = sums[run] - sums[run + 1 :]
             gaps *= gaps
             gaps *= weights[pairs, np.newaxis]
-            yield pairs, gaps
+            yield gaps
 
-    observed = np.concatenate([part[:, 0] for _, part in compute(np.ones((n_topics, 1)))])
-    return Statistics(observed, SAME_RATIO, compute)
+    observed = np.concatenate([part[:, 0] for part in compute(np.ones((n_topics, 1)))])
+    return Statistics(
+        observed[np.newaxis],
+        SAME_RATIO,
+        lambda drawn: find_largest(((part,) for part in compute(drawn)), drawn.shape[1]),
+    )
 
 
 def _bootstrap_statistics(scores: FloatArray, offset: float) -> Statistics:
-    """Prepare T² = d² / (V* + offset V) of one measure; scores have the shape (run, topic), and are overwritten.
+    """Prepare T² / (n − 1) of one measure, d² / V and d² / (V + offset A); scores, shape (run, topic), are overwritten.
 
     The deviations of each pair's differences from their mean have a unit of their own, so that a precise pair loses no
     digits to runs that vary much. All sums are of whole numbers and exact, so that topics can be added in parts.
@@ -220,13 +220,16 @@ def _bootstrap_statistics(scores: FloatArray, offset: float) -> Statistics:
     units, _ = _write_whole(scores, np.array([scores.max()]), bits - 1, out=scores)
     totals = units.sum(axis=1, keepdims=True)
     rows = _rows(n_runs)
-    means = np.concatenate([totals[run] - totals[run + 1 :, 0] for run, _ in rows]) / n_topics
+    sums = np.concatenate([totals[run] - totals[run + 1 :, 0] for run, _ in rows])
+    means = sums / n_topics
     largest = np.zeros(len(means))
     for run, pairs in rows:
         for topics in parts:
             gaps = _deviate(units, run, means[pairs], topics)
             np.maximum(largest[pairs], np.maximum(gaps.max(axis=1), -gaps.min(axis=1)), out=largest[pairs])
-    exponents = np.frexp(largest)[1] - bits // 2  # of the unit of each pair
+    scales = np.ldexp(1.0, bits // 2 - np.frexp(largest)[1])[
+        :, np.newaxis
+    ]  # whole numbers of each pair's unit, a power of two
 
     def square(some: list[tuple[int, slice]], topics: slice) -> FloatArray:
         """Return the squared deviations of some runs' differences from later ones on each topic, shape (pair, topic)."""
@@ -234,36 +237,50 @@ def _bootstrap_statistics(scores: FloatArray, offset: float) -> Statistics:
         squares = np.empty((some[-1][1].stop - first, len(units[0, topics])))
         for run, pairs in some:
             gaps = _deviate(units, run, means[pairs], topics)
-            np.ldexp(gaps, -exponents[pairs, np.newaxis], out=squares[pairs.start - first : pairs.stop - first])
-        return _square(np.rint(squares, out=squares))
+            np.multiply(gaps, scales[pairs], out=squares[pairs.start - first : pairs.stop - first])
+        np.rint(squares, out=squares)
+        squares /= scales[first : first + len(squares)]
+        return _square(squares)
 
-    def compute_parts(drawn: FloatArray) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Yield pairs, how far their mean differences are from the observed ones, and their mean squares."""
+    def compute_parts(drawn: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Yield of some pairs how far sums of differences are from the observed ones, over √n, and sums of squares."""
         shifts = units @ drawn
         shifts -= totals
-        shifts /= n_topics
+        shifts /= np.sqrt(n_topics)
         rows_a_product = max(1, NUMBERS_A_BLOCK // (n_runs * max(min(n_topics, TOPICS_A_PRODUCT), drawn.shape[1])))
         for start in range(0, n_runs - 1, rows_a_product):
             some = rows[start : start + rows_a_product]
-            sums = _add_up(square(some, topics) @ drawn[topics] for topics in parts)
+            squares = _add_up(square(some, topics) @ drawn[topics] for topics in parts)
             for run, pairs in some:
-                squares = sums[pairs.start - some[0][1].start : pairs.stop - some[0][1].start]
-                squares *= np.ldexp(1.0 / n_topics, 2 * exponents[pairs])[:, np.newaxis]
-                yield pairs, shifts[run] - shifts[run + 1 :], squares
+                yield (
+                    shifts[run] - shifts[run + 1 :],
+                    squares[pairs.start - some[0][1].start : pairs.stop - some[0][1].start],
+                )
 
     whole = compute_parts(np.ones((n_topics, 1)))
-    variances = np.concatenate([squares[:, 0] for _, _, squares in whole])
-    added = (offset * variances)[:, np.newaxis]
+    variances = np.concatenate([squares[:, 0] for _, squares in whole])
+    same = np.concatenate([(units[run] == units[run + 1 :]).all(axis=1) for run, _ in rows])
+    added = 0.0 if same.all() else offset * float(np.median(variances[~same]))
+    kinds = [0.0, added] if offset else [0.0]
 
-    def compute(drawn: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-        for pairs, gaps, squares in compute_parts(drawn):
+    def compute(drawn: FloatArray) -> Iterator[list[FloatArray]]:
+        for gaps, squares in compute_parts(drawn):
             gaps *= gaps
             squares -= gaps
             np.maximum(squares, 0.0, out=squares)
-            squares += added[pairs]
-            yield pairs, _divide(gaps, squares)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                parts = [gaps / squares]
+                if offset:
+                    squares += added
+                    gaps /= squares
+                    parts.append(gaps)
+            yield parts
 
-    return Statistics(_divide(np.square(means), (1 + offset) * variances), SAME_STATISTIC, compute)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = np.nan_to_num(
+            np.square(sums) / n_topics / (variances + np.array(kinds)[:, np.newaxis]), posinf=np.inf
+        )
+    return Statistics(observed, SAME_STATISTIC, lambda drawn: find_largest(compute(drawn), drawn.shape[1]))
 
 
 def _deviate(units: FloatArray, run: int, means: FloatArray, topics: slice) -> FloatArray:
@@ -285,11 +302,3 @@ def _add_up(parts: Iterator[FloatArray]) -> FloatArray:
     for part in parts:
         total += part
     return total
-
-
-def _divide(squares: FloatArray, variances: FloatArray) -> FloatArray:
-    """Divide in place: 0 for no difference, infinite for a difference without variance."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares /= variances
-    squares[np.isnan(squares)] = 0.0
-    return squares

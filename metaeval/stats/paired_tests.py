@@ -60,7 +60,6 @@ def all_pairs_test(
     n_permutations: int = 5000,
     key: int | None = None,
     add_one: bool = False,
-    step_down: bool = False,
     variance_offset: float | None = None,
     engine: Engine = "auto",
     n_jobs: int = 1,
@@ -89,8 +88,6 @@ def all_pairs_test(
         A 64-bit key, from `metaeval.stats.streams.stream_key`; the resampling tests need one.
     add_one : bool
         As in `metaeval.stats.randomised_tukey.p_values`; the max-T tests always add one.
-    step_down : bool
-        For the max-T tests only.
     variance_offset : float, optional
         For ``"bootstrap-t"`` only, as in `metaeval.stats.max_t.bootstrap_max_t`.
     engine, n_jobs
@@ -118,7 +115,8 @@ def all_pairs_test(
         raise MetaevalError(_unknown_correction(correction))
     if test in FAMILYWISE and correction not in ("auto", "none"):
         raise MetaevalError(f"{test} already accounts for all pairs, so the {correction} correction does not apply.")
-    _check_max_t_options(test, step_down, variance_offset)
+    if variance_offset is not None and test != "bootstrap-t":
+        raise MetaevalError(f"{format_option('variance_offset')} is for bootstrap-t, not {test}")
     n_permutations = check_count(n_permutations, "permutations")
     if test not in RESAMPLING:
         p = _tukey_p_values(scores) if test == "tukey-hsd" else _t_p_values(scores)
@@ -127,10 +125,10 @@ def all_pairs_test(
         raise MetaevalError(f"{test} draws at random, so it needs a key; stream_key makes one.")
     check_key(key)
     if test == "max-t":
-        return sign_flip_max_t(scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs)
+        return sign_flip_max_t(scores, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
     if test == "bootstrap-t":
         return bootstrap_max_t(
-            scores, n_permutations=n_permutations, key=key, step_down=step_down, n_jobs=n_jobs,
+            scores, n_permutations=n_permutations, key=key, n_jobs=n_jobs,
             variance_offset=VARIANCE_OFFSET if variance_offset is None else variance_offset,
         )  # fmt: skip
     if test == "randomised-tukey-hsd":
@@ -141,14 +139,6 @@ def all_pairs_test(
         counts = _bootstrap_counts(scores, n_permutations, key)
     p = p_values(counts, n_permutations, add_one=add_one)
     return PairedTestResult(p if test in FAMILYWISE else correct(p, correction), counts, n_permutations, False)
-
-
-def _check_max_t_options(test: str, step_down: bool, variance_offset: float | None) -> None:
-    """Refuse an option of the max-T tests that is given to another test, where it would do nothing."""
-    if step_down and test not in MAX_T:
-        raise MetaevalError(f"{format_option('step_down')} is for {' and '.join(MAX_T)}, not {test}")
-    if variance_offset is not None and test != "bootstrap-t":
-        raise MetaevalError(f"{format_option('variance_offset')} is for bootstrap-t, not {test}")
 
 
 def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:

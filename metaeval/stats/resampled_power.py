@@ -72,10 +72,7 @@ def resample_power(
         some = slice(measures.start, measures.stop)
         by_run = [scale_squares(take_measure(scores, measure)) for measure in measures]
         steps[some] = [_find_step(of_measure) for of_measure in by_run]
-        if studentised:
-            find_shares = _studentise_all(by_run, given[some], alpha)
-        else:
-            find_shares = _scale(by_run, given[some], alpha)
+        find_shares = (_studentise_all if studentised else _scale)(by_run, given[some], alpha)
         for start in range(0, n_trials, size):
             trials = range(start, min(start + size, n_trials))
             shares[start : trials.stop, some] = find_shares(draw(trials))

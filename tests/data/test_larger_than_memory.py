@@ -84,9 +84,7 @@ def test_power_in_blocks_is_power_of_the_whole(scores, store, monkeypatch, engin
     assert stated < begun
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"step_down": True}, {"n_jobs": 2}], ids=["single step", "step-down", "threads"]
-)
+@pytest.mark.parametrize("options", [{}, {"n_jobs": 2}], ids=["one thread", "threads"])
 @pytest.mark.parametrize("test", ["max-t", "bootstrap-t"])
 def test_studentised_power_in_parts_is_power_of_the_whole(scores, store, monkeypatch, test, options):
     options = {"n_permutations": 90, "n_bootstrap": 20, "seed": 3, "test": test, **options}

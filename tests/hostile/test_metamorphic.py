@@ -26,8 +26,6 @@ def power(rng):
         "n_bootstrap": rng.choice([0, 5]),
         "engine": rng.choice(["numpy", "auto"]),
     }
-    if test in ("max-t", "bootstrap-t"):
-        options["step_down"] = rng.random() < 0.6
     return lambda scores, **more: me.discriminative_power(scores, **options, **more)
 
 
@@ -215,13 +213,11 @@ def names(case):
     check_same(case, lambda: ask(scores), renamed, f"{name} of renamed runs and topics")
 
 
-def step_down_names(case):
-    """Step-down p-values of discrete scores, where statistics tie, do not depend on which run has which name."""
+def max_t_names(case):
+    """P-values of discrete scores, where statistics tie, do not depend on which run has which name."""
     scores = make_scores(case.rng, 1, discrete=True)
     test = case.rng.choice(["max-t", "bootstrap-t"])
-    result = case.result_of(
-        me.discriminative_power, scores, test=test, step_down=True, n_permutations=60, n_bootstrap=0
-    )
+    result = case.result_of(me.discriminative_power, scores, test=test, n_permutations=60, n_bootstrap=0)
     frame = result.to_frame()
     by_statistic = {}
     for row in frame.to_dict("records"):
@@ -420,7 +416,7 @@ def gaps_between_runs(case):
 
 
 PARTS = {
-    scale: 30, order: 40, names: 30, step_down_names: 40, directions: 30, run_scores: 15, beside: 40, threads: 15,
+    scale: 30, order: 40, names: 30, max_t_names: 40, directions: 30, run_scores: 15, beside: 40, threads: 15,
     in_blocks: 50, resume: 6, letters: 25, judges: 10, formats: 30, batch: 20, gaps_between_runs: 20,
 }  # fmt: skip
 

@@ -52,7 +52,6 @@ REFUSED = [
     (all_pairs, [], {"correction": "holm"}, "already accounts for all pairs"),
     (all_pairs, [], {"test": "tukey-hsd", "correction": "bonferroni"}, "already accounts for all pairs"),
     (all_pairs, [], {"test": "bootstrap-t", "correction": "holm"}, "already accounts for all pairs"),
-    (all_pairs, [], {"test": "paired-t", "step_down": True}, "step_down is for max-t and bootstrap-t"),
     (all_pairs, [], {"test": "max-t", "variance_offset": 0.0}, "variance_offset is for bootstrap-t"),
     (all_pairs, [], {"test": "bootstrap-t", "variance_offset": -1.0}, "at least 0"),
     (all_pairs, [], {"test": "bootstrap-t", "variance_offset": float("nan")}, "at least 0"),

@@ -204,9 +204,8 @@ def test_a_folder_that_is_read_only_is_told_before_work_begins(tmp_path, monkeyp
 
 
 MAX_T = [
-    {"test": test, "step_down": step_down, **more}
+    {"test": test, **more}
     for test, more in (("max-t", {}), ("bootstrap-t", {}), ("bootstrap-t", {"variance_offset": 0.5}))
-    for step_down in (False, True)
 ]
 
 

@@ -1,0 +1,122 @@
+"""How often does a test of all pairs of runs err? Its decisions in studies whose truth is known, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from math import ceil
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from metaeval.errors import MetaevalError
+from metaeval.stats.anova import residual_variance, studentised_range_tail
+from metaeval.stats.blocks import FloatArray
+from metaeval.stats.paired_tests import FAMILYWISE, RESAMPLING, all_pairs_test
+
+Procedure: TypeAlias = Callable[[FloatArray], FloatArray]
+"""A test of somebody's own: takes scores of shape (run, topic), returns the p-value of every pair of runs, shape (pair,)."""
+
+BoolArray: TypeAlias = np.typing.NDArray[np.bool_]
+
+
+class Errors(NamedTuple):
+    """What a test did in some studies, each of shape (study,).
+
+    How many pairs it called different that are not, how many that are, and how many there are of the latter.
+    """
+
+    false: FloatArray
+    found: FloatArray
+    differing: FloatArray
+
+
+def count_errors(significant: BoolArray, means: FloatArray) -> Errors:
+    """Compare decisions, shape (study, pair), with the true means, shape (run, study).
+
+    Examples
+    --------
+    >>> count_errors(np.array([[True, True, False]]), np.array([[0.0], [0.0], [1.0]]))
+    Errors(false=array([1.]), found=array([1.]), differing=array([2.]))
+    """
+    first, second = np.triu_indices(len(means), 1)
+    differs = (means[first] != means[second]).T
+    counts = (significant & ~differs, significant & differs, differs)
+    return Errors(*(pairs.sum(axis=1).astype(np.float64) for pairs in counts))
+
+
+def decide(
+    test: str | Procedure, values: FloatArray, *, alpha: float, key: int, options: Mapping[str, Any] | None = None
+) -> BoolArray:
+    """Test all pairs of runs in each study, scores of shape (run, topic, study): whether p ≤ α, shape (study, pair).
+
+    `options` go to `all_pairs_test`; ``n_permutations`` is raised to what a correction needs.
+    """
+    if callable(test):
+        return np.array([call_procedure(test, values[..., k]) <= alpha for k in range(values.shape[2])])
+    given = dict(options or {})
+    if test == "tukey-hsd":
+        return _exceeds_critical_range(values, alpha)
+    if test in RESAMPLING:
+        given |= {"n_permutations": count_permutations(test, len(values), alpha, given), "key": key}
+    if test in FAMILYWISE:
+        return np.asarray(all_pairs_test(values, test=test, **given).p <= alpha)
+    correction = given.pop("correction", "holm")
+    p = all_pairs_test(values, test=test, **given, correction="none").p
+    return p <= alpha if correction == "none" else _decide_corrected(p, correction, alpha)
+
+
+def count_permutations(test: str, n_runs: int, alpha: float, options: Mapping[str, Any]) -> int:
+    """Return B of a resampling test: with a correction, enough for a pair that no trial reached to be significant."""
+    asked = int(options.get("n_permutations", 1000))
+    n_pairs = n_runs * (n_runs - 1) // 2
+    return asked if test in FAMILYWISE else max(asked, 1000 * ceil(n_pairs / alpha / 1000))
+
+
+def call_procedure(test: Procedure, scores: FloatArray) -> FloatArray:
+    """Return the p-values of a test of somebody's own, which are checked."""
+    name, n_pairs = getattr(test, "__name__", "the procedure"), len(scores) * (len(scores) - 1) // 2
+    p = np.asarray(test(scores), dtype=np.float64)
+    if p.shape != (n_pairs,):
+        raise MetaevalError(
+            f"{name} returned shape {p.shape} for {len(scores)} runs; it is to return the p-value of every pair, "
+            f"shape ({n_pairs},), in the order (0, 1), (0, 2), …, (1, 2), …"
+        )
+    if not ((p >= 0) & (p <= 1)).all():
+        raise MetaevalError(f"{name} returned p-values that are not between 0 and 1")
+    return p
+
+
+def _decide_corrected(p: FloatArray, correction: str, alpha: float) -> BoolArray:
+    """Decide as `metaeval.stats.paired_tests.correct` does, for all families at once."""
+    order = np.argsort(p, axis=1)
+    ordered = np.take_along_axis(p, order, axis=1)
+    rank = np.arange(p.shape[1])
+    if correction == "bonferroni":
+        return np.asarray(p * p.shape[1] <= alpha)
+    if correction == "holm":
+        rejected = np.logical_and.accumulate(ordered * (p.shape[1] - rank) <= alpha, axis=1)
+    else:
+        below = ordered * p.shape[1] / (rank + 1) <= alpha
+        rejected = np.logical_or.accumulate(below[:, ::-1], axis=1)[:, ::-1]
+    significant = np.empty_like(rejected)
+    np.put_along_axis(significant, order, rejected, axis=1)
+    return significant
+
+
+def _exceeds_critical_range(values: FloatArray, alpha: float) -> BoolArray:
+    """Decide as Tukey's HSD does, by its critical value: the p-value of every pair would take 400 times as long."""
+    n_runs, n_topics, n_studies = values.shape
+    first, second = np.triu_indices(n_runs, 1)
+    means = values.mean(axis=1)
+    variances = np.array([residual_variance(np.ascontiguousarray(values[..., k].T)) for k in range(n_studies)])
+    critical = find_critical_range(n_runs, (n_runs - 1) * (n_topics - 1), alpha)
+    return np.asarray((np.abs(means[first] - means[second]) >= critical * np.sqrt(variances / n_topics)).T)
+
+
+@lru_cache
+def find_critical_range(n_runs: int, df: int, alpha: float) -> float:
+    """Return the studentised range that is exceeded with probability alpha."""
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda q: float(studentised_range_tail(np.array([q]), n_runs, df)[0]) - alpha, 1.0, 50.0))

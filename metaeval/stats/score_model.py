@@ -1,0 +1,62 @@
+"""Scores like those of a collection on new topics, with means that are known: what a test is calibrated on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.blocks import FloatArray, IntArray
+
+
+class ScoreModel(NamedTuple):
+    """A Gaussian copula between runs, each with its own distribution of scores (Urbano and Nagler, SIGIR 2018).
+
+    `ordered` are the scores of each distinct run in ascending order, less their mean, shape (distinct run, topic);
+    `normal` the normal scores of its ranks, as vectors of length 1, of the same shape; `copy_of`, shape (run,), tells
+    which distinct run each run is.
+    """
+
+    ordered: FloatArray
+    normal: FloatArray
+    copy_of: IntArray
+
+    def draw(self, n_topics: int, n_studies: int, rng: np.random.Generator) -> FloatArray:
+        """Draw scores of as many new topics in each study, shape (run, topic, study); the true mean of every run is 0.
+
+        Random combinations of the observed topics have exactly the observed correlations, whatever their rank.
+        """
+        from scipy.special import ndtr
+
+        n_distinct, n_observed = self.ordered.shape
+        levels = (np.arange(n_observed) + 0.5) / n_observed
+        shares = ndtr(self.normal @ rng.standard_normal((n_observed, n_topics * n_studies)))
+        drawn = np.stack([np.interp(of_run, levels, run) for of_run, run in zip(shares, self.ordered, strict=True)])
+        return drawn.reshape(n_distinct, n_topics, n_studies)[self.copy_of]
+
+
+def fit_scores(scores: npt.ArrayLike) -> ScoreModel:
+    """Return the model of the scores of one measure, shape (run, topic).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> model = fit_scores(rng.random((3, 50)) + [[0.0], [0.1], [0.2]])
+    >>> model.draw(1000, 2, rng).mean(axis=1).round(1) + 0.0
+    array([[0., 0.],
+           [0., 0.],
+           [0., 0.]])
+    """
+    from scipy.special import ndtri
+    from scipy.stats import rankdata
+
+    distinct, copy_of = np.unique(np.asarray(scores, dtype=np.float64), axis=0, return_inverse=True)
+    n_observed = distinct.shape[1]
+    normal = ndtri((rankdata(distinct, axis=1) - 0.5) / n_observed)
+    normal -= normal.mean(axis=1, keepdims=True)
+    lengths = np.sqrt(np.square(normal).sum(axis=1, keepdims=True))
+    normal = np.divide(normal, lengths, out=np.zeros_like(normal), where=lengths > 0)
+    # The mean of the scores is also the mean under linear quantiles.
+    ordered = np.sort(distinct, axis=1) - distinct.mean(axis=1, keepdims=True)
+    return ScoreModel(ordered, normal, copy_of.reshape(-1))
