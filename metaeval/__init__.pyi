@@ -17,6 +17,7 @@ from .analyses.baseline_preference import (
     BaselinePreference as BaselinePreference,
     baseline_preference as baseline_preference,
 )
+from .analyses.calibration import TestCalibration as TestCalibration, calibrate_tests as calibrate_tests
 from .analyses.citation import cite as cite
 from .analyses.coverage import Coverage as Coverage, coverage as coverage
 from .analyses.coverage_sweep import CoverageSweep as CoverageSweep, coverage_sweep as coverage_sweep

@@ -48,6 +48,14 @@ ANALYSES = {
     "ranks": Analysis(
         "analyses.run_ranks:run_ranks", ("ranks trec-web-2013 -m AP", "ranks scores.csv --test bootstrap-t --out results/")
     ),
+    "calibrate": Analysis(
+        "analyses.calibration:calibrate_tests",
+        (
+            "calibrate scores.csv",
+            "calibrate trec-web-2013 -m AP --topics 25 --studies 1000",
+            "calibrate scores.csv --test bootstrap-t --test my_test.py:my_test",
+        ),
+    ),
     "overlap": Analysis("analyses.significance_overlap:significance_overlap", ("overlap scores.csv",)),
     "contradictions": Analysis(
         "analyses.significance_contradictions:significance_contradictions",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 GROUPS = {
     "Start here": ("compare", "score", "ranks", "data"),
     "How a measure behaves on runs": (
-        "similarity", "consistency", "power", "overlap", "contradictions", "baselines", "robustness",
+        "similarity", "consistency", "power", "overlap", "contradictions", "calibrate", "baselines", "robustness",
     ),
     "Whether it is right": ("agreement", "coverage", "judges"),
     "What its formula does": ("measures", "properties", "app"),

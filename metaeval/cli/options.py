@@ -26,6 +26,9 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "reference": ("--reference", "-r"),
     "candidates": ("--reference", "-r"),
     "statistics": ("--statistic",),
+    "tests": ("--test",),
+    "n_studies": ("--studies",),
+    "n_topics": ("--topics",),
 }
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 

@@ -94,6 +94,7 @@ def read_parameters(function: Function) -> Iterator[Parameter]:
 def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None, tuple[str, ...]]:
     """Return the type to read, what makes the argument of it, and the choices if there are only some."""
     from metaeval.measures.base import Measure
+    from metaeval.stats.error_rates import Procedure
 
     if _names_scores(hint):
         # A text may also be the name of a measure; a single one stands for itself.
@@ -106,7 +107,7 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
         return str, None, get_args(hint)  # the function itself refuses another one, in its words
     if Measure in inner:
         return list[str], None, ()  # the function itself finds measures by what is typed
-    if hint in (Iterable[str], Sequence[str]):
+    if hint in (Iterable[str], Sequence[str], Sequence[str | Procedure]):
         return list[str], lambda given: given or None, ()
     if NoneType in get_args(hint) and len(inner) == 1:
         if inner[0] == Sequence[int]:

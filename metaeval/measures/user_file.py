@@ -186,7 +186,7 @@ def _call_function(formula: FileFormula, arrays: tuple[np.ndarray, ...], paramet
         raise FormulaError(" ".join(str(error).split())[:1000]) from None
     finally:
         os.chdir(folder)
-    if scores.size > sum(array.size for array in arrays):
+    if scores.size > sum(array.size * max(array.shape, default=1) for array in arrays):
         raise FormulaError(f"it returned shape {scores.shape}: more numbers than it was given")
     return np.ascontiguousarray(scores)
 

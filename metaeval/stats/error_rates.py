@@ -12,7 +12,7 @@ import numpy as np
 from metaeval.errors import MetaevalError
 from metaeval.stats.anova import residual_variance, studentised_range_tail
 from metaeval.stats.blocks import FloatArray
-from metaeval.stats.paired_tests import FAMILYWISE, RESAMPLING, all_pairs_test
+from metaeval.stats.paired_tests import FAMILYWISE, RESAMPLING, PairedTest, all_pairs_test
 
 Procedure: TypeAlias = Callable[[FloatArray], FloatArray]
 """A test of somebody's own: takes scores of shape (run, topic), returns the p-value of every pair of runs, shape (pair,)."""
@@ -46,7 +46,7 @@ def count_errors(significant: BoolArray, means: FloatArray) -> Errors:
 
 
 def decide(
-    test: str | Procedure, values: FloatArray, *, alpha: float, key: int, options: Mapping[str, Any] | None = None
+    test: PairedTest | Procedure, values: FloatArray, *, alpha: float, key: int, options: Mapping[str, Any] | None = None
 ) -> BoolArray:
     """Test all pairs of runs in each study, scores of shape (run, topic, study): whether p ≤ α, shape (study, pair).
 

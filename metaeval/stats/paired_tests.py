@@ -43,6 +43,9 @@ Correction: TypeAlias = Literal["auto", "none", "holm", "bonferroni", "benjamini
 STATSMODELS_NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 FAMILYWISE = ("randomised-tukey-hsd", "max-t", "bootstrap-t", "tukey-hsd")
 MAX_T = ("max-t", "bootstrap-t")
+RECOMMENDED: PairedTest = "bootstrap-t"
+"""The test to use where nothing asks for another: results/calibration says why, and on which kinds of scores."""
+
 RESAMPLING = ("randomised-tukey-hsd", *MAX_T, "paired-randomisation", "paired-bootstrap")
 
 # Numbers held at once, so that memory does not grow with the number of trials or pairs.
