@@ -118,7 +118,7 @@ class TestCalibration(Result):
         The recommended test, unless it errs more often than α by more than chance under some measure; then, of the others
         that do not, the one that finds most; all measures and tests count as one family of comparisons.
         """
-        fails, power = self.errs.any(axis=0), self.power[..., 0].mean(axis=0)
+        fails, power = self.errs.max(axis=0), self.power[..., 0].mean(axis=0)
         holding = [t for t in range(len(self.tests)) if not fails[t]]
         kind = f"{self.n_topics} topics of scores like these"
         failing = [

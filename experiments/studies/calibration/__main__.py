@@ -9,7 +9,7 @@ import typer
 
 from experiments.studies.calibration import FOLDER, intervals
 from experiments.studies.calibration.exchanges import count_exchanges
-from experiments.studies.calibration.simulation import count_tasks, find_folder, list_tasks
+from experiments.studies.calibration.simulation import count_cells, find_folder, list_cells
 from metaeval.files import write_atomically
 
 
@@ -20,16 +20,16 @@ def simulate(
     ] = "tests",
     work: Annotated[Path | None, typer.Option(help="Folder for finished batches [default: the cache]")] = None,
     n_jobs: Annotated[int, typer.Option(help="Processes at once")] = 2,
-    batches: Annotated[int | None, typer.Option(help="At most so many batches a test and cell, for a trial")] = None,
+    batches: Annotated[int | None, typer.Option(help="At most so many batches a cell, for a trial")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the results")] = FOLDER,
 ) -> None:
     """Simulate what is not done yet, and write its tables."""
     if part == "tests":
         missing: list[str] = []
-        tasks = list_tasks(missing)
+        cells = list(list_cells(missing))
         for line in dict.fromkeys(missing):
             typer.echo(f"left out: {line}")
-        tables = {"counts": count_tasks(tasks, find_folder(work), n_jobs, batches)}
+        tables = {"counts": count_cells(cells, find_folder(work), n_jobs, batches)}
     elif part == "exchanges":
         tables = {"rates": count_exchanges(find_folder(work), n_jobs).round(6)}
     else:
