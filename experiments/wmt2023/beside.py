@@ -14,9 +14,9 @@ import metaeval
 from experiments.outcome import Settings
 from experiments.wmt2023.claims import Facts
 from metaeval.analyses.reference_pairs import COUNTS, count_confirmed
-from metaeval.analyses.study import ROBUST_TEST
 from metaeval.show.drawing import sign_figure
 from metaeval.show.style import house_style
+from metaeval.stats.paired_tests import RECOMMENDED
 
 COLUMNS = ("significant", "consistency", "contradictions")
 """What is seen without people, and may go with agreement."""
@@ -42,7 +42,7 @@ def look_without_people(
         "n_jobs": settings.n_jobs, "n_bootstrap": 0,
     }  # fmt: skip
     power = metaeval.discriminative_power(scores, **options)
-    robust = metaeval.discriminative_power(scores, test=ROBUST_TEST, **options)
+    robust = metaeval.discriminative_power(scores, test=RECOMMENDED, **options)
     consistency = metaeval.split_half_consistency(
         scores, n_trials=study["splits"], seed=settings.seed, n_jobs=settings.n_jobs
     )
@@ -57,7 +57,7 @@ def look_without_people(
         {
             "significant": summary.loc[names, "significant"].to_numpy(),
             "mc_se": summary.loc[names, "mc_se"].to_numpy(),
-            ROBUST_TEST: robust.summary().set_index("measure").loc[names, "significant"].to_numpy(),
+            RECOMMENDED: robust.summary().set_index("measure").loc[names, "significant"].to_numpy(),
             **dict(zip(COUNTS, counts.T, strict=True)),
             "consistency": pd.Series(consistency.means, index=list(map(str, consistency.measures)))[names].to_numpy(),
             "contradictions": against,
@@ -80,7 +80,7 @@ def tabulate_beside(looks: Sequence[Beside]) -> metaeval.Table:
     pairs = sum(look.n_pairs for look in looks)
     caption = (
         f"Metrics by their significant pairs of runs (#sig of {pairs}, by randomised Tukey HSD, with Monte Carlo error; "
-        f"then by {ROBUST_TEST}); what people's significant pairs make of them; mean τ of halves; contradictions with the "
+        f"then by {RECOMMENDED}); what people's significant pairs make of them; mean τ of halves; contradictions with the "
         "other metrics; and agreement, the mean of the tasks of a collection."
     )
     signature = looks[0].signature
@@ -109,7 +109,7 @@ def describe_beside(looks: Sequence[Beside], average: pd.Series) -> list[str]:
         row = frame.loc[metric]
         return (
             f"{metric} finds {int(row['significant'])} of {pairs} pairs of runs significant (rank {by_power[metric]} of "
-            f"{len(frame)}; by {ROBUST_TEST} {int(row[ROBUST_TEST])}); people confirm {int(row['confirmed'])}, contradict "
+            f"{len(frame)}; by {RECOMMENDED} {int(row[RECOMMENDED])}); people confirm {int(row['confirmed'])}, contradict "
             f"{int(row['contradicted'])}, and find nothing in {int(row['only_here'])}; its average is "
             f"{average[metric]:.3f} (rank {by_average[metric]})"
         )

@@ -356,7 +356,7 @@ def _run_studies(
     stream: tuple[int, str],
     n_jobs: int,
 ) -> np.ndarray:
-    """Return what `study_errors` does of every study, shape (measure, test, study, 3); those with true differences come last."""
+    """Return what `study_errors` returns of every study, shape (measure, test, study, 3); those of differing runs come last."""
     equal = [range(start, min(start + BATCH, n_studies)) for start in range(0, n_studies, BATCH)]
     n_all = n_studies + max(BATCH, n_studies // POWER_STUDIES)
     parts = [*equal, *(range(start, min(start + BATCH, n_all)) for start in range(n_studies, n_all, BATCH))]
@@ -431,12 +431,14 @@ def _describe_time(
     for test in tests.values():
         begun = time.perf_counter()
         study_errors(
-            models[0], test, range(TIMED), n_topics=n_topics, n_equal=n_all, shift=0.0, alpha=alpha, stream=stream, options=options
+            models[0], test, range(TIMED), n_topics=n_topics, n_equal=n_all, shift=0.0, alpha=alpha, stream=stream,
+            options=options,
         )  # fmt: skip
         jobs = 1 if callable(test) else count_jobs(n_jobs)
         seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / jobs
     how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{max(seconds, 1):.0f} seconds"
-    return f"{n_all} simulated studies by {format_count(len(models), "measure")} and {format_count(len(tests), "test")}: about {how_long}"
+    what = f"{n_all} simulated studies by {format_count(len(models), 'measure')} and {format_count(len(tests), 'test')}"
+    return f"{what}: about {how_long}"
 
 
 def _name_studies(model: ScoreModel, name: str, settings: dict[str, object]) -> str:

@@ -27,6 +27,7 @@ ANALYSES: dict[str, str] = {
     "robustness": "Amigó et al. 2020, §5.4",
     "run_ranks": "Piepho 2004",
     "sample_size": "Sakai 2021, §5.2 and §5.3",
+    "calibrate_tests": "Urbano and Nagler 2018",
     "significance_contradictions": "LQ 2021, §5.2",
     "significance_overlap": "LQ 2021, §5.2",
     "split_half_consistency": "Sakai 2021, §5.2",
@@ -38,7 +39,7 @@ ANALYSES: dict[str, str] = {
 METHODS: dict[str, str] = {
     "randomised-tukey-hsd": "Carterette 2012; Sakai 2012; Sakai 2018",
     "max-t": "Westfall and Young 1993; Romano and Wolf 2005",
-    "bootstrap-t": "Romano and Wolf 2005",
+    "bootstrap-t": "Romano and Wolf 2005; Tusher et al. 2001",
     "paired-bootstrap": "Sakai 2006",
     "tau_a": "Kendall 1938",
     "tau_b": "Kendall 1945",

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import (
+    check_choice,
     check_count,
     check_jobs,
     check_seed,
@@ -29,7 +30,7 @@ from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.expected_tau import expected_tau
 from metaeval.stats.intervals import explain_no_interval
-from metaeval.stats.randomised_tukey import p_values, randomised_tukey_hsd
+from metaeval.stats.paired_tests import PairedTest, all_pairs_test
 from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import generator, stream_key
@@ -162,6 +163,7 @@ def sample_size(
     n_trials: int = 200,
     n_samples: int = 10,
     n_permutations: int = 1000,
+    test: PairedTest = "randomised-tukey-hsd",
     alpha: float = 0.05,
     tau: TauVariant = "tau_a",
     confidence: float = 0.95,
@@ -182,7 +184,9 @@ def sample_size(
     n_samples : int, optional
         Random samples of topics for each size, for discriminative power.
     n_permutations : int, optional
-        B of the randomised Tukey HSD test on each sample.
+        B of the test on each sample.
+    test : str, optional
+        Of all pairs of runs, as `discriminative_power` takes it.
     alpha : float, optional
     tau : {"tau_a", "tau_b"}, optional
     confidence : float, optional
@@ -219,6 +223,7 @@ def sample_size(
     check_share("confidence", confidence)
     check_seed(seed)
     check_tau(tau)
+    check_choice("test", test, PairedTest)
     check_jobs(n_jobs)
     for name, value in (("n_trials", n_trials), ("n_samples", n_samples), ("n_permutations", n_permutations)):
         check_count(name, value, 1)
@@ -235,7 +240,7 @@ def sample_size(
             splits = split_half_tau(order.values, n_trials=n_trials, size=size, key=key, variant=tau)
             taus[position] = splits.mean(axis=0)
         if size <= n_topics:
-            result = _sample_power(order.values, size, names, n_samples, n_permutations, alpha, seed, n_jobs)
+            result = _sample_power(order.values, size, names, n_samples, n_permutations, test, alpha, seed, n_jobs)
             power[position], spread[position] = np.mean(result, axis=0), np.std(result, axis=0)
     no_interval = explain_no_interval(len(scores.runs), n_topics)
     stream = (scores.collection, "sample_size")
@@ -247,7 +252,7 @@ def sample_size(
     expected = np.stack([curves.between, curves.between_low, curves.between_high], axis=-1)
     truth = np.stack([curves.truth, curves.truth_low, curves.truth_high], axis=-1)
     signature = sign(
-        "sample_size", scores, trials=n_trials, samples=n_samples, B=n_permutations, alpha=alpha, tau=tau,
+        "sample_size", scores, trials=n_trials, samples=n_samples, test=test, B=n_permutations, alpha=alpha, tau=tau,
         confidence=confidence, seed=seed, **diagnostics.settings,
     )  # fmt: skip
     taus, power, spread, expected, truth = (
@@ -278,6 +283,7 @@ def _sample_power(
     names: tuple[str, ...],
     n_samples: int,
     n_permutations: int,
+    test: PairedTest,
     alpha: float,
     seed: int,
     n_jobs: int,
@@ -289,8 +295,8 @@ def _sample_power(
     for sample in range(n_samples if size < n_topics else 1):
         some = np.sort(rng.choice(n_topics, size=size, replace=False))
         key = stream_key(seed, *names, "permutations", str(sample))
-        counts = randomised_tukey_hsd(values[:, some], n_permutations=n_permutations, key=key, n_jobs=n_jobs)
-        shares.append((p_values(counts, n_permutations) <= alpha).mean(axis=1))
+        result = all_pairs_test(values[:, some], test=test, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
+        shares.append((result.p <= alpha).mean(axis=1))
     return shares
 
 

@@ -22,7 +22,7 @@ from metaeval.data.runs import ClassificationRuns, Runs
 from metaeval.data.score import score
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
-from metaeval.stats.paired_tests import PairedTest
+from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
 REFERENCE = ("Accuracy", "tau_a", "MI")
 """Amigó et al. (2020), §5: what coverage is measured against, for measures of classification."""
@@ -36,17 +36,17 @@ SMALL = 10
 LEAST_TOPICS = 10
 """Topics below which there is no curve over numbers of topics."""
 
-ROBUST_TEST: PairedTest = "bootstrap-t"
-"""The all-pairs test that advice rests on beside the papers' own: it allows runs to differ in spread and skewness."""
+PAPERS_TEST: PairedTest = "randomised-tukey-hsd"
+"""The all-pairs test of ACL 2021 and LQ 2021."""
 
 QUESTIONS = (
     "similarity",
     "consistency",
     "small_consistency",
     "power",
-    "robust_power",
+    "second_power",
     "reference",
-    "robust_reference",
+    "second_reference",
     "overlap",
     "contradictions",
     "coverage",
@@ -71,15 +71,15 @@ class Study:
     small_consistency : SplitHalfConsistency or None
         Over two disjoint sets of a few topics.
     power : DiscriminativePower or None
-        By the papers' test, the randomised Tukey HSD.
-    robust_power : DiscriminativePower or None
-        By `ROBUST_TEST`, or another test that lets runs differ in spread.
+        By the first test.
+    second_power : DiscriminativePower or None
+        By the second.
     reference : ReferencePairs or None
-        Significant pairs of runs, by the papers' test, held against those of a reference.
+        Significant pairs of runs, by the first test, compared with those of a reference.
     reference_power : DiscriminativePower or None
-        Of the reference itself, by the papers' test.
-    robust_reference : ReferencePairs or None
-        By the test of `robust_power`.
+        Of the reference itself, by the first test.
+    second_reference : ReferencePairs or None
+        By the second test.
     overlap : SignificanceOverlap or None
     contradictions : SignificanceContradictions or None
     coverage : Coverage or None
@@ -95,9 +95,9 @@ class Study:
     consistency: SplitHalfConsistency | None = None
     small_consistency: SplitHalfConsistency | None = None
     power: DiscriminativePower | None = None
-    robust_power: DiscriminativePower | None = None
+    second_power: DiscriminativePower | None = None
     reference: ReferencePairs | None = None
-    robust_reference: ReferencePairs | None = None
+    second_reference: ReferencePairs | None = None
     overlap: SignificanceOverlap | None = None
     contradictions: SignificanceContradictions | None = None
     coverage: Coverage | None = None
@@ -122,13 +122,13 @@ class Study:
             if result is not None:
                 yield question, result
 
-    def by_robust_test(self) -> Study:
-        """Return the same study with what rests on a test of all pairs by that of `robust_power`; None where not asked."""
-        power = self.robust_power
+    def by_second_test(self) -> Study:
+        """Return the same study with what rests on a test of all pairs by the second one; None where not asked."""
+        power = self.second_power
         overlap = None if power is None or self.overlap is None else significance_overlap(power)
         contradictions = None if power is None or self.contradictions is None else significance_contradictions(power)
         return replace(
-            self, power=power, reference=self.robust_reference, overlap=overlap, contradictions=contradictions
+            self, power=power, reference=self.second_reference, overlap=overlap, contradictions=contradictions
         )
 
     def require(self, question: str) -> Result:
@@ -152,7 +152,8 @@ def study_collection(
     alpha: float = 0.05,
     small: int = SMALL,
     baselines: tuple[str, str] = BASELINES,
-    robust_test: PairedTest = ROBUST_TEST,
+    test: PairedTest = PAPERS_TEST,
+    second_test: PairedTest = RECOMMENDED,
     distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
@@ -182,14 +183,14 @@ def study_collection(
     common = {"n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
     common |= {"distinct_runs": distinct_runs}
     if reference is None:
-        asked -= {"reference", "robust_reference"}
+        asked -= {"reference", "second_reference"}
     if "similarity" in asked:
         tell(f"{name}: ranking similarity")
         similarity = ranking_similarity(scores, n_bootstrap=n_bootstrap, distinct_runs=distinct_runs, seed=seed)
         study = replace(study, similarity=similarity)
     if asked & {"consistency", "small_consistency"}:
         study = _split_topics(study, asked, small, common | {"n_trials": n_trials}, tell)
-    study = _test_runs(study, asked, reference, common | {"n_bootstrap": n_bootstrap}, robust_test, tell)
+    study = _test_runs(study, asked, reference, common | {"n_bootstrap": n_bootstrap}, (test, second_test), tell)
     if "coverage" in asked:
         tell(f"{name}: coverage")
         shares = coverage(
@@ -228,14 +229,14 @@ def _test_runs(
     asked: Collection[str],
     reference: Scores | None,
     options: Mapping[str, Any],
-    robust_test: PairedTest,
+    tests: tuple[PairedTest, PairedTest],
     tell: Callable[[str], None],
 ) -> Study:
-    """Answer what rests on tests of all pairs of runs: by the papers' test, then by the robust one."""
+    """Answer what rests on tests of all pairs of runs: by the first test, then by the second."""
     asked = set(asked)
     if asked & {"power", "overlap", "contradictions", "reference"}:
-        tell(f"{study.name}: discriminative power")
-        power = discriminative_power(study.scores, **options)
+        tell(f"{study.name}: discriminative power by {tests[0]}")
+        power = discriminative_power(study.scores, test=tests[0], **options)
         study = replace(study, power=power)
         if "overlap" in asked:
             study = replace(study, overlap=significance_overlap(power))
@@ -244,12 +245,12 @@ def _test_runs(
         if reference is not None and "reference" in asked:
             pairs, reference_power = _test_reference(power, reference, options)
             study = replace(study, reference=pairs, reference_power=reference_power)
-    if asked & {"robust_power", "robust_reference"}:
-        tell(f"{study.name}: discriminative power by {robust_test}")
-        robust = discriminative_power(study.scores, test=robust_test, **options)
-        study = replace(study, robust_power=robust)
-        if reference is not None and "robust_reference" in asked:
-            study = replace(study, robust_reference=_test_reference(robust, reference, options)[0])
+    if asked & {"second_power", "second_reference"}:
+        tell(f"{study.name}: discriminative power by {tests[1]}")
+        second = discriminative_power(study.scores, test=tests[1], **options)
+        study = replace(study, second_power=second)
+        if reference is not None and "second_reference" in asked:
+            study = replace(study, second_reference=_test_reference(second, reference, options)[0])
     return study
 
 

@@ -15,7 +15,8 @@ class Analysis:
     command lines without the program's name. `pool` is the function of the results of several sources. With each of
     the flags `switches`, another function is called in place of the first. `pairs` is the option that names a file for
     what grows with the number of pairs of runs; the result's method ``write_`` with its name writes it. `remarks` are
-    a paragraph of the help that the docstring does not have.
+    a paragraph of the help that the docstring does not have, `defaults` those of options that differ from the
+    function's.
     """
 
     function: str
@@ -24,6 +25,7 @@ class Analysis:
     switches: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
     remarks: str = ""
+    defaults: Mapping[str, object] = field(default_factory=dict)
 
 
 ANALYSES = {
@@ -46,7 +48,9 @@ ANALYSES = {
         pairs="p_values",
     ),
     "ranks": Analysis(
-        "analyses.run_ranks:run_ranks", ("ranks trec-web-2013 -m AP", "ranks scores.csv --test bootstrap-t --out results/")
+        "analyses.run_ranks:run_ranks",
+        ("ranks trec-web-2013 -m AP", "ranks scores.csv --test randomised-tukey-hsd --out results/"),
+        defaults={"test": "bootstrap-t"},
     ),
     "calibrate": Analysis(
         "analyses.calibration:calibrate_tests",

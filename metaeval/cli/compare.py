@@ -65,7 +65,7 @@ COMPARE = {
     "n_permutations": option(int, HELP["n_permutations"], "-B", "--permutations", default=5000),
     "alpha": option(float, HELP["alpha"], default=0.05),
     "distinct_runs": switch("Keep one of several runs with the same scores on every topic", "--distinct-runs"),
-    "thorough": switch("Try verdicts by bootstrap-t, other seeds, without baselines and distinct runs", "--thorough"),
+    "thorough": switch("Try verdicts with other seeds, without baselines and on distinct runs", "--thorough"),
     "figures": option(
         Literal["page", "all"],
         "page: in the page and as SVG; all: as PDF and PNG too, which takes longer",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,6 +123,7 @@ class Plan:
     switches: dict[str, Function]
     pool: Function | None
     pairs: str
+    defaults: Mapping[str, object]
 
     @classmethod
     def of(cls, name: str, analysis: Analysis) -> Plan:
@@ -131,7 +132,16 @@ class Plan:
         takes = find_input(main)
         before = _load(_POWER) if takes == "power" else None
         switches = {flag: _load(function) for flag, function in analysis.switches.items()}
-        return cls(name, main, takes, before, switches, _load(analysis.pool) if analysis.pool else None, analysis.pairs)
+        return cls(
+            name,
+            main,
+            takes,
+            before,
+            switches,
+            _load(analysis.pool) if analysis.pool else None,
+            analysis.pairs,
+            analysis.defaults,
+        )
 
     @property
     def several(self) -> bool:
@@ -149,7 +159,7 @@ class Plan:
     def _read(self, function: Function) -> list[Parameter]:
         """Return the parameters of a function, without those that only matter for the result that is not shown."""
         return [
-            parameter
+            replace(parameter, default=self.defaults.get(parameter.name, parameter.default))
             for parameter in read_parameters(function)
             if function is not self.before or parameter.name not in _UNSEEN
         ]

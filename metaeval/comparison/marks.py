@@ -15,13 +15,7 @@ from metaeval.analyses.grades import (
     hold_power,
     rate_consistency_results,
 )
-from metaeval.comparison.repeats import QUICK_TEST
 from metaeval.comparison.results import ComparisonResults
-
-ROBUST = f"power by {QUICK_TEST}"
-"""The column of the summary that rests on the second test."""
-
-_ROBUST_RULE = f"As power, with pairs of runs tested by {QUICK_TEST}, which lets runs differ in spread."
 
 
 def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
@@ -35,11 +29,11 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
     splits = comparison.list_results("consistency", "small_consistency")
     columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
     columns["power"] = grade_power_results(comparison.list_results("power"))
-    robust_powers = comparison.list_results("robust_power")
-    if robust_powers:
-        columns[ROBUST] = grade_power_results(robust_powers)
+    second_powers, second = comparison.list_results("second_power"), name_second(comparison)
+    if second_powers:
+        columns[second] = grade_power_results(second_powers)
     references = comparison.list_results("reference")
-    for column, pairs in (("power", references), (ROBUST, comparison.list_results("robust_reference"))):
+    for column, pairs in (("power", references), (second, comparison.list_results("second_reference"))):
         if pairs:
             columns[column] = [*map(hold_power, columns[column], grade_reference_results(pairs))]
     if references:
@@ -49,6 +43,11 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
         grades = zip(grade_reference_results(references), contradicted, decided, strict=True)
         columns["reference"] = [f"{grade} ({k:,} of {n:,})" for grade, k, n in grades]
     return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
+
+
+def name_second(comparison: ComparisonResults) -> str:
+    """Return what the column of the summary is called that rests on the second test."""
+    return f"power by {comparison.second_test}"
 
 
 def describe_rules(comparison: ComparisonResults) -> dict[str, str]:
@@ -66,7 +65,7 @@ def describe_rules(comparison: ComparisonResults) -> dict[str, str]:
         **shown,
         "similarity": rules["similarity"],
         "consistency": rules["consistency"],
-        "power": f"{rules['power']} {rules[about_reference]}",
-        **({ROBUST: _ROBUST_RULE} if comparison.list_results("robust_power") else {}),
+        "power": f"{rules['power']} Pairs of runs are tested by {comparison.test}. {rules[about_reference]}",
+        **({name_second(comparison): "As power, by another test."} if comparison.list_results("second_power") else {}),
         **({} if comparison.reference is None else {"reference": rules["reference"]}),
     }

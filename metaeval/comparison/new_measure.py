@@ -13,14 +13,13 @@ import pandas as pd
 from metaeval.analyses.agreement_inputs import list_for_each
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
-from metaeval.analyses.study import QUESTIONS, Study, study_collection
+from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
 from metaeval.comparison.answer_figure import draw_answer
 from metaeval.comparison.marks import describe_rules, mark_measures
 from metaeval.comparison.repeats import (
     CHANGES,
     MANY_RUNS,
     NOT_TRIED,
-    QUICK_TEST,
     Repeats,
     repeat_studies,
     study_collections,
@@ -40,6 +39,7 @@ from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.resolve import MeasureLike
 from metaeval.measures.worker import TIME_LIMIT, use_time_limit
 from metaeval.show.signature import sign
+from metaeval.stats.paired_tests import RECOMMENDED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -195,13 +195,14 @@ def compare(
     n_trials : int, optional
         Splits of the topics.
     n_permutations : int, optional
-        B of the randomised Tukey HSD test.
+        B of the tests of all pairs of runs: bootstrap-t, and beside it the papers' randomised Tukey HSD; of more than 300 runs
+        the latter alone.
     alpha : float, optional
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     thorough : bool, optional
-        Try too whether verdicts stand by the bootstrap-t test, with other seeds, without baselines and on distinct runs,
-        which takes several times as long; otherwise they say that this was not tried.
+        Try too whether verdicts stand with other seeds, without baselines and on distinct runs, which takes several times as
+        long; otherwise they say that this was not tried.
     seed : int, optional
     n_jobs : int, optional
         Threads, each for a collection; the numbers are the same for any.
@@ -254,11 +255,13 @@ def compare(
     scored = add_references(scored, opened, given, missing)
     scored = scored.state_directions(higher_is_better, lower_is_better)
     many = not thorough and max(len(scores.runs) for scores in scored.scores) > MANY_RUNS
-    left_out = ("robust_power", "robust_reference", "sample_size") if many else ()
+    left_out = ("second_power", "second_reference", "sample_size") if many else ()
     options = {
         "n_trials": n_trials,
         "n_permutations": n_permutations,
         "alpha": alpha,
+        "test": PAPERS_TEST if many else RECOMMENDED,
+        "second_test": RECOMMENDED if many else PAPERS_TEST,
         "questions": [question for question in QUESTIONS if question not in left_out],
         "distinct_runs": distinct_runs,
         "seed": seed,
@@ -274,7 +277,7 @@ def compare(
     with use_time_limit(time_limit):
         traits = _try_properties(scored.scores[0].measures)
     signature = sign(
-        "compare", scored.scores, trials=n_trials, tests="randomised-tukey-hsd" + (not many) * f", {QUICK_TEST}",
+        "compare", scored.scores, trials=n_trials, tests=PAPERS_TEST if many else f"{RECOMMENDED}, {PAPERS_TEST}",
         B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings,
         **_describe_references(reference_name, scored.references),
     )  # fmt: skip
@@ -291,7 +294,6 @@ def _prepare_studies(
             # A reference may lack some of the runs and topics.
             runs=None if isinstance(source, Scores) else source.sel(runs=scores.runs, topics=scores.topics),
             reference=scored.references[number] if scored.references else None,
-            robust_test=QUICK_TEST,
             **options,
         )
         for number, (source, scores) in enumerate(zip(sources, scored.scores, strict=True))
@@ -318,7 +320,7 @@ def _try_properties(measures: Sequence[Measure]) -> dict[str, dict[str, Property
 def _explain_gaps(study: Study, questions: Sequence[str]) -> Study:
     """Return a study that says why questions were left out."""
     why = f"not tried with more than {MANY_RUNS} runs; a thorough comparison tries it."
-    reasons = {"robust_power": f"Power by {QUICK_TEST}: {why}", "sample_size": f"Number of topics: {why}"}
+    reasons = {"second_power": f"Power by {RECOMMENDED}: {why}", "sample_size": f"Number of topics: {why}"}
     skipped = {question: reasons[question] for question in questions if question in reasons}
     return replace(study, skipped={**(study.skipped or {}), **skipped})
 

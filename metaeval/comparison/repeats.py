@@ -1,24 +1,16 @@
-"""Does a verdict stand with another test, another seed, without baselines, or on distinct runs?"""
+"""Does a verdict stand with another seed, without baselines, or on distinct runs?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from metaeval.analyses.study import BASELINES, Study
-from metaeval.stats.paired_tests import PairedTest
 from metaeval.stats.parallel import run_tasks
 
-QUICK_TEST: PairedTest = "max-t"
-"""The second test of every comparison: it lets runs differ in spread, and takes a moment."""
-
-SLOW_TEST: PairedTest = "bootstrap-t"
-"""The test of thorough comparisons: it lets runs differ in spread and skewness."""
-
 MANY_RUNS = 300
-"""With more runs than this only a thorough comparison makes the second test and draws the curves over numbers of topics."""
+"""With more runs than this only a thorough comparison makes the recommended test and draws curves over numbers of topics."""
 
 SEEDS = 2
 """Further seeds of a thorough comparison."""
@@ -38,7 +30,7 @@ def name_seed(number: int) -> str:
     return f"another seed ({number})"
 
 
-CHANGES = (SLOW_TEST, *map(name_seed, range(1, SEEDS + 1)), WITHOUT_BASELINES, ON_DISTINCT_RUNS)
+CHANGES = (*map(name_seed, range(1, SEEDS + 1)), WITHOUT_BASELINES, ON_DISTINCT_RUNS)
 """What a thorough comparison tries."""
 
 Repeats = Mapping[str, tuple[Study, ...] | str]
@@ -62,7 +54,7 @@ def study_collections(asks: Sequence[Callable[[], T]], n_jobs: int) -> list[T]:
 def repeat_studies(studies: Sequence[Study], asks: Sequence[Callable[..., Study]], seed: int, n_jobs: int) -> Repeats:
     """Study every collection again, with one thing changed at a time; `asks` take scores and what is changed."""
     again = [
-        partial(repeat_study, study, partial(ask, questions=_ASKED), seed=seed, n_seeds=SEEDS, test=SLOW_TEST)
+        partial(repeat_study, study, partial(ask, questions=_ASKED), seed=seed, n_seeds=SEEDS)
         for study, ask in zip(studies, asks, strict=True)
     ]
     repeats = study_collections(again, n_jobs)
@@ -87,13 +79,12 @@ def repeat_study(
     *,
     seed: int,
     n_seeds: int,
-    test: PairedTest | None = None,
     is_baseline: Callable[[str], bool] = BASELINES.__contains__,
 ) -> dict[str, Study | str]:
     """Study a collection again, with one thing changed at a time.
 
-    `ask` gave the study: it takes scores and the options of `study_collection` that are changed, namely ``seed``,
-    ``distinct_runs``, or ``questions`` with ``robust_test``.
+    `ask` gave the study: it takes scores and the options of `study_collection` that are changed, ``seed`` or
+    ``distinct_runs``.
 
     Examples
     --------
@@ -109,8 +100,6 @@ def repeat_study(
     {'another seed (1)': 5, 'without baselines': 4, 'distinct runs': 'all runs differ'}
     """
     repeats: dict[str, Study | str] = {}
-    if test is not None:
-        repeats[test] = _use_test(study, ask, test)
     for number in range(1, n_seeds + 1):
         repeats[name_seed(number)] = ask(study.scores, seed=seed + number)
     runs = [run for run in study.scores.runs if not is_baseline(run)]
@@ -122,14 +111,6 @@ def repeat_study(
         repeats[WITHOUT_BASELINES] = ask(study.scores.sel(runs=runs))
     repeats[ON_DISTINCT_RUNS] = _keep_distinct(study, ask)
     return repeats
-
-
-def _use_test(study: Study, ask: Callable[..., Study], test: PairedTest) -> Study:
-    """Return the study with what rests on a test of all pairs of runs by another test, which it may have used already."""
-    if study.robust_power is None or study.robust_power.test != test:
-        other = ask(study.scores, questions=("robust_power", "robust_reference"), robust_test=test)
-        study = replace(study, robust_power=other.robust_power, robust_reference=other.robust_reference)
-    return study.by_robust_test()
 
 
 def _keep_distinct(study: Study, ask: Callable[..., Study]) -> Study | str:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from metaeval.analyses.result import Result
-from metaeval.analyses.study import ROBUST_TEST, SMALL
+from metaeval.analyses.study import SMALL
 from metaeval.comparison.page import Block, table_block
 from metaeval.comparison.results import ComparisonResults
 from metaeval.show.screen import make_file
@@ -113,7 +113,7 @@ def name_file(comparison: ComparisonResults, number: int, question: str) -> str:
     """Return the name of a result's files, without suffix: a collection's own name may hold anything, theirs may not."""
     study = comparison.collections[number - 1]
     stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in study.name)[:60] or "scores"
-    test = study.robust_power.test if study.robust_power is not None else ROBUST_TEST
-    robust = {"robust_power": f"power-{test}", "robust_reference": f"reference-{test}"}
+    test = comparison.second_test
+    by_test = {"second_power": f"power-{test}", "second_reference": f"reference-{test}"}
     prefix = stem if len(comparison.collections) == 1 else f"{number}-{stem}"
-    return f"{prefix}-{(FILES | robust).get(question, question)}"
+    return f"{prefix}-{(FILES | by_test).get(question, question)}"

@@ -8,12 +8,13 @@ from typing import Any
 
 from metaeval.analyses.grades import THRESHOLD
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
-from metaeval.analyses.study import Study
+from metaeval.analyses.study import PAPERS_TEST, Study
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.measures.properties import PropertyCheck
 from metaeval.show.signature import Signature
+from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,17 @@ class ComparisonResults:
         """What the others are held against; None if nothing was named."""
         pairs = self.collections[0].reference
         return None if pairs is None else pairs.reference
+
+    @property
+    def test(self) -> PairedTest:
+        """The test of all pairs of runs that everything rests on."""
+        power = self.collections[0].power
+        return PAPERS_TEST if power is None else power.test
+
+    @property
+    def second_test(self) -> PairedTest:
+        """The test that stands beside it."""
+        return PAPERS_TEST if self.test == RECOMMENDED else RECOMMENDED
 
     @property
     def thorough(self) -> bool:

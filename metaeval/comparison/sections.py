@@ -73,8 +73,8 @@ QUESTIONS = {
         "How many differences between runs does a measure find significant? Not every discriminative measure is right, "
         "but one that tells nothing apart says nothing.",
         (
-            "The randomised Tukey HSD test takes runs to differ in their means only; where they differ in spread, it "
-            "finds false differences. The other tests do not assume this.",
+            "The papers' randomised Tukey HSD test takes runs to differ in their means only; where they differ in spread, "
+            "it finds false differences. The recommended test, bootstrap-t, does not assume this.",
             "Power says nothing about whether the differences are right: give a reference, and the report tells.",
         ),
     ),
@@ -290,8 +290,8 @@ def _show_question(comparison: ComparisonResults, key: str, files: ReportFiles, 
 
 _TOGETHER = {
     "consistency": ("consistency", "small_consistency"),
-    "power": ("power", "robust_power"),
-    "reference": ("reference", "robust_reference"),
+    "power": ("power", "second_power"),
+    "reference": ("reference", "second_reference"),
 }
 
 

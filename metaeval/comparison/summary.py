@@ -15,6 +15,7 @@ from metaeval.comparison.verdicts import add_intervals, compare_pooled, count_co
 from metaeval.errors import format_count, format_list
 from metaeval.show.cells import NOTHING, format_cell
 from metaeval.show.table import Table
+from metaeval.stats.paired_tests import RECOMMENDED
 
 
 def summarise(comparison: ComparisonResults, measure: str | None = None) -> pd.DataFrame:
@@ -69,9 +70,9 @@ def _summarise_power(comparison: ComparisonResults, new: int) -> dict[str, objec
         columns["pairs"] = sum(power.p_values.shape[1] for power in powers)
         difference, low, high = compare_pooled(powers, new)
         columns |= {"difference": -difference, "difference_low": -high, "difference_high": -low}
-    robust = comparison.list_results("robust_power")
-    if robust:
-        columns[f"significant_{robust[0].test}"] = np.sum([power.significant.sum(axis=1) for power in robust], axis=0)
+    second = comparison.list_results("second_power")
+    if second:
+        columns[f"significant_{second[0].test}"] = np.sum([power.significant.sum(axis=1) for power in second], axis=0)
     return columns
 
 
@@ -193,7 +194,7 @@ def _warn_of_runs(studies: Sequence[Study]) -> list[str]:
         each = ", ".join(f"{study.name} ({most:.1f} times)" for study, most in zip(doubtful, times, strict=True))
         warnings.append(
             "Exchangeability of the runs is doubtful: one varies much more from topic to topic than the median run in "
-            f"{each}. The randomised Tukey HSD test assumes it; read it beside the other test."
+            f"{each}. The randomised Tukey HSD test assumes it; {RECOMMENDED} does not."
         )
     behind = [study.name for study in studies if study.diagnostics.hopeless.any()]
     if behind:

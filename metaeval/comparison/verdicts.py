@@ -10,7 +10,7 @@ import numpy as np
 from metaeval.analyses.grades import CHANCE, CONTRADICTED, LIMIT, THRESHOLD, TOLD, grade_contradictions
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.study import Study
-from metaeval.comparison.repeats import NOT_TRIED, QUICK_TEST, Repeats
+from metaeval.comparison.repeats import NOT_TRIED, Repeats
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.errors import format_count
 from metaeval.measures.properties import PropertyCheck
@@ -38,12 +38,12 @@ RULES = {
         "if all are; the most consistent likewise."
     ),
     "power": (
-        "Significant pairs of runs by the randomised Tukey HSD test are added over collections. The measure finds more, or "
+        "Significant pairs of runs, by the test that is named, are added over collections. The measure finds more, or "
         "fewer, than another where the paired 95 % interval over topics of the difference leaves out 0."
     ),
     "contradictions": (
-        "Two measures contradict each other on a pair of runs where both find it significantly different, by the randomised "
-        "Tukey HSD test, the one in favour of one run and the other in favour of the other."
+        "Two measures contradict each other on a pair of runs where both find it significantly different, by the same test "
+        "as for power, the one in favour of one run and the other in favour of the other."
     ),
     "formula": "A property fails with one counterexample; it stands where none was found among the cases tried.",
 }
@@ -62,11 +62,9 @@ class Finding:
 def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
     """Return what came out for a new measure, and whether it stands if something is changed."""
     studies = comparison.collections
-    robust = all(study.robust_power is not None for study in studies)
-    repeats: Repeats = {
-        QUICK_TEST: tuple(study.by_robust_test() for study in studies) if robust else NOT_TRIED,
-        **comparison.looks,
-    }
+    by_second = tuple(study.by_second_test() for study in studies if study.second_power is not None)
+    second = by_second if len(by_second) == len(studies) else NOT_TRIED
+    repeats: Repeats = {comparison.second_test: second, **comparison.looks}
     findings: list[Finding] = []
     for judge in _JUDGES:
         finding = judge(studies, name)
@@ -226,7 +224,8 @@ def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
     difference, low, high = (np.delete(values, position) for values in compare_pooled(powers, position))
     n = len(others)
     span = f"{others.min():,} to {others.max():,}" if n > 1 else f"{others[0]:,}" if n else "none"
-    counted = f"finds {counts[position]:,} of {pairs:,} pairs of runs significant ({'others' if n > 1 else 'the other'} {span})"
+    found = f"finds {counts[position]:,} of {pairs:,} pairs of runs significant by {powers[0].test}"
+    counted = f"{found} ({'others' if n > 1 else 'the other'} {span})"
     outcome, claim, ending = _rank_power(low, high)
     error = float(np.sqrt(sum(power.mc_se[position] ** 2 for power in powers)))
     names = [measure.title for m, measure in enumerate(powers[0].measures) if m != position]

@@ -46,7 +46,12 @@ def count_errors(significant: BoolArray, means: FloatArray) -> Errors:
 
 
 def decide(
-    test: PairedTest | Procedure, values: FloatArray, *, alpha: float, key: int, options: Mapping[str, Any] | None = None
+    test: PairedTest | Procedure,
+    values: FloatArray,
+    *,
+    alpha: float,
+    key: int,
+    options: Mapping[str, Any] | None = None,
 ) -> BoolArray:
     """Test all pairs of runs in each study, scores of shape (run, topic, study): whether p ≤ α, shape (study, pair).
 

@@ -98,7 +98,7 @@ def arguments(name):
 
 OF_SCORES = [
     "ranking_similarity", "split_half_consistency", "discriminative_power", "robustness", "sample_size", "coverage",
-    "coverage_sweep", "uir", "agreement", "topic_set_size",
+    "coverage_sweep", "uir", "agreement", "topic_set_size", "calibrate_tests",
 ]  # fmt: skip
 
 

@@ -34,15 +34,15 @@ def scores():
 def held(scores):
     others = scores.sel(measures=["good", "bad", "blind"])
     reference = scores.sel(measures="people")
-    return study_collection(others, reference=reference, questions=["reference", "robust_reference"], **QUICK)
+    return study_collection(others, reference=reference, questions=["reference", "second_reference"], **QUICK)
 
 
 def test_counts_are_those_of_agreement(scores, held):
     found = held.reference.to_frame()
     wanted = me.agreement(scores, reference="people", statistics=["tau_a"], **QUICK).significant_pairs()
     assert found[["measure", *COUNTS]].equals(wanted[["measure", *COUNTS]])
-    assert held.robust_reference.test == "bootstrap-t"
-    assert held.by_robust_test().reference is held.robust_reference
+    assert held.second_reference.test == "bootstrap-t"
+    assert held.by_second_test().reference is held.second_reference
 
 
 def test_a_measure_is_right_wrong_or_cannot_tell(held):

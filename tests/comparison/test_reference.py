@@ -36,7 +36,7 @@ def test_power_that_the_reference_contradicts_is_not_praised():
     frame = compare("named", scores, reference="people", **QUICK).to_frame()
     assert list(frame.index) == ["named", "right", "weak"]
     assert frame.loc["named", "power"] == "contradicts the reference"
-    assert frame.loc["named", "power by max-t"] == "contradicts the reference"
+    assert frame.loc["named", "power by randomised-tukey-hsd"] == "contradicts the reference"
     assert frame.loc["right", "reference"].startswith("better than chance (0 of ")
     alone = compare("named", scores.sel(measures=["named", "right", "weak"]), **QUICK)
     assert alone.to_frame().loc["named", "power"] == "good"
@@ -116,7 +116,7 @@ def test_the_page_and_the_json_have_a_block_and_names_are_text(tmp_path):
     assert description["reference"] == NASTY
     rows = {row["measure"]: row for row in description["results"]["made-reference"]["rows"]}
     assert rows["named"]["contradicted"] > 0
-    assert (tmp_path / "out" / "tables" / "made-reference-max-t.csv").exists()
+    assert (tmp_path / "out" / "tables" / "made-reference-randomised-tukey-hsd.csv").exists()
 
 
 @pytest.mark.filterwarnings("ignore:.*gives all runs the same score")

@@ -247,7 +247,9 @@ def load_columns(collection: str) -> metaeval.Scores:
 
 def list_collections(half: Half | None = None) -> dict[str, list[str]]:
     """Return the measures of every real collection of a half, or of both."""
-    return {name: of for each, some in STUDY["collections"].items() if half in (None, each) for name, of in some.items()}
+    return {
+        name: of for each, some in STUDY["collections"].items() if half in (None, each) for name, of in some.items()
+    }
 
 
 @lru_cache(maxsize=4)
@@ -258,7 +260,14 @@ def fit_collection(collection: str, measure: str) -> ScoreModel:
 
 
 def simulate_collection(
-    collection: str, measure: str, n_runs: int, n_topics: int, n_studies: int, *, effects: bool, rng: np.random.Generator
+    collection: str,
+    measure: str,
+    n_runs: int,
+    n_topics: int,
+    n_studies: int,
+    *,
+    effects: bool,
+    rng: np.random.Generator,
 ) -> Simulated:
     """Draw a batch of studies like a real collection, each of other runs of it where it has more; effects as elsewhere."""
     model = fit_collection(collection, measure)

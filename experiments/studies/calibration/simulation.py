@@ -151,7 +151,9 @@ def find_significant(test: str, values: np.ndarray, key: int) -> np.ndarray:
 
 def find_folder(root: Path | None = None) -> Path:
     """Return where finished batches are kept: a folder for each set of settings that changes what is simulated."""
-    fixed = {name: STUDY[name] for name in ("alpha", "seed", "batch", "effects", "collections", "tests", "permutations")}
+    fixed = {
+        name: STUDY[name] for name in ("alpha", "seed", "batch", "effects", "collections", "tests", "permutations")
+    }
     digest = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:12]
     return (root or built_folder()) / "calibration" / digest
 
