@@ -50,6 +50,7 @@ def agreement(
     n_bootstrap: int = 1000,
     alpha: float = 0.05,
     confidence: float = 0.95,
+    simultaneous: bool = True,
     distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
@@ -93,6 +94,9 @@ def agreement(
         Significance level.
     confidence : float, optional
         Level of the intervals.
+    simultaneous : bool, optional
+        Intervals of the differences of all pairs of measures hold together, by each statistic, so that of many equally good
+        measures seldom one is called better; otherwise each is for its pair alone.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -156,7 +160,9 @@ def agreement(
         measures,
         standard,
         tuple(
-            pool_estimates(statistic, each, share, n_topics, alpha=alpha, confidence=confidence)
+            pool_estimates(
+                statistic, each, share, n_topics, alpha=alpha, confidence=confidence, simultaneous=simultaneous
+            )
             for statistic, *each in zip(asked, *(estimates for estimates, _ in compared), strict=True)
         ),
         np.sum([count_confirmed(power, standard, measures) for power in powers], axis=0),

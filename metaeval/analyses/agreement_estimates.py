@@ -83,7 +83,8 @@ class StatisticAgreement:
     exchanged : ndarray, shape (trial, measure pair)
         What the p-values rest on: differences of two measures after each exchange.
     gap_ends : ndarray, shape (2, measure pair)
-        Low and high end of the interval of the first less the second measure's value, paired; NaN where there is none.
+        Low and high end of the interval of the first less the second measure's value, paired; NaN where there is none. Those
+        of all pairs hold together, unless single ones were asked for.
     by_collection : ndarray, shape (collection, measure)
     """
 
@@ -140,7 +141,7 @@ def write_ends(low: float, high: float) -> str:
 
 def pool_estimates(
     statistic: Statistic, estimates: Sequence[Estimate], weights: np.ndarray, n_topics: int, *, alpha: float,
-    confidence: float,
+    confidence: float, simultaneous: bool,
 ) -> StatisticAgreement:  # fmt: skip
     """Pool a statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
 
@@ -166,7 +167,9 @@ def pool_estimates(
     # Paired: both measures on the same topics. The ends are at least a step away from a difference that never moves.
     first, second = np.triu_indices(len(value), 1)
     gap, gaps = ((values[..., first] - values[..., second]) / size for values in (value, drawn))
-    gap_ends = centre_interval(gap, gaps, n_topics, confidence=confidence, step=step, least=step, student=False)
+    gap_ends = centre_interval(
+        gap, gaps, n_topics, confidence=confidence, step=step, least=step, student=False, simultaneous=simultaneous
+    )
     p_values = swap_p_values(observed, exchanged)
     return StatisticAgreement(
         statistic.name,

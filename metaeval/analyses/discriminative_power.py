@@ -42,6 +42,7 @@ def discriminative_power(
     distinct_runs: bool = False,
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
+    simultaneous: bool = True,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -75,6 +76,9 @@ def discriminative_power(
         Resamples of the topics for the intervals of power; 0 for none. The critical value of the test is held.
     confidence : float, optional
         Level of all intervals.
+    simultaneous : bool, optional
+        Intervals of the differences of all pairs of measures hold together, so that of many equally good measures seldom
+        one is said to find more; otherwise each is for its pair alone.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -120,11 +124,12 @@ def discriminative_power(
     add_one = add_one or test in MAX_T
     over_topics = measure_variation(
         order, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence,
-        key=stream_key(seed, scores.collection, "discriminative_power", "interval"),
+        simultaneous=simultaneous, key=stream_key(seed, scores.collection, "discriminative_power", "interval"),
     )  # fmt: skip
     settings = _list_test(test, correction, variance_offset)
     settings |= _list_trials(result, n_permutations, seed, alpha, add_one)
     settings |= {"bootstrap": n_bootstrap, "seed": seed} if len(over_topics.shares) else {}
+    settings |= {"intervals": "single"} if len(over_topics.shares) and not simultaneous else {}
     return DiscriminativePower(
         scores.collection,
         scores.runs,

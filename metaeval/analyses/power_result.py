@@ -201,7 +201,8 @@ class DiscriminativePower(Result):
         -------
         DataFrame, shape (pair of measures, 6)
             Columns measure_1, measure_2, difference (of the first's power less the second's), low, high, and
-            finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise.
+            finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise. Intervals of all
+            pairs hold together, unless single ones were asked for.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         power = self.significant.mean(axis=1)
@@ -244,7 +245,7 @@ class DiscriminativePower(Result):
             frame = frame.rename(columns={"more": "finds more than"})
             caption += (
                 f" Low and high: {level:g} % interval for the percentage on other topics. Finds more than: how many "
-                "measures, where the interval of the difference leaves 0 out."
+                f"measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
             )
         return summary_table(frame, f"{caption} {self.over_topics.no_interval}".strip(), self.signature)
 

@@ -47,6 +47,8 @@ class RankingSimilarity(Result):
     signature : Signature
     no_interval : str
         Why there is no interval, if it was asked for: too few runs or topics.
+    simultaneous : bool
+        Whether the intervals of all pairs of measures hold together.
     """
 
     measures: tuple[Measure, ...]
@@ -57,6 +59,7 @@ class RankingSimilarity(Result):
     confidence: float
     signature: Signature
     no_interval: str = ""
+    simultaneous: bool = True
 
     def __repr__(self) -> str:
         return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
@@ -116,9 +119,10 @@ class RankingSimilarity(Result):
     def charts(self) -> Sequence[HeatMap]:
         """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""
         names = [measure.title for measure in self.measures]
+        kind = f"{self.confidence:.0%} interval over topics{', of all pairs together' * self.simultaneous}"
         tips = {
             (i, j): f"{names[i]} and {names[j]}\nτ = {self.tau[i, j]:.3f}\n"
-            f"{self.confidence:.0%} interval over topics: {self.low[i, j]:.3f} to {self.high[i, j]:.3f}"
+            f"{kind}: {self.low[i, j]:.3f} to {self.high[i, j]:.3f}"
             for i, j in np.ndindex(self.tau.shape)
             if i != j
         }
@@ -136,6 +140,7 @@ def ranking_similarity(
     tau: str = "tau_a",
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
+    simultaneous: bool = True,
     distinct_runs: bool = False,
     seed: int = 0,
 ) -> RankingSimilarity:
@@ -157,6 +162,8 @@ def ranking_similarity(
         Resamples of the topics for the interval; 0 for none. With fewer than 10 runs or 25 topics there is none.
     confidence : float, optional
         Level of the interval: how often it holds the expected τ of as many new topics, for the same runs.
+    simultaneous : bool, optional
+        The intervals of all pairs of measures hold together; otherwise each is for its pair alone.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -193,13 +200,13 @@ def ranking_similarity(
     if n_bootstrap and not no_interval:
         rng = generator(seed, scores.collection, "ranking_similarity")
         drawn = _resample(oriented, mixed, which, n_bootstrap, rng)
-        low, high = _find_ends(similarity, drawn, (n_ranked, len(scores.topics)), confidence, which)
+        low, high = _find_ends(similarity, drawn, (n_ranked, len(scores.topics)), confidence, simultaneous, which)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
     given = np.ix_(order.measures, order.measures)
     return RankingSimilarity(
         scores.measures, similarity[given], low[given], high[given], str(which), confidence, signature, no_interval,
-        diagnostics=(diagnostics,),
+        simultaneous, diagnostics=(diagnostics,),
     )  # fmt: skip
 
 
@@ -265,13 +272,20 @@ def _draw_shares(rng: np.random.Generator, size: int, n_topics: int) -> np.ndarr
 
 
 def _find_ends(
-    similarity: np.ndarray, drawn: np.ndarray, size: tuple[int, int], confidence: float, which: RankCorrelation
+    similarity: np.ndarray,
+    drawn: np.ndarray,
+    size: tuple[int, int],
+    confidence: float,
+    simultaneous: bool,
+    which: RankCorrelation,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return both ends as square arrays; the diagonal is certain."""
     n_runs, n_topics = size
     first, second = _pair_measures(len(similarity), which)
     step = 4 / (n_runs * (n_runs - 1))  # one pair of runs the other way round
-    ends = centre_interval(similarity[first, second], drawn, n_topics, confidence=confidence, step=step)
+    ends = centre_interval(
+        similarity[first, second], drawn, n_topics, confidence=confidence, step=step, simultaneous=simultaneous
+    )
     low, high = np.ones((2, *similarity.shape))
     for square, values in zip((low, high), ends, strict=True):
         square[first, second] = values

@@ -45,6 +45,8 @@ class TopicVariation:
     confidence : float
     no_interval : str
         Why there is no interval for discriminative power, if one was asked for.
+    simultaneous : bool
+        Whether intervals of the differences of all pairs of measures hold together.
     """
 
     n_topics: int
@@ -53,6 +55,12 @@ class TopicVariation:
     steps: np.ndarray
     confidence: float
     no_interval: str
+    simultaneous: bool
+
+    @property
+    def kind(self) -> str:
+        """What intervals of differences are called."""
+        return "simultaneous" if self.simultaneous else "single"
 
     def find_power_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends of the interval for the power of every measure, each of shape (measure,)."""
@@ -67,7 +75,7 @@ class TopicVariation:
         step = np.maximum(self.steps[first], self.steps[second])
         return centre_interval(
             power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n_topics,
-            confidence=self.confidence, step=step, least=step, student=False,
+            confidence=self.confidence, step=step, least=step, student=False, simultaneous=self.simultaneous,
         )  # fmt: skip
 
     def take_scores(self, measure: int) -> np.ndarray:
@@ -99,6 +107,7 @@ def measure_variation(
     alpha: float,
     n_bootstrap: int,
     confidence: float,
+    simultaneous: bool,
     key: int,
 ) -> TopicVariation:
     """Resample topics after a test of all pairs of runs."""
@@ -115,7 +124,7 @@ def measure_variation(
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
-    return TopicVariation(n_topics, order, shares, steps, confidence, no_interval)
+    return TopicVariation(n_topics, order, shares, steps, confidence, no_interval, simultaneous)
 
 
 def tabulate_differences(

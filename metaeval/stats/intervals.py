@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray
+from metaeval.stats.blocks import FloatArray, IntArray
 
 Scale: TypeAlias = Literal["correlation", "share"]
 
@@ -41,6 +41,7 @@ def centre_interval(
     step: npt.ArrayLike = 0.0,
     least: npt.ArrayLike = 0.0,
     student: bool = True,
+    simultaneous: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the ends of an interval centred at the estimate, as wide as the resamples spread.
 
@@ -62,6 +63,9 @@ def centre_interval(
         How far the ends are from the estimate at least: a number of few values may not move in any resample.
     student : bool, optional
         Multiply by the quantile of Student's t with n − 1 degrees of freedom, and not of the normal distribution.
+    simultaneous : bool, optional
+        All intervals together hold their true values with this confidence: the quantile is as much larger as that of the
+        largest standardised deviation of a trial is than that of one (the max-T of the joint resamples).
 
     Returns
     -------
@@ -85,7 +89,10 @@ def centre_interval(
     squares = (np.where(known, drawn - centre, 0.0) ** 2).sum(axis=0)
     variance = squares / np.maximum(count - 1, 1) * (n_topics / (n_topics - 1))
     level = (1 + confidence) / 2
-    reach = (stdtrit(n_topics - 1, level) if student else ndtri(level)) * np.sqrt(variance)
+    quantile = stdtrit(n_topics - 1, level) if student else ndtri(level)
+    if simultaneous and len(drawn) > 1 and np.prod(drawn.shape[1:]) > 1:
+        quantile *= _find_largest(np.where(known, drawn - centre, 0.0), squares, count, confidence) / ndtri(level)
+    reach = quantile * np.sqrt(variance)
     bottom = -1.0 if scale == "correlation" else 0.0
     # A share p is a correlation 2p − 1: the logit of p is twice Fisher's z of 2p − 1.
     widen = 2.0 / (1.0 - bottom)
@@ -98,14 +105,23 @@ def centre_interval(
     with np.errstate(invalid="ignore"):
         ends = [np.tanh(z + sign * widen * reach / slack) for sign in (-1, 1)]
     low, high = ((end + 1) / widen + bottom for end in ends)
-    if scale == "share":
-        # Next to 0 and 1 the logit is so steep that the interval would reach across the whole scale.
-        low, high = np.maximum(low, middle - 2 * reach), np.minimum(high, middle + 2 * reach)
+    # Next to the ends the transform is so steep that the interval would reach across the whole scale.
+    low, high = np.maximum(low, middle - 2 * reach), np.minimum(high, middle + 2 * reach)
     still, undefined = squares == 0, ~np.isfinite(middle) | (count < 2)
     low, high = np.where(still, middle, low), np.where(still, middle, high)
     low = np.maximum(np.fmin(low, middle - shift), bottom)
     high = np.minimum(np.fmax(high, middle + shift), 1.0)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+
+
+def _find_largest(deviations: FloatArray, squares: FloatArray, count: IntArray, confidence: float) -> float:
+    """Return the quantile of the largest of all standardised deviations of a trial; that of one normal number at least."""
+    from scipy.special import ndtri
+
+    spread = np.sqrt(squares / np.maximum(count - 1, 1))
+    sizes = np.divide(np.abs(deviations), spread, out=np.zeros_like(deviations), where=spread > 0)
+    largest = sizes.reshape(len(sizes), -1).max(axis=1)
+    return max(float(np.quantile(largest, confidence, method="higher")), float(ndtri((1 + confidence) / 2)))
 
 
 def interval_of_differences(

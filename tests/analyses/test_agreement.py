@@ -44,7 +44,7 @@ def scores():
 
 @pytest.fixture(scope="module")
 def found(scores):
-    return agreement(scores, reference="MQM", n_permutations=200, n_bootstrap=200)
+    return agreement(scores, reference="MQM", n_permutations=200, n_bootstrap=200, simultaneous=False)
 
 
 def row(found, statistic, what="values"):

@@ -36,7 +36,8 @@ def test_the_best_measure_is_said_to_be_so():
     result, found = judge({"mine": 0.2, "AP": 1.5, "RR": 2.0})
     counts = result.collections[0].power.significant.sum(axis=1)
     assert found["power"].phrase == (
-        f"finds {counts[0]} of 66 pairs of runs significant by bootstrap-t (others {counts[2]} to {counts[1]}), more than any other"
+        f"finds {counts[0]} of 66 pairs of runs significant by bootstrap-t (others {counts[2]} to {counts[1]}), "
+        "more than any other"
     )
     assert found["consistency"].phrase == "is the most consistent in 2 of 2 tests (2 significantly)"
     assert found["contradictions"].phrase == "contradicts none of the others"
@@ -44,7 +45,7 @@ def test_the_best_measure_is_said_to_be_so():
 
 
 def test_the_worst_measure_is_said_to_be_so():
-    _, found = judge({"mine": 3.0, "AP": 0.2, "RR": 0.25})
+    _, found = judge({"mine": 9.0, "AP": 0.2, "RR": 0.25})
     assert found["power"].phrase.endswith(", fewer than any other")
     assert found["consistency"].phrase == "is the least consistent in 2 of 2 tests (2 significantly)"
     assert found["similarity"].phrase.startswith("ranks runs like none of the others (nearest is ")

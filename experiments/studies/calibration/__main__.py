@@ -10,12 +10,13 @@ import typer
 from experiments.studies.calibration import FOLDER, intervals
 from experiments.studies.calibration.exchanges import count_exchanges
 from experiments.studies.calibration.simulation import count_cells, find_folder, list_cells
+from experiments.studies.calibration.together import count_together
 from metaeval.files import write_atomically
 
 
 def simulate(
     part: Annotated[
-        Literal["tests", "intervals", "predictions", "agreements", "exchanges"],
+        Literal["tests", "intervals", "predictions", "agreements", "exchanges", "together"],
         typer.Argument(help="What is simulated; only the tests take an hour"),
     ] = "tests",
     work: Annotated[Path | None, typer.Option(help="Folder for finished batches [default: the cache]")] = None,
@@ -30,6 +31,8 @@ def simulate(
         for line in dict.fromkeys(missing):
             typer.echo(f"left out: {line}")
         tables = {"counts": count_cells(cells, find_folder(work), n_jobs, batches)}
+    elif part == "together":
+        tables = {"together": count_together(find_folder(work), n_jobs).round(6)}
     elif part == "exchanges":
         tables = {"rates": count_exchanges(find_folder(work), n_jobs).round(6)}
     else:

@@ -66,7 +66,7 @@ def judge_study(
     """Return by statistic and rule the share of wrong judgements of one study."""
     agreement = metaeval.agreement(
         simulate_measures(setting, study), reference="reference", statistics=statistics, n_permutations=trials,
-        n_bootstrap=trials, alpha=ALPHA, confidence=1 - ALPHA, seed=study,
+        n_bootstrap=trials, alpha=ALPHA, confidence=1 - ALPHA, simultaneous=False, seed=study,
     )  # fmt: skip
     rows = []
     for _, pairs in agreement.differences().groupby("statistic", sort=False):

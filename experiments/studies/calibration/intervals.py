@@ -92,14 +92,16 @@ def draw_study(population: np.ndarray, n_topics: int, rng: np.random.Generator) 
 def compute_numbers(scores: metaeval.Scores, seed: int, resamples: int) -> Numbers:
     """Return every number that has an interval, with its interval."""
     options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
-    similarity = metaeval.ranking_similarity(scores, **options).intervals()
+    similarity = metaeval.ranking_similarity(scores, **options, simultaneous=False).intervals()
     reference = [str(measure) for measure in scores.measures[:2]]
     coverage = metaeval.coverage(scores, reference=reference, **options)
     frames = {"τ": similarity.rename(columns={"tau": "value"})}
     frames["coverage"] = coverage.to_frame().rename(columns={"coverage": "value"})
     frames["difference of coverage"] = coverage.compare_coverage().rename(columns={"difference": "value"})
     for test, title in (("randomised-tukey-hsd", "HSD"), ("bootstrap-t", "bootstrap-t")):
-        power = metaeval.discriminative_power(scores, n_permutations=TRIALS, test=test, engine="numpy", **options)
+        power = metaeval.discriminative_power(
+            scores, n_permutations=TRIALS, test=test, engine="numpy", simultaneous=False, **options
+        )
         frames[f"power, {title}"] = power.intervals().rename(columns={"power": "value"})
         frames[f"difference of power, {title}"] = power.compare_power().rename(columns={"difference": "value"})
         effects = power.to_frame()
@@ -186,7 +188,7 @@ def compute_correlations(scores: metaeval.Scores, seed: int, resamples: int) -> 
     """Return the rank correlations of every two measures with their intervals."""
     options = {"n_bootstrap": resamples, "confidence": NOMINAL, "seed": seed}
     frames = {
-        name: metaeval.ranking_similarity(scores, tau=variant, **options).intervals()
+        name: metaeval.ranking_similarity(scores, tau=variant, simultaneous=False, **options).intervals()
         for name, variant in CORRELATIONS.items()
     }
     return {
@@ -289,7 +291,7 @@ def compute_agreement(scores: metaeval.Scores, seed: int, resamples: int) -> Num
     """Return all statistics of agreement, and their differences, each with its interval."""
     agreement = metaeval.agreement(
         scores, reference=str(scores.measures[0]), statistics=STATISTICS, n_permutations=FLIPS, n_bootstrap=resamples,
-        confidence=NOMINAL, seed=seed,
+        confidence=NOMINAL, simultaneous=False, seed=seed,
     )  # fmt: skip
     numbers: dict[str, Any] = {}
     for prefix, column, frame in (

@@ -45,6 +45,10 @@ SIMULATED = {
         "agreement": "Share of intervals of agreement with a reference that hold the true value.",
         "judges": "Share of intervals of judges against people that hold the true value.",
     },
+    "together": {
+        "together": "How often one of eight equally good measures is said to find more, or to agree better, than another; and "
+        "of how many others a better one is."
+    },
     "exchanges": {"rates": "How often one of two equally good measures is called better, by statistic and rule."},
 }
 """Tables that `python -m experiments.studies.calibration` makes, by folder, with their captions."""

@@ -1,0 +1,129 @@
+"""Which test holds on scores: simulated studies have the truth they say, and what is said of tests follows by rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+import metaeval as me
+from metaeval.analyses.calibration import STANDARD_ERRORS, calibrate_tests
+from metaeval.errors import MetaevalError
+from metaeval.stats.error_rates import count_errors, decide
+from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats.score_model import fit_scores
+from metaeval.stats.streams import stream_key
+
+KEY = stream_key(1, "calibration")
+
+
+def make_scores(n_runs=6, n_topics=40, wide=6.0, seed=0):
+    spread = np.ones((n_runs, 1, 1))
+    spread[-1] = wide
+    values = spread * np.random.default_rng(seed).normal(size=(n_runs, n_topics, 1))
+    return me.Scores(values, runs=range(n_runs), topics=range(n_topics), measures=["X"], higher_is_better=True)
+
+
+def test_simulated_scores_have_equal_means_the_spread_the_correlations_and_the_ties_of_the_scores():
+    rng = np.random.default_rng(1)
+    shared = rng.standard_normal(60)
+    scores = np.round(np.stack([shared, shared + rng.standard_normal(60), rng.standard_exponential(60)]), 1)
+    scores = np.concatenate([scores, scores[:1]])
+    drawn = fit_scores(scores).draw(2000, 20, rng)
+    assert (drawn[0] == drawn[3]).all()
+    np.testing.assert_allclose(drawn.mean(axis=(1, 2)), 0, atol=0.02)
+    np.testing.assert_allclose(drawn.std(axis=(1, 2)), scores.std(axis=1), rtol=0.05)
+    expected = np.corrcoef(rankdata(scores[0]), rankdata(scores[1]))[0, 1]
+    assert np.corrcoef(drawn[0].ravel(), drawn[1].ravel())[0, 1] == pytest.approx(expected, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("test", "options"),
+    [
+        ("bootstrap-t", {}),
+        ("randomised-tukey-hsd", {}),
+        ("tukey-hsd", {}),
+        ("paired-t", {}),
+        ("paired-t", {"correction": "benjamini-hochberg"}),
+        ("paired-t", {"correction": "bonferroni"}),
+        ("paired-t", {"correction": "none"}),
+        ("paired-bootstrap", {}),
+    ],
+)
+def test_decisions_are_those_of_the_p_values(test, options):
+    values = np.random.default_rng(2).standard_normal((5, 12, 6)) + np.arange(5)[:, None, None] / 2
+    resampling = {} if test in ("paired-t", "tukey-hsd") else {"n_permutations": 1000, "key": KEY}
+    p = all_pairs_test(values, test=test, **options, **resampling, add_one=test == "paired-bootstrap").p
+    significant = decide(
+        test, values, alpha=0.05, key=KEY, options={**options, "n_permutations": 1000} if resampling else options
+    )
+    assert 0 < significant.mean() < 1
+    if test == "paired-bootstrap":  # B is raised to what the correction needs
+        assert (significant <= (p <= 0.06)).all()
+    else:
+        assert (significant == (p <= 0.05)).all()
+
+
+def test_counts_are_those_of_a_loop():
+    rng = np.random.default_rng(3)
+    significant, means = rng.random((7, 10)) < 0.5, rng.integers(0, 2, (5, 7)).astype(float)
+    pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
+    found = count_errors(significant, means)
+    for study in range(7):
+        same = [means[i, study] == means[j, study] for i, j in pairs]
+        assert found.false[study] == sum(s and t for s, t in zip(significant[study], same, strict=True))
+        assert found.found[study] == sum(s and not t for s, t in zip(significant[study], same, strict=True))
+        assert found.differing[study] == sum(not t for t in same)
+
+
+def test_the_papers_test_errs_on_runs_of_unlike_spread_and_the_advice_says_so():
+    result = calibrate_tests(make_scores(), tests=["randomised-tukey-hsd", "bootstrap-t"], n_permutations=200, n_jobs=1)
+    assert result.errs.tolist() == [[True, False]]
+    assert result.advice().startswith("Use bootstrap-t: no sign that it errs too often")
+    assert "too often in error: randomised-tukey-hsd" in result.advice()
+    low, high = result.error_ends()
+    assert (low <= result.error).all()
+    assert (result.error <= high).all()
+    assert result.difference[0] == pytest.approx(STANDARD_ERRORS * np.sqrt(2 / 40), rel=0.2)
+    assert 0.2 < result.power[0, 1, 0] < 0.9
+
+
+def test_a_procedure_of_ones_own_is_tried_and_others_are_recommended_where_the_first_fails():
+    def never(scores):
+        return np.ones(len(scores) * (len(scores) - 1) // 2)
+
+    def always(scores):
+        return np.zeros(len(scores) * (len(scores) - 1) // 2)
+
+    result = calibrate_tests(make_scores(), tests=[always, never], n_studies=40, n_jobs=1)
+    assert result.tests == ("always", "never")
+    assert result.error.tolist() == [[1.0, 0.0]]
+    assert result.power[0, :, 0].tolist() == [1.0, 0.0]
+    assert result.advice().startswith("Use never:")
+    alone = calibrate_tests(make_scores(), tests=[always], n_studies=40, n_jobs=1)
+    assert alone.advice().startswith("None of the tests holds its error rate")
+
+
+def test_rates_are_the_same_for_any_number_of_jobs_and_order_of_runs():
+    scores, options = make_scores(), {"tests": ["bootstrap-t"], "n_studies": 40, "n_permutations": 100}
+    first = calibrate_tests(scores, **options, n_jobs=1)
+    assert first.to_frame().equals(calibrate_tests(scores, **options, n_jobs=2).to_frame())
+    turned = scores.sel(runs=scores.runs[::-1], topics=scores.topics[::-1])
+    assert first.to_frame().equals(calibrate_tests(turned, **options, n_jobs=1).to_frame())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tests": ["t-test"]}, "there is no test 't-test'"),
+        ({"tests": []}, "name at least one test"),
+        ({"tests": [lambda scores: np.zeros(3)], "n_studies": 20, "n_jobs": 1}, "returned shape"),
+        ({"tests": [lambda scores: np.full(15, 2.0)], "n_studies": 20, "n_jobs": 1}, "not between 0 and 1"),
+        ({"n_studies": 5}, "at least 20"),
+        ({"difference": -1.0}, "above 0"),
+        ({"alpha": 0.0}, "between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused(options, message):
+    with pytest.raises(MetaevalError, match=message):
+        calibrate_tests(make_scores(), **options)
