@@ -15,7 +15,8 @@ from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.stats.blocks import mean_over_topics
-from metaeval.stats.irregular_runs import equal_rows, far_behind, residual_spread
+from metaeval.stats.irregular_runs import SKEWED, equal_rows, far_behind, residual_spread, shape_of_differences
+from metaeval.stats.paired_tests import RECOMMENDED
 
 HSD_ERRORS = {1.5: 8, 2: 14, 3: 25}
 """What unequal spread does to the family-wise error of the randomised Tukey HSD test at α = 0.05, in percent, by how many
@@ -49,6 +50,9 @@ class Diagnostics:
         deviation.
     identical : tuple of tuple of str
         Groups of runs with the same scores on every topic under all measures.
+    skewness, zeros : ndarray, shape (measure,)
+        Of the differences of a typical pair of runs over topics: absolute skewness, and the share that is 0 (see
+        `metaeval.stats.irregular_runs`).
     distinct : bool
         Whether all but the first run of every group were left out.
     """
@@ -60,12 +64,19 @@ class Diagnostics:
     wide: np.ndarray
     hopeless: np.ndarray
     identical: tuple[tuple[str, ...], ...]
+    skewness: np.ndarray
+    zeros: np.ndarray
     distinct: bool = False
 
     @property
     def doubtful(self) -> np.ndarray:
         """Whether exchangeability of the runs is doubtful, shape (measure,)."""
         return np.asarray(self.wide.any(axis=1))
+
+    @property
+    def skewed(self) -> np.ndarray:
+        """Whether differences of runs are so skewed that no test of all pairs holds, shape (measure,)."""
+        return np.asarray(np.nan_to_num(self.skewness) >= SKEWED)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -99,13 +110,17 @@ class Diagnostics:
                 "spread_ratio": ratio,
                 "widest_run": [None if np.isnan(r) else self.runs[w] for r, w in zip(ratio, widest, strict=True)],
                 "doubtful": self.doubtful,
+                "skewness": self.skewness,
+                "zeros": self.zeros,
+                "skewed": self.skewed,
                 "hopeless": [", ".join(np.array(self.runs, dtype=object)[row]) for row in self.hopeless],
             }
         )
 
     def describe(self, *, of_tests: bool = True) -> list[str]:
         """Return one sentence for each irregularity; none where the runs are as tests assume."""
-        sentences = [self._describe_spread(), self._describe_hopeless()] if of_tests else []
+        of_runs = [self._describe_spread(), self._describe_skewness(), self._describe_hopeless()]
+        sentences = of_runs if of_tests else []
         sentences.append(self._describe_identical())
         return [f"{self.collection or 'scores'}: {sentence}" for sentence in sentences if sentence]
 
@@ -129,11 +144,21 @@ class Diagnostics:
         how_much = (
             f"{self.runs[r]} varies {self.spread_ratio[m, r]:.1f} times as much from topic to topic as the median run"
         )
-        tests = f"{format_option('test', 'max-t')} and {format_option('test', 'bootstrap-t')}"
         return (
             f"it is doubtful that runs are exchangeable with {format_list(names)}: {how_much}"
             f"{f' with {self.measures[m]}' * (len(names) > 1)}. The randomised Tukey HSD test assumes it; {HSD_ERROR}. "
-            f"{tests} do not assume equal spread"
+            f"{format_option('test', RECOMMENDED)} does not"
+        )
+
+    def _describe_skewness(self) -> str:
+        if not self.skewed.any():
+            return ""
+        names = [str(measure) for measure, some in zip(self.measures, self.skewed, strict=True) if some]
+        m = int(np.nan_to_num(self.skewness).argmax())
+        return (
+            f"differences between runs are very skewed with {format_list(names)} (skewness {self.skewness[m]:.1f} for a "
+            f"typical pair{f' with {self.measures[m]}' * (len(names) > 1)}, {100 * self.zeros[m]:.0f} % of them 0): tests of "
+            "all pairs may err more often than they should; metaeval calibrate tries it on these scores"
         )
 
     def _describe_hopeless(self) -> str:
@@ -186,7 +211,10 @@ def diagnose(scores: Scores) -> Diagnostics:
         ]
     ratio, wide = (result[:, position] for result in residual_spread(values))
     identical = find_identical_runs(scores)
-    return Diagnostics(scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical)
+    skewness, zeros = shape_of_differences(values)
+    return Diagnostics(
+        scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical, skewness, zeros
+    )
 
 
 def choose_runs(

@@ -17,6 +17,16 @@ others by this ratio, the randomised Tukey HSD test finds a false difference in 
 CHANCE = 0.05
 """How often, at most, some run of runs with equal spread may seem wide by chance."""
 
+SKEWED = 1.25
+"""Median absolute skewness of the differences of two runs from which on scores are of a kind on which no test of all pairs
+holds: results/calibration says how often it is reached on which kinds of scores."""
+
+FEWEST_PAIRS, NUMBERS = 100, 2**22
+"""Pairs of runs at least whose differences are looked at, and numbers at most beyond that."""
+
+SAME = 1e-24
+"""Variance of scaled differences that is rounding."""
+
 FAR = 3.5
 """Modified z-score beyond which a mean is far off (Iglewicz and Hoaglin, 1993)."""
 
@@ -72,6 +82,36 @@ def residual_spread(values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool
     error = np.divide(np.sqrt(variance), 2 * middle_square, out=np.zeros(n_measures), where=middle_square > 0)
     limit = np.maximum(WIDE, np.exp(NormalDist().inv_cdf(1 - CHANCE / n_runs) * error))[:, np.newaxis]
     return ratio, ratio >= limit
+
+
+def shape_of_differences(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """How skewed are differences of two runs over topics, and how many of them are 0?
+
+    Takes scores of shape (run, topic, measure); returns the median over pairs of different runs of the absolute skewness
+    m₃ / m₂^1.5 of their differences, and of the share of topics on which both runs have the same score, both of shape
+    (measure,). Of very many pairs some are looked at, evenly spaced; NaN where no pair differs in more than its mean.
+    """
+    n_runs, n_topics, n_measures = values.shape
+    skewness, zeros = np.full((2, n_measures), np.nan)
+    n_pairs = n_runs * (n_runs - 1) // 2
+    some = np.linspace(0, n_pairs - 1, min(n_pairs, max(FEWEST_PAIRS, NUMBERS // n_topics))).round().astype(np.int64)
+    first, second = (ends[some] for ends in np.triu_indices(n_runs, 1))
+    for measure in range(n_measures):
+        shapes = []
+        for i, j in zip(first.tolist(), second.tolist(), strict=True):
+            gaps = np.asarray(values[i, :, measure] - values[j, :, measure])
+            largest = np.abs(gaps).max()
+            if not 0 < largest < np.inf:
+                continue
+            deviations = gaps / largest
+            equal = float(np.mean(deviations == 0))
+            deviations -= deviations.mean()
+            square = float(np.square(deviations).mean())
+            if square > SAME:
+                shapes.append((abs(float(np.power(deviations, 3).mean())) / square**1.5, equal))
+        if shapes:
+            skewness[measure], zeros[measure] = np.median(shapes, axis=0)
+    return skewness, zeros
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import skew
 
 import metaeval as me
 from metaeval.analyses.diagnostics import diagnose
@@ -35,7 +36,7 @@ def test_what_is_irregular_is_said_in_a_sentence_each(scores):
     found = diagnose(scores)
     spread, hopeless, identical = found.describe()
     assert "w varies" in spread
-    assert "max-t" in spread
+    assert "test='bootstrap-t' does not" in spread or "bootstrap-t does not" in spread
     assert "bootstrap-t" in spread
     assert "not in 5 %" in spread
     assert "h is far behind" in hopeless
@@ -181,3 +182,27 @@ def test_tests_without_trials_have_no_monte_carlo_error(scores):
     assert np.isnan(power.mc_se).all()
     assert "±" not in power.to_table().frame
     assert power.to_dict()["rows"][0]["mc_se"] is None
+
+
+def test_very_skewed_differences_are_said():
+    """The median over pairs of the moment formula, computed plainly; distinct runs only, and constant shifts left out."""
+    rng = np.random.default_rng(0)
+    rare = (rng.random((6, 60, 1)) < np.linspace(0.04, 0.1, 6)[:, None, None]).astype(float)
+    values = np.concatenate([rare, rng.normal(size=(6, 60, 1))], axis=-1)
+    labels = {"runs": list("abcdef"), "topics": range(60), "higher_is_better": True}
+    scores = me.Scores(values, measures=["rare", "even"], collection="tiny", **labels)
+    found = diagnose(scores)
+    pairs = [values[i, :, 1] - values[j, :, 1] for i in range(6) for j in range(i + 1, 6)]
+    assert found.skewness[1] == pytest.approx(np.median([abs(skew(gaps)) for gaps in pairs]))
+    assert found.zeros[0] == pytest.approx(
+        np.median([np.mean(values[i, :, 0] == values[j, :, 0]) for i in range(6) for j in range(i + 1, 6)])
+    )
+    half = np.stack([rare[:, :, 0], np.where(np.arange(6)[:, None] < 3, 3 * rare[:, :, 0], rng.random((6, 60)))], axis=-1)
+    skewed = diagnose(me.Scores(half, measures=["rare", "mixed"], collection="tiny", **labels))
+    assert skewed.skewed.tolist() == (skewed.skewness >= 1.25).tolist()
+    assert skewed.skewed.any()
+    assert "are very skewed with" in " ".join(skewed.describe())
+    assert "very skewed" not in " ".join(skewed.describe(of_tests=False))
+    same = me.Scores(np.add.outer(np.arange(3.0), np.ones((20, 1))), runs=list("abc"), topics=range(20), measures=["x"],
+                     higher_is_better=True)  # fmt: skip
+    assert np.isnan(diagnose(same).skewness).all()
