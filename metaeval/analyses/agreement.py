@@ -16,7 +16,7 @@ from metaeval.analyses.agreement_inputs import (
     replace_means,
 )
 from metaeval.analyses.agreement_result import Agreement
-from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
+from metaeval.analyses.checks import check_count, check_positive, check_seed, check_share, warn_of_same_data
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
@@ -51,6 +51,7 @@ def agreement(
     alpha: float = 0.05,
     confidence: float = 0.95,
     simultaneous: bool = True,
+    margin: float = 0.05,
     distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
@@ -97,6 +98,8 @@ def agreement(
     simultaneous : bool, optional
         Intervals of the differences of all pairs of measures hold together, by each statistic, so that of many equally good
         measures seldom one is called better; otherwise each is for its pair alone.
+    margin : float, optional
+        Up to which difference, as a share of the statistic's range, two measures agree with the reference alike.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -133,6 +136,7 @@ def agreement(
     2     acc_t    good   0.80        1
     3     acc_t     bad   0.48        2
     """
+    check_positive("margin", margin)
     _check_options(missing, n_permutations, n_bootstrap, alpha, confidence, seed)
     asked = _parse_statistics(statistics)
     given, references, whole = match_references(
@@ -161,7 +165,14 @@ def agreement(
         standard,
         tuple(
             pool_estimates(
-                statistic, each, share, n_topics, alpha=alpha, confidence=confidence, simultaneous=simultaneous
+                statistic,
+                each,
+                share,
+                n_topics,
+                alpha=alpha,
+                confidence=confidence,
+                simultaneous=simultaneous,
+                margin=margin,
             )
             for statistic, *each in zip(asked, *(estimates for estimates, _ in compared), strict=True)
         ),

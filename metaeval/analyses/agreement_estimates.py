@@ -10,6 +10,7 @@ import numpy as np
 
 from metaeval.errors import format_list
 from metaeval.stats.agreement_statistics import Estimate, Statistic
+from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import centre_interval
 from metaeval.stats.letters import find_clusters, swap_p_values
 
@@ -86,6 +87,8 @@ class StatisticAgreement:
         Low and high end of the interval of the first less the second measure's value, paired; NaN where there is none. Those
         of all pairs hold together, unless single ones were asked for.
     by_collection : ndarray, shape (collection, measure)
+    conclusions : tuple of str
+        Of every pair of measures, whether they agree with the reference alike (see `metaeval.stats.equivalence`).
     """
 
     name: str
@@ -101,6 +104,7 @@ class StatisticAgreement:
     exchanged: np.ndarray
     gap_ends: np.ndarray
     by_collection: np.ndarray
+    conclusions: tuple[str, ...]
 
     @property
     def better(self) -> np.ndarray:
@@ -141,7 +145,7 @@ def write_ends(low: float, high: float) -> str:
 
 def pool_estimates(
     statistic: Statistic, estimates: Sequence[Estimate], weights: np.ndarray, n_topics: int, *, alpha: float,
-    confidence: float, simultaneous: bool,
+    confidence: float, simultaneous: bool, margin: float,
 ) -> StatisticAgreement:  # fmt: skip
     """Pool a statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
 
@@ -167,9 +171,16 @@ def pool_estimates(
     # Paired: both measures on the same topics. The ends are at least a step away from a difference that never moves.
     first, second = np.triu_indices(len(value), 1)
     gap, gaps = ((values[..., first] - values[..., second]) / size for values in (value, drawn))
-    gap_ends = centre_interval(
-        gap, gaps, n_topics, confidence=confidence, step=step, least=step, student=False, simultaneous=simultaneous
+    gap_ends, one_sided = (
+        size
+        * np.array(
+            centre_interval(
+                gap, gaps, n_topics, confidence=level, step=step, least=step, student=False, simultaneous=simultaneous
+            )
+        )
+        for level in (confidence, max(2 * confidence - 1, 0.0))
     )
+    words = judge_difference(size * gap, Ends(*gap_ends), Ends(*one_sided), size * margin, n_topics)
     p_values = swap_p_values(observed, exchanged)
     return StatisticAgreement(
         statistic.name,
@@ -183,8 +194,9 @@ def pool_estimates(
         p_values,
         find_clusters(value, p_values, alpha),
         exchanged,
-        size * np.array(gap_ends),
+        gap_ends,
         np.array([each.value for each in estimates]),
+        tuple(words),
     )
 
 

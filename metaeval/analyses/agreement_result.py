@@ -121,10 +121,10 @@ class Agreement(Result):
 
         Returns
         -------
-        DataFrame, shape (statistic · pair of measures, 9)
+        DataFrame, shape (statistic · pair of measures, 10)
             Columns statistic, measure_1, measure_2, difference, low, high, better (the measure that is if the interval
-            leaves 0 out, and "cannot tell" otherwise), p_first (one-sided, for the first measure being no better) and
-            p_second.
+            leaves 0 out, and "cannot tell" otherwise), p_first (one-sided, for the first measure being no better),
+            p_second and conclusion: whether both agree alike, up to the margin.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
@@ -132,7 +132,10 @@ class Agreement(Result):
             gap, p = result.values[first] - result.values[second], result.p_values
             frame = tabulate_differences(self.measures, gap, result.gap_ends[0], result.gap_ends[1], "better")
             frame.insert(0, "statistic", result.name)
-            parts.append(frame.assign(p_first=p[first, second], p_second=p[second, first]))
+            frame = frame.assign(
+                p_first=p[first, second], p_second=p[second, first], conclusion=list(result.conclusions)
+            )
+            parts.append(frame)
         return pd.concat(parts, ignore_index=True)
 
     def significant_pairs(self) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from metaeval.analyses.checks import (
     check_choice,
     check_count,
     check_jobs,
+    check_positive,
     check_seed,
     check_share,
     check_trials,
@@ -43,6 +44,7 @@ def discriminative_power(
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
     simultaneous: bool = True,
+    margin: float = 0.05,
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -79,6 +81,8 @@ def discriminative_power(
     simultaneous : bool, optional
         Intervals of the differences of all pairs of measures hold together, so that of many equally good measures seldom
         one is said to find more; otherwise each is for its pair alone.
+    margin : float, optional
+        Up to which difference of their shares of significant pairs two measures are alike.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -106,6 +110,7 @@ def discriminative_power(
     0     NMD            2      3  0.666667    0.0
     """
     scores, diagnostics = choose_runs(scores, distinct_runs)
+    check_positive("margin", margin)
     _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)
     correction = _choose_correction(test, engine, correction, p_add_one)
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
@@ -143,6 +148,7 @@ def discriminative_power(
         test,
         over_topics,
         sign("discriminative_power", scores, **settings, **diagnostics.settings),
+        margin,
         diagnostics=(diagnostics,),
         remarks=remarks,
     )

@@ -18,6 +18,7 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, write_frames
+from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.paired_tests import PairedTest
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class DiscriminativePower(Result):
     over_topics : TopicVariation
         What intervals rest on.
     signature : Signature
+    margin : float
+        Up to which difference two measures' power is alike.
     """
 
     collection: str
@@ -67,6 +70,7 @@ class DiscriminativePower(Result):
     test: PairedTest
     over_topics: TopicVariation
     signature: Signature
+    margin: float = 0.05
 
     def __repr__(self) -> str:
         n_pairs = self.p_values.shape[1]
@@ -199,15 +203,19 @@ class DiscriminativePower(Result):
 
         Returns
         -------
-        DataFrame, shape (pair of measures, 6)
+        DataFrame, shape (pair of measures, 7)
             Columns measure_1, measure_2, difference (of the first's power less the second's), low, high, and
             finds_more: the measure that does if the interval leaves 0 out, and "cannot tell" otherwise. Intervals of all
-            pairs hold together, unless single ones were asked for.
+            pairs hold together, unless single ones were asked for. Last, conclusion: whether the power of both is alike up to
+            `margin` (see `metaeval.stats.equivalence`).
         """
         first, second = np.triu_indices(len(self.measures), 1)
         power = self.significant.mean(axis=1)
         low, high = self.over_topics.find_difference_ends(power)
-        return tabulate_differences(self.measures, power[first] - power[second], low, high, "finds_more")
+        gap, level = power[first] - power[second], 2 * self.over_topics.confidence - 1
+        one_sided = Ends(*self.over_topics.find_difference_ends(power, max(level, 0.0)))
+        words = judge_difference(gap, Ends(low, high), one_sided, self.margin, self.over_topics.n_topics)
+        return tabulate_differences(self.measures, gap, low, high, "finds_more").assign(conclusion=words)
 
     def ranks(self) -> RunRanks:
         """Return which ranks of runs are real: `metaeval.run_ranks` of this result."""

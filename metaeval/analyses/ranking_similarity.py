@@ -19,6 +19,7 @@ from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table, take_upper_triangle
 from metaeval.stats.blocks import Scaled
+from metaeval.stats.equivalence import Ends, judge_level
 from metaeval.stats.intervals import centre_interval, explain_no_interval
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
@@ -49,6 +50,9 @@ class RankingSimilarity(Result):
         Why there is no interval, if it was asked for: too few runs or topics.
     simultaneous : bool
         Whether the intervals of all pairs of measures hold together.
+    conclusions : ndarray of str, shape (measure, measure)
+        Whether two measures rank runs alike, from τ = `margin` on (see `metaeval.stats.equivalence`).
+    margin : float
     """
 
     measures: tuple[Measure, ...]
@@ -60,6 +64,8 @@ class RankingSimilarity(Result):
     signature: Signature
     no_interval: str = ""
     simultaneous: bool = True
+    conclusions: np.ndarray | None = None
+    margin: float = 0.9
 
     def __repr__(self) -> str:
         return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
@@ -80,13 +86,14 @@ class RankingSimilarity(Result):
         Returns
         -------
         DataFrame
-            Columns measure_1, measure_2, tau, low, high. If it matters which is the reference, that is measure_1, and
-            every pair has two rows.
+            Columns measure_1, measure_2, tau, low, high, and conclusion: whether they rank runs alike. If it matters
+            which is the reference, that is measure_1, and every pair has two rows.
         """
         first, second = _pair_measures(len(self.measures), parse_rank_correlation(self.variant))
         names = np.array([str(measure) for measure in self.measures], dtype=object)
         numbers = {name: getattr(self, name)[first, second] for name in ("tau", "low", "high")}
-        return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
+        frame = pd.DataFrame({"measure_1": names[first], "measure_2": names[second], **numbers})
+        return frame if self.conclusions is None else frame.assign(conclusion=self.conclusions[first, second])
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return τ with its intervals, where there are any."""
@@ -141,6 +148,7 @@ def ranking_similarity(
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
     simultaneous: bool = True,
+    margin: float = 0.9,
     distinct_runs: bool = False,
     seed: int = 0,
 ) -> RankingSimilarity:
@@ -164,6 +172,8 @@ def ranking_similarity(
         Level of the interval: how often it holds the expected τ of as many new topics, for the same runs.
     simultaneous : bool, optional
         The intervals of all pairs of measures hold together; otherwise each is for its pair alone.
+    margin : float, optional
+        From which τ on two measures rank runs alike.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -186,6 +196,7 @@ def ranking_similarity(
     """
     scores, diagnostics = choose_runs(scores, distinct_runs, measures=2)
     check_share("confidence", confidence)
+    check_share("margin", margin)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     which = parse_rank_correlation(tau)
@@ -194,19 +205,25 @@ def ranking_similarity(
     oriented = Scaled(order.values)
     means, sizes, mixed = _sum_up(oriented)
     similarity = _compare_rankings(means, sizes, which)
-    low = high = np.full((len(scores.measures),) * 2, np.nan)
+    low = high = least = np.full((len(scores.measures),) * 2, np.nan)
     n_ranked = which.depth or len(scores.runs)
     no_interval = explain_no_interval(n_ranked, len(scores.topics)) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
         rng = generator(seed, scores.collection, "ranking_similarity")
         drawn = _resample(oriented, mixed, which, n_bootstrap, rng)
-        low, high = _find_ends(similarity, drawn, (n_ranked, len(scores.topics)), confidence, simultaneous, which)
+        size = n_ranked, len(scores.topics)
+        low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
+        least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
     resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
     given = np.ix_(order.measures, order.measures)
+    ends = Ends(low[given].ravel(), high[given].ravel())
+    words = judge_level(
+        similarity[given].ravel(), ends, Ends(least[given].ravel(), ends.high), margin, len(scores.topics)
+    )
     return RankingSimilarity(
         scores.measures, similarity[given], low[given], high[given], str(which), confidence, signature, no_interval,
-        simultaneous, diagnostics=(diagnostics,),
+        simultaneous, np.array(words, dtype=object).reshape(low.shape), margin, diagnostics=(diagnostics,),
     )  # fmt: skip
 
 

@@ -69,13 +69,14 @@ class TopicVariation:
             least=self.steps, student=False,
         )  # fmt: skip
 
-    def find_difference_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find_difference_ends(self, power: np.ndarray, confidence: float | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends for the first less the second measure's power, each of shape (pair of measures,)."""
+        level = self.confidence if confidence is None else confidence
         first, second = np.triu_indices(len(power), 1)
         step = np.maximum(self.steps[first], self.steps[second])
         return centre_interval(
             power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n_topics,
-            confidence=self.confidence, step=step, least=step, student=False, simultaneous=self.simultaneous,
+            confidence=level, step=step, least=step, student=False, simultaneous=self.simultaneous,
         )  # fmt: skip
 
     def take_scores(self, measure: int) -> np.ndarray:

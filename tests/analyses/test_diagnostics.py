@@ -197,7 +197,9 @@ def test_very_skewed_differences_are_said():
     assert found.zeros[0] == pytest.approx(
         np.median([np.mean(values[i, :, 0] == values[j, :, 0]) for i in range(6) for j in range(i + 1, 6)])
     )
-    half = np.stack([rare[:, :, 0], np.where(np.arange(6)[:, None] < 3, 3 * rare[:, :, 0], rng.random((6, 60)))], axis=-1)
+    half = np.stack(
+        [rare[:, :, 0], np.where(np.arange(6)[:, None] < 3, 3 * rare[:, :, 0], rng.random((6, 60)))], axis=-1
+    )
     skewed = diagnose(me.Scores(half, measures=["rare", "mixed"], collection="tiny", **labels))
     assert skewed.skewed.tolist() == (skewed.skewness >= 1.25).tolist()
     assert skewed.skewed.any()

@@ -1,0 +1,110 @@
+"""Equal, or unknown? Two one-sided tests with a stated margin (Schuirmann, J. Pharmacokin. Biopharm. 15, 1987)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.stats.blocks import FloatArray
+
+LIKE, DIFFERS, NO_WORSE, NO_BETTER, UNDECIDED = "like", "differs", "no worse", "no better", "undecided"
+
+
+class Ends(NamedTuple):
+    """Both ends of intervals, each of shape (...)."""
+
+    low: FloatArray
+    high: FloatArray
+
+
+def two_one_sided(
+    difference: npt.ArrayLike, error: npt.ArrayLike, margin: float, freedom: float = np.inf
+) -> tuple[FloatArray, FloatArray]:
+    """Return the p-values of equivalence and of non-inferiority, of differences with standard errors.
+
+    Equivalence: the difference lies within ± `margin`; its p-value is the larger one of the two one-sided t tests with so many
+    degrees of freedom. Non-inferiority: the difference lies above −`margin`.
+
+    Examples
+    --------
+    >>> equal, no_worse = two_one_sided([0.0, 0.04], 0.02, 0.05)
+    >>> equal.round(3), no_worse.round(3)
+    (array([0.006, 0.309]), array([0.006, 0.   ]))
+    """
+    from scipy.stats import t
+
+    mean, spread = np.asarray(difference, dtype=np.float64), np.asarray(error, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above, below = t.sf((mean + margin) / spread, freedom), t.cdf((mean - margin) / spread, freedom)
+    return np.maximum(above, below), np.asarray(above)
+
+
+def judge_difference(
+    difference: npt.ArrayLike, two_sided: Ends, one_sided: Ends, margin: float, n_topics: int
+) -> list[str]:
+    """Return in a word what is known of each difference, and how many topics would decide what is not.
+
+    `two_sided` are intervals at 1 − α, `one_sided` those at 1 − 2α, whose ends are those of one-sided tests. *like*: within
+    ± `margin`. *differs*: 0 lies outside the two-sided interval. *no worse*: above −`margin`; *no better*: below `margin`.
+    An interval is taken to become narrower as the root of the number of topics.
+
+    Examples
+    --------
+    >>> narrow, wide = Ends(np.array([-0.02]), np.array([0.03])), Ends(np.array([-0.2]), np.array([0.24]))
+    >>> judge_difference([0.01], narrow, narrow, 0.05, 50), judge_difference([0.02], wide, wide, 0.05, 50)
+    (['like'], ['undecided: about 2,700 topics would decide'])
+    """
+    words = []
+    gaps = np.atleast_1d(np.asarray(difference, dtype=np.float64))
+    for gap, low, high, least, most in zip(gaps, *two_sided, *one_sided, strict=True):
+        if not low <= high:
+            words.append(UNDECIDED)
+        elif -margin < least and most < margin:
+            words.append(LIKE)
+        elif low > 0 or high < 0:
+            words.append(DIFFERS)
+        elif least > -margin:
+            words.append(NO_WORSE)
+        elif most < margin:
+            words.append(NO_BETTER)
+        else:
+            room = [(margin - abs(gap), (most - least) / 2), (abs(gap), (high - low) / 2)]
+            needed = [n_topics * (reach / space) ** 2 for space, reach in room if space > 0]
+            words.append(f"{UNDECIDED}{_say_topics(min(needed, default=np.inf))}")
+    return words
+
+
+def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: float, n_topics: int) -> list[str]:
+    """Return the same of numbers, such as τ, that are *like* from a level on and *differ* below it.
+
+    Examples
+    --------
+    >>> ends = Ends(np.array([0.7]), np.array([0.9]))
+    >>> judge_level([0.8], ends, ends, 0.9, 50), judge_level([0.8], ends, ends, 0.85, 50)
+    (['undecided: about 50 topics would decide'], ['undecided: about 200 topics would decide'])
+    """
+    words = []
+    values = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    for number, low, high, least in zip(values, *two_sided, one_sided.low, strict=True):
+        if not low <= high:
+            words.append(UNDECIDED)
+        elif least >= level:
+            words.append(LIKE)
+        elif high < level:
+            words.append(DIFFERS)
+        else:
+            space = abs(number - level)
+            words.append(
+                f"{UNDECIDED}{_say_topics(n_topics * ((high - low) / 2 / space) ** 2 if space > 0 else np.inf)}"
+            )
+    return words
+
+
+def _say_topics(number: float) -> str:
+    """Return how many topics would decide, with two digits; nothing where no number would in practice."""
+    if not number < 1e6:
+        return ""
+    scale = 10 ** max(0, len(str(int(number))) - 2)
+    return f": about {int(np.ceil(number / scale - 1e-9) * scale):,} topics would decide"

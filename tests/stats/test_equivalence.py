@@ -1,0 +1,47 @@
+"""Two one-sided tests are those of statsmodels, and the words follow from the intervals by rule."""
+
+import numpy as np
+import pytest
+from statsmodels.stats.weightstats import ttost_paired
+
+from metaeval.stats.equivalence import Ends, judge_difference, judge_level, two_one_sided
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("margin", [0.05, 0.2, 1.0])
+def test_p_values_are_those_of_statsmodels(seed, margin):
+    rng = np.random.default_rng(seed)
+    first = rng.normal(size=30)
+    second = first + rng.normal(0.05, 0.3, 30)
+    gaps = first - second
+    equal, no_worse = two_one_sided(gaps.mean(), gaps.std(ddof=1) / np.sqrt(30), margin, 29)
+    p, above, _ = ttost_paired(first, second, -margin, margin)
+    assert equal == pytest.approx(p, rel=1e-12)
+    assert no_worse == pytest.approx(above[1], rel=1e-12)
+
+
+CASES = [
+    (0.0, (-0.03, 0.03), (-0.02, 0.02), "like"),
+    (0.02, (0.01, 0.03), (0.012, 0.028), "like"),  # different, but by less than matters
+    (0.2, (0.1, 0.3), (0.12, 0.28), "differs"),
+    (-0.2, (-0.3, -0.1), (-0.28, -0.12), "differs"),
+    (0.04, (-0.04, 0.12), (-0.03, 0.11), "no worse"),
+    (-0.04, (-0.12, 0.04), (-0.11, 0.03), "no better"),
+    (0.0, (-0.2, 0.2), (-0.16, 0.16), "undecided: about 520 topics would decide"),
+    (0.1, (-0.2, 0.4), (-0.15, 0.35), "undecided: about 450 topics would decide"),
+    (0.0, (np.nan, np.nan), (np.nan, np.nan), "undecided"),
+]
+
+
+@pytest.mark.parametrize(("gap", "two", "one", "word"), CASES)
+def test_words_follow_from_the_intervals(gap, two, one, word):
+    ends = [Ends(np.array([low]), np.array([high])) for low, high in (two, one)]
+    assert judge_difference([gap], *ends, 0.05, 50) == [word]
+
+
+def test_levels_are_reached_by_the_lower_end():
+    wide, narrow = Ends(np.array([0.8, 0.5]), np.array([1.0, 0.7])), Ends(np.array([0.92, 0.52]), np.array([1.0, 0.69]))
+    assert judge_level([0.95, 0.6], wide, narrow, 0.9, 50) == ["like", "differs"]
+    assert judge_level([0.9], Ends(wide.low[:1], wide.high[:1]), Ends(wide.low[:1], wide.high[:1]), 0.9, 50) == [
+        "undecided"
+    ]
