@@ -51,8 +51,8 @@ def test_a_template_that_cannot_be_filled_is_an_error(template):
 
 def test_a_changed_table_changes_what_is_said(facts):
     said = [
-        fill_template("{{ say.test(summarise_test(tests, 'max-t')) }}", **facts | {"tests": tests})
-        for tests in (facts["tests"], facts["tests"].assign(error=2 * facts["tests"]["error"]))
+        fill_template("{{ say.test(conclude(tests).recommended) }}", **facts | {"tests": tests})
+        for tests in (facts["tests"], facts["tests"].assign(error=0.9 * facts["tests"]["error"]))
     ]
     assert said[0] != said[1]
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
+import pandas as pd
 import typer
 
 from experiments.studies.calibration import FOLDER, intervals
 from experiments.studies.calibration.exchanges import count_exchanges
-from experiments.studies.calibration.simulation import count_cells, find_folder, list_cells
+from experiments.studies.calibration.simulation import count_cells, count_fires, find_folder, list_cells
 from experiments.studies.calibration.together import count_together
 from metaeval.files import write_atomically
 
@@ -30,6 +32,7 @@ def simulate(
         cells = list(list_cells(missing))
         for line in dict.fromkeys(missing):
             typer.echo(f"left out: {line}")
+        write_tables({"diagnostic": count_fires(cells)}, out / part)
         tables = {"counts": count_cells(cells, find_folder(work), n_jobs, batches)}
     elif part == "together":
         tables = {"together": count_together(find_folder(work), n_jobs).round(6)}
@@ -37,10 +40,15 @@ def simulate(
         tables = {"rates": count_exchanges(find_folder(work), n_jobs).round(6)}
     else:
         tables = {name: table.round(6) for name, table in intervals.MEASURE[part](n_jobs).items()}
+    write_tables(tables, out / part)
+
+
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
+    """Write tables as CSV."""
     for name, table in tables.items():
-        (out / part).mkdir(parents=True, exist_ok=True)
-        write_atomically(out / part / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
-        typer.echo(f"written: {out / part / name}.csv")
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+        typer.echo(f"written: {folder / name}.csv")
 
 
 if __name__ == "__main__":

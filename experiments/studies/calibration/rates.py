@@ -29,7 +29,8 @@ def compute_rates(counts: pd.DataFrame) -> pd.DataFrame:
     """Return errors with standard errors, whether each test holds in a cell, and whether the cell is in the domain.
 
     The domain is made of the kinds of scores on which the recommended test holds in every cell of the choosing half with as
-    many topics as the domain begins with; kinds with few runs are kinds of their own.
+    many topics as the domain begins with, but for those that were taken out after checking; kinds with few runs are kinds of
+    their own.
     """
     frame = counts.copy()
     frame["error_se"] = np.sqrt(frame["error"] * (1 - frame["error"]) / frame["studies"])
@@ -41,7 +42,8 @@ def compute_rates(counts: pd.DataFrame) -> pd.DataFrame:
     chosen = frame[(frame["half"] == "choosing") & enough & (frame["test"] == RECOMMENDED) & (frame["truth"] == "")]
     holds = chosen.groupby(["kind", "scale"])["holds"].all()
     tried = pd.MultiIndex.from_frame(frame[["kind", "scale"]])
-    frame["domain"] = enough & holds.reindex(tried).fillna(False).to_numpy(dtype=bool)
+    late = frame["kind"].isin(STUDY["excluded_after_checking"]) & (frame["scale"] != "three runs")
+    frame["domain"] = enough & ~late & holds.reindex(tried).fillna(False).to_numpy(dtype=bool)
     return frame
 
 
@@ -109,7 +111,7 @@ def conclude(rates: pd.DataFrame) -> Conclusion:
     holding = sorted(
         (one for one in candidates if not one.failed and one.precise >= STUDY["precise"]), key=lambda one: -one.power
     )
-    tests = list(STUDY["tests"])
+    tests = [test for test in STUDY["tests"] if test in set(checked["test"])]
     kinds = chosen[
         (chosen["test"] == RECOMMENDED) & (chosen["truth"] == "") & (chosen["topics"] >= STUDY["enough_topics"])
     ]
@@ -128,6 +130,30 @@ def _label_kinds(rows: pd.DataFrame) -> list[str]:
     """Return kinds of scores, those of few runs named as such."""
     pairs = dict.fromkeys(zip(rows["kind"], rows["scale"], strict=True))
     return [kind if scale != "three runs" else f"{kind} (three runs)" for kind, scale in pairs]
+
+
+@dataclass(frozen=True)
+class Fires:
+    """Shares of studies in which the diagnostic fires: by cell of rare scores, of one very skewed run, and of the domain."""
+
+    rare: list[float]
+    alone: list[float]
+    inside: float
+    often: int
+    cells: int
+    most: str
+
+
+def summarise_fires(fires: pd.DataFrame) -> Fires:
+    """Return how often the diagnostic of skewness fires inside of the domain and outside."""
+    few = (fires["kind"] == "many zeros") & (fires["runs"] < 10)
+    rare = fires["kind"].isin(STUDY["excluded_after_checking"]) | few
+    alone = fires["kind"] == "one very skewed run"
+    inside = fires[~rare & ~alone]
+    return Fires(
+        fires.loc[rare, "fires"].tolist(), fires.loc[alone, "fires"].tolist(), float(inside["fires"].mean()),
+        int((inside["fires"] > 0.2).sum()), len(inside), str(inside.loc[inside["fires"].idxmax(), "design"]),
+    )  # fmt: skip
 
 
 def list_worst(rates: pd.DataFrame, tests: Sequence[str] = tuple(STUDY["tests"])) -> pd.DataFrame:

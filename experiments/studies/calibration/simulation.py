@@ -27,6 +27,7 @@ from experiments.studies.calibration.designs import (
 from metaeval.datasets import built_folder
 from metaeval.errors import MetaevalError
 from metaeval.stats.error_rates import count_errors, decide
+from metaeval.stats.irregular_runs import SKEWED, shape_of_differences
 from metaeval.stats.streams import generator, stream_key
 
 ALPHA, BATCH = float(STUDY["alpha"]), int(STUDY["batch"])
@@ -140,6 +141,19 @@ def _count(cell: Cell, significant: np.ndarray, means: np.ndarray) -> list[float
     errors = count_errors(significant, means)
     shares = significant[:, 0] if cell.truth == "precise copy" else errors.found / np.maximum(errors.differing, 1)
     return [float(len(significant)), float((errors.false > 0).sum()), float(shares.sum())]
+
+
+def count_fires(cells: Iterable[Cell]) -> pd.DataFrame:
+    """Return in which share of the studies of a batch the diagnostic of skewness fires, one row a cell of equal runs."""
+    rows = []
+    for cell in cells:
+        if not cell.truth and cell.n_runs <= 22 and cell.n_topics >= STUDY["enough_topics"]:
+            skewness, _ = shape_of_differences(cell.simulate(0).values)
+            fires = np.nan_to_num(skewness) >= SKEWED
+            rows.append(
+                _describe(cell) | {"skewness": round(float(np.median(skewness)), 4), "fires": float(fires.mean())}
+            )
+    return pd.DataFrame(rows)
 
 
 def find_significant(test: str, values: np.ndarray, key: int) -> np.ndarray:

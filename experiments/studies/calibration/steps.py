@@ -25,6 +25,7 @@ from experiments.studies.calibration.rates import (
     conclude,
     list_worst,
     read_counts,
+    summarise_fires,
 )  # fmt: skip
 from experiments.studies.calibration.reliability import average_collections, measure_reliability
 from experiments.studies.calibration.simulation import KEPT, count_batch, list_cells
@@ -145,6 +146,7 @@ def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "frames": {name: frame.reset_index() for name, frame in frames.items()},
         "tests": compute_rates(frames["counts"]),
         "conclude": conclude,
+        "summarise_fires": summarise_fires,
         "find_excess": find_excess,
         "study": STUDY,
     }
@@ -178,6 +180,11 @@ def study_tests(counts: pd.DataFrame) -> Outcome:
     caption = "Largest family-wise error by half, number of runs and kind of scores, with 25 topics or more."
     worst = list_worst(rates).rename(columns={"scale": "runs", "kind": "scores", "domain": "in the domain"})
     outcome.tables["worst"] = metaeval.Table(worst.set_index("scores"), caption, signed)
+    diagnostic = pd.read_csv(FOLDER / "tests" / "diagnostic.csv")
+    caption = (
+        "How often the diagnostic of skewness fires, and the skewness of a typical pair, by kind of simulated scores."
+    )
+    outcome.tables["diagnostic"] = metaeval.Table(diagnostic.set_index("group"), caption, signed)
     found = conclude(rates)
     rows = [(one.name, one.cells, one.failed, one.worst["error"], one.power, one.precise) for one in found.candidates]
     columns = ["test", "cells", "failed", "largest error", "power", "precise copies found"]
