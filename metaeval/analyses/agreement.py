@@ -16,7 +16,14 @@ from metaeval.analyses.agreement_inputs import (
     replace_means,
 )
 from metaeval.analyses.agreement_result import Agreement
-from metaeval.analyses.checks import check_count, check_positive, check_seed, check_share, warn_of_same_data
+from metaeval.analyses.checks import (
+    check_choice,
+    check_count,
+    check_positive,
+    check_seed,
+    check_share,
+    warn_of_same_data,
+)
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
@@ -30,8 +37,9 @@ from metaeval.show.signature import Signature, sign
 from metaeval.stats.agreement_statistics import BY_DEFAULT, STATISTICS, Estimate, Sides, Statistic, parse_statistic
 from metaeval.stats.blocks import Scaled, mean_over_topics
 from metaeval.stats.intervals import explain_no_interval
+from metaeval.stats.other_runs import Over
 from metaeval.stats.paired_tests import PairedTest
-from metaeval.stats.streams import stream_key
+from metaeval.stats.streams import generator, stream_key
 
 
 def agreement(
@@ -52,6 +60,7 @@ def agreement(
     confidence: float = 0.95,
     simultaneous: bool = True,
     margin: float = 0.05,
+    over: Over = "topics",
     distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
@@ -100,6 +109,9 @@ def agreement(
         measures seldom one is called better; otherwise each is for its pair alone.
     margin : float, optional
         Up to which difference, as a share of the statistic's range, two measures agree with the reference alike.
+    over : {"topics", "runs and topics"}, optional
+        What intervals speak of: the same runs on other topics, or other runs of the same kind as well. For other runs at
+        least 12 are needed.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -149,16 +161,18 @@ def agreement(
     collections = [each for each, _ in chosen]
     measures = list_measures(collections, standard)
     warn_of_same_data(_list_titles(collections), [each.values for each in collections])
-    gaps = [explain_no_interval(len(each.runs), len(each.topics)) if n_bootstrap else "" for each in collections]
+    check_choice("over", over, Over)
+    gaps = [explain_no_interval(len(each.runs), len(each.topics), over) if n_bootstrap else "" for each in collections]
     no_interval = next(filter(None, gaps), "")
     compared = [
-        _compare(each, run_level, [*measures, standard], asked, (n_permutations, 0 if gap else n_bootstrap), seed)
+        _compare(each, run_level, [*measures, standard], asked, (n_permutations, 0 if gap else n_bootstrap), seed, over)
         for each, run_level, gap in zip(collections, whole, gaps, strict=True)
     ]
     options = {"test": test, "n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
     powers = [discriminative_power(each, n_bootstrap=0, **options) for each in collections]  # type: ignore[arg-type]
     n_topics = min(len(each.topics) for each in collections)
     settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
+    settings |= {"over": over} if over != "topics" else {}
     return Agreement(
         tuple(each.collection for each in collections),
         measures,
@@ -242,7 +256,7 @@ def _find_reference(references: Sequence[Measure]) -> Measure:
 
 def _compare(
     scores: Scores, whole: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic], trials: tuple[int, int],
-    seed: int,
+    seed: int, over: Over,
 ) -> tuple[list[Estimate], Disagreement]:  # fmt: skip
     """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
 
@@ -263,7 +277,11 @@ def _compare(
     # Run by run they are shown on the measures' own scales.
     run_scores = replace_means(mean_over_topics(order.values)[:, columns], scores, whole, labels)
     axes = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
-    estimates = [statistic.estimate(sides) for statistic in asked]
+    without = [sides.leave_out(run) for run in range(len(scores.runs))] if over != "topics" and trials[1] else []
+    estimates = [
+        statistic.estimate(sides, without, generator(seed, scores.collection, "agreement", "other runs"))
+        for statistic in asked
+    ]
     return estimates, find_disagreement(*axes, scaled, run_scores, find_signs(measures))
 
 

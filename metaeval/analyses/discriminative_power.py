@@ -23,6 +23,7 @@ from metaeval.errors import MetaevalError, format_option
 from metaeval.show.signature import sign
 from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
+from metaeval.stats.other_runs import Over
 from metaeval.stats.paired_tests import FAMILYWISE, MAX_T, Correction, PairedTest, all_pairs_test
 from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.significant_counts import significant_count_error
@@ -45,6 +46,7 @@ def discriminative_power(
     confidence: float = 0.95,
     simultaneous: bool = True,
     margin: float = 0.05,
+    over: Over = "topics",
     n_jobs: int = 1,
 ) -> DiscriminativePower:
     """How many significant differences between runs does a measure find?
@@ -83,6 +85,9 @@ def discriminative_power(
         one is said to find more; otherwise each is for its pair alone.
     margin : float, optional
         Up to which difference of their shares of significant pairs two measures are alike.
+    over : {"topics", "runs and topics"}, optional
+        What intervals of power and of its differences speak of: the same runs on other topics, or other runs of the same kind
+        as well. For other runs at least 12 are needed.
     n_jobs : int, optional
         Threads; the result is the same for any number.
 
@@ -111,6 +116,7 @@ def discriminative_power(
     """
     scores, diagnostics = choose_runs(scores, distinct_runs)
     check_positive("margin", margin)
+    check_choice("over", over, Over)
     _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)
     correction = _choose_correction(test, engine, correction, p_add_one)
     n_pairs = len(scores.runs) * (len(scores.runs) - 1) // 2
@@ -129,11 +135,12 @@ def discriminative_power(
     add_one = add_one or test in MAX_T
     over_topics = measure_variation(
         order, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence,
-        simultaneous=simultaneous, key=stream_key(seed, scores.collection, "discriminative_power", "interval"),
+        simultaneous=simultaneous, over=over, key=stream_key(seed, scores.collection, "discriminative_power", "interval"),
     )  # fmt: skip
     settings = _list_test(test, correction, variance_offset)
     settings |= _list_trials(result, n_permutations, seed, alpha, add_one)
     settings |= {"bootstrap": n_bootstrap, "seed": seed} if len(over_topics.shares) else {}
+    settings |= {"over": over} if len(over_topics.shares) and over != "topics" else {}
     settings |= {"intervals": "single"} if len(over_topics.shares) and not simultaneous else {}
     return DiscriminativePower(
         scores.collection,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_depth, check_seed, check_share
+from metaeval.analyses.checks import check_choice, check_count, check_depth, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
@@ -21,6 +21,7 @@ from metaeval.show.table import Table, take_upper_triangle
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.equivalence import Ends, judge_level
 from metaeval.stats.intervals import centre_interval, explain_no_interval
+from metaeval.stats.other_runs import Over, vary_runs
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.resampling import trials_a_pass
@@ -149,6 +150,7 @@ def ranking_similarity(
     confidence: float = 0.95,
     simultaneous: bool = True,
     margin: float = 0.9,
+    over: Over = "topics",
     distinct_runs: bool = False,
     seed: int = 0,
 ) -> RankingSimilarity:
@@ -174,6 +176,8 @@ def ranking_similarity(
         The intervals of all pairs of measures hold together; otherwise each is for its pair alone.
     margin : float, optional
         From which τ on two measures rank runs alike.
+    over : {"topics", "runs and topics"}, optional
+        What intervals speak of: the same runs on other topics, or other runs of the same kind as well.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
@@ -199,6 +203,7 @@ def ranking_similarity(
     check_share("margin", margin)
     check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
+    check_choice("over", over, Over)
     which = parse_rank_correlation(tau)
     check_depth(which, scores)
     order = sort_labels(scores, signs=find_signs(scores.measures))
@@ -207,14 +212,20 @@ def ranking_similarity(
     similarity = _compare_rankings(means, sizes, which)
     low = high = least = np.full((len(scores.measures),) * 2, np.nan)
     n_ranked = which.depth or len(scores.runs)
-    no_interval = explain_no_interval(n_ranked, len(scores.topics)) if n_bootstrap else ""
+    no_interval = explain_no_interval(n_ranked, len(scores.topics), over) if n_bootstrap else ""
     if n_bootstrap and not no_interval:
         rng = generator(seed, scores.collection, "ranking_similarity")
         drawn = _resample(oriented, mixed, which, n_bootstrap, rng)
+        if over != "topics":
+            pairs = _pair_measures(len(scores.measures), which)
+            runs = np.arange(len(means))
+            left_out = [_compare_rankings(means[runs != run], sizes[runs != run], which)[pairs] for run in runs]
+            drawn = vary_runs(drawn, np.array(left_out), rng)
         size = n_ranked, len(scores.topics)
         low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
         least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
-    resampling = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
+    resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
+    resampling |= {"over": over} if over != "topics" else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
     given = np.ix_(order.measures, order.measures)
     ends = Ends(low[given].ravel(), high[given].ravel())

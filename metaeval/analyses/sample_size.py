@@ -251,6 +251,8 @@ def sample_size(
     )  # fmt: skip
     expected = np.stack([curves.between, curves.between_low, curves.between_high], axis=-1)
     truth = np.stack([curves.truth, curves.truth_low, curves.truth_high], axis=-1)
+    unchecked = np.array(ladder) > _FURTHEST * n_topics
+    expected[unchecked] = truth[unchecked] = np.nan
     signature = sign(
         "sample_size", scores, trials=n_trials, samples=n_samples, test=test, B=n_permutations, alpha=alpha, tau=tau,
         confidence=confidence, seed=seed, **diagnostics.settings,
@@ -304,8 +306,8 @@ def _remark_on_sizes(sizes: Sequence[int], n_topics: int) -> tuple[str, ...]:
     if sizes[-1] <= _FURTHEST * n_topics:
         return ()
     return (
-        f"Expected τ was checked with up to {_FURTHEST} times as many topics as there are, {_FURTHEST * n_topics:,} here; "
-        f"{sizes[-1]:,} are beyond that.",
+        f"No expected τ with more than {_FURTHEST * n_topics:,} topics: predictions were checked with up to {_FURTHEST} "
+        "times as many topics as there are.",
     )
 
 

@@ -14,6 +14,7 @@ from metaeval.measures.base import Measure
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.max_t import PairedTestResult
+from metaeval.stats.other_runs import Over, shares_without, vary_runs
 from metaeval.stats.paired_tests import MAX_T, PairedTest
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
@@ -109,12 +110,13 @@ def measure_variation(
     n_bootstrap: int,
     confidence: float,
     simultaneous: bool,
+    over: Over,
     key: int,
 ) -> TopicVariation:
     """Resample topics after a test of all pairs of runs."""
     values = order.values
     n_runs, n_topics, n_measures = values.shape
-    no_interval = explain_no_interval(n_runs, n_topics) if n_bootstrap else ""
+    no_interval = explain_no_interval(n_runs, n_topics, over) if n_bootstrap else ""
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
         shares, steps = resample_power(
@@ -125,6 +127,9 @@ def measure_variation(
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
+        if over != "topics":
+            significant = result.p[order.measures] <= alpha
+            shares = vary_runs(shares, shares_without(significant, n_runs), np.random.default_rng([key, 1]))
     return TopicVariation(n_topics, order, shares, steps, confidence, no_interval, simultaneous)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy as np
 from metaeval.errors import MetaevalError
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy
+from metaeval.stats.other_runs import vary_runs
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
 from metaeval.stats.resampling import WEIGHTS_HELD, trials_a_pass
 from metaeval.stats.run_agreement import (
@@ -49,6 +50,7 @@ class Sides:
     n_permutations: int
     n_bootstrap: int
     statistics: tuple[Statistic, ...]
+    n_flips: int | None = None  # by default as many as permutations
     _of_runs: dict[int | None, RunComparison] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -88,7 +90,12 @@ class Sides:
     @cached_property
     def flips(self) -> np.ndarray:
         """One-sided p-values of flips, shape (measure + 1, run pair)."""
-        return flip_p_values(self.scores, self.key("flips"), self.n_permutations)
+        return flip_p_values(self.scores, self.key("flips"), self.n_flips or self.n_permutations)
+
+    def leave_out(self, run: int) -> Sides:
+        """Return the same without a run, for values alone."""
+        scores, run_scores = self.scores.without(run), np.delete(self.run_scores, run, axis=0)
+        return Sides(scores, run_scores, self.key, 0, 0, self.statistics, self.n_flips or self.n_permutations)
 
     @cached_property
     def limits(self) -> np.ndarray:
@@ -111,22 +118,26 @@ class RunComparison:
 
     def __init__(self, sides: Sides, first: int | None) -> None:
         which = [each.run_statistic for each in sides.statistics if each.run_statistic and each.first == first]
+        self._sides, self._which = sides, which
         settled = settle_ties(sides.run_scores)
         # In the order of labels; of tied runs those that come first there.
         runs = np.sort(np.argsort(-settled[:, -1], kind="stable")[:first])
-        self.n_runs, self.n_pairs = len(runs), len(runs) * (len(runs) - 1) // 2
+        self._runs, self.n_runs, self.n_pairs = runs, len(runs), len(runs) * (len(runs) - 1) // 2
         # Rounded scores decide ties; Pearson's r and the gaps of τ_GAP are of the scores themselves.
         self.value = run_statistics(settled[runs, :-1].T, settled[runs, -1], which)
         exact = run_statistics(sides.run_scores[runs, :-1].T, sides.run_scores[runs, -1], which)
         self.value |= {name: exact[name] for name in which if name in ("pearson", "tau_gap")}
-        *measures, reference = sides.run_scores.T
-        self.observed, self.exchanged = swap_runs(
-            np.array(measures).T, reference, which, sides.key("runs"), sides.n_permutations, runs=runs
-        )
         if sides.n_bootstrap:
             self.drawn, self.ceiling = sides.means.compare(which, runs)
         run, other = np.triu_indices(self.n_runs, 1)
         self.tied = float((settled[runs[run], -1] == settled[runs[other], -1]).mean())
+
+    @cached_property
+    def swapped(self) -> tuple[dict[RunStatistic, np.ndarray], dict[RunStatistic, np.ndarray]]:
+        """What exchanges are compared with, and the differences after each exchange."""
+        *measures, reference = self._sides.run_scores.T
+        key, n_trials = self._sides.key("runs"), self._sides.n_permutations
+        return swap_runs(np.array(measures).T, reference, self._which, key, n_trials, runs=self._runs)
 
 
 @dataclass(frozen=True)
@@ -151,10 +162,12 @@ class Statistic:
     run_statistic: RunStatistic | None = None
     first: int | None = None
 
-    def estimate(self, sides: Sides) -> Estimate:
-        """Compute the statistic in one collection."""
+    def estimate(self, sides: Sides, without: Sequence[Sides] = (), rng: np.random.Generator | None = None) -> Estimate:
+        """Compute the statistic in one collection; for other runs too where it is given without each of them."""
         n_measures = sides.scores.shape[2] - 1
         drawn, ceiling = self.resample(sides) if sides.n_bootstrap else (np.empty((0, n_measures)), float("nan"))
+        if without and rng is not None and len(drawn):
+            drawn = vary_runs(drawn, np.array([self.value(each) for each in without]), rng)
         n_pairs = sides.n_pairs if self.first is None else self.first * (self.first - 1) // 2
         observed, exchanged = self.exchange(sides)
         return Estimate(
@@ -182,7 +195,8 @@ def _of_runs(name: RunStatistic, title: str, step: Callable[[int], float], first
 
     def exchange(sides: Sides) -> Pair:
         runs = sides.compare_runs(first)
-        return runs.observed[name], runs.exchanged[name]
+        observed, exchanged = runs.swapped
+        return observed[name], exchanged[name]
 
     def resample(sides: Sides) -> tuple[np.ndarray, float]:
         runs = sides.compare_runs(first)

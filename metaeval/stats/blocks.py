@@ -152,6 +152,10 @@ class Scaled:
             release(self.values)
         return self._scale(taken, out=taken)
 
+    def without(self, run: int) -> Scaled:
+        """Return the scores without a run: a copy of the others."""
+        return Scaled(np.delete(self.values, run, axis=0), self._measures if self.large else None)
+
     def take(self, measure: int) -> FloatArray:
         """Return a copy of one measure, contiguous, of shape (run, topic)."""
         column = measure if self._measures is None or not self.large else int(self._measures[measure])

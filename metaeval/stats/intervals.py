@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray, IntArray
+from metaeval.stats.other_runs import FEWEST_OTHER_RUNS, Over
 
 Scale: TypeAlias = Literal["correlation", "share"]
 
@@ -21,12 +22,13 @@ FEWEST_RUNS, FEWEST_TOPICS = 10, 25
 """With fewer, the intervals' coverage was not measured, and none is given."""
 
 
-def explain_no_interval(n_runs: int, n_topics: int) -> str:
+def explain_no_interval(n_runs: int, n_topics: int, over: Over = "topics") -> str:
     """Return why no interval is given for so few runs or topics; empty if one is."""
-    if n_runs >= FEWEST_RUNS and n_topics >= FEWEST_TOPICS:
+    fewest = FEWEST_RUNS if over == "topics" else FEWEST_OTHER_RUNS
+    if n_runs >= fewest and n_topics >= FEWEST_TOPICS:
         return ""
     return (
-        f"No interval: it needs {FEWEST_RUNS} runs and {FEWEST_TOPICS} topics to cover what it claims; there are "
+        f"No interval: it needs {fewest} runs and {FEWEST_TOPICS} topics to cover what it claims; there are "
         f"{n_runs} and {n_topics}."
     )
 

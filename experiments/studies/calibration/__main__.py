@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from experiments.studies.calibration import FOLDER, intervals
+from experiments.studies.calibration.crossed import count_crossed
 from experiments.studies.calibration.exchanges import count_exchanges
 from experiments.studies.calibration.simulation import count_cells, count_fires, find_folder, list_cells
 from experiments.studies.calibration.together import count_together
@@ -18,7 +19,7 @@ from metaeval.files import write_atomically
 
 def simulate(
     part: Annotated[
-        Literal["tests", "intervals", "predictions", "agreements", "exchanges", "together"],
+        Literal["tests", "intervals", "predictions", "agreements", "exchanges", "together", "crossed"],
         typer.Argument(help="What is simulated; only the tests take an hour"),
     ] = "tests",
     work: Annotated[Path | None, typer.Option(help="Folder for finished batches [default: the cache]")] = None,
@@ -34,6 +35,8 @@ def simulate(
             typer.echo(f"left out: {line}")
         write_tables({"diagnostic": count_fires(cells)}, out / part)
         tables = {"counts": count_cells(cells, find_folder(work), n_jobs, batches)}
+    elif part == "crossed":
+        tables = {"crossed": count_crossed(find_folder(work), n_jobs).round(6)}
     elif part == "together":
         tables = {"together": count_together(find_folder(work), n_jobs).round(6)}
     elif part == "exchanges":

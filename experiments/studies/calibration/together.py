@@ -29,7 +29,7 @@ class Size:
     studies: int
 
 
-SIZES = (Size(22, 50, 1.0, 1000), Size(24, 100, 1.0, 400), Size(22, 50, 0.6, 200))
+SIZES = (Size(22, 50, 1.0, 1000), Size(22, 50, 0.6, 200))
 
 
 def simulate_measures(size: Size, study: int) -> metaeval.Scores:

@@ -1,0 +1,106 @@
+"""Do intervals for other runs hold, how wide are they, and how often is one of two equally good measures called better?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pandas as pd
+
+import metaeval
+from metaeval.errors import MetaevalWarning
+from metaeval.stats.other_runs import Over
+
+SEED, TRIALS, CONFIDENCE = 9, 300, 0.95
+
+STATISTICS = ("pairwise_accuracy", "spa", "pearson", "tau_a", "topic_pearson", "acc_t")
+
+WAYS: tuple[Over, ...] = ("runs and topics", "topics")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many runs and topics a study has, and the spread of measures' run effects beside that of topics, 1."""
+
+    n_runs: int
+    n_topics: int
+    effect: float
+    studies: int
+
+
+SIZES = tuple(
+    Size(*runs_and_topics, effect, 200) for runs_and_topics in ((12, 40), (24, 80)) for effect in (0.0, 1 / 3)
+)
+
+
+def simulate_measures(size: Size, study: int) -> metaeval.Scores:
+    """Return a reference and three measures that are equally good over all runs, each of which favours some runs."""
+    rng = np.random.default_rng([SEED, size.n_runs, size.n_topics, round(100 * size.effect), study])
+    shape = (size.n_runs, size.n_topics)
+    reference = 0.5 * rng.standard_normal((size.n_runs, 1, 1)) + rng.standard_normal((*shape, 1))
+    measures = size.effect * rng.standard_normal((size.n_runs, 1, 3)) + rng.standard_normal((*shape, 3))
+    values = np.concatenate([reference, reference + measures], axis=-1)
+    labels = {"runs": range(size.n_runs), "topics": range(size.n_topics), "higher_is_better": True}
+    return metaeval.Scores(values, measures=["reference", "a", "b", "c"], **labels)
+
+
+def judge_study(size: Size, study: int) -> list[tuple[str, str, float, float, float]]:
+    """Return what intervals speak of and a number with its interval: every statistic of one measure, and of two."""
+    scores, rows = simulate_measures(size, study), []
+    options = {"n_bootstrap": TRIALS, "seed": study, "simultaneous": False, "confidence": CONFIDENCE}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MetaevalWarning)
+        for over in WAYS:
+            agreement = metaeval.agreement(
+                scores, reference="reference", statistics=STATISTICS, n_permutations=200, over=over, **options
+            )
+            of_one = agreement.to_frame().query("measure == 'a'")
+            of_two = agreement.differences().query("measure_1 == 'a' and measure_2 == 'b'")
+            similarity = (
+                metaeval.ranking_similarity(scores, over=over, **options)
+                .intervals()
+                .query("measure_1 == 'a' and measure_2 == 'b'")
+            )
+            power = metaeval.discriminative_power(scores, n_permutations=TRIALS, over=over, **options)
+            named = [
+                *((f"agreement, {row.statistic}", row.value, row.low, row.high) for row in of_one.itertuples()),
+                *((f"difference, {row.statistic}", row.difference, row.low, row.high) for row in of_two.itertuples()),
+                *(("τ", row.tau, row.low, row.high) for row in similarity.itertuples()),
+                *(("power", row.power, row.low, row.high) for row in power.intervals().iloc[[1]].itertuples()),
+                *(
+                    ("difference, power", row.difference, row.low, row.high)
+                    for row in power.compare_power().query("measure_1 == 'a' and measure_2 == 'b'").itertuples()
+                ),
+            ]
+            rows += [(over, *row) for row in named]
+    return rows
+
+
+def count_crossed(folder: Path, n_jobs: int = 1, sizes: Sequence[Size] = SIZES) -> pd.DataFrame:
+    """Judge the studies that are not judged yet: how often intervals hold the expected number, and how wide they are.
+
+    The expected number is the mean over all studies, which have other runs and other topics; a ``width`` is the ratio of the
+    mean width to that of an interval of ±1.96 standard deviations of the number over studies.
+    """
+    cached, parts = joblib.Memory(folder, verbose=0).cache(judge_study), []
+    for size in sizes:
+        with joblib.parallel_config("loky", inner_max_num_threads=1):
+            judged = joblib.Parallel(n_jobs=n_jobs)(
+                joblib.delayed(cached)(size, study) for study in range(size.studies)
+            )
+        columns = ["over", "number", "value", "low", "high"]
+        rows = pd.DataFrame([row for study in judged for row in study], columns=columns)
+        for (over, number), some in rows.groupby(["over", "number"], sort=False):
+            expected = 0.0 if number.startswith("difference") else some["value"].mean()
+            coverage = float(((some["low"] <= expected) & (expected <= some["high"])).mean())
+            width = float((some["high"] - some["low"]).mean() / (2 * 1.96 * some["value"].std()))
+            error = float(np.sqrt(coverage * (1 - coverage) / len(some)))
+            parts.append(
+                (over, number, size.n_runs, size.n_topics, round(size.effect, 2), coverage, error, width, len(some))
+            )
+    names = ["over", "number", "n_runs", "n_topics", "run_effect", "coverage", "error", "width", "studies"]
+    return pd.DataFrame(parts, columns=names)
