@@ -198,7 +198,7 @@ def agreement(
         tuple(disagreement for _, disagreement in compared),
         no_interval,
         diagnostics=tuple(diagnostics for _, diagnostics in chosen),
-        remarks=_remark(asked, n_topics, len(measures), with_intervals=bool(n_bootstrap and not no_interval)),
+        remarks=_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not no_interval)),
     )
 
 
@@ -230,9 +230,11 @@ def _list_settings(
     return settings
 
 
-def _remark(asked: Sequence[Statistic], n_topics: int, n_measures: int, *, with_intervals: bool) -> tuple[str, ...]:
+def _remark(
+    asked: Sequence[Statistic], n_topics: int, n_measures: int, over: Over, *, with_intervals: bool
+) -> tuple[str, ...]:
     remarks = remark_coverage(asked, n_topics) if with_intervals else ()
-    return remarks + (remark_levels(asked, with_intervals) if n_measures > 1 else ())
+    return remarks + (remark_levels(asked, with_intervals, over) if n_measures > 1 else ())
 
 
 def _list_titles(collections: Sequence[Scores]) -> list[str]:

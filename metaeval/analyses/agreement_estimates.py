@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.errors import format_list
+from metaeval.errors import format_list, format_option
 from metaeval.stats.agreement_statistics import Estimate, Statistic
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import centre_interval
 from metaeval.stats.letters import find_clusters, swap_p_values
+from metaeval.stats.other_runs import Over
 
 ENOUGH_TOPICS = 60
 """With fewer, intervals of statistics of runs held the true value too seldom in some of the studies that were simulated,
@@ -212,7 +213,7 @@ def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str
     )
 
 
-def remark_levels(statistics: Sequence[Statistic], intervals: bool) -> tuple[str, ...]:
+def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over = "topics") -> tuple[str, ...]:
     """Return what a reader has to know about exchange tests, and intervals if there are any, that err more than α."""
     remarks = []
     alone, of_runs = (_list_rates(statistics, rates) for rates in (EXCHANGE_EXCESS, EXCHANGE_EXCESS_OF_RUNS))
@@ -229,13 +230,18 @@ def remark_levels(statistics: Sequence[Statistic], intervals: bool) -> tuple[str
     if alone := _list_rates(statistics, INTERVAL_EXCESS):
         remarks.append(f"intervals of differences left 0 out too often in such simulations, by {alone}, where {meant}")
     excess = [INTERVAL_EXCESS_OF_RUNS[name] for name in map(_find_name, statistics) if name in INTERVAL_EXCESS_OF_RUNS]
-    if excess:
+    if over != "topics":
+        remarks.append(
+            "intervals, and what is called better, speak of other runs of the same kind as well as of other topics"
+        )
+    elif excess:
         rates, errors = zip(*excess, strict=True)
         least, most = (f"{100 * rate:.1f}" for rate in (min(rates), max(rates)))
         shares = f"{least} %" if least == most else f"{least} to {most} %"
         remarks.append(
-            "better is said of these runs, not of others: in simulations of measures that favour some runs on every topic "
-            f"and are equally good over all runs, one was better on the runs of a study in {shares} of pairs of measures "
+            f"better is said of these runs, not of others ({format_option('over', 'runs and topics')} is): in simulations of "
+            "measures that favour some runs on every topic and are equally good over all runs, one was better on the runs of a "
+            f"study in {shares} of pairs of measures, by single intervals "
             f"(± {100 * max(errors):.1f} % at most)"
         )
     return tuple(remarks)
