@@ -22,6 +22,7 @@ FIGURES = {
     "consistency": "metaeval consistency scores.csv --trials 200 --out figures/",
     "overlap": "metaeval overlap scores.csv --out figures/",
     "contradictions": "metaeval contradictions scores.csv --out figures/",
+    "calibrate": "metaeval calibrate scores.csv --studies 100 -B 500 --out figures/",
     "baselines": "metaeval baselines scores.csv run01 run05 --out figures/",
     "robustness": "metaeval robustness scores.csv --out figures/",
     "sample-size": "metaeval sample-size scores.csv --trials 50 --samples 5 -B 500 --out figures/",

@@ -38,7 +38,7 @@ def test_a_page_that_was_changed_by_hand_is_mended(tmp_path):
     page = tmp_path / "README.md"
     page.write_text("A\n<!-- template: {{ say.rule() }} -->\nIt never errs.\n<!-- end -->\nB\n", "utf-8")
     assert fill_pages(tmp_path) == [page]
-    assert "A test *holds* if" in page.read_text("utf-8")
+    assert "A test *holds* in a cell" in page.read_text("utf-8")
     assert page.read_text("utf-8").endswith("<!-- end -->\nB\n")
     assert fill_pages(tmp_path) == []
 

@@ -84,13 +84,15 @@ class Conclusion:
     """Which statistic is recommended, by the choosing half, and how the recommended test did in the checking half.
 
     `candidates` summarise every test in the domain of the choosing half; `holding` are those that hold and find precise
-    copies, the most powerful first; `excluded` are the kinds outside of the domain.
+    copies, the most powerful first; `excluded` are the kinds outside of the domain, `included` those inside, and `few` those
+    that were tried with three runs.
     """
 
     candidates: list[TestRates]
     holding: tuple[str, ...]
     excluded: list[str]
     included: list[str]
+    few: list[str]
     checked: list[TestRates]
     outside: list[TestRates]
 
@@ -105,9 +107,9 @@ def conclude(rates: pd.DataFrame) -> Conclusion:
     rates = rates[rates["group"] != "less unequal spread"]
     chosen, checked = (rates[rates["half"] == half] for half in ("choosing", "checking"))
     common = chosen[chosen["group"].isin(STUDY["candidates"]["groups"])]
-    inside = common[common["domain"] | (common["truth"] != "")]
+    domain = common[common["domain"] | (common["truth"] != "")]
     names = [name for name in dict.fromkeys(common["test"]) if name != "double bootstrap"]
-    candidates = [summarise_test(inside, name) for name in names]
+    candidates = [summarise_test(domain, name) for name in names]
     holding = sorted(
         (one for one in candidates if not one.failed and one.precise >= STUDY["precise"]), key=lambda one: -one.power
     )
@@ -115,12 +117,13 @@ def conclude(rates: pd.DataFrame) -> Conclusion:
     kinds = chosen[
         (chosen["test"] == RECOMMENDED) & (chosen["truth"] == "") & (chosen["topics"] >= STUDY["enough_topics"])
     ]
-    labels = {True: _label_kinds(kinds[kinds["domain"]]), False: _label_kinds(kinds[~kinds["domain"]])}
+    inside, few = kinds[kinds["domain"]], kinds["scale"] == "three runs"
     return Conclusion(
         candidates,
         tuple(one.name for one in holding),
-        labels[False],
-        labels[True],
+        _label_kinds(kinds[~kinds["domain"]]),
+        list(dict.fromkeys(inside.loc[~few, "kind"])),
+        list(dict.fromkeys(inside.loc[few, "kind"])),
         [summarise_test(checked[checked["domain"] | (checked["truth"] != "")], test) for test in tests],
         [summarise_test(rows, test) for test in tests if len(rows := checked[~checked["domain"]])],
     )

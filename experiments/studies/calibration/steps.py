@@ -50,6 +50,10 @@ SIMULATED = {
         "together": "How often one of eight equally good measures is said to find more, or to agree better, than another; and "
         "of how many others a better one is."
     },
+    "crossed": {
+        "crossed": "Share of intervals that hold the expected number for other topics, and for other runs too where they say so; "
+        "their mean width over that of ±1.96 standard deviations of the number over studies."
+    },
     "exchanges": {"rates": "How often one of two equally good measures is called better, by statistic and rule."},
 }
 """Tables that `python -m experiments.studies.calibration` makes, by folder, with their captions."""
