@@ -338,11 +338,12 @@ def _name_failures(reference: str, function: Procedure) -> Procedure:
 
 def _find_typical_error(scores: np.ndarray, n_topics: int) -> float:
     """Return the standard error of the mean difference of the median pair of runs, of those whose differences vary."""
-    covariances = np.cov(scores)
+    scale = np.ldexp(1.0, np.frexp(np.abs(scores).max())[1])  # so that squares are neither too large nor too small
+    covariances = np.cov(scores / scale)
     spreads = np.diagonal(covariances)
     variances = (spreads[:, np.newaxis] + spreads - 2 * covariances)[np.triu_indices(len(scores), 1)]
     varying = variances[variances > 1e-12 * spreads.max(initial=0.0)]
-    return float(np.sqrt(np.median(varying) / n_topics)) if len(varying) else 0.0
+    return float(np.sqrt(np.median(varying) / n_topics) * scale) if len(varying) else 0.0
 
 
 def _run_studies(

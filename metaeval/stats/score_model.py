@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray, IntArray
 
+DIGITS = 12
+"""Of scores at a scale of about 1, less their mean, that are told apart."""
+
 
 class ScoreModel(NamedTuple):
     """A Gaussian copula between runs, each with its own distribution of scores (Urbano and Nagler, SIGIR 2018).
@@ -51,12 +54,18 @@ def fit_scores(scores: npt.ArrayLike) -> ScoreModel:
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
-    distinct, copy_of = np.unique(np.asarray(scores, dtype=np.float64), axis=0, return_inverse=True)
+    given = np.asarray(scores, dtype=np.float64)
+    scale = np.ldexp(1.0, np.frexp(np.abs(given).max())[1])
+    # Runs that differ in their mean alone are the same run once means are equal; rounding must not tell them apart.
+    centred = np.round(given / scale - (given / scale).mean(axis=1, keepdims=True), DIGITS)
+    _, first, copy_of = np.unique(centred, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # distinct runs stay in their order
+    distinct, copy_of = centred[first[order]], np.argsort(order)[copy_of.reshape(-1)]
     n_observed = distinct.shape[1]
     normal = ndtri((rankdata(distinct, axis=1) - 0.5) / n_observed)
     normal -= normal.mean(axis=1, keepdims=True)
     lengths = np.sqrt(np.square(normal).sum(axis=1, keepdims=True))
     normal = np.divide(normal, lengths, out=np.zeros_like(normal), where=lengths > 0)
     # The mean of the scores is also the mean under linear quantiles.
-    ordered = np.sort(distinct, axis=1) - distinct.mean(axis=1, keepdims=True)
-    return ScoreModel(ordered, normal, copy_of.reshape(-1))
+    ordered = (np.sort(distinct, axis=1) - distinct.mean(axis=1, keepdims=True)) * scale
+    return ScoreModel(ordered, normal, copy_of)

@@ -17,6 +17,19 @@ from metaeval.stats.streams import stream_key
 KEY = stream_key(1, "calibration")
 
 
+def test_runs_that_differ_in_their_mean_alone_are_one_run_when_means_are_equal():
+    rng = np.random.default_rng(4)
+    values = np.add.outer([0.0, 0.1, 0.7], rng.random(30))
+    model = fit_scores(values)
+    assert model.copy_of.tolist() == [0, 0, 0]
+    assert np.abs(model.draw(10, 2, rng)).max() < 1
+    for scale in (1e300, 1e-300):
+        scores = me.Scores(scale * rng.random((4, 20, 1)), runs=range(4), topics=range(20), measures=["X"],
+                           higher_is_better=True)  # fmt: skip
+        result = calibrate_tests(scores, tests=["bootstrap-t"], n_studies=20, n_permutations=50, n_jobs=1)
+        assert 0.1 < result.difference[0] / scale < 1
+
+
 def make_scores(n_runs=6, n_topics=40, wide=6.0, seed=0):
     spread = np.ones((n_runs, 1, 1))
     spread[-1] = wide
