@@ -66,8 +66,8 @@ def centre_interval(
     student : bool, optional
         Multiply by the quantile of Student's t with n − 1 degrees of freedom, and not of the normal distribution.
     simultaneous : bool, optional
-        All intervals together hold their true values with this confidence: the quantile is as much larger as that of the
-        largest standardised deviation of a trial is than that of one (the max-T of the joint resamples).
+        All intervals together hold their true values with this confidence: the quantile is that of the largest standardised
+        deviation of a trial (the max-T of the joint resamples), taken from the normal distribution to Student's t.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def centre_interval(
     >>> round(float(low), 2), round(float(high), 2)
     (0.49, 0.69)
     """
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import ndtr, ndtri, stdtrit
 
     middle, drawn = np.asarray(estimate, dtype=np.float64), np.asarray(resampled, dtype=np.float64)
     known = np.isfinite(drawn)
@@ -93,7 +93,8 @@ def centre_interval(
     level = (1 + confidence) / 2
     quantile = stdtrit(n_topics - 1, level) if student else ndtri(level)
     if simultaneous and len(drawn) > 1 and np.prod(drawn.shape[1:]) > 1:
-        quantile *= _find_largest(np.where(known, drawn - centre, 0.0), squares, count, confidence) / ndtri(level)
+        largest = _find_largest(np.where(known, drawn - centre, 0.0), squares, count, confidence)
+        quantile = stdtrit(n_topics - 1, ndtr(largest))
     reach = quantile * np.sqrt(variance)
     bottom = -1.0 if scale == "correlation" else 0.0
     # A share p is a correlation 2p − 1: the logit of p is twice Fisher's z of 2p − 1.

@@ -125,7 +125,7 @@ def test_of_equally_good_measures_simultaneous_intervals_seldom_find_one_better(
     rates = count_together(tmp_path, 1, [Size(12, 30, 1.0, 3)])
     wide = rates.pivot_table(index="question", columns="intervals", values="rate")
     assert (wide["simultaneous"] <= wide["single"]).all()
-    assert len(wide) == 8
+    assert len(wide) == 7
 
 
 def make_rates(errors, studies=1000):

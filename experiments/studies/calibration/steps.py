@@ -51,8 +51,8 @@ SIMULATED = {
         "of how many others a better one is."
     },
     "crossed": {
-        "crossed": "Share of intervals that hold the expected number for other topics, and for other runs too where they say so; "
-        "their mean width over that of ±1.96 standard deviations of the number over studies."
+        "crossed": "Share of intervals that hold the expected number for other topics, and for other runs too where they say "
+        "so; their mean width over that of ±1.96 standard deviations of the number over studies."
     },
     "exchanges": {"rates": "How often one of two equally good measures is called better, by statistic and rule."},
 }
