@@ -22,6 +22,9 @@ HSD_ERRORS = {1.5: 7, 2: 15, 3: 24}
 """What unequal spread does to the family-wise error of the randomised Tukey HSD test at α = 0.05, in percent, by how many
 times the spread of the others two of 22 runs have: simulations of normal scores on 50 topics, 1,000 studies each."""
 
+EXCHANGING = ("randomised-tukey-hsd", "tukey-hsd")
+"""Tests that take runs to differ in their means alone."""
+
 HSD_ERROR = (
     "in simulations with 2 of 22 runs varying more than the others it found a false difference in "
     + ", ".join(f"{percent} % ({times:g} times as much)" for times, percent in HSD_ERRORS.items())
@@ -117,9 +120,12 @@ class Diagnostics:
             }
         )
 
-    def describe(self, *, of_tests: bool = True) -> list[str]:
-        """Return one sentence for each irregularity; none where the runs are as tests assume."""
-        of_runs = [self._describe_spread(), self._describe_skewness(), self._describe_hopeless()]
+    def describe(self, *, of_tests: bool = True, test: str = "randomised-tukey-hsd") -> list[str]:
+        """Return one sentence for each irregularity, as it matters to a test; none where the runs are as tests assume."""
+        exchanging = test in EXCHANGING
+        of_runs = [
+            self._describe_spread(exchanging), self._describe_skewness(), self._describe_hopeless() if exchanging else "",
+        ]  # fmt: skip
         sentences = of_runs if of_tests else []
         sentences.append(self._describe_identical())
         return [f"{self.collection or 'scores'}: {sentence}" for sentence in sentences if sentence]
@@ -136,7 +142,7 @@ class Diagnostics:
             "never_significant": self.never_significant,
         }
 
-    def _describe_spread(self) -> str:
+    def _describe_spread(self, exchanging: bool) -> str:
         if not self.wide.any():
             return ""
         m, r = np.unravel_index(np.where(self.wide, self.spread_ratio, 0.0).argmax(), self.wide.shape)
@@ -144,6 +150,8 @@ class Diagnostics:
         how_much = (
             f"{self.runs[r]} varies {self.spread_ratio[m, r]:.1f} times as much from topic to topic as the median run"
         )
+        if not exchanging:
+            return f"{how_much}{f' with {self.measures[m]}' * (len(names) > 1)}, which the test allows for"
         return (
             f"it is doubtful that runs are exchangeable with {format_list(names)}: {how_much}"
             f"{f' with {self.measures[m]}' * (len(names) > 1)}. The randomised Tukey HSD test assumes it; {HSD_ERROR}. "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from metaeval.analyses.diagnostics import Diagnostics
+from metaeval.analyses.diagnostics import EXCHANGING, Diagnostics
 from metaeval.files import write_atomically
 from metaeval.show.latex import Width
 from metaeval.show.signature import Signature
@@ -123,8 +123,12 @@ class Result(ABC):
             write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
 
     def notes(self) -> list[str]:
-        """Return what a reader has to know about the runs and the method, a sentence each."""
-        return [*(sentence for diagnostic in self.diagnostics for sentence in diagnostic.describe()), *self.remarks]
+        """Return what a reader has to know about the runs, as it matters to the test, and the method, a sentence each."""
+        test = getattr(self, "test", EXCHANGING[0])
+        return [
+            *(sentence for diagnostic in self.diagnostics for sentence in diagnostic.describe(test=test)),
+            *self.remarks,
+        ]
 
     def to_text(self) -> str:
         """Return the table for a terminal."""
