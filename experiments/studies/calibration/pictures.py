@@ -40,7 +40,7 @@ def draw_errors(rates: pd.DataFrame, signature: str) -> Figure:
             axes.set_xlim(0, 1)
             axes.set_xticks([0.01, ALPHA, 0.1, 0.2, 0.4, 0.7], labels=["1 %", "5 %", "10 %", "20 %", "40 %", "70 %"])
             axes.set_title(f"{half} half", fontsize=9)
-        figure.axes[1].legend(loc="lower right", fontsize=7)
+        figure.axes[1].legend(loc="upper right", fontsize=7)
         figure.supxlabel("largest share of studies with a false difference, runs of equal means", fontsize=9)
         return sign_figure(figure, signature)
 
