@@ -149,6 +149,7 @@ def agreement(
     3     acc_t     bad   0.48        2
     """
     check_positive("margin", margin)
+    check_choice("over", over, Over)
     _check_options(missing, n_permutations, n_bootstrap, alpha, confidence, seed)
     asked = _parse_statistics(statistics)
     given, references, whole = match_references(
@@ -161,7 +162,6 @@ def agreement(
     collections = [each for each, _ in chosen]
     measures = list_measures(collections, standard)
     warn_of_same_data(_list_titles(collections), [each.values for each in collections])
-    check_choice("over", over, Over)
     gaps = [explain_no_interval(len(each.runs), len(each.topics), over) if n_bootstrap else "" for each in collections]
     no_interval = next(filter(None, gaps), "")
     compared = [
@@ -171,8 +171,7 @@ def agreement(
     options = {"test": test, "n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
     powers = [discriminative_power(each, n_bootstrap=0, **options) for each in collections]  # type: ignore[arg-type]
     n_topics = min(len(each.topics) for each in collections)
-    settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
-    settings |= {"over": over} if over != "topics" else {}
+    settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, over, alpha, seed)
     return Agreement(
         tuple(each.collection for each in collections),
         measures,
@@ -220,6 +219,7 @@ def _list_settings(
     test: PairedTest,
     n_permutations: int,
     n_bootstrap: int,
+    over: Over,
     alpha: float,
     seed: int,
 ) -> dict[str, object]:
