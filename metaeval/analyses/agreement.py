@@ -227,7 +227,7 @@ def _list_settings(
     settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
     settings |= {"test": test, "B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
-    return settings
+    return settings | ({"over": over} if over != "topics" else {})
 
 
 def _remark(

@@ -178,48 +178,76 @@ def count_cells(cells: Iterable[Cell], folder: Path, n_jobs: int = 1, most: int 
     Cells in which the recommended test, the first, seems to err too often are simulated again with more studies; candidates and
     the double bootstrap are tried on cells of the choosing half.
     """
-    cells, memory = list(cells), joblib.Memory(folder, verbose=0)
-    by_test, by_candidate, twice = memory.cache(count_batch), memory.cache(count_candidates), memory.cache(count_twice)
-    tests = tuple(STUDY["tests"])
+    memory = joblib.Memory(folder, verbose=0)
+    work = Work(*map(memory.cache, (count_batch, count_candidates, count_twice)), n_jobs, most)
+    cells = list(cells)
+    return pd.DataFrame([*work.count_tests(cells), *work.count_candidates(cells), *work.count_twice(cells)])
 
-    def count(calls: list[tuple[Any, Cell, int, tuple[Any, ...]]]) -> dict[Cell, list[list[list[float]]]]:
+
+Batches = dict[Cell, list[list[list[float]]]]
+"""By cell, the numbers of every batch and test."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is done in a batch, each kept once it is done; on so many processes, and in so many batches a cell at most."""
+
+    batch: Any
+    candidates: Any
+    twice: Any
+    n_jobs: int
+    most: int | None
+
+    def count_tests(self, cells: Sequence[Cell]) -> Iterator[dict[str, object]]:
+        """Count what every test does, again with more studies where the first one seems to err too often."""
+        tests = tuple(STUDY["tests"])
+        found = self._run([(self.batch, cell, k, (tests,)) for cell in cells for k in self._list(cell.studies)])
+        doubtful = [cell for cell, b in found.items() if not cell.truth and summarise(b, 0)["error"] > STUDY["most"]]
+        more = self._run(
+            [
+                (self.batch, cell, k, (tests,))
+                for cell in doubtful
+                for k in self._list(STUDY["again"], cell.studies // BATCH)
+            ]
+        )
+        for cell, batches in found.items():
+            yield from _tabulate(cell, [*batches, *more.get(cell, [])], tests)
+
+    def count_candidates(self, cells: Sequence[Cell]) -> Iterator[dict[str, object]]:
+        """Count what the candidates do on the choosing half."""
+        settings = STUDY["candidates"]
+        tried = [cell for cell in cells if cell.half == "choosing" and cell.group in settings["groups"]]
+        sizes = [settings["studies_with_effects" if cell.truth else "studies"] for cell in tried]
+        calls = [(self.candidates, cell, k, ()) for cell, n in zip(tried, sizes, strict=True) for k in self._list(n)]
+        for cell, batches in self._run(calls).items():
+            yield from _tabulate(cell, batches, settings["names"])
+
+    def count_twice(self, cells: Sequence[Cell]) -> Iterator[dict[str, object]]:
+        """Count what the double bootstrap does on a few cells."""
+        some = [cell for cell in cells if cell.name in STUDY["yardstick"]["cells"]]
+        calls = [(self.twice, cell, k, ()) for cell in some for k in self._list(STUDY["yardstick"]["studies"])]
+        for cell, batches in self._run(calls).items():
+            yield from _tabulate(cell, batches, [YARDSTICK])
+
+    def _list(self, studies: int, start: int = 0) -> range:
+        return range(start, min(studies // BATCH, self.most or studies))
+
+    def _run(self, calls: list[tuple[Any, Cell, int, tuple[Any, ...]]]) -> Batches:
         with joblib.parallel_config("loky", inner_max_num_threads=1):
-            counted = joblib.Parallel(n_jobs=n_jobs, verbose=1)(
+            counted = joblib.Parallel(n_jobs=self.n_jobs, verbose=1)(
                 joblib.delayed(function)(cell, batch, *more) for function, cell, batch, more in calls
             )
-        batches: dict[Cell, list[list[list[float]]]] = {}
+        batches: Batches = {}
         for (_, cell, _, _), counts in zip(calls, counted, strict=True):
             batches.setdefault(cell, []).append(counts)
         return batches
 
-    def list_batches(studies: int, start: int = 0) -> range:
-        return range(start, min(studies // BATCH, most or studies))
 
-    first = count([(by_test, cell, batch, (tests,)) for cell in cells for batch in list_batches(cell.studies)])
-    doubtful = [
-        cell for cell, batches in first.items() if not cell.truth and summarise(batches, 0)["error"] > STUDY["most"]
-    ]
-    again = [
-        (by_test, cell, batch, (tests,))
-        for cell in doubtful
-        for batch in list_batches(STUDY["again"], cell.studies // BATCH)
-    ]
-    for cell, batches in count(again).items():
-        first[cell] += batches
-    rows = [_describe(cell) | {"test": t} | summarise(b, k) for cell, b in first.items() for k, t in enumerate(tests)]
-    settings = STUDY["candidates"]
-    tried = [cell for cell in cells if cell.half == "choosing" and cell.group in settings["groups"]]
-    calls = [
-        (by_candidate, cell, batch, ())
-        for cell in tried
-        for batch in list_batches(settings["studies_with_effects" if cell.truth else "studies"])
-    ]
-    for cell, batches in count(calls).items():
-        rows += [_describe(cell) | {"test": t} | summarise(batches, k) for k, t in enumerate(settings["names"])]
-    some = [cell for cell in cells if cell.name in STUDY["yardstick"]["cells"]]
-    calls = [(twice, cell, batch, ()) for cell in some for batch in list_batches(STUDY["yardstick"]["studies"])]
-    rows += [_describe(cell) | {"test": YARDSTICK} | summarise(batches, 0) for cell, batches in count(calls).items()]
-    return pd.DataFrame(rows)
+def _tabulate(
+    cell: Cell, batches: Sequence[Sequence[Sequence[float]]], tests: Sequence[str]
+) -> Iterator[dict[str, object]]:
+    """Yield a row for every test on a cell."""
+    return (_describe(cell) | {"test": test} | summarise(batches, k) for k, test in enumerate(tests))
 
 
 def _describe(cell: Cell) -> dict[str, object]:
