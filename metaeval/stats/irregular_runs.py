@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, release, split_runs
+from metaeval.stats.blocks import FloatArray, mean_over_topics, release, split_runs
 
 WIDE = 1.5
 """Ratio to the median residual spread from which on a run is wide. With 22 runs, of which 1 to 5 are wider than the
@@ -21,7 +21,7 @@ SKEWED = 1.25
 """Median absolute skewness of the differences of two runs from which on scores are of a kind on which no test of all pairs
 holds: results/calibration says how often it is reached on which kinds of scores."""
 
-FEWEST_PAIRS, NUMBERS = 100, 2**22
+FEWEST_PAIRS, NUMBERS = 100, 2**17
 """Pairs of runs at least whose differences are looked at, and numbers at most beyond that."""
 
 SAME = 1e-24
@@ -95,23 +95,31 @@ def shape_of_differences(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     skewness, zeros = np.full((2, n_measures), np.nan)
     n_pairs = n_runs * (n_runs - 1) // 2
     some = np.linspace(0, n_pairs - 1, min(n_pairs, max(FEWEST_PAIRS, NUMBERS // n_topics))).round().astype(np.int64)
-    first, second = (ends[some] for ends in np.triu_indices(n_runs, 1))
+    with np.errstate(over="ignore", invalid="ignore"):  # means of scores near the largest float
+        order = np.argsort(mean_over_topics(values).mean(axis=1), kind="stable")  # not that of a file
+    first, second = (order[ends[some]] for ends in np.triu_indices(n_runs, 1))
     for measure in range(n_measures):
-        shapes = []
-        for i, j in zip(first.tolist(), second.tolist(), strict=True):
-            gaps = np.asarray(values[i, :, measure] - values[j, :, measure])
-            largest = np.abs(gaps).max()
-            if not 0 < largest < np.inf:
-                continue
-            deviations = gaps / largest
-            equal = float(np.mean(deviations == 0))
-            deviations -= deviations.mean()
-            square = float(np.square(deviations).mean())
-            if square > SAME:
-                shapes.append((abs(float(np.power(deviations, 3).mean())) / square**1.5, equal))
-        if shapes:
-            skewness[measure], zeros[measure] = np.median(shapes, axis=0)
+        shapes = [
+            _shape(values[first[part], :, measure] - values[second[part], :, measure])
+            for part in np.array_split(np.arange(len(some)), max(1, len(some) * n_topics // NUMBERS))
+        ]
+        joined = np.concatenate(shapes, axis=1)
+        if joined.size:
+            skewness[measure], zeros[measure] = np.median(joined, axis=1)
     return skewness, zeros
+
+
+def _shape(gaps: FloatArray) -> FloatArray:
+    """Return the absolute skewness and the share of zeros of differences of each pair that vary, shape (2, pair)."""
+    largest = np.abs(gaps).max(axis=1)
+    known = (largest > 0) & (largest < np.inf)
+    deviations = gaps[known] / largest[known, np.newaxis]
+    equal = (deviations == 0).mean(axis=1)
+    deviations -= deviations.mean(axis=1, keepdims=True)
+    squares = np.square(deviations)
+    variance, third = squares.mean(axis=1), np.einsum("pt,pt->p", squares, deviations) / gaps.shape[1]
+    vary = variance > SAME
+    return np.stack([np.abs(third[vary]) / variance[vary] ** 1.5, equal[vary]])
 
 
 def far_behind(oriented_means: FloatArray) -> npt.NDArray[np.bool_]:
