@@ -405,9 +405,10 @@ class TestSampleSize:
         assert one["expected_tau"].iloc[2] == pytest.approx(one["mean_tau"].iloc[2], abs=0.02)
 
     def test_power_ends_with_the_topics_there_are_and_expected_tau_goes_on(self, scores):
-        found = me.sample_size(scores, sizes=[40, 400], n_trials=20, n_permutations=100)
-        assert np.isnan(found.power).all(axis=1).tolist() == [False, True]
-        assert (found.expected[:, :, 0] <= found.truth[:, :, 0]).all()
+        found = me.sample_size(scores, sizes=[40, 160, 400], n_trials=20, n_permutations=100)
+        assert np.isnan(found.power).all(axis=1).tolist() == [False, True, True]
+        assert (found.expected[:2, :, 0] <= found.truth[:2, :, 0]).all()
+        assert np.isnan(found.expected[2]).all()  # further than predictions were checked
         assert "No interval: it needs 10 runs" in found.to_table().caption
         assert "checked with up to 4 times as many topics" in found.notes()[-1]
 
