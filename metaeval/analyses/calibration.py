@@ -375,12 +375,17 @@ def _run_studies(
             def say(finished: int, _: int, before: int = before, name: str = name) -> None:
                 tell(f"studies by {name}", before + finished, total)
 
-            own = callable(test)  # runs where it was defined
-            of_parts = run_parts(
-                compute, parts, name=partial(_name_studies, model, name, compute.keywords), shape=(None, 3),
-                dtype="float64", n_jobs=1 if own else n_jobs, sharing={"prefer": "processes"}, say=say,
-            )  # fmt: skip
-            counts[m, t] = np.concatenate(list(of_parts))
+            if callable(
+                test
+            ):  # runs where it was defined; what it did is not kept, since its name does not tell its code
+                counts[m, t] = np.concatenate([compute(part) for part in parts])
+                say(n_all, n_all)
+            else:
+                of_parts = run_parts(
+                    compute, parts, name=partial(_name_studies, model, name, compute.keywords), shape=(None, 3),
+                    dtype="float64", n_jobs=n_jobs, sharing={"prefer": "processes"}, say=say,
+                )  # fmt: skip
+                counts[m, t] = np.concatenate(list(of_parts))
             done += n_all
     return counts
 

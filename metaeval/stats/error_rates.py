@@ -64,11 +64,9 @@ def decide(
         return _exceeds_critical_range(values, alpha)
     if test in RESAMPLING:
         given |= {"n_permutations": count_permutations(test, len(values), alpha, given), "key": key}
-    if test in FAMILYWISE:
-        return np.asarray(all_pairs_test(values, test=test, **given).p <= alpha)
-    correction = given.pop("correction", "holm")
-    p = all_pairs_test(values, test=test, **given, correction="none").p
-    return p <= alpha if correction == "none" else _decide_corrected(p, correction, alpha)
+    # A p of 0 would survive any correction.
+    add_one = test not in FAMILYWISE and given.get("correction") != "none"
+    return np.asarray(all_pairs_test(values, test=test, **given, add_one=add_one).p <= alpha)
 
 
 def count_permutations(test: str, n_runs: int, alpha: float, options: Mapping[str, Any]) -> int:
@@ -90,23 +88,6 @@ def call_procedure(test: Procedure, scores: FloatArray) -> FloatArray:
     if not ((p >= 0) & (p <= 1)).all():
         raise MetaevalError(f"{name} returned p-values that are not between 0 and 1")
     return p
-
-
-def _decide_corrected(p: FloatArray, correction: str, alpha: float) -> BoolArray:
-    """Decide as `metaeval.stats.paired_tests.correct` does, for all families at once."""
-    order = np.argsort(p, axis=1)
-    ordered = np.take_along_axis(p, order, axis=1)
-    rank = np.arange(p.shape[1])
-    if correction == "bonferroni":
-        return np.asarray(p * p.shape[1] <= alpha)
-    if correction == "holm":
-        rejected = np.logical_and.accumulate(ordered * (p.shape[1] - rank) <= alpha, axis=1)
-    else:
-        below = ordered * p.shape[1] / (rank + 1) <= alpha
-        rejected = np.logical_or.accumulate(below[:, ::-1], axis=1)[:, ::-1]
-    significant = np.empty_like(rejected)
-    np.put_along_axis(significant, order, rejected, axis=1)
-    return significant
 
 
 def _exceeds_critical_range(values: FloatArray, alpha: float) -> BoolArray:

@@ -227,9 +227,8 @@ def _bootstrap_statistics(scores: FloatArray, offset: float) -> Statistics:
         for topics in parts:
             gaps = _deviate(units, run, means[pairs], topics)
             np.maximum(largest[pairs], np.maximum(gaps.max(axis=1), -gaps.min(axis=1)), out=largest[pairs])
-    scales = np.ldexp(1.0, bits // 2 - np.frexp(largest)[1])[
-        :, np.newaxis
-    ]  # whole numbers of each pair's unit, a power of two
+    # Each pair's unit is a power of two, of which its deviations are whole numbers.
+    scales = np.ldexp(1.0, bits // 2 - np.frexp(largest)[1])[:, np.newaxis]
 
     def square(some: list[tuple[int, slice]], topics: slice) -> FloatArray:
         """Return the squared deviations of some runs' differences from later ones on each topic, shape (pair, topic)."""
