@@ -29,6 +29,7 @@ from metaeval.analyses.disagreement import Disagreement, find_disagreement
 from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.reference_pairs import count_confirmed
+from metaeval.analyses.variation import list_intervals
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -171,7 +172,8 @@ def agreement(
     options = {"test": test, "n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
     powers = [discriminative_power(each, n_bootstrap=0, **options) for each in collections]  # type: ignore[arg-type]
     n_topics = min(len(each.topics) for each in collections)
-    settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, over, alpha, seed)
+    settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
+    settings |= list_intervals(over, simultaneous, margin, 0.05)
     return Agreement(
         tuple(each.collection for each in collections),
         measures,
@@ -219,7 +221,6 @@ def _list_settings(
     test: PairedTest,
     n_permutations: int,
     n_bootstrap: int,
-    over: Over,
     alpha: float,
     seed: int,
 ) -> dict[str, object]:
@@ -227,7 +228,7 @@ def _list_settings(
     settings: dict[str, object] = {"reference": standard, "statistics": ", ".join(each.name for each in asked)}
     settings |= {"test": test, "B": n_permutations, "seed": seed, "alpha": alpha}
     settings |= {"bootstrap": n_bootstrap} if n_bootstrap else {}
-    return settings | ({"over": over} if over != "topics" else {})
+    return settings
 
 
 def _remark(

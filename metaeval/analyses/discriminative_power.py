@@ -17,7 +17,7 @@ from metaeval.analyses.checks import (
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.power_result import DiscriminativePower
-from metaeval.analyses.variation import measure_variation
+from metaeval.analyses.variation import list_intervals, measure_variation
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.show.signature import sign
@@ -140,8 +140,7 @@ def discriminative_power(
     settings = _list_test(test, correction, variance_offset)
     settings |= _list_trials(result, n_permutations, seed, alpha, add_one)
     settings |= {"bootstrap": n_bootstrap, "seed": seed} if len(over_topics.shares) else {}
-    settings |= {"over": over} if len(over_topics.shares) and over != "topics" else {}
-    settings |= {"intervals": "single"} if len(over_topics.shares) and not simultaneous else {}
+    settings |= list_intervals(over, simultaneous, margin, 0.05) if len(over_topics.shares) else {}
     return DiscriminativePower(
         scores.collection,
         scores.runs,

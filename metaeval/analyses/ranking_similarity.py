@@ -12,6 +12,7 @@ from metaeval.analyses.checks import check_choice, check_count, check_depth, che
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import list_intervals
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import HeatMap
@@ -225,7 +226,7 @@ def ranking_similarity(
         low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
         least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
     resampling: dict[str, object] = {"bootstrap": n_bootstrap, "seed": seed} if n_bootstrap else {}
-    resampling |= {"over": over} if over != "topics" else {}
+    resampling |= list_intervals(over, simultaneous, margin, 0.9) if n_bootstrap else {}
     signature = sign("ranking_similarity", scores, tau=which, **resampling, **diagnostics.settings)
     given = np.ix_(order.measures, order.measures)
     ends = Ends(low[given].ravel(), high[given].ravel())

@@ -133,6 +133,13 @@ def measure_variation(
     return TopicVariation(n_topics, order, shares, steps, confidence, no_interval, simultaneous)
 
 
+def list_intervals(over: Over, simultaneous: bool, margin: float, usual: float) -> dict[str, object]:
+    """Return what a signature says of intervals and conclusions, where it is not as usual."""
+    settings: dict[str, object] = {"over": over} if over != "topics" else {}
+    settings |= {} if simultaneous else {"intervals": "single"}
+    return settings | ({"margin": margin} if margin != usual else {})
+
+
 def tabulate_differences(
     measures: Sequence[Measure | str], difference: np.ndarray, low: np.ndarray, high: np.ndarray, more: str
 ) -> pd.DataFrame:
