@@ -128,6 +128,16 @@ def cem_not_robust(facts: Facts) -> Answer:
     return every(~facts.is_robust("CEM_ORD", criterion) for criterion in (HALVES, SMALL))
 
 
+@claim(
+    "§5.4",
+    "Using α-INT instead of α-ORD (i.e., assuming equidistance) does not seem beneficial for OC tasks.",
+    about=CLASSIFICATION,
+)
+def alpha_int_no_better(facts: Facts) -> Answer:
+    """A tie does not say it; that α-INT is no better does: its lead in power, on print in mean τ, is below {no better}."""
+    return every(gain < bound("no better") for gain in facts.gains("alpha_INT", "alpha_ORD"))
+
+
 @claim("§6.4", "NMD is an outlier in terms of system ranking.", about=QUANTIFICATION)
 def nmd_outlier(facts: Facts) -> Answer:
     """NMD has the smallest mean τ with the others, and is farther below the next smallest than that is below the largest."""

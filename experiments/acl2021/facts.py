@@ -55,6 +55,21 @@ class Facts:
     n_constant: int = 0
     similarity: RankingSimilarity | None = None
     scores: Scores | None = None
+    power: DiscriminativePower | None = None
+    mean_tau: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def gains(self, measure: str, other: str) -> list[Number]:
+        """Return by how much a measure is better than another: power with its interval, or the mean τ's that are printed."""
+        if self.power is None:
+            return [
+                Number(f"{criterion}: mean τ more by", round(means[measure] - means[other], 6))
+                for criterion, means in self.mean_tau.items()
+            ]
+        rows = self.power.compare_power().set_index(["measure_1", "measure_2"])
+        sign, pair = (1, (measure, other)) if (measure, other) in rows.index else (-1, (other, measure))
+        gap, *ends = sign * rows.loc[pair, ["difference", "low", "high"]].to_numpy(dtype=float)
+        name = "power more by"
+        return [Number.unsure(name, gap) if np.isnan(ends[0]) else Number(name, gap, min(ends), max(ends))]
 
     def average_tau(self, group: Sequence[str], other: Sequence[str] | None = None) -> Number:
         """Return the mean τ of the pairs within a group of measures, or between two."""
@@ -127,7 +142,9 @@ def read_study(collection: str, study: Study) -> Facts:
     if study.power is not None:
         ahead[POWER] = _compare_power(study.power)
     n_constant = sum(CONSTANT in run for run in study.scores.runs)
-    return Facts(collection, study.similarity.to_frame(), ahead, n_constant, study.similarity, study.scores)
+    return Facts(
+        collection, study.similarity.to_frame(), ahead, n_constant, study.similarity, study.scores, study.power
+    )
 
 
 def read_print() -> dict[str, Facts]:
@@ -151,7 +168,11 @@ def _read_printed(name: str, kind: str) -> Facts:
         significant = np.array(LQ2021["table3"][PRINTED_POWER[name]]["S_D"])
         more = significant[:, None] > significant
         ahead[POWER] = pd.DataFrame(more, index=LQ2021_MEASURES, columns=LQ2021_MEASURES)
-    return Facts(name, tau, ahead, PRINTED_CONSTANT.get(name, 0))
+    mean_tau = {
+        criterion: {measure: float(row[0]) for measure, row in consistency[name][part].items() if measure != "V_E2"}
+        for criterion, part in parts
+    }
+    return Facts(name, tau, ahead, PRINTED_CONSTANT.get(name, 0), mean_tau=mean_tau)
 
 
 def read_marks(part: Mapping[str, Sequence[float]]) -> pd.DataFrame:

@@ -158,7 +158,7 @@ def tabulate_measures() -> metaeval.Table:
 
 def _add_power(outcome: Outcome, studies: dict[str, Study]) -> None:
     powers = {name: entry.power for name, entry in studies.items() if entry.power is not None}
-    pooled = metaeval.pooled_discriminative_power(list(powers.values()), n_bootstrap=0)
+    pooled = metaeval.pooled_discriminative_power(list(powers.values()))
     outcome.tables["table3"] = pooled.to_table()
     rows = {
         name: (entry.significant.sum(axis=1).tolist(), entry.signature.data[0], entry.mc_se)

@@ -62,7 +62,7 @@ def _add_pools(together: Outcome, studies: dict[str, Study], settings: Settings)
         powers = [
             metaeval.discriminative_power(
                 studies[name].scores.sel(measures=chosen["measures"]), n_permutations=STUDY["permutations"],
-                n_bootstrap=0, alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
+                alpha=STUDY["alpha"], seed=settings.seed, n_jobs=settings.n_jobs,
             )
             for name in names
         ]  # fmt: skip

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from metaeval.analyses.agreement_estimates import pool_estimates, remark_coverage, remark_levels
+from metaeval.analyses.agreement_estimates import Options, pool_estimates, remark_coverage, remark_levels
 from metaeval.analyses.agreement_inputs import (
     Share,
+    average_annotators,
     check_weights,
     join_reference,
     list_measures,
@@ -22,6 +23,7 @@ from metaeval.analyses.checks import (
     check_positive,
     check_seed,
     check_share,
+    remark_shared_topics,
     warn_of_same_data,
 )
 from metaeval.analyses.diagnostics import choose_runs
@@ -35,7 +37,15 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.signature import Signature, sign
-from metaeval.stats.agreement_statistics import BY_DEFAULT, STATISTICS, Estimate, Sides, Statistic, parse_statistic
+from metaeval.stats.agreement_statistics import (
+    BY_DEFAULT,
+    STATISTICS,
+    Estimate,
+    Sides,
+    Statistic,
+    parse_statistic,
+    try_annotators,
+)
 from metaeval.stats.blocks import Scaled, mean_over_topics
 from metaeval.stats.intervals import explain_no_interval
 from metaeval.stats.other_runs import Over
@@ -49,6 +59,7 @@ def agreement(
     reference: str | Measure | Scores | Sequence[Scores],
     run_scores: Scores | Sequence[Scores] | None = None,
     reference_measure: str | None = None,
+    annotators: bool = False,
     statistics: Sequence[str] | None = None,
     weights: Sequence[float] | None = None,
     missing: MissingPolicy = "raise",
@@ -82,6 +93,9 @@ def agreement(
         one for each, in their order.
     reference_measure : str, optional
         Which measure of a reference of its own, if it has several.
+    annotators : bool, optional
+        The measures of a reference of its own are annotators, who scored the same runs and topics on one scale: their mean
+        is the reference, and the result says what their errors do.
     statistics : sequence of str, optional
         By default pairwise_accuracy, spa, pearson, spearman, tau_a, tau_b, topic_pearson and acc_t; besides there are
         tau_ap_b and tau_gap, which weigh the head of the ranking, and acc_t_cells, acc-t over the pairs of all cells.
@@ -153,6 +167,9 @@ def agreement(
     check_choice("over", over, Over)
     _check_options(missing, n_permutations, n_bootstrap, alpha, confidence, seed)
     asked = _parse_statistics(statistics)
+    people: list[Scores] = []
+    if annotators:
+        people, reference = average_annotators(reference)
     given, references, whole = match_references(
         scores, reference, run_scores, reference_measure=reference_measure, runs=runs, topics=topics
     )
@@ -165,12 +182,27 @@ def agreement(
     warn_of_same_data(_list_titles(collections), [each.values for each in collections])
     gaps = [explain_no_interval(len(each.runs), len(each.topics), over) if n_bootstrap else "" for each in collections]
     no_interval = next(filter(None, gaps), "")
+    by_person: Sequence[Scores | None] = people or [None] * len(collections)
     compared = [
-        _compare(each, run_level, [*measures, standard], asked, (n_permutations, 0 if gap else n_bootstrap), seed, over)
-        for each, run_level, gap in zip(collections, whole, gaps, strict=True)
+        _compare(
+            each,
+            run_level,
+            person,
+            [*measures, standard],
+            asked,
+            (n_permutations, 0 if gap else n_bootstrap),
+            seed,
+            over,
+        )
+        for each, run_level, person, gap in zip(collections, whole, by_person, gaps, strict=True)
     ]
-    options = {"test": test, "n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
-    powers = [discriminative_power(each, n_bootstrap=0, **options) for each in collections]  # type: ignore[arg-type]
+    powers = [
+        discriminative_power(
+            each, n_bootstrap=0, test=test, n_permutations=n_permutations, alpha=alpha, seed=seed, n_jobs=n_jobs
+        )
+        for each in collections
+    ]
+    options = Options(alpha, confidence, simultaneous, margin)
     n_topics = min(len(each.topics) for each in collections)
     settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
     settings |= list_intervals(over, simultaneous, margin, 0.05)
@@ -184,10 +216,8 @@ def agreement(
                 each,
                 share,
                 n_topics,
-                alpha=alpha,
-                confidence=confidence,
-                simultaneous=simultaneous,
-                margin=margin,
+                options,
+                generator(seed, *sorted(each.collection for each in collections), "agreement", "collections"),
             )
             for statistic, *each in zip(asked, *(estimates for estimates, _ in compared), strict=True)
         ),
@@ -199,7 +229,10 @@ def agreement(
         tuple(disagreement for _, disagreement in compared),
         no_interval,
         diagnostics=tuple(diagnostics for _, diagnostics in chosen),
-        remarks=_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not no_interval)),
+        remarks=(
+            *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not no_interval)),
+            *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
+        ),
     )
 
 
@@ -258,8 +291,8 @@ def _find_reference(references: Sequence[Measure]) -> Measure:
 
 
 def _compare(
-    scores: Scores, whole: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic], trials: tuple[int, int],
-    seed: int, over: Over,
+    scores: Scores, whole: Scores | None, people: Scores | None, measures: Sequence[Measure], asked: Sequence[Statistic],
+    trials: tuple[int, int], seed: int, over: Over,
 ) -> tuple[list[Estimate], Disagreement]:  # fmt: skip
     """Return every statistic of one collection, and where its measures disagree with the reference, the last one.
 
@@ -273,18 +306,26 @@ def _compare(
     columns = [order.measures[names.index(label)] for label in labels]
     scaled = Scaled(order.values, columns)
 
+    axes = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
+
     def key(purpose: str) -> int:
-        return stream_key(seed, scores.collection, "agreement", purpose)
+        # Collections that share their topics have the same ones drawn.
+        return stream_key(seed, *(axes[1] if purpose == "topics" else [scores.collection]), "agreement", purpose)
 
     sides = Sides(scaled, replace_means(scaled.means(), scores, whole, labels), key, *trials, tuple(asked))
     # Run by run they are shown on the measures' own scales.
     run_scores = replace_means(mean_over_topics(order.values)[:, columns], scores, whole, labels)
-    axes = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
     without = [sides.leave_out(run) for run in range(len(scores.runs))] if over != "topics" and trials[1] else []
     estimates = [
         statistic.estimate(sides, without, generator(seed, scores.collection, "agreement", "other runs"))
         for statistic in asked
     ]
+    if people is not None:
+        by_person = people.sel(runs=axes[0], topics=axes[1])
+        given = by_person.values * find_signs(by_person.measures)
+        estimates = try_annotators(
+            asked, estimates, sides, given, generator(seed, scores.collection, "agreement", "annotators")
+        )
     return estimates, find_disagreement(*axes, scaled, run_scores, find_signs(measures))
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from metaeval.errors import format_list, format_option
 from metaeval.stats.agreement_statistics import Estimate, Statistic
+from metaeval.stats.annotators import AnnotatorNoise
+from metaeval.stats.collections import FEWEST_COLLECTIONS, pool, redraw_collections
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import centre_interval
 from metaeval.stats.letters import find_clusters, swap_p_values
@@ -60,6 +62,22 @@ INTERVAL_EXCESS_OF_RUNS: Rates = {
 SIMULATED_ALPHA = 0.05
 
 
+class PooledNoise(NamedTuple):
+    """What annotators do to a statistic.
+
+    `corrected`, of shape (measure,), is the value but for errors of the reference, with `ends` of shape (2, measure); NaN where
+    the statistic has no correction. `halves` is what half of the annotators reach against the others. With annotators drawn
+    anew, the verdict on two measures stays as it is in a share `kept` of draws, shape (measure pair), and the other one is
+    ahead in a share `turned`.
+    """
+
+    corrected: np.ndarray
+    ends: np.ndarray
+    halves: float
+    kept: np.ndarray
+    turned: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class StatisticAgreement:
     """How measures agree with a reference by one statistic.
@@ -90,6 +108,12 @@ class StatisticAgreement:
     by_collection : ndarray, shape (collection, measure)
     conclusions : tuple of str
         Of every pair of measures, whether they agree with the reference alike (see `metaeval.stats.equivalence`).
+    collection_ends : tuple of ndarray
+        `low` and `high` where collections might be others, too; NaN with too few.
+    collection_gap_ends : ndarray, shape (2, measure pair)
+        The same of `gap_ends`.
+    noise : PooledNoise or None
+        What annotators do, if the reference is their mean.
     """
 
     name: str
@@ -106,6 +130,9 @@ class StatisticAgreement:
     gap_ends: np.ndarray
     by_collection: np.ndarray
     conclusions: tuple[str, ...]
+    collection_ends: tuple[np.ndarray, np.ndarray]
+    collection_gap_ends: np.ndarray
+    noise: PooledNoise | None
 
     @property
     def better(self) -> np.ndarray:
@@ -144,61 +171,138 @@ def write_ends(low: float, high: float) -> str:
     return "–" if np.isnan(low) else f"{low:.3f} – {high:.3f}"
 
 
+class Options(NamedTuple):
+    """Of tests, intervals and conclusions, as `metaeval.agreement` takes them."""
+
+    alpha: float
+    confidence: float
+    simultaneous: bool
+    margin: float
+
+
 def pool_estimates(
-    statistic: Statistic, estimates: Sequence[Estimate], weights: np.ndarray, n_topics: int, *, alpha: float,
-    confidence: float, simultaneous: bool, margin: float,
-) -> StatisticAgreement:  # fmt: skip
-    """Pool a statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
+    statistic: Statistic,
+    estimates: Sequence[Estimate],
+    weights: np.ndarray,
+    n_topics: int,
+    options: Options,
+    rng: np.random.Generator,
+) -> StatisticAgreement:
+    """Pool one statistic over collections, with weights of shape (collection,): pairs of runs are added, others averaged.
 
     Intervals are for `n_topics`, of the smallest collection, and there are some only if every collection was resampled.
     """
     share = weights * [each.n_pairs if statistic.run_statistic == "pairwise_accuracy" else 1 for each in estimates]
-    share = share / share.sum()
+    by_collection = np.array([each.value for each in estimates])
 
-    def mix(values: Sequence[Any]) -> Any:
-        return values[0] if len(values) == 1 else np.tensordot(share, np.array(values), axes=1)
+    def mix(name: str) -> Any:
+        return pool([getattr(each, name) for each in estimates], share)
 
-    value, observed = mix([each.value for each in estimates]), mix([each.observed for each in estimates])
-    exchanged = mix([each.exchanged for each in estimates])
+    value, exchanged = mix("value"), mix("exchanged")
     n_trials = min(len(each.drawn) for each in estimates)
-    drawn = mix([each.drawn[:n_trials] for each in estimates])
+    drawn = [each.drawn[:n_trials] for each in estimates]
     # A correlation r is a share (r + 1)/2, whose ends next to 1 stay near it.
     base, size = (0.0, 1.0) if statistic.share else (-1.0, 2.0)
-    step = float((share * [each.step for each in estimates]).min()) / size
-    ends = centre_interval(
-        (value - base) / size, (drawn - base) / size, n_topics, confidence=confidence, scale="share", step=step,
-        student=False,
-    )  # fmt: skip
-    # Paired: both measures on the same topics. The ends are at least a step away from a difference that never moves.
-    first, second = np.triu_indices(len(value), 1)
-    gap, gaps = ((values[..., first] - values[..., second]) / size for values in (value, drawn))
-    gap_ends, one_sided = (
-        size
-        * np.array(
-            centre_interval(
-                gap, gaps, n_topics, confidence=level, step=step, least=step, student=False, simultaneous=simultaneous
-            )
-        )
-        for level in (confidence, max(2 * confidence - 1, 0.0))
-    )
-    words = judge_difference(size * gap, Ends(*gap_ends), Ends(*one_sided), size * margin, n_topics)
-    p_values = swap_p_values(observed, exchanged)
+    step = float((share / share.sum() * [each.step for each in estimates]).min())
+    reach = _Reach(base, size, step, options)
+    of_topics = pool(drawn, share)
+    elsewhere = np.empty((0, len(value)))
+    if len(estimates) >= FEWEST_COLLECTIONS and n_trials:
+        elsewhere = redraw_collections(drawn, share, rng)
+    p_values = swap_p_values(mix("observed"), exchanged)
+    gap_ends, words = reach.judge(value, of_topics, n_topics)
     return StatisticAgreement(
         statistic.name,
         statistic.title,
         value,
-        observed,
-        base + size * ends[0],
-        base + size * ends[1],
-        float(mix([each.chance for each in estimates])),
-        float(mix([each.ceiling for each in estimates])),
+        mix("observed"),
+        *reach.find_ends(value, of_topics, n_topics),
+        float(mix("chance")),
+        float(mix("ceiling")),
         p_values,
-        find_clusters(value, p_values, alpha),
+        find_clusters(value, p_values, options.alpha),
         exchanged,
         gap_ends,
-        np.array([each.value for each in estimates]),
-        tuple(words),
+        by_collection,
+        words,
+        reach.find_ends(value, elsewhere, max(len(estimates), 2), student=True),
+        reach.find_gap_ends(value, elsewhere, max(len(estimates), 2), options.confidence, student=True),
+        _pool_noise(
+            [each.noise for each in estimates if each.noise is not None], share, reach, value, gap_ends, n_topics
+        ),
     )
+
+
+def _pool_noise(
+    noises: Sequence[AnnotatorNoise],
+    share: np.ndarray,
+    reach: _Reach,
+    value: np.ndarray,
+    gap_ends: np.ndarray,
+    n_topics: int,
+) -> PooledNoise | None:
+    """Return what annotators do to a statistic pooled over collections, and to which of two measures is better."""
+    if not noises:
+        return None
+    corrected, drawn, halves, redrawn = (pool(list(each), share) for each in zip(*noises, strict=True))
+    first, second = np.triu_indices(len(value), 1)
+    gaps = redrawn[:, first] - redrawn[:, second]
+    gap = value[first] - value[second]
+    # An interval that moves with the difference, as wide as it was.
+    moved = gaps - gap
+    verdicts = (gap_ends[0] + moved > 0) * 1 - (gap_ends[1] + moved < 0)
+    verdict = (gap_ends[0] > 0) * 1 - (gap_ends[1] < 0)
+    known = np.isfinite(gap_ends).all(axis=0)
+    return PooledNoise(
+        corrected,
+        np.array(reach.find_ends(corrected, drawn, n_topics)),
+        float(halves),
+        np.where(known, (verdicts == verdict).mean(axis=0), np.nan),
+        (gaps * gap < 0).mean(axis=0),
+    )
+
+
+class _Reach(NamedTuple):
+    """Makes intervals of a statistic that lies from `base` to `base` + `size`, in steps."""
+
+    base: float
+    size: float
+    step: float
+    options: Options
+
+    def find_ends(
+        self, value: np.ndarray, drawn: np.ndarray, n: int, *, student: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return both ends for every measure, from the spread of `n` topics, or collections, drawn anew."""
+        ends = centre_interval(
+            (value - self.base) / self.size, (drawn - self.base) / self.size, n, confidence=self.options.confidence,
+            scale="share", step=self.step / self.size, student=student,
+        )  # fmt: skip
+        return self.base + self.size * ends[0], self.base + self.size * ends[1]
+
+    def find_gap_ends(
+        self, value: np.ndarray, drawn: np.ndarray, n: int, confidence: float, *, student: bool = False
+    ) -> np.ndarray:
+        """Return the same for the difference of every two measures, paired, shape (2, measure pair)."""
+        first, second = np.triu_indices(len(value), 1)
+        gap, gaps = ((values[..., first] - values[..., second]) / self.size for values in (value, drawn))
+        step = self.step / self.size  # a difference that never moves is at least a step away from the ends
+        ends = centre_interval(
+            gap, gaps, n, confidence=confidence, step=step, least=step, student=student,
+            simultaneous=self.options.simultaneous,
+        )  # fmt: skip
+        return self.size * np.array(ends)
+
+    def judge(self, value: np.ndarray, drawn: np.ndarray, n_topics: int) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Return the ends of `find_gap_ends`, and whether every two measures agree with the reference alike."""
+        first, second = np.triu_indices(len(value), 1)
+        level = self.options.confidence
+        two_sided, one_sided = (
+            self.find_gap_ends(value, drawn, n_topics, each) for each in (level, max(2 * level - 1, 0.0))
+        )
+        margin = self.size * self.options.margin
+        words = judge_difference(value[first] - value[second], Ends(*two_sided), Ends(*one_sided), margin, n_topics)
+        return two_sided, tuple(words)
 
 
 def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str, ...]:

@@ -64,6 +64,26 @@ def match_references(
     return collections, references, list_for_each(run_scores, collections, "run_scores")
 
 
+def average_annotators(reference: Any) -> tuple[list[Scores], Any]:
+    """Return the annotators of every reference, whose measures they are, and their means in place of the references."""
+    several = isinstance(reference, list | tuple)
+    people = list(reference) if several else [reference]
+    means = []
+    for each in people:
+        if not isinstance(each, Scores) or len(each.measures) < 2:
+            raise MetaevalError(
+                f"{format_option('annotators')} takes {format_option('reference')} to be scores of its own with a measure for "
+                "each of several annotators"
+            )
+        directions = {measure.higher_is_better for measure in each.measures}
+        if len(directions) > 1:
+            raise MetaevalError("annotators score on one scale, but higher is better for some and not for others")
+        (direction,) = directions
+        mean = Measure(f"mean of {len(each.measures)} annotators", direction)
+        means.append(replace(each, values=each.values.mean(axis=-1, keepdims=True), measures=(mean,)))
+    return people, means if several else means[0]
+
+
 def join_reference(
     scores: Scores, reference: object, missing: MissingPolicy, *, shares: bool = False
 ) -> tuple[Scores, Measure]:

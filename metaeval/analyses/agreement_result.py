@@ -19,6 +19,7 @@ from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
+from metaeval.stats.annotators import REDRAWS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,7 +125,9 @@ class Agreement(Result):
         DataFrame, shape (statistic · pair of measures, 10)
             Columns statistic, measure_1, measure_2, difference, low, high, better (the measure that is if the interval
             leaves 0 out, and "cannot tell" otherwise), p_first (one-sided, for the first measure being no better),
-            p_second and conclusion: whether both agree alike, up to the margin.
+            p_second and conclusion: whether both agree alike, up to the margin. Of several collections also
+            collections_low and collections_high, the interval where collections might be others; of a mean of annotators
+            kept and turned: in which share of draws of annotators the verdict stays, and the other measure is ahead.
         """
         first, second = np.triu_indices(len(self.measures), 1)
         parts = []
@@ -135,7 +138,49 @@ class Agreement(Result):
             frame = frame.assign(
                 p_first=p[first, second], p_second=p[second, first], conclusion=list(result.conclusions)
             )
+            if len(self.collections) > 1:
+                low, high = result.collection_gap_ends
+                frame = frame.assign(collections_low=low, collections_high=high)
+            if result.noise is not None:
+                frame = frame.assign(kept=result.noise.kept, turned=result.noise.turned)
             parts.append(frame)
+        return pd.concat(parts, ignore_index=True)
+
+    def annotators(self) -> pd.DataFrame:
+        """What do errors of the annotators do, if the reference is their mean?
+
+        Returns
+        -------
+        DataFrame, shape (statistic · measure, 7)
+            Columns statistic, measure, value, corrected (the value but for errors of the annotators, for correlations of
+            scores: r over the root of Cronbach's α) with low and high, and halves: what half of the annotators reach
+            against the other half. Without annotators it has no rows.
+        """
+        names = [str(measure) for measure in self.measures]
+        columns = ["statistic", "measure", "value", "corrected", "low", "high", "halves"]
+        parts = [
+            (result.name, name, *numbers, result.noise.halves)
+            for result in self.results
+            if result.noise is not None
+            for name, *numbers in zip(names, result.values, result.noise.corrected, *result.noise.ends, strict=True)
+        ]
+        return pd.DataFrame(parts, columns=columns)
+
+    def over_collections(self) -> pd.DataFrame:
+        """Where do the values lie if collections might be others, too?
+
+        Returns
+        -------
+        DataFrame, shape (statistic · measure, 5)
+            Columns statistic, measure, value, low and high; NaN of few collections.
+        """
+        names = [str(measure) for measure in self.measures]
+        parts = [
+            pd.DataFrame({"statistic": each.name, "measure": names, "value": each.values}).assign(
+                low=each.collection_ends[0], high=each.collection_ends[1]
+            )
+            for each in self.results
+        ]
         return pd.concat(parts, ignore_index=True)
 
     def significant_pairs(self) -> pd.DataFrame:
@@ -187,6 +232,9 @@ class Agreement(Result):
             labels = [self.collections, self.statistics, [str(measure) for measure in self.measures]]
             index = pd.MultiIndex.from_product(labels, names=["collection", "statistic", "measure"])
             frames["collections"] = index.to_frame(index=False).assign(value=self.by_collection.ravel())
+            frames["over_collections"] = self.over_collections()
+        if self.results[0].noise is not None:
+            frames["annotators"] = self.annotators()
         return frames
 
     def to_dict(self) -> dict[str, Any]:
@@ -224,7 +272,7 @@ class Agreement(Result):
 
     def detail_tables(self) -> list[Table]:
         """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
-        tables = self._tabulate_intervals()
+        tables = [*self._tabulate_intervals(), *self._tabulate_annotators(), *self._tabulate_collections()]
         if len(self.collections) == 1:
             names = [str(self.measures[m]) for m in self.results[0].rank()]
             tables += tabulate_disagreement(self.runs(), self.topics(), names, str(self.reference), self.signature)
@@ -246,6 +294,40 @@ class Agreement(Result):
             Table(pd.DataFrame(ends, index=index), f"{level} over topics, for the same runs.", self.signature),
             Table(pd.DataFrame(gaps, index=index), best, self.signature),
         ]
+
+    def _tabulate_annotators(self) -> list[Table]:
+        noises = [result.noise for result in self.results if result.noise is not None]
+        if not noises:
+            return []
+        rows = self.results[0].rank()
+        index = pd.Index([*(str(self.measures[m]) for m in rows), "(halves)", "(least kept)"], name="measure")
+        columns = {
+            result.title: [
+                *(_write_corrected(noise.corrected[m], *noise.ends[:, m]) for m in rows),
+                f"{noise.halves:.2f}",
+                f"{np.nanmin(noise.kept):.2f}" if np.isfinite(noise.kept).any() else "",
+            ]
+            for result, noise in zip(self.results, noises, strict=True)
+        }
+        caption = (
+            f"{self.reference}: agreement but for the errors of annotators (r / √α), of correlations of scores. Halves: what "
+            "half of the annotators reach against the other half. Least kept: the verdict on two measures that changes most "
+            f"often with annotators drawn anew, the share of {REDRAWS} draws in which it stays."
+        )
+        return [Table(pd.DataFrame(columns, index=index), caption, self.signature)]
+
+    def _tabulate_collections(self) -> list[Table]:
+        if np.isnan(self.results[0].collection_ends).all():
+            return []
+        rows = self.results[0].rank()
+        index = pd.Index([str(self.measures[m]) for m in rows], name="measure")
+        ends = {
+            each.title: [write_ends(each.collection_ends[0][m], each.collection_ends[1][m]) for m in rows]
+            for each in self.results
+        }
+        level = f"{100 * self.confidence:g} % intervals for other collections of the same kind"
+        caption = f"{level}: these {len(self.collections)} are taken for a sample."
+        return [Table(pd.DataFrame(ends, index=index), caption, self.signature)]
 
     def count_beaten(self) -> np.ndarray:
         """Return how many measures are better than each, by the intervals of `differences`.
@@ -326,3 +408,10 @@ class Agreement(Result):
         if statistic is not None and statistic not in self.statistics:
             raise MetaevalError(f"{statistic!r} was not computed; there are {format_list(list(self.statistics))}")
         return self.results[0 if statistic is None else self.statistics.index(statistic)]
+
+
+def _write_corrected(value: float, low: float, high: float) -> str:
+    """Write a corrected value with its interval, if it has one; nothing where a statistic is not corrected."""
+    if np.isnan(value):
+        return ""
+    return f"{value:.2f}" if np.isnan(low) else f"{value:.2f} ({low:.2f} – {high:.2f})"

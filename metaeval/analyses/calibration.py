@@ -99,12 +99,12 @@ class TestCalibration(Result):
 
     def error_ends(self, outside: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends of the interval of every error, Clopper and Pearson's, each of shape (measure, test)."""
-        from statsmodels.stats.proportion import proportion_confint
+        from scipy.stats import beta
 
-        low, high = proportion_confint(
-            np.rint(self.error.ravel() * self.n_studies), self.n_studies, alpha=outside, method="beta"
-        )
-        return np.reshape(low, self.error.shape), np.reshape(high, self.error.shape)
+        n, wrong = self.n_studies, np.rint(self.error * self.n_studies)
+        low = beta.ppf(outside / 2, np.maximum(wrong, 0.5), n - wrong + 1)
+        high = beta.isf(outside / 2, wrong + 1, np.maximum(n - wrong, 0.5))
+        return np.where(wrong > 0, low, 0.0), np.where(wrong < n, high, 1.0)
 
     @property
     def errs(self) -> np.ndarray:

@@ -147,3 +147,20 @@ def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) 
                     MetaevalWarning,
                     stacklevel=4,
                 )
+
+
+def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Say which collections share topics: they are drawn together, and such collections are hardly a sample."""
+    shared = [
+        (first, second, len(set(topics[first]) & set(topics[second])))
+        for second in range(len(collections))
+        for first in range(second)
+    ]
+    sharing = sorted({number for *pair, count in shared if count for number in pair})
+    if not sharing:
+        return ()
+    return (
+        f"{format_list([collections[number] for number in sharing])} share topics (up to "
+        f"{max(count for *_, count in shared):,}): they count as different collections, and an interval for other collections "
+        "takes them for a sample of independent ones",
+    )

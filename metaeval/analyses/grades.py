@@ -165,11 +165,11 @@ def rate_power_results(results: Sequence[DiscriminativePower]) -> np.ndarray:
 def grade_power_results(results: Sequence[DiscriminativePower]) -> list[str]:
     """Return the word for every measure's power that the interval of its net over topics carries."""
     variations = [result.over_topics for result in results]
-    # Topics of different collections vary independently of each other, so the trials can be put side by side.
+    # Collections that share their topics had the same ones drawn, so the trials can be put side by side.
     trials = min((len(each.shares) for each in variations), default=0)
     net = rate_power_results(results)
     resampled = np.mean([_count_clearly_fewer(each.shares[:trials]) for each in variations], axis=0)
-    n_topics = min(each.n_topics for each in variations)
+    n_topics = min(each.n for each in variations)
     step = 2 / (len(results) * max(1, len(net) - 1))
     low, high = centre_interval(net, resampled, n_topics, step=step, student=False)
     return [grade_interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]

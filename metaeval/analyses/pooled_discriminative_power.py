@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_count, check_seed, check_share, warn_of_same_data
+from metaeval.analyses.checks import check_seed, remark_shared_topics, warn_of_same_data
 from metaeval.analyses.power_result import DiscriminativePower, summary_table
 from metaeval.analyses.result import Result
-from metaeval.data.labels import rank_labels
+from metaeval.analyses.variation import Variation
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
+from metaeval.stats.collections import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
 from metaeval.stats.streams import generator
 
 
@@ -34,10 +35,11 @@ class PooledDiscriminativePower(Result):
         Monte Carlo standard error of S_D; NaN for tests without trials.
     pairs : ndarray of int, shape (collection,)
         T_D.
-    low, high : ndarray, shape (measure,)
-        Ends of the bootstrap interval of the pooled power.
-    confidence : float
+    over_topics, over_collections : Variation
+        What intervals rest on: these collections with other topics, and other collections.
     signature : Signature
+    margin : float
+        Up to which difference two measures' power is alike.
     """
 
     collections: tuple[str, ...]
@@ -45,10 +47,10 @@ class PooledDiscriminativePower(Result):
     significant: np.ndarray
     mc_se: np.ndarray
     pairs: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    confidence: float
+    over_topics: Variation
+    over_collections: Variation
     signature: Signature
+    margin: float
 
     def __repr__(self) -> str:
         return f"PooledDiscriminativePower: {len(self.collections)} collections × {len(self.measures)} measures"
@@ -63,21 +65,31 @@ class PooledDiscriminativePower(Result):
 
         Returns
         -------
-        DataFrame, shape (measure, 7)
-            Columns measure, significant, pairs, power, low, high, and mc_se, the Monte Carlo standard error of
-            significant: collections have trials of their own, so that its square is the sum of theirs.
+        DataFrame, shape (measure, 9)
+            Columns measure, significant, pairs, power; low and high, the interval over topics for these collections and
+            runs; collections_low and collections_high, that for other collections of the same kind; and mc_se, the Monte
+            Carlo standard error of significant: collections have trials of their own, so that its square is the sum of
+            theirs. Intervals are NaN where there are too few topics, runs or collections.
         """
-        return pd.DataFrame(
-            {
-                "measure": [str(measure) for measure in self.measures],
-                "significant": self.significant.sum(axis=0),
-                "pairs": int(self.pairs.sum()),
-                "power": self.power,
-                "low": self.low,
-                "high": self.high,
-                "mc_se": self._add_errors(),
-            }
-        )
+        ends = dict(zip(("low", "high"), self.over_topics.find_power_ends(self.power), strict=True))
+        elsewhere = self.over_collections.find_power_ends(self.power)
+        ends |= dict(zip(("collections_low", "collections_high"), elsewhere, strict=True))
+        counted = {"significant": self.significant.sum(axis=0), "pairs": int(self.pairs.sum()), "power": self.power}
+        names = [str(measure) for measure in self.measures]
+        return pd.DataFrame({"measure": names, **counted, **ends, "mc_se": self._add_errors()})
+
+    def compare_power(self) -> pd.DataFrame:
+        """Does one measure find more than another? The difference of every two, paired over resampled topics.
+
+        Returns
+        -------
+        DataFrame, shape (pair of measures, 9)
+            Columns as of `DiscriminativePower.compare_power`, and collections_low and collections_high, the interval of the
+            difference for other collections.
+        """
+        low, high = self.over_collections.find_difference_ends(self.power)
+        frame = self.over_topics.compare(self.measures, self.power, self.margin)
+        return frame.assign(collections_low=low, collections_high=high)
 
     def _add_errors(self) -> np.ndarray:
         return np.sqrt(np.square(self.mc_se).sum(axis=0))
@@ -105,42 +117,46 @@ class PooledDiscriminativePower(Result):
         )
 
     def details(self) -> dict[str, pd.DataFrame]:
-        """Return the power by collection and measure."""
-        return {"by_collection": self.by_collection()}
+        """Return the power by collection and measure, and which measure finds more than which."""
+        return {"by_collection": self.by_collection(), "differences": self.compare_power()}
 
     def to_table(self) -> Table:
         """Return the pooled power with its interval (LQ 2021, Table 3, last row)."""
-        frame = self.to_frame().assign(low=lambda f: 100 * f["low"], high=lambda f: 100 * f["high"])
-        names = ", ".join(self.collections)
-        caption = f"Discriminative power pooled over {len(self.collections)} collections ({names})."
-        return summary_table(frame, caption, self.signature)
+        frame = self.to_frame()
+        ends = ["low", "high", "collections_low", "collections_high"]
+        frame[ends] *= 100
+        caption = (
+            f"Discriminative power pooled over {len(self.collections)} collections ({', '.join(self.collections)})."
+        )
+        if frame["low"].notna().any():
+            caption += f" Low and high: {100 * self.over_topics.confidence:g} % interval on other topics"
+            caption += ", and of other collections." if frame["collections_low"].notna().any() else "."
+        caption = " ".join(filter(None, [caption, self.over_topics.no_interval, self.over_collections.no_interval]))
+        return summary_table(
+            frame.drop(columns=[end for end in ends if frame[end].isna().all()]), caption, self.signature
+        )
 
     def charts(self) -> Sequence[Chart]:
         """Return the pooled discriminative power of every measure with its interval."""
+        low, high = self.over_topics.find_power_ends(self.power)
         rows = [
-            Row(str(measure), measure.title, self.power[m], line=(self.low[m], self.high[m]))
+            Row(str(measure), measure.title, self.power[m], line=(low[m], high[m]))
             for m, measure in sorted(enumerate(self.measures), key=lambda row: self.power[row[0]])
         ]
-        label = f"share of significant run pairs in {len(self.collections)} collections, with interval over runs"
+        label = f"share of significant run pairs in {len(self.collections)} collections, with interval over topics"
         return [IntervalChart(rows[::-1], label)]
 
 
-def pooled_discriminative_power(
-    powers: Sequence[DiscriminativePower], *, n_bootstrap: int = 1000, confidence: float = 0.95, seed: int = 0
-) -> PooledDiscriminativePower:
+def pooled_discriminative_power(powers: Sequence[DiscriminativePower], *, seed: int = 0) -> PooledDiscriminativePower:
     """How many significant differences does a measure find over several collections?
 
     Parameters
     ----------
     powers : sequence of DiscriminativePower
-        One a collection, of the same measures, by the same test at the same α.
-    n_bootstrap : int, optional
-        Resamples for the interval; 0 for none. Runs are drawn with replacement within each collection and
-        the pairs of different runs counted, since pairs that share a run are not independent. It says how
-        much the pooled power depends on which runs happened to be there.
-    confidence : float, optional
-        Level of the percentile interval.
+        One a collection, of the same measures, by the same test at the same α. Intervals over topics rest on theirs;
+        collections with the same topics have the same topics drawn. For other collections, collections are drawn too.
     seed : int, optional
+        Of the draws of collections.
 
     Returns
     -------
@@ -167,8 +183,6 @@ def pooled_discriminative_power(
        significant  pairs
     0            4      6
     """
-    check_share("confidence", confidence)
-    check_count("n_bootstrap", n_bootstrap, 0)
     check_seed(seed)
     powers = list(powers)
     if not powers:
@@ -179,11 +193,16 @@ def pooled_discriminative_power(
     significant = np.array([power.significant.sum(axis=1) for power in powers])
     mc_se = np.array([power.mc_se for power in powers])
     pairs = np.array([power.p_values.shape[1] for power in powers])
-    low, high = _find_interval(labels, powers, n_bootstrap, confidence, seed)
+    over_topics, over_collections = pool_over_topics(powers), _pool_over_collections(labels, powers, seed)
+    drawn = len(over_collections.shares) > 0
     return PooledDiscriminativePower(
-        labels, powers[0].measures, significant, mc_se, pairs, low, high, confidence, _sign(powers, n_bootstrap, seed),
+        labels, powers[0].measures, significant, mc_se, pairs, over_topics, over_collections,
+        _sign(powers, seed if drawn else None), powers[0].margin,
         diagnostics=tuple(part for power in powers for part in power.diagnostics),
-        remarks=tuple(dict.fromkeys(remark for power in powers for remark in power.remarks)),
+        remarks=(
+            *dict.fromkeys(remark for power in powers for remark in power.remarks),
+            *remark_shared_topics(labels, [power.over_topics.topics for power in powers]),
+        ),
     )  # fmt: skip
 
 
@@ -210,40 +229,42 @@ def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
             )
 
 
-def _find_interval(
-    labels: Sequence[str], powers: Sequence[DiscriminativePower], n_bootstrap: int, confidence: float, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the bootstrap interval of every measure's pooled power; NaN without resamples."""
-    if not n_bootstrap:
-        none = np.full(len(powers[0].measures), np.nan)
-        return none, none
-    # Runs are drawn in the order of the labels of collections and runs.
-    rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
-    by_label = [power for _, power in sorted(zip(labels, powers, strict=True), key=lambda item: item[0])]
-    drawn = np.sum([_resampled(each, n_bootstrap, rng) for each in by_label], axis=0)
-    shares = drawn[0] / np.maximum(drawn[1], 1)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(shares, [tail, 1 - tail], axis=0)
-    return low, high
+def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:
+    """Return how the pooled power varies over topics."""
+    parts, (pairs, drawn) = [power.over_topics for power in powers], _list_drawn(powers)
+    steps = pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
+    why = next((part.no_interval for part in parts if part.no_interval), "")
+    n_topics, first = min(part.n for part in parts), parts[0]
+    return Variation(n_topics, pool(drawn, pairs), steps, first.confidence, why, first.simultaneous)
 
 
-def _sign(powers: Sequence[DiscriminativePower], n_bootstrap: int, seed: int) -> Signature:
-    """Return the settings of the first test, which is that of all, with those of the resampling in place of its own."""
+def _pool_over_collections(labels: Sequence[str], powers: Sequence[DiscriminativePower], seed: int) -> Variation:
+    """Return how the pooled power varies where collections might be others, too."""
+    pairs, drawn = _list_drawn(powers)
+    over_topics = pool_over_topics(powers)
+    shares, why = over_topics.shares[:0], explain_too_few(len(powers)) if len(over_topics.shares) else ""
+    if len(over_topics.shares) and len(powers) >= FEWEST_COLLECTIONS:
+        # Collections are drawn in the order of their labels.
+        order = np.argsort(np.array(labels, dtype=object), kind="stable")
+        rng = generator(seed, *sorted(labels), "pooled_discriminative_power")
+        shares = redraw_collections([drawn[number] for number in order], pairs[order], rng)
+    return replace(over_topics, n=max(len(powers), 2), shares=shares, no_interval=why, few=True)
+
+
+def _list_drawn(powers: Sequence[DiscriminativePower]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return pairs of runs of every collection, and power on resampled topics, as many trials of each."""
+    n_trials = min(len(power.over_topics.shares) for power in powers)
+    pairs = np.array([power.p_values.shape[1] for power in powers], dtype=np.float64)
+    return pairs, [power.over_topics.shares[:n_trials] for power in powers]
+
+
+def _sign(powers: Sequence[DiscriminativePower], seed: int | None) -> Signature:
+    """Return the settings of the first test, which is that of all, and the seed of draws of collections."""
     first = powers[0].signature
-    resampling = (("bootstrap", f"{n_bootstrap:,}"), ("seed", str(seed))) if n_bootstrap else ()
+    resampling = () if seed is None else (("collections", "drawn"), ("seed", str(seed)))
     return Signature(
         "pooled_discriminative_power",
         tuple(part for power in powers for part in power.signature.data),
-        (*(s for s in first.settings if s[0] not in ("seed", "bootstrap")), *resampling),
+        (*(s for s in first.settings if seed is None or s[0] != "seed"), *resampling),
         first.version,
     )
-
-
-def _resampled(power: DiscriminativePower, n_bootstrap: int, rng: np.random.Generator) -> np.ndarray:
-    """Return (S, T) of each resample, shape (2, resample, measure): a pair counts as often as its runs were drawn."""
-    n_runs = len(power.runs)
-    drawn = rng.multinomial(n_runs, np.full(n_runs, 1 / n_runs), size=n_bootstrap)[:, rank_labels(power.runs)]
-    first, second = power.pairs
-    weights = drawn[:, first] * drawn[:, second]
-    result = weights @ power.significant.T.astype(np.int64)
-    return np.stack([result, np.broadcast_to(weights.sum(axis=1, keepdims=True), result.shape)])

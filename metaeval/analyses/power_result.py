@@ -12,13 +12,12 @@ import pandas as pd
 
 from metaeval.analyses.rank_result import RunRanks, find_ranks
 from metaeval.analyses.result import Result
-from metaeval.analyses.variation import TopicVariation, tabulate_differences
+from metaeval.analyses.variation import TopicVariation
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, write_frames
-from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.paired_tests import PairedTest
 
 if TYPE_CHECKING:
@@ -209,13 +208,7 @@ class DiscriminativePower(Result):
             pairs hold together, unless single ones were asked for. Last, conclusion: whether the power of both is alike up to
             `margin` (see `metaeval.stats.equivalence`).
         """
-        first, second = np.triu_indices(len(self.measures), 1)
-        power = self.significant.mean(axis=1)
-        low, high = self.over_topics.find_difference_ends(power)
-        gap, level = power[first] - power[second], 2 * self.over_topics.confidence - 1
-        one_sided = Ends(*self.over_topics.find_difference_ends(power, max(level, 0.0)))
-        words = judge_difference(gap, Ends(low, high), one_sided, self.margin, self.over_topics.n_topics)
-        return tabulate_differences(self.measures, gap, low, high, "finds_more").assign(conclusion=words)
+        return self.over_topics.compare(self.measures, self.significant.mean(axis=1), self.margin)
 
     def ranks(self) -> RunRanks:
         """Return which ranks of runs are real: `metaeval.run_ranks` of this result."""

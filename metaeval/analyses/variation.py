@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -12,12 +12,14 @@ import pandas as pd
 from metaeval.analyses.label_order import LabelOrder
 from metaeval.measures.base import Measure
 from metaeval.stats.blocks import take_measure
+from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.max_t import PairedTestResult
 from metaeval.stats.other_runs import Over, shares_without, vary_runs
 from metaeval.stats.paired_tests import MAX_T, PairedTest
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
+from metaeval.stats.streams import stream_key
 
 NUMBERS_A_BLOCK = 2**21
 """Differences of two runs by topic that are held at once."""
@@ -31,14 +33,13 @@ variance is missing. 12/n of the rest made up for it in simulation, where interv
 
 
 @dataclass(frozen=True, eq=False)
-class TopicVariation:
-    """How far the results of a test of all pairs vary over topics.
+class Variation:
+    """How far discriminative power varies over topics, or over collections.
 
     Parameters
     ----------
-    n_topics : int
-    order : LabelOrder
-        What was tested: standard deviations of the differences of two runs are made of it where they are asked for.
+    n : int
+        Topics, or collections, that are drawn.
     shares : ndarray, shape (trial, measure)
         Discriminative power on resampled topics, the same topics for all measures; no trial if there is no interval.
     steps : ndarray, shape (measure,)
@@ -48,15 +49,17 @@ class TopicVariation:
         Why there is no interval for discriminative power, if one was asked for.
     simultaneous : bool
         Whether intervals of the differences of all pairs of measures hold together.
+    few : bool
+        Whether so few are drawn that the spread is known as well as Student's t allows for.
     """
 
-    n_topics: int
-    order: LabelOrder
+    n: int
     shares: np.ndarray
     steps: np.ndarray
     confidence: float
     no_interval: str
     simultaneous: bool
+    few: bool = False
 
     @property
     def kind(self) -> str:
@@ -66,8 +69,8 @@ class TopicVariation:
     def find_power_ends(self, power: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends of the interval for the power of every measure, each of shape (measure,)."""
         return centre_interval(
-            power, self.shares, self.n_topics, confidence=self.confidence, scale="share", step=self.steps,
-            least=self.steps, student=False,
+            power, self.shares, self.n, confidence=self.confidence, scale="share", step=self.steps, least=self.steps,
+            student=self.few,
         )  # fmt: skip
 
     def find_difference_ends(self, power: np.ndarray, confidence: float | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -76,9 +79,33 @@ class TopicVariation:
         first, second = np.triu_indices(len(power), 1)
         step = np.maximum(self.steps[first], self.steps[second])
         return centre_interval(
-            power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n_topics,
-            confidence=level, step=step, least=step, student=False, simultaneous=self.simultaneous,
+            power[first] - power[second], self.shares[:, first] - self.shares[:, second], self.n,
+            confidence=level, step=step, least=step, student=self.few, simultaneous=self.simultaneous,
         )  # fmt: skip
+
+    def compare(self, measures: Sequence[Measure | str], power: np.ndarray, margin: float) -> pd.DataFrame:
+        """Return the difference in power of every two measures, with its interval and what is known of it."""
+        first, second = np.triu_indices(len(measures), 1)
+        gap, level = power[first] - power[second], max(2 * self.confidence - 1, 0.0)
+        ends, one_sided = (Ends(*self.find_difference_ends(power, each)) for each in (self.confidence, level))
+        words = judge_difference(gap, ends, one_sided, margin, self.n)
+        return tabulate_differences(measures, gap, *ends, "finds_more").assign(conclusion=words)
+
+
+@dataclass(frozen=True, eq=False)
+class TopicVariation(Variation):
+    """How far the results of a test of all pairs vary over topics.
+
+    Parameters
+    ----------
+    order : LabelOrder
+        What was tested: standard deviations of the differences of two runs are made of it where they are asked for.
+    topics : tuple of str
+        Their labels, sorted.
+    """
+
+    order: LabelOrder = field(kw_only=True)
+    topics: tuple[str, ...] = field(kw_only=True)
 
     def take_scores(self, measure: int) -> np.ndarray:
         """Return the scores of one measure, shape (run, topic), with runs and the measure as they were given."""
@@ -91,12 +118,12 @@ class TopicVariation:
         than 25 topics, and d where the differences do not vary.
         """
         names = ("low", "high", "d", "d_low", "d_high")
-        rows = max(1, NUMBERS_A_BLOCK // self.n_topics)
+        rows = max(1, NUMBERS_A_BLOCK // self.n)
         starts = range(run + 1, len(scores), rows)
         deviations = np.concatenate([_deviate(scores[start : start + rows] - scores[run]) for start in starts])
-        result = interval_of_differences(differences, deviations, self.n_topics, confidence=self.confidence)
+        result = interval_of_differences(differences, deviations, self.n, confidence=self.confidence)
         columns = dict(zip(names, result, strict=True))
-        if self.n_topics < FEWEST_TOPICS:
+        if self.n < FEWEST_TOPICS:
             columns |= {name: np.full(differences.shape, np.nan) for name in names if name != "d"}
         return {"difference": differences, **columns}
 
@@ -111,9 +138,11 @@ def measure_variation(
     confidence: float,
     simultaneous: bool,
     over: Over,
-    key: int,
+    topics: tuple[str, ...],
+    seed: int,
 ) -> TopicVariation:
-    """Resample topics after a test of all pairs of runs."""
+    """Resample topics after a test of all pairs of runs; collections that share their topics have the same ones drawn."""
+    key = stream_key(seed, *topics, "discriminative_power", "interval")
     values = order.values
     n_runs, n_topics, n_measures = values.shape
     no_interval = explain_no_interval(n_runs, n_topics, over) if n_bootstrap else ""
@@ -130,7 +159,7 @@ def measure_variation(
         if over != "topics":
             significant = result.p[order.measures] <= alpha
             shares = vary_runs(shares, shares_without(significant, n_runs), np.random.default_rng([key, 1]))
-    return TopicVariation(n_topics, order, shares, steps, confidence, no_interval, simultaneous)
+    return TopicVariation(n_topics, shares, steps, confidence, no_interval, simultaneous, order=order, topics=topics)
 
 
 def list_intervals(over: Over, simultaneous: bool, margin: float, usual: float) -> dict[str, object]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from metaeval.analyses.grades import CHANCE, CONTRADICTED, LIMIT, THRESHOLD, TOLD, grade_contradictions
+from metaeval.analyses.pooled_discriminative_power import pool_over_topics
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.study import Study
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
@@ -313,19 +314,12 @@ def compare_pooled(powers: Sequence[DiscriminativePower], position: int) -> tupl
     """Return one measure's share of significant pairs less that of every measure, with a paired interval over topics."""
     n = len(powers[0].measures)
     first, second = np.triu_indices(n, 1)
-    pairs = np.array([power.p_values.shape[1] for power in powers], dtype=float)
-    difference, below, above = np.zeros(n), np.zeros(n), np.zeros(n)
-    for power, share in zip(powers, pairs / pairs.sum(), strict=True):
-        shares = power.significant.mean(axis=1)
-        low, high = np.zeros((2, n, n))
-        ends = power.over_topics.find_difference_ends(shares)
-        low[first, second], high[first, second] = ends
-        low[second, first], high[second, first] = -ends[1], -ends[0]
-        gap = shares[position] - shares
-        difference += share * gap
-        below += np.square(share * (gap - low[position]))
-        above += np.square(share * (high[position] - gap))
-    return difference, difference - np.sqrt(below), difference + np.sqrt(above)
+    counts = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
+    power = counts / sum(power.p_values.shape[1] for power in powers)
+    ends, (low, high) = pool_over_topics(powers).find_difference_ends(power), np.zeros((2, n, n))
+    low[first, second], high[first, second] = ends
+    low[second, first], high[second, first] = -ends[1], -ends[0]
+    return power[position] - power, low[position], high[position]
 
 
 def count_contradictions(studies: Sequence[Study], name: str) -> dict[str, int]:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from metaeval.errors import MetaevalError
+from metaeval.stats.annotators import (
+    COVARIANCES,
+    REDRAWS,
+    AnnotatorNoise,
+    disattenuate,
+    draw_annotators,
+    mean_reliability,
+    split_annotators,
+)
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy
 from metaeval.stats.other_runs import vary_runs
+from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
-from metaeval.stats.resampling import WEIGHTS_HELD, trials_a_pass
+from metaeval.stats.resampling import WEIGHTS_HELD, draw_weights, trials_a_pass
 from metaeval.stats.run_agreement import (
     HEAD_WEIGHTED,
     ResampledMeans,
@@ -96,6 +106,14 @@ class Sides:
         """Return the same without a run, for values alone."""
         scores, run_scores = self.scores.without(run), np.delete(self.run_scores, run, axis=0)
         return Sides(scores, run_scores, self.key, 0, 0, self.statistics, self.n_flips or self.n_permutations)
+
+    def hold_against(self, reference: np.ndarray, measures: np.ndarray | None = None) -> Sides:
+        """Return other measures, by default these, beside another reference, of shape (run, topic), for values alone."""
+        own = self.scores[: self.scores.shape[0]][..., :-1] if measures is None else measures
+        of_runs = self.run_scores[:, :-1] if measures is None else measures.mean(axis=1)
+        values = np.concatenate([own, reference[..., np.newaxis]], axis=-1)
+        run_scores = np.concatenate([of_runs, reference.mean(axis=1, keepdims=True)], axis=-1)
+        return Sides(Scaled(values), run_scores, self.key, 0, 0, self.statistics, self.n_flips or self.n_permutations)
 
     @cached_property
     def limits(self) -> np.ndarray:
@@ -187,6 +205,41 @@ class Estimate:
     chance: float
     step: float
     n_pairs: int
+    noise: AnnotatorNoise | None = None
+
+
+def try_annotators(
+    statistics: Sequence[Statistic],
+    estimates: Sequence[Estimate],
+    sides: Sides,
+    people: np.ndarray,
+    rng: np.random.Generator,
+) -> list[Estimate]:
+    """Return estimates with what annotators do to them: `people` are their scores, shape (run, topic, annotator)."""
+    n_topics, n_annotators = people.shape[1:]
+    halves, redrawn, result = [], [], []
+    for one, other in split_annotators(n_annotators, rng):
+        half = sides.hold_against(people[..., one].mean(axis=-1), people[..., other].mean(axis=-1, keepdims=True))
+        halves.append([statistic.value(half)[0] for statistic in statistics])
+    for weights in draw_annotators(n_annotators, rng):
+        anew = sides.hold_against(people @ weights)
+        redrawn.append([statistic.value(anew) for statistic in statistics])
+        tell("drawing annotators anew", len(redrawn), REDRAWS)
+    for number, (statistic, estimate) in enumerate(zip(statistics, estimates, strict=True)):
+        corrected, drawn = np.full_like(estimate.value, np.nan), np.full_like(estimate.drawn, np.nan)
+        covariances = COVARIANCES.get(statistic.name)
+        if covariances is not None:
+            weights = draw_weights(sides.key("topics"), range(len(drawn)), n_topics)
+            corrected = disattenuate(estimate.value, mean_reliability(covariances(people, np.ones((1, n_topics)))))
+            drawn = disattenuate(estimate.drawn, mean_reliability(covariances(people, weights))[:, np.newaxis])
+        noise = AnnotatorNoise(
+            corrected,
+            drawn,
+            float(np.mean([values[number] for values in halves])),
+            np.array([values[number] for values in redrawn]),
+        )
+        result.append(replace(estimate, noise=noise))
+    return result
 
 
 def _of_runs(name: RunStatistic, title: str, step: Callable[[int], float], first: int | None = None) -> Statistic:

@@ -40,7 +40,6 @@ PairedTest: TypeAlias = Literal[
 ]
 Correction: TypeAlias = Literal["auto", "none", "holm", "bonferroni", "benjamini-hochberg"]
 
-STATSMODELS_NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 FAMILYWISE = ("randomised-tukey-hsd", "max-t", "bootstrap-t", "tukey-hsd")
 MAX_T = ("max-t", "bootstrap-t")
 RECOMMENDED: PairedTest = "bootstrap-t"
@@ -145,7 +144,7 @@ def all_pairs_test(
 
 
 def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
-    """Correct p-values for the number of pairs compared, by `statsmodels.stats.multitest.multipletests`.
+    """Correct p-values for the number of pairs compared (Holm 1979; Benjamini and Hochberg 1995).
 
     Parameters
     ----------
@@ -166,12 +165,20 @@ def correct(p: npt.ArrayLike, correction: Correction = "holm") -> FloatArray:
     families = np.array(p, dtype=np.float64)
     if correction == "none":
         return families
-    if correction not in ("auto", *STATSMODELS_NAMES):
+    if correction not in get_args(Correction):
         raise MetaevalError(_unknown_correction(correction))
-    from statsmodels.stats.multitest import multipletests
-
-    method = STATSMODELS_NAMES["holm" if correction == "auto" else correction]
-    return np.array([multipletests(family, method=method)[1] for family in families]).reshape(families.shape)
+    n_pairs = families.shape[-1]
+    if correction == "bonferroni":
+        return np.minimum(families * n_pairs, 1.0)
+    order = families.argsort(axis=-1)
+    ordered, place = np.take_along_axis(families, order, axis=-1), np.arange(1, n_pairs + 1)
+    if correction == "benjamini-hochberg":
+        stepped = np.minimum.accumulate((ordered / (place / n_pairs))[..., ::-1], axis=-1)[..., ::-1]
+    else:
+        stepped = np.maximum.accumulate(ordered * place[::-1], axis=-1)
+    corrected = np.empty_like(families)
+    np.put_along_axis(corrected, order, np.minimum(stepped, 1.0), axis=-1)
+    return corrected
 
 
 def _unknown_correction(correction: str) -> str:

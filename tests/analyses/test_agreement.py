@@ -251,7 +251,14 @@ def test_several_collections_add_pairs_and_average_the_rest(scores):
     np.testing.assert_array_equal(both.pairs, one.pairs + two.pairs)
     heavy = agreement([scores, other], reference="MQM", weights=[3, 1], **wanted)
     np.testing.assert_allclose(heavy.values[1], (3 * one.values[1] + two.values[1]) / 4)
-    assert set(both.details()) == {"differences", "significant_pairs", "runs", "topics", "collections"}
+    assert set(both.details()) == {
+        "differences",
+        "significant_pairs",
+        "runs",
+        "topics",
+        "collections",
+        "over_collections",
+    }
     assert len(both.details()["collections"]) == 2 * 2 * 3
 
 

@@ -260,7 +260,7 @@ class TestPooledDiscriminativePower:
         """LQ 2021, Table 3: NMD, 572 of 1,363 pairs, 42.0 %."""
         from dataclasses import replace
 
-        base = me.discriminative_power(scores.sel(measures="NMD"), n_permutations=100)
+        base = me.discriminative_power(scores.sel(measures="NMD"), n_permutations=100, n_bootstrap=0)
         found, runs = (38, 48, 71, 68, 65, 84, 116, 82), (12, 14, 19, 19, 19, 22, 22, 22)
         powers = []
         for number, (significant, n_runs) in enumerate(zip(found, runs, strict=True)):
@@ -274,7 +274,24 @@ class TestPooledDiscriminativePower:
             )
         row = me.pooled_discriminative_power(powers).to_frame().iloc[0]
         assert (row["significant"], row["pairs"], round(100 * row["power"], 1)) == (572, 1363, 42.0)
-        assert row["low"] < row["power"] < row["high"]
+
+    def test_intervals_are_of_other_topics_and_of_other_collections(self):
+        rng = np.random.default_rng(3)
+        powers = []
+        for number in range(3):
+            runs = rng.normal(0, 0.1 + 0.3 * number, (12, 1, 1))
+            values = runs + rng.normal(size=(12, 30, 2)) * [0.3, 1.0]
+            scores = scores_of(values, ["AP", "RR"], str(number))
+            powers.append(me.discriminative_power(scores, n_permutations=200, n_bootstrap=300))
+        pooled = me.pooled_discriminative_power(powers)
+        row = pooled.to_frame().iloc[0]
+        assert row["collections_low"] < row["low"] < row["power"] < row["high"] < row["collections_high"]
+        (gap,) = pooled.compare_power().itertuples()
+        pairs = 66 * np.array([power.over_topics.shares @ [1, -1] for power in powers])
+        by_hand = gap.difference + np.array([-1.96, 1.96]) * (pairs.sum(axis=0) / 198).std(ddof=1) * np.sqrt(30 / 29)
+        assert [gap.low, gap.high] == pytest.approx(by_hand, abs=0.02)
+        assert "share topics" in str(pooled.remarks)
+        assert "No interval for other collections" in me.pooled_discriminative_power(powers[:2]).to_table().caption
 
     def test_other_measures_or_levels_are_refused(self, scores):
         one = me.discriminative_power(scores, n_permutations=50)
@@ -431,7 +448,7 @@ def results(scores):
         me.ranking_similarity(enough_runs, n_bootstrap=50),
         me.split_half_consistency(scores, n_trials=50, n_permutations=100),
         power,
-        me.pooled_discriminative_power([power], n_bootstrap=50),
+        me.pooled_discriminative_power([power]),
         me.significance_overlap(power),
         me.significance_contradictions(power),
         me.baseline_preference(scores, "r0", "r1"),
@@ -471,7 +488,10 @@ EXPORTED = {
     "DiscriminativePower": {
         "differences": ["measure_1", "measure_2", "difference", "low", "high", "finds_more"],
     },
-    "PooledDiscriminativePower": {"by_collection": ["collection", "measure", "significant", "pairs", "power"]},
+    "PooledDiscriminativePower": {
+        "by_collection": ["collection", "measure", "significant", "pairs", "power"],
+        "differences": ["measure_1", "measure_2", "difference", "low", "high", "finds_more"],
+    },
     "SignificanceContradictions": {"run_pairs": ["measure_1", "measure_2", "run_1", "run_2"]},
     "BaselinePreference": {"deltas": ["topic"], "quadrants": ["measure_1", "measure_2", "second", "fourth"]},
     "Robustness": {"middle": ["measure", "low", "median", "high", "runs", "units"]},

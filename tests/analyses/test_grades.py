@@ -84,7 +84,7 @@ def test_a_word_is_given_only_where_the_interval_of_the_net_carries_it():
     def found(counts, spread, n_trials=50):
         shares = np.array(counts) / 100 + np.random.default_rng(0).normal(0, spread, (n_trials, 3))
         significant = np.arange(100) < np.array(counts)[:, None]
-        return SimpleNamespace(significant=significant, over_topics=SimpleNamespace(shares=shares, n_topics=50))
+        return SimpleNamespace(significant=significant, over_topics=SimpleNamespace(shares=shares, n=50))
 
     assert grade_power_results([found((80, 50, 20), 0.001)]) == ["good", "fair", "poor"]
     assert set(grade_power_results([found((51, 50, 48), 0.2)])) == {"cannot tell"}

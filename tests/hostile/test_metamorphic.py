@@ -71,7 +71,7 @@ QUESTIONS = {
     "overlap": of_power(me.significance_overlap),
     "contradictions": of_power(me.significance_contradictions),
     "ranks": of_power(me.run_ranks),
-    "pooled power": of_power(lambda found: me.pooled_discriminative_power([found], n_bootstrap=5)),
+    "pooled power": of_power(lambda found: me.pooled_discriminative_power([found])),
     "agreement": agreement,
     "robustness": plain(me.robustness),
     "coverage": plain(me.coverage, reference=["m0"], n_bootstrap=5),

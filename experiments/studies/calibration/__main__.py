@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from experiments.studies.calibration import FOLDER, intervals
+from experiments.studies.calibration.collections import count_collections
 from experiments.studies.calibration.crossed import count_crossed
 from experiments.studies.calibration.exchanges import count_exchanges
 from experiments.studies.calibration.simulation import count_cells, count_fires, find_folder, list_cells
@@ -19,7 +20,7 @@ from metaeval.files import write_atomically
 
 def simulate(
     part: Annotated[
-        Literal["tests", "intervals", "predictions", "agreements", "exchanges", "together", "crossed"],
+        Literal["tests", "intervals", "predictions", "agreements", "exchanges", "together", "crossed", "collections"],
         typer.Argument(help="What is simulated; only the tests take an hour"),
     ] = "tests",
     work: Annotated[Path | None, typer.Option(help="Folder for finished batches [default: the cache]")] = None,
@@ -37,6 +38,8 @@ def simulate(
         tables = {"counts": count_cells(cells, find_folder(work), n_jobs, batches)}
     elif part == "crossed":
         tables = {"crossed": count_crossed(find_folder(work), n_jobs).round(6)}
+    elif part == "collections":
+        tables = {"collections": count_collections(n_jobs).round(6)}
     elif part == "together":
         tables = {"together": count_together(find_folder(work), n_jobs).round(6)}
     elif part == "exchanges":

@@ -54,6 +54,9 @@ SIMULATED = {
         "crossed": "Share of intervals that hold the expected number for other topics, and for other runs too where they say "
         "so; their mean width over that of ±1.96 standard deviations of the number over studies."
     },
+    "collections": {
+        "collections": "Share of intervals for other collections that hold the pooled power of all, and their mean width."
+    },
     "exchanges": {"rates": "How often one of two equally good measures is called better, by statistic and rule."},
 }
 """Tables that `python -m experiments.studies.calibration` makes, by folder, with their captions."""
