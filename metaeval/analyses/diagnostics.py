@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,8 @@ class Diagnostics:
         deviation.
     identical : tuple of tuple of str
         Groups of runs with the same scores on every topic under all measures.
-    skewness, zeros : ndarray, shape (measure,)
-        Of the differences of a typical pair of runs over topics: absolute skewness, and the share that is 0 (see
-        `metaeval.stats.irregular_runs`).
+    values : ndarray, shape (run, topic, measure)
+        Scores of the different runs.
     distinct : bool
         Whether all but the first run of every group were left out.
     """
@@ -67,9 +67,23 @@ class Diagnostics:
     wide: np.ndarray
     hopeless: np.ndarray
     identical: tuple[tuple[str, ...], ...]
-    skewness: np.ndarray
-    zeros: np.ndarray
+    values: np.ndarray
     distinct: bool = False
+
+    @cached_property
+    def shape(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both of the following, of which `metaeval.stats.irregular_runs` says more."""
+        return shape_of_differences(self.values)
+
+    @property
+    def skewness(self) -> np.ndarray:
+        """Absolute skewness of the differences of a typical pair of runs over topics, shape (measure,)."""
+        return self.shape[0]
+
+    @property
+    def zeros(self) -> np.ndarray:
+        """Share of them that is 0, shape (measure,)."""
+        return self.shape[1]
 
     @property
     def doubtful(self) -> np.ndarray:
@@ -123,10 +137,10 @@ class Diagnostics:
     def describe(self, *, of_tests: bool = True, test: str = "randomised-tukey-hsd") -> list[str]:
         """Return one sentence for each irregularity, as it matters to a test; none where the runs are as tests assume."""
         exchanging = test in EXCHANGING
-        of_runs = [
-            self._describe_spread(exchanging), self._describe_skewness(), self._describe_hopeless() if exchanging else "",
-        ]  # fmt: skip
-        sentences = of_runs if of_tests else []
+        sentences = []
+        if of_tests:
+            sentences += [self._describe_spread(exchanging), self._describe_skewness()]
+            sentences += [self._describe_hopeless()] if exchanging else []
         sentences.append(self._describe_identical())
         return [f"{self.collection or 'scores'}: {sentence}" for sentence in sentences if sentence]
 
@@ -219,10 +233,7 @@ def diagnose(scores: Scores) -> Diagnostics:
         ]
     ratio, wide = (result[:, position] for result in residual_spread(values))
     identical = find_identical_runs(scores)
-    skewness, zeros = shape_of_differences(values)
-    return Diagnostics(
-        scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical, skewness, zeros
-    )
+    return Diagnostics(scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical, values)
 
 
 def choose_runs(

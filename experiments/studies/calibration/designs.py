@@ -235,7 +235,7 @@ DESIGNS: dict[str, Design] = {
 """Of every kind a design for each half, by its name."""
 
 
-@lru_cache(maxsize=1)
+@lru_cache
 def load_columns(collection: str) -> metaeval.Scores:
     """Return the scores of a real collection under the measures that the study names, or raise why they cannot be had."""
     measures = list_collections()[collection]
@@ -252,7 +252,7 @@ def list_collections(half: Half | None = None) -> dict[str, list[str]]:
     }
 
 
-@lru_cache(maxsize=4)
+@lru_cache
 def fit_collection(collection: str, measure: str) -> ScoreModel:
     """Return the model of the distinct runs of a real collection."""
     scores = load_columns(collection).values[..., list_collections()[collection].index(measure)]
