@@ -160,9 +160,3 @@ def nmd_outlier(facts: Facts) -> Answer:
     below = facts.make_number("mean τ of NMD below the next by", fall, difference=True)
     farther = facts.make_number("more than the others' range by", fall_farther, difference=True)
     return (below > 0) & (farther > 0)
-
-
-@claim("§6.4", "It may be beneficial for them to replace RSNOD with RNOD.", about=QUANTIFICATION)
-def replace_rsnod(facts: Facts) -> Answer:
-    """RNOD is ahead of RSNOD by one of the three criteria, and behind it by none."""
-    return facts.is_ahead("RNOD", ["RSNOD"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from metaeval.analyses.agreement_inputs import (
     average_annotators,
     check_weights,
     join_reference,
+    list_for_each,
     list_measures,
     match_references,
     replace_means,
@@ -167,9 +169,7 @@ def agreement(
     check_choice("over", over, Over)
     _check_options(missing, n_permutations, n_bootstrap, alpha, confidence, seed)
     asked = _parse_statistics(statistics)
-    people: list[Scores] = []
-    if annotators:
-        people, reference = average_annotators(reference)
+    people, reference = average_annotators(reference, annotators)
     given, references, whole = match_references(
         scores, reference, run_scores, reference_measure=reference_measure, runs=runs, topics=topics
     )
@@ -177,12 +177,11 @@ def agreement(
     joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
     standard = _find_reference([each for _, each in joined])
     chosen = [choose_runs(each, distinct_runs, measures=2) for each, _ in joined]
-    collections = [each for each, _ in chosen]
+    collections, diagnostics = zip(*chosen, strict=True)
     measures = list_measures(collections, standard)
     warn_of_same_data(_list_titles(collections), [each.values for each in collections])
     gaps = [explain_no_interval(len(each.runs), len(each.topics), over) if n_bootstrap else "" for each in collections]
     no_interval = next(filter(None, gaps), "")
-    by_person: Sequence[Scores | None] = people or [None] * len(collections)
     compared = [
         _compare(
             each,
@@ -194,14 +193,20 @@ def agreement(
             seed,
             over,
         )
-        for each, run_level, person, gap in zip(collections, whole, by_person, gaps, strict=True)
-    ]
-    powers = [
-        discriminative_power(
-            each, n_bootstrap=0, test=test, n_permutations=n_permutations, alpha=alpha, seed=seed, n_jobs=n_jobs
+        for each, run_level, person, gap in zip(
+            collections, whole, list_for_each(people, collections, "reference"), gaps, strict=True
         )
-        for each in collections
     ]
+    find_power = partial(
+        discriminative_power,
+        n_bootstrap=0,
+        test=test,
+        n_permutations=n_permutations,
+        alpha=alpha,
+        seed=seed,
+        n_jobs=n_jobs,
+    )
+    powers = list(map(find_power, collections))
     options = Options(alpha, confidence, simultaneous, margin)
     n_topics = min(len(each.topics) for each in collections)
     settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
@@ -225,10 +230,10 @@ def agreement(
         sum(power.p_values.shape[1] for power in powers),
         alpha,
         confidence,
-        _sign(collections, whole, share, settings, chosen[0][1].settings),
+        _sign(collections, whole, share, settings, diagnostics[0].settings),
         tuple(disagreement for _, disagreement in compared),
         no_interval,
-        diagnostics=tuple(diagnostics for _, diagnostics in chosen),
+        diagnostics=diagnostics,
         remarks=(
             *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not no_interval)),
             *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),

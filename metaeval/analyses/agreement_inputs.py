@@ -64,8 +64,10 @@ def match_references(
     return collections, references, list_for_each(run_scores, collections, "run_scores")
 
 
-def average_annotators(reference: Any) -> tuple[list[Scores], Any]:
-    """Return the annotators of every reference, whose measures they are, and their means in place of the references."""
+def average_annotators(reference: Any, annotators: bool) -> tuple[Any, Any]:
+    """Return the annotators of every reference, if its measures are some, and their means in place of the references."""
+    if not annotators:
+        return None, reference
     several = isinstance(reference, list | tuple)
     people = list(reference) if several else [reference]
     means = []
@@ -81,7 +83,7 @@ def average_annotators(reference: Any) -> tuple[list[Scores], Any]:
         (direction,) = directions
         mean = Measure(f"mean of {len(each.measures)} annotators", direction)
         means.append(replace(each, values=each.values.mean(axis=-1, keepdims=True), measures=(mean,)))
-    return people, means if several else means[0]
+    return reference, means if several else means[0]
 
 
 def join_reference(

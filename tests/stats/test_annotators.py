@@ -7,6 +7,7 @@ import pytest
 
 import metaeval as me
 from metaeval.errors import MetaevalError
+from metaeval.measures.base import Measure
 from metaeval.stats.annotators import (
     covariances_of_cells,
     covariances_of_runs,
@@ -148,7 +149,7 @@ def test_annotators_need_scores_of_several_people_on_one_scale():
         me.agreement(scores, reference="good", annotators=True)
     with pytest.raises(MetaevalError, match="a measure for each"):
         me.agreement(scores, reference=people.sel(measures="ann"), annotators=True)
-    mixed = me.Scores(people.values, runs=people.runs, topics=people.topics, measures=people.measures,
-                      lower_is_better=["cas"])  # fmt: skip
+    directed = [Measure(name, name != "cas") for name in ("ann", "bob", "cas")]
+    mixed = me.Scores(people.values, runs=people.runs, topics=people.topics, measures=directed)
     with pytest.raises(MetaevalError, match="one scale"):
         me.agreement(scores, reference=mixed, annotators=True)
