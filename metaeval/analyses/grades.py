@@ -49,18 +49,17 @@ RULES = {
         "1/3 up and poor from −1/3 down."
     ),
     "power": (
-        "The net is the share of the other measures that find at least 5 % fewer significant pairs than a measure, minus "
-        "the share than which it finds at least 5 % fewer, averaged over collections. It is good from 1/3 up and poor "
-        "from −1/3 down; where the 95 % interval of the net over topics reaches from one of these into another, or there "
-        "are too few runs or topics for an interval, it cannot tell."
+        "The net is the share of the other measures than which a measure finds more differences, minus the share than which it "
+        "finds fewer, by paired 95 % intervals over topics of the differences. It is good from 1/3 up and poor from −1/3 down; "
+        "where no interval leaves out 0, it cannot tell."
     ),
     "no reference": (
-        "No reference was given, so that the word is about how many differences between runs a measure finds, and says "
-        "nothing about whether they are right."
+        "No reference was given. Finding more is good only where the measure ranks runs like another one; otherwise it is "
+        "unverified: nothing says whether the differences are right."
     ),
     "power held against a reference": (
         "Where the measure contradicts the reference, by the rule of the column reference, that stands in place of the "
-        "word; and where it cannot be told from chance, power that would be good cannot tell."
+        "word; and finding more is good only where the reference confirms it better than chance."
     ),
     "reference": (
         "Of the pairs of runs that both the measure and the reference {reference} find significant, it is counted in how "

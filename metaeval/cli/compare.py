@@ -13,7 +13,7 @@ from metaeval.cli.command import Values, add_command
 from metaeval.cli.complete import complete_measure, complete_source
 from metaeval.cli.opening import find_directions, names_file, open_references, read_gold
 from metaeval.cli.options import DIRECTIONS, HELP, option, switch, take
-from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text
+from metaeval.cli.output import NARROW, SCORES, check_report, print_notes, print_status, print_text, render
 from metaeval.io.formats import parse_columns
 
 COMPARE = {
@@ -115,7 +115,7 @@ def compare(values: Values) -> None:
       metaeval compare -m mine --new-scores mine.csv --data scores.csv --lower-is-better mine -o report/
     """
     from metaeval.comparison.new_measure import compare as compare_measures
-    from metaeval.comparison.summary import list_warnings, show_summary
+    from metaeval.comparison.summary import show_short
     from metaeval.data.scores import Scores
 
     check_report(values.out, values.overwrite)
@@ -141,9 +141,9 @@ def compare(values: Values) -> None:
         )
         say("writing the report")
         index = result.write(values.out, figures=values.figures, p_values=values.p_values)
-    verdicts = [result.verdict(name) for name in result.new]
-    print_text("\n\n".join([*verdicts, *(show_summary(result, name).to_text() for name in result.new)]))
-    print_notes([*result.notes, *list_warnings(result)])
+    for name in result.new:
+        print_text(f"{result.verdict(name)}\n\n{render(show_short(result, name), 'text', NARROW)}")
+    print_notes(result.notes)
     print_text(f"\nreport: {index}")
 
 

@@ -110,19 +110,23 @@ def print_notes(notes: Iterable[str]) -> None:
         print_note(shorten(note))
 
 
+NARROW = 80
+"""Columns of a table that is short enough to be read everywhere."""
+
+
 def show(table: Table, style: str) -> None:
     """Print a table to stdout; CSV holds numbers only, so its signature goes to stderr."""
     if style == "json":
         _print_json(table.to_dict())
         return
-    print_text(_render(table, style), end="", data=style != "text")
+    print_text(render(table, style), end="", data=style != "text")
     if style == "csv":
         print_status(str(table.signature))
 
 
-def _render(table: Table, style: str) -> str:
-    """Return a table in a style, which fits where stdout is a terminal and is full where it is a file or a pipe."""
-    width = terminal_width(sys.stdout)
+def render(table: Table, style: str, piped: int | None = None) -> str:
+    """Return a table in a style, which fits where stdout is a terminal; a file or a pipe has no width unless one is given."""
+    width = terminal_width(sys.stdout) or piped
     if style != "text" or width is None:
         return table.render(style)
     from metaeval.errors import one_line
@@ -171,7 +175,7 @@ def _show_result(result: Result, style: str, out: Path | None) -> None:
         if more and out is None:
             print_note(f"--out and --format json have more: {', '.join(more)}")
     else:
-        text = "\n".join(_render(table, style) for table in [result.to_table(), *result.detail_tables()])
+        text = "\n".join(render(table, style) for table in [result.to_table(), *result.detail_tables()])
         print_text(text, end="", data=style != "text")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.grades import THRESHOLD
+from metaeval.comparison.answer import find_headline
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.summary import summarise
 from metaeval.comparison.verdicts import find_verdicts
@@ -29,7 +30,7 @@ def draw_answer(
 
     name = comparison.find_new(measure)
     frame = summarise(comparison, name)
-    headings = {finding.key: re.sub(r" \([^)]*\)", "", finding.phrase) for finding in find_verdicts(comparison, name)}
+    headings = {finding.key: re.sub(r" \([^)]*\)$", "", finding.phrase) for finding in find_verdicts(comparison, name)}
     others, title = frame.drop(index=name), find_title(comparison.measures, name)
     titles = {str(measure): measure.title for measure in comparison.measures}
     charts = []
@@ -48,7 +49,7 @@ def draw_answer(
         limits = (0.0, 1.25 * max(4.0, *(row.centre for row in rows)))
         label = f"pairs on which it contradicts {title}"
         charts.append(IntervalChart(rows, label, headings["contradictions"], [(0.0, "-")], limits, filled=True))
-    heading = f"{title} beside the established measures"
+    heading = f"{title}: {find_headline(comparison, name)}"
     return draw_charts(charts, comparison.signature if signature else None, size=size, heading=heading)
 
 

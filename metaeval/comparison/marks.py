@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -9,13 +11,15 @@ from metaeval.analyses.grades import (
     LIMIT,
     RULES,
     grade,
-    grade_power_results,
     grade_reference_results,
     group_results,
     hold_power,
     rate_consistency_results,
 )
+from metaeval.analyses.study import Study
 from metaeval.comparison.results import ComparisonResults
+from metaeval.comparison.verdicts import compare_pooled, is_backed
+from metaeval.show.cells import NOTHING
 
 
 def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
@@ -28,10 +32,10 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
     columns["similarity"] = group_results(comparison.list_results("similarity"), comparison.threshold)
     splits = comparison.list_results("consistency", "small_consistency")
     columns["consistency"] = [grade(net) for net in rate_consistency_results(splits)]
-    columns["power"] = grade_power_results(comparison.list_results("power"))
+    columns["power"] = mark_power(comparison.collections)
     second_powers, second = comparison.list_results("second_power"), name_second(comparison)
     if second_powers:
-        columns[second] = grade_power_results(second_powers)
+        columns[second] = mark_power([study.by_second_test() for study in comparison.collections])
     references = comparison.list_results("reference")
     for column, pairs in (("power", references), (second, comparison.list_results("second_reference"))):
         if pairs:
@@ -43,6 +47,21 @@ def mark_measures(comparison: ComparisonResults) -> pd.DataFrame:
         grades = zip(grade_reference_results(references), contradicted, decided, strict=True)
         columns["reference"] = [f"{grade} ({k:,} of {n:,})" for grade, k, n in grades]
     return pd.DataFrame(columns, index=pd.Index(names, name="measure"))
+
+
+def mark_power(studies: Sequence[Study]) -> list[str]:
+    """Return the word for every measure's power, by the rule of `judge_power`: good only where something backs it."""
+    powers = [study.power for study in studies if study.power is not None]
+    if not powers:
+        return [NOTHING] * len(studies[0].scores.measures)
+    marks, n = [], len(powers[0].measures)
+    for position, measure in enumerate(powers[0].measures):
+        _, low, high = compare_pooled(powers, position)
+        others = np.arange(n) != position
+        more, fewer = int((low[others] > 0).sum()), int((high[others] < 0).sum())
+        word = grade((more - fewer) / max(1, n - 1)) if more or fewer else "cannot tell"
+        marks.append("unverified" if word == "good" and not is_backed(studies, str(measure)) else word)
+    return marks
 
 
 def name_second(comparison: ComparisonResults) -> str:

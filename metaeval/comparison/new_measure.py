@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from metaeval.analyses.agreement import agreement
 from metaeval.analyses.agreement_inputs import list_for_each
+from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
+from metaeval.comparison.answer import find_answer
 from metaeval.comparison.answer_figure import draw_answer
 from metaeval.comparison.marks import describe_rules, mark_measures
 from metaeval.comparison.repeats import (
@@ -25,10 +28,9 @@ from metaeval.comparison.repeats import (
     study_collections,
 )
 from metaeval.comparison.report import Figures, write_report
-from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.results import ComparisonResults
 from metaeval.comparison.scoring import Say, ScoredSources, add_references, name_reference, open_sources, score_sources
 from metaeval.comparison.summary import summarise
-from metaeval.comparison.verdicts import find_verdicts, write_verdict
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns, Runs
 from metaeval.data.scores import Scores
@@ -66,6 +68,8 @@ class Comparison(ComparisonResults):
         By what was changed (another test, other seeds, …), the studies of all collections again; "not tried" where a
         thorough comparison would have tried it, and why there is nothing to try where there is not.
     signature : Signature
+    agreement : Agreement or None
+        Pairwise accuracy of all measures with the reference, if there is one.
     """
 
     def __repr__(self) -> str:
@@ -73,7 +77,7 @@ class Comparison(ComparisonResults):
         return f"Comparison: {', '.join(self.new)} with {len(self.measures) - len(self.new)} measures on {names}"
 
     def verdict(self, measure: str | None = None) -> str:
-        """Return in a paragraph what came out for a new measure, by the rules of `metaeval.comparison.verdicts`.
+        """Return what to leave with about a new measure: a headline, at most four findings, and what to know before.
 
         Parameters
         ----------
@@ -84,8 +88,7 @@ class Comparison(ComparisonResults):
         -------
         str
         """
-        name = self.find_new(measure)
-        return write_verdict(find_title(self.measures, name), find_verdicts(self, name))
+        return find_answer(self, measure).to_text()
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:
         """Return the numbers of every measure beside a new one, with intervals.
@@ -281,7 +284,20 @@ def compare(
         B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings,
         **_describe_references(reference_name, scored.references),
     )  # fmt: skip
-    return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature)
+    agreed = _find_agreement(scored, seed, alpha, distinct_runs, n_jobs)
+    return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature, agreed)
+
+
+def _find_agreement(
+    scored: ScoredSources, seed: int, alpha: float, distinct_runs: bool, n_jobs: int
+) -> Agreement | None:
+    """Return how well all measures order the runs as the reference does; None without one."""
+    if not scored.references:
+        return None
+    return agreement(
+        scored.scores, reference=list(scored.references), statistics=["pairwise_accuracy"], n_permutations=100, alpha=alpha,
+        distinct_runs=distinct_runs, seed=seed, n_jobs=n_jobs,
+    )  # fmt: skip
 
 
 def _prepare_studies(

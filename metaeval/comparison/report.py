@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from metaeval.analyses.result import Result
+from metaeval.comparison.answer import find_answer
 from metaeval.comparison.answer_figure import draw_answer
 from metaeval.comparison.marks import mark_measures
 from metaeval.comparison.report_files import ReportFiles, name_results
-from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.results import ComparisonResults
 from metaeval.comparison.sections import give_title, lay_out, list_measures
 from metaeval.comparison.summary import summarise
-from metaeval.comparison.verdicts import find_verdicts, write_verdict
+from metaeval.comparison.verdicts import find_verdicts
 from metaeval.errors import MetaevalError
 from metaeval.files import write_together
 from metaeval.show.table import to_records
@@ -96,7 +97,8 @@ def _describe(comparison: ComparisonResults, files: ReportFiles, names: list[str
         ],
         "verdicts": {
             name: {
-                "text": write_verdict(find_title(comparison.measures, name), findings),
+                "headline": (answer := find_answer(comparison, name)).headline,
+                "text": answer.to_text(),
                 "findings": [finding.verdict.to_dict() for finding in findings],
             }
             for name, findings in ((name, find_verdicts(comparison, name)) for name in comparison.new)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.grades import THRESHOLD
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower
 from metaeval.analyses.study import PAPERS_TEST, Study
@@ -28,6 +29,7 @@ class ComparisonResults:
     notes: tuple[str, ...]
     looks: Repeats
     signature: Signature
+    agreement: Agreement | None
 
     @property
     def measures(self) -> tuple[Measure, ...]:

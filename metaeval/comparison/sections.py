@@ -17,6 +17,7 @@ from metaeval.analyses.sample_size import SampleSize
 from metaeval.analyses.significance_contradictions import SignificanceContradictions
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.analyses.study import Study
+from metaeval.comparison.answer import find_answer
 from metaeval.comparison.marks import describe_rules, mark_measures
 from metaeval.comparison.page import (
     Block,
@@ -31,8 +32,8 @@ from metaeval.comparison.page import (
 from metaeval.comparison.repeats import NOT_TRIED
 from metaeval.comparison.report_files import ReportFiles, name_file
 from metaeval.comparison.results import ComparisonResults, find_title
-from metaeval.comparison.summary import list_warnings, show_summary, summarise
-from metaeval.comparison.verdicts import RULES, Finding, find_verdicts, write_verdict
+from metaeval.comparison.summary import show_short, show_summary, summarise
+from metaeval.comparison.verdicts import RULES, Finding, find_verdicts
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
 from metaeval.show.cells import NOTHING
@@ -143,17 +144,28 @@ def list_measures(comparison: ComparisonResults) -> list[Measure]:
 def _show_verdict(comparison: ComparisonResults, files: ReportFiles) -> Section:
     """Return the answer: a paragraph for every new measure, what to mind, and the summary beside each in numbers."""
     findings_by_measure = {name: find_verdicts(comparison, name) for name in comparison.new}
-    titles = {name: find_title(comparison.measures, name) for name in findings_by_measure}
-    text = tuple(write_verdict(titles[name], findings) for name, findings in findings_by_measure.items())
+    answers = [find_answer(comparison, name) for name in comparison.new]
+    before = dict.fromkeys(line for answer in answers for line in answer.before)
+    told = [Block("answer", {"headline": each.sentence, "findings": each.findings}) for each in answers]
     blocks = (
-        Block("notes", {"notes": list_warnings(comparison), "title": "To mind"}),
+        *told,
+        Block("notes", {"notes": list(before), "title": "Before you rely on this"} if before else {"notes": []}),
+        *(_show_short(comparison, name, files) for name in comparison.new),
         *(_show_summary(comparison, name, files) for name in comparison.new),
         _list_repeats(comparison, findings_by_measure, files),
         _show_marks(comparison, files),
-        rules_block({_HEADINGS[key]: rule for key, rule in RULES.items()}, "By which rules the verdict is reached"),
+        rules_block({_HEADINGS[key]: rule for key, rule in RULES.items()}, "The rules behind the verdict"),
         Block("notes", {"notes": _list_notes(comparison)}, folded="More about runs, directions and the measure"),
     )
-    return Section("verdict", "Verdict", text, blocks)
+    return Section("verdict", "Verdict", (), tuple(block for block in blocks if block.content.get("notes", True)))
+
+
+def _show_short(comparison: ComparisonResults, name: str, files: ReportFiles) -> Block:
+    """Return the table of few columns that stands below the answer."""
+    number = comparison.new.index(name) + 1
+    return files.put_table(
+        show_short(comparison, name), "answer" if number == 1 else f"answer-{number}", highlight=(name,)
+    )
 
 
 def _show_summary(comparison: ComparisonResults, name: str, files: ReportFiles) -> Block:
@@ -165,7 +177,14 @@ def _show_summary(comparison: ComparisonResults, name: str, files: ReportFiles) 
         links |= {column: about} if about else {}
     number = comparison.new.index(name) + 1
     file = "summary" if number == 1 else f"summary-{number}"
-    return files.put_table(summary, file, frame=summarise(comparison, name), links=links, highlight=(name,))
+    return files.put_table(
+        summary,
+        file,
+        frame=summarise(comparison, name),
+        links=links,
+        highlight=(name,),
+        folded="All numbers beside each measure",
+    )
 
 
 _EVIDENCE = {
@@ -182,6 +201,7 @@ _EVIDENCE = {
 """By how its name begins, the section that a column of the summary follows from."""
 
 _HEADINGS = {
+    "agreement": "agrees with the reference",
     "reference": "the reference",
     "similarity": "ranks runs like",
     "consistency": "most or least consistent",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from metaeval.analyses.diagnostics import EXCHANGING
 from metaeval.analyses.grades import group_results
 from metaeval.analyses.study import Study
 from metaeval.comparison.marks import mark_measures
@@ -15,7 +16,6 @@ from metaeval.comparison.verdicts import add_intervals, compare_pooled, count_co
 from metaeval.errors import format_count, format_list
 from metaeval.show.cells import NOTHING, format_cell
 from metaeval.show.table import Table
-from metaeval.stats.paired_tests import RECOMMENDED
 
 
 def summarise(comparison: ComparisonResults, measure: str | None = None) -> pd.DataFrame:
@@ -90,6 +90,41 @@ def _summarise_contradictions(comparison: ComparisonResults, new: int) -> dict[s
     return columns
 
 
+def show_short(comparison: ComparisonResults, measure: str | None = None) -> Table:
+    """Return what stands below the answer: at most four numbers of every measure, best first."""
+    name = comparison.find_new(measure)
+    frame, new, shown = summarise(comparison, name), find_title(comparison.measures, name), pd.DataFrame()
+    names = [str(one) for one in comparison.measures]
+    order = np.arange(len(names))
+    agreement = comparison.agreement
+    if agreement is not None:
+        result = agreement.results[0]
+        place = {str(one): number for number, one in enumerate(agreement.measures)}
+        rows = [place[one] for one in names]
+        cells = [_write_share(*(float(each[m]) for each in (result.values, result.low, result.high))) for m in rows]
+        shown[f"like {agreement.reference.title}, %"] = cells
+        order = np.argsort(-np.nan_to_num(result.values[rows]), kind="stable")
+    if "tau" in frame:
+        shown[f"τ with {new}"] = _with_ends(frame, "tau", 2, 1)
+        if agreement is None:
+            order = np.argsort(-np.where(frame.index == name, 2.0, np.nan_to_num(frame["tau"])), kind="stable")
+    if "significant" in frame:
+        shown["differences, %"] = [
+            f"{100 * s / p:.0f}" for s, p in zip(frame["significant"], frame["pairs"], strict=True)
+        ]
+        shown[f"more than {new}, %"] = _with_ends(frame, "difference", 0, 100)
+    caption = "Differences: significant pairs of runs, of all pairs. In brackets: 95 % intervals over topics."
+    if agreement is not None:
+        caption = f"Like {agreement.reference.title}: pairs of runs ordered alike. {caption}"
+    shown.index = frame.index
+    return Table(shown.iloc[order], caption, comparison.signature)
+
+
+def _write_share(value: float, low: float, high: float) -> str:
+    ends = f" [{100 * low:.0f}, {100 * high:.0f}]" if low <= high else ""
+    return f"{100 * value:.0f}{ends}"
+
+
 def show_summary(comparison: ComparisonResults, measure: str | None = None) -> Table:
     """Return the summary as it is read: a number and its interval in one cell, and the properties of formulas."""
     name = comparison.find_new(measure)
@@ -159,46 +194,41 @@ def _with_ends(frame: pd.DataFrame, name: str, digits: int, times: float) -> lis
 
 
 def list_warnings(comparison: ComparisonResults) -> list[str]:
-    """Return what to mind when reading the report, a short sentence each."""
-    warnings = _warn_of_runs(comparison.collections)
+    """Return what to know before relying on the answer, a short sentence each, what matters most first."""
     measures = [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
     assumed = [str(measure) for measure in measures if measure.direction.startswith("assumed")]
-    if assumed:
-        warnings.append(f"Assumed, because nobody stated it, that higher is better: {', '.join(assumed)}.")
+    warnings = [f"Higher is assumed to be better for {format_list(assumed)}; nobody stated it."] if assumed else []
     if comparison.reference is None:
-        warnings.append(
-            "No reference was given: nothing here says whether the differences that a measure finds are right."
-        )
-    return warnings
+        warnings.append("No reference was given: the data do not show which differences are right.")
+    return [*warnings, *_warn_of_runs(comparison.collections, exchanging=comparison.test in EXCHANGING)]
 
 
-def _warn_of_runs(studies: Sequence[Study]) -> list[str]:
-    """Return what is irregular about runs: identical ones, too few of them, ones that vary more, ones far behind."""
+def _warn_of_runs(studies: Sequence[Study], *, exchanging: bool) -> list[str]:
+    """Return what is irregular about runs, as it matters to the test."""
     warnings = []
-    capped = [study for study in studies if study.diagnostics.never_significant]
-    each = "; ".join(
-        f"{sum(map(len, study.diagnostics.identical))} identical runs in {study.name}: the largest possible τ is "
-        f"{study.diagnostics.largest_tau_a:.3f}"
-        for study in capped
-    )
-    warnings += [f"{each}."] * bool(capped)
     for study in studies:
-        why = (study.similarity.no_interval if study.similarity else "") or (
+        few = (study.similarity.no_interval if study.similarity else "") or (
             study.power.over_topics.no_interval if study.power else ""
         )
-        if why:
-            warnings.append(f"{study.name}: {why}")
-    doubtful = [study for study in studies if study.diagnostics.doubtful.any()]
-    if doubtful:
-        times = [float(np.where(d.wide, d.spread_ratio, 0).max()) for d in (study.diagnostics for study in doubtful)]
-        each = ", ".join(f"{study.name} ({most:.1f} times)" for study, most in zip(doubtful, times, strict=True))
-        warnings.append(
-            "Exchangeability of the runs is doubtful: one varies much more from topic to topic than the median run in "
-            f"{each}. The randomised Tukey HSD test assumes it; {RECOMMENDED} does not."
-        )
+        if few:
+            n_runs, n_topics = len(study.diagnostics.runs), len(study.scores.topics)
+            runs, topics = format_count(n_runs, "run"), format_count(n_topics, "topic")
+            warnings.append(f"{study.name} has {runs} and {topics}: too few for intervals.")
+    for study in studies:
+        if study.diagnostics.never_significant:
+            copies = sum(map(len, study.diagnostics.identical))
+            warnings.append(f"{copies} runs of {study.name} have the same scores as another one; they are always tied.")
+    if not exchanging:
+        return warnings
+    for study in studies:
+        if study.diagnostics.doubtful.any():
+            d = study.diagnostics
+            m, r = np.unravel_index(np.where(d.wide, d.spread_ratio, 0.0).argmax(), d.wide.shape)
+            warnings.append(
+                f"{d.runs[r]} varies {d.spread_ratio[m, r]:.1f} times more than a typical run of {study.name}; the Tukey HSD "
+                "test may then raise false alarms."
+            )
     behind = [study.name for study in studies if study.diagnostics.hopeless.any()]
     if behind:
-        warnings.append(
-            f"Some runs are far behind the others in {format_list(behind)}: fewer of the other pairs are found."
-        )
+        warnings.append(f"A few very weak runs of {format_list(behind)} make the Tukey HSD test miss differences.")
     return warnings

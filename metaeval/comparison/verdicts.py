@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from metaeval.analyses.grades import CHANCE, CONTRADICTED, LIMIT, THRESHOLD, TOLD, grade_contradictions
+from metaeval.analyses.grades import (
+    CHANCE,
+    CONTRADICTED,
+    LIMIT,
+    THRESHOLD,
+    TOLD,
+    grade,
+    grade_contradictions,
+    grade_reference_results,
+    rate_consistency_results,
+)
 from metaeval.analyses.pooled_discriminative_power import pool_over_topics
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.study import Study
+from metaeval.comparison.agreement_verdict import judge_with_reference
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.errors import format_count
@@ -23,6 +35,10 @@ _NAMED = 3
 """Contradicted measures that a sentence names; more are counted."""
 
 RULES = {
+    "agreement": (
+        "Pairwise accuracy: the share of pairs of runs that the measure orders as the reference does. Better and worse are "
+        "measures where the simultaneous 95 % intervals of the differences leave out 0."
+    ),
     "reference": (
         f"The measure contradicts the reference where the 95 % interval of the share of contradicted pairs, of those that "
         f"both find significant, lies above {100 * LIMIT:g} %, and does better than chance where it lies below "
@@ -34,13 +50,14 @@ RULES = {
         "Deviations of the ends from their collection's τ are added in squares."
     ),
     "consistency": (
-        "A test is a collection and a size of the two sets of topics. The measure is the least consistent in it if it has "
-        "the lowest mean τ over splits and some other measure is significantly more consistent, and significantly the least "
-        "if all are; the most consistent likewise."
+        "Over collections and both sizes of the sets of topics, the net share of the other measures that the measure "
+        "outperforms in split-half consistency: more stable from 1/3 up, less stable from −1/3 down. The test is over splits "
+        "of the same topics, and says nothing of others."
     ),
     "power": (
         "Significant pairs of runs, by the test that is named, are added over collections. The measure finds more, or "
-        "fewer, than another where the paired 95 % interval over topics of the difference leaves out 0."
+        "fewer, than another where the paired 95 % interval over topics of the difference leaves out 0. More is called right "
+        "only where the reference is better than chance at confirming it or, without one, the measure ranks runs like another."
     ),
     "contradictions": (
         "Two measures contradict each other on a pair of runs where both find it significantly different, by the same test "
@@ -66,7 +83,7 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
     by_second = tuple(study.by_second_test() for study in studies if study.second_power is not None)
     second = by_second if len(by_second) == len(studies) else NOT_TRIED
     repeats: Repeats = {comparison.second_test: second, **comparison.looks}
-    findings: list[Finding] = []
+    findings: list[Finding] = _judge_agreement(comparison, name)
     for judge in _JUDGES:
         finding = judge(studies, name)
         if finding is None:
@@ -77,6 +94,17 @@ def find_verdicts(comparison: ComparisonResults, name: str) -> list[Finding]:
         findings.append(replace(finding, verdict=replace(finding.verdict, conditions=tried)))
     by_formula = judge_formula(comparison.traits.get(name, {}), find_title(comparison.measures, name))
     return findings if by_formula is None else [*findings, by_formula]
+
+
+def _judge_agreement(comparison: ComparisonResults, name: str) -> list[Finding]:
+    """Return how well it agrees with the reference, if there is one."""
+    if comparison.agreement is None:
+        return []
+    _, phrase, outcome, evidence = judge_with_reference(comparison.agreement, name)
+    data = ", ".join(study.name for study in comparison.collections)
+    claim = f"{find_title(comparison.measures, name)}: {phrase.partition(' (')[0]}."
+    verdict = Verdict(claim, "agreement", RULES["agreement"], data, outcome, evidence)
+    return [Finding("agreement", phrase, verdict)]
 
 
 def _describe_repeat(judge: Judge, finding: Finding, repeated: tuple[Study, ...] | str, name: str) -> str:
@@ -90,18 +118,9 @@ def _describe_repeat(judge: Judge, finding: Finding, repeated: tuple[Study, ...]
     return "the same" if same else other.phrase
 
 
-def write_verdict(name: str, findings: Sequence[Finding]) -> str:
-    """Return one paragraph: a sentence of what the scores say, and one of what the formula says."""
-    phrases = [finding.phrase for finding in findings if finding.key != "formula"]
-    formula = [
-        f"Properties of its formula (in how many cases tried): {finding.phrase}."
-        for finding in findings
-        if finding.key == "formula"
-    ]
-    results = (
-        ", ".join(phrases[:-1]) + (", and " if len(phrases) > 1 else "") + phrases[-1] if phrases else "has no result"
-    )
-    return " ".join([f"{name} {results}.", *formula])
+def ignores_order(finding: Finding) -> bool:
+    """Tell whether the finding about the formula is that it ignores the order of the classes."""
+    return finding.phrase.startswith("Ignores")
 
 
 def judge_reference(studies: Sequence[Study], name: str) -> Finding | None:
@@ -122,19 +141,18 @@ def judge_reference(studies: Sequence[Study], name: str) -> Finding | None:
             [pairs_of_runs.n_runs for pairs_of_runs in pairs_by_collection],
         )
     )
-    grade, reference = grade_contradictions(low, high), pairs_by_collection[0].reference.title
+    word, reference = grade_contradictions(low, high), pairs_by_collection[0].reference.title
     name = find_title(pairs_by_collection[0].measures, name)
-    pairs = f"{wrong:,} of the {format_count(decided, 'pair')} of runs that both find significant"
-    counts = f"{pairs}, {100 * low:.0f} to {100 * high:.0f} %"
+    counts = f"({wrong:,} of {decided:,})"
     if not decided:
-        phrase = f"shares no significant pair of runs with the reference {reference}, so that nothing can be told of it"
-    elif grade == CONTRADICTED:
-        phrase = f"contradicts the reference {reference} ({counts})"
-    elif grade == TOLD:
-        phrase = f"is contradicted by the reference {reference} less often than chance ({counts})"
+        phrase = f"Shares no significant difference with {reference}"
+    elif word == CONTRADICTED:
+        phrase = f"Of the differences that both find, {reference} reverses too many to be chance {counts}"
+    elif word == TOLD:
+        phrase = f"Of the differences that both find, {reference} reverses {'few' if wrong else 'none'} {counts}"
     else:
-        phrase = f"cannot be told from chance by the reference {reference} (contradicted in {counts})"
-    outcome: OutcomeWord = {CONTRADICTED: "holds", TOLD: "does not hold"}.get(grade, "cannot tell")  # type: ignore[assignment]
+        phrase = f"Too few differences that both find to say whether {reference} confirms them {counts}"
+    outcome: OutcomeWord = {CONTRADICTED: "holds", TOLD: "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     evidence = [Evidence("contradicted pairs", wrong), Evidence("pairs that both find significant", decided)]
     if decided:
         evidence.append(Evidence("share", wrong / decided, (low, high)))
@@ -149,48 +167,48 @@ def judge_similarity(studies: Sequence[Study], name: str) -> Finding | None:
     if not similarities:
         return None
     measures = similarities[0].measures
-    position = [str(measure) for measure in measures].index(name)
-    taus = np.mean([similarity.tau[position] for similarity in similarities], axis=0)
-    others = [m for m in range(len(measures)) if m != position]
-    nearest = max(others, key=lambda m: -2.0 if np.isnan(taus[m]) else taus[m])
-    tau, title, name = float(taus[nearest]), measures[nearest].title, find_title(measures, name)
-    low, high = add_intervals(
-        *(
-            [float(getattr(similarity, what)[position, nearest]) for similarity in similarities]
-            for what in ("tau", "low", "high")
-        )
-    )
+    taus = average_tau(studies, name)
+    if taus is None:
+        return None
+    nearest, farthest = taus.order[0], taus.order[-1]
+    title, name = find_title(measures, nearest), find_title(measures, name)
+    tau, low, high = taus.ends(nearest)
     mean = "mean τ" if len(similarities) > 1 else "τ"
-    numbers = f"{mean} {tau:.2f}{_format_ends(low, high)}"
+    numbers = f"({mean} {tau:.2f}{_format_ends(low, high)})"
     outcome: OutcomeWord = "holds" if low >= THRESHOLD else "does not hold" if high < THRESHOLD else "cannot tell"
-    if outcome == "holds":
-        phrase, claim = f"ranks runs like {title} ({numbers})", f"{name} ranks runs like {title}."
+    opposite = taus.ends(farthest)
+    claim = f"{name} ranks runs like {title}."
+    if tau > 1 - 1e-9:
+        phrase = f"Gives the same ranking of these runs as {title} ({mean} 1.00)"
+    elif opposite[0] <= -THRESHOLD and opposite[2] < 0:
+        against = f"({mean} {opposite[0]:.2f}{_format_ends(*opposite[1:])})"
+        phrase = f"Ranks runs opposite to {find_title(measures, farthest)} {against}"
+    elif outcome == "holds":
+        phrase = f"Ranks runs like {title} {numbers}"
     elif outcome == "does not hold":
-        phrase = f"ranks runs like none of the others (nearest is {title}, {numbers})"
+        phrase = f"Ranks runs unlike every other measure; the nearest is {title} {numbers}"
         claim = f"{name} ranks runs like another measure."
     else:
-        why = "" if low <= high else ", no interval"
-        phrase = f"ranks runs most like {title} ({numbers}{why}), though whether alike cannot be told"
-        claim = f"{name} ranks runs like {title}."
+        phrase = f"The nearest measure is {title}; whether both rank runs alike is undecided {numbers}"
     evidence = (Evidence(f"{mean} with {title}", tau, (low, high) if low <= high else None),)
     return _make_finding("similarity", phrase, claim, outcome, evidence, studies)
 
 
+_STABLE = {"good": "more stable than most measures", "poor": "less stable than most measures"}
+"""By grade of consistency, what is said."""
+
+
 def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
-    """In how many tests is it the most, or the least, consistent?"""
+    """Is its ranking more stable between sets of these topics than that of most measures?"""
     splits = [split for study in studies for split in (study.consistency, study.small_consistency) if split is not None]
     if not splits or len(splits[0].measures) < 2:
         return None
     position = [str(measure) for measure in splits[0].measures].index(name)
     name = find_title(splits[0].measures, name)
-    most, least, evidence = [], [], []
+    evidence = []
     for split in splits:
         others = np.delete(np.arange(len(split.measures)), position)
         clear, gap = split.significant[position, others], split.means[position] - split.means[others]
-        if (gap > 0).all() and clear.any():
-            most.append(bool(clear.all()))
-        if (gap < 0).all() and clear.any():
-            least.append(bool(clear.all()))
         a, b = split.sizes
         where = f"{split.signature.data[0].partition('@')[0]}, {a} vs. {b} topics"
         better, worse = int((clear & (gap > 0)).sum()), int((clear & (gap < 0)).sum())
@@ -198,18 +216,15 @@ def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
         error = 1.96 * float(split.tau[:, position].std()) / np.sqrt(len(split.tau))
         mean = float(split.means[position])
         evidence.append(Evidence(text, mean, (mean - error, mean + error)))
-    ends = [
-        f"the {rank} consistent in {len(tests)} of {format_count(len(splits), 'test')} ({sum(tests) or 'none'} significantly)"
-        for rank, tests in (("most", most), ("least", least))
-        if tests
-    ]
-    if ends:
-        ranks = " and ".join(rank for rank, tests in (("most", most), ("least", least)) if tests)
-        phrase, claim = f"is {' and '.join(ends)}", f"{name} is the {ranks} consistent in some tests."
-    else:
-        phrase = f"is neither the most nor the least consistent in any of {format_count(len(splits), 'test')}"
-        claim = f"{name} is neither the most nor the least consistent in any test."
-    return _make_finding("consistency", phrase, claim, "holds", tuple(evidence), studies)
+    word, mean = (
+        grade(float(rate_consistency_results(splits)[position])),
+        np.mean([split.means[position] for split in splits]),
+    )
+    than = _STABLE.get(word, "about as stable as others")
+    phrase = f"Its ranking is {than} between random halves of these topics (mean τ {mean:.2f})"
+    claim = f"{name} ranks runs more stably than most measures between halves of these topics."
+    outcome: OutcomeWord = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
+    return _make_finding("consistency", phrase, claim, outcome, tuple(evidence), studies)
 
 
 def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
@@ -217,17 +232,16 @@ def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
     powers = [study.power for study in studies if study.power is not None]
     if not powers:
         return None
-    position = [str(measure) for measure in powers[0].measures].index(name)
+    position, measure = [str(measure) for measure in powers[0].measures].index(name), name
     name = find_title(powers[0].measures, name)
     counts = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
     pairs = sum(power.p_values.shape[1] for power in powers)
-    others = np.delete(counts, position)
     difference, low, high = (np.delete(values, position) for values in compare_pooled(powers, position))
-    n = len(others)
-    span = f"{others.min():,} to {others.max():,}" if n > 1 else f"{others[0]:,}" if n else "none"
-    found = f"finds {counts[position]:,} of {pairs:,} pairs of runs significant by {powers[0].test}"
-    counted = f"{found} ({'others' if n > 1 else 'the other'} {span})"
-    outcome, claim, ending = _rank_power(low, high)
+    outcome, words = _rank_power(low, high)
+    claim = f"{words[0].lower()}{words[1:]}."
+    more = int((low > 0).sum()) > int((high < 0).sum())
+    doubt = "; whether they are right, these data do not show" if more and not is_backed(studies, measure) else ""
+    phrase = f"{words}{doubt} ({counts[position]:,} of {pairs:,} pairs of runs)"
     error = float(np.sqrt(sum(power.mc_se[position] ** 2 for power in powers)))
     names = [measure.title for m, measure in enumerate(powers[0].measures) if m != position]
     evidence = (
@@ -241,22 +255,30 @@ def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
             for title, d, a, b in zip(names, difference, low, high, strict=True)
         ),
     )
-    return _make_finding("power", f"{counted}{ending}", f"{name} {claim}", outcome, evidence, studies)
+    return _make_finding("power", phrase, f"{name} {claim}", outcome, evidence, studies)
 
 
-def _rank_power(low: np.ndarray, high: np.ndarray) -> tuple[OutcomeWord, str, str]:
-    """Return the outcome, the claim and the end of the phrase, from intervals of the differences to other measures."""
+def _rank_power(low: np.ndarray, high: np.ndarray) -> tuple[OutcomeWord, str]:
+    """Return the outcome and the words for it, from intervals of the differences to other measures."""
     more, fewer, n = int((low > 0).sum()), int((high < 0).sum()), len(low)
-    if np.isnan(low).all():
-        return "cannot tell", "finds more or fewer pairs than another.", ", and whether more or fewer cannot be told"
-    if n and more == n:
-        return "holds", "finds more pairs than any other.", ", more than any other"
-    if n and fewer == n:
-        return "holds", "finds fewer pairs than any other.", ", fewer than any other"
+    if not n or np.isnan(low).all():
+        return "cannot tell", "Whether it finds more differences than others is undecided"
+    if more == n or fewer == n:
+        return "holds", f"Finds {'more' if more == n else 'fewer'} differences than every other measure"
     if not more and not fewer:
-        return "cannot tell", "finds more or fewer pairs than another.", ", which cannot be told from any of them"
+        return "cannot tell", "Finds neither clearly more nor clearly fewer differences than the others"
     directions = " and ".join(f"{direction} than {k}" for direction, k in (("more", more), ("fewer", fewer)) if k)
-    return "holds", f"finds {directions} others.", f", {directions} of {n} others"
+    return "holds", f"Finds {directions.replace(' than', ' differences than', 1)} of {n} other measures"
+
+
+def is_backed(studies: Sequence[Study], name: str) -> bool:
+    """Tell whether anything says that the differences a measure finds are right: the reference, or else a measure like it."""
+    pairs = [study.reference for study in studies if study.reference is not None]
+    if pairs:
+        position = [str(measure) for measure in pairs[0].measures].index(name)
+        return grade_reference_results(pairs)[position] == TOLD
+    taus = average_tau(studies, name)
+    return taus is not None and taus.ends(taus.order[0])[1] >= THRESHOLD
 
 
 def judge_contradictions(studies: Sequence[Study], name: str) -> Finding | None:
@@ -269,12 +291,12 @@ def judge_contradictions(studies: Sequence[Study], name: str) -> Finding | None:
     name = find_title(contradictions[0].measures, name)
     contradicted = sorted((other for other in counts if counts[other]), key=lambda other: -counts[other])
     if not contradicted:
-        phrase, claim = "contradicts none of the others", f"{name} contradicts none of the others."
+        phrase, claim = "Contradicts no other measure", f"{name} contradicts none of the others."
     else:
-        phrases = [f"{titles[other]} {_count_times(counts[other])}" for other in contradicted[:_NAMED]]
+        phrases = [f"{titles[other]} ({format_count(counts[other], 'pair')})" for other in contradicted[:_NAMED]]
         rest = len(contradicted) - _NAMED
-        phrases += [f"{rest} more"] * (rest > 0)
-        phrase = f"contradicts {' and '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)}"
+        phrases += [f"{rest} other measures" if rest > 1 else "another measure"] * (rest > 0)
+        phrase = f"Contradicts {' and '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)}"
         claim = f"{name} contradicts {', '.join(titles[other] for other in contradicted)}."
     evidence = tuple(Evidence(f"contradictions with {titles[other]}", counts[other]) for other in contradicted)
     return _make_finding("contradictions", phrase, claim, "holds", evidence, studies)
@@ -285,15 +307,47 @@ def judge_formula(traits: dict[str, PropertyCheck], name: str) -> Finding | None
     traits = {trait: check for trait, check in traits.items() if check.mark != NOTHING}
     if not traits:
         return None
-    phrase = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items())
+    marks = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items())
+    ordinal = traits.get("ordinal")
+    phrase = f"Properties of its formula: {marks}"
+    if ordinal is not None and ordinal.mark[:1] == "✗":
+        phrase = f"Ignores the order of the classes ({ordinal.mark[1:].strip().strip('()')} cases tried)"
     evidence = tuple(Evidence(f"{trait} {check.mark}", int(check.mark[:1] == "✓")) for trait, check in traits.items())
-    verdict = Verdict(f"{name}: {phrase}.", "formula", RULES["formula"], "made-up cases", "holds", evidence)
+    verdict = Verdict(f"{name}: {marks}.", "formula", RULES["formula"], "made-up cases", "holds", evidence)
     return Finding("formula", phrase, verdict)
 
 
 Judge = Callable[[Sequence[Study], str], Finding | None]
 
 _JUDGES: tuple[Judge, ...] = (judge_reference, judge_similarity, judge_consistency, judge_power, judge_contradictions)
+
+
+class AverageTau(NamedTuple):
+    """τ of one measure with the others, averaged over collections; `order` has their names, the nearest first."""
+
+    order: list[str]
+    numbers: dict[str, tuple[float, float, float]]
+
+    def ends(self, other: str) -> tuple[float, float, float]:
+        """Return the mean τ with a measure, and the ends of its interval."""
+        return self.numbers[other]
+
+
+def average_tau(studies: Sequence[Study], name: str) -> AverageTau | None:
+    """Return τ of a measure with every other one; None where there is none."""
+    similarities = [study.similarity for study in studies if study.similarity is not None]
+    if not similarities or len(similarities[0].measures) < 2:
+        return None
+    names = [str(measure) for measure in similarities[0].measures]
+    position, numbers = names.index(name), {}
+    for m, other in enumerate(names):
+        if m != position:
+            tau, low, high = (
+                [float(getattr(each, what)[position, m]) for each in similarities] for what in ("tau", "low", "high")
+            )
+            numbers[other] = (float(np.mean(tau)), *add_intervals(tau, low, high))
+    order = sorted(numbers, key=lambda other: -2.0 if np.isnan(numbers[other][0]) else numbers[other][0], reverse=True)
+    return AverageTau(order, numbers)
 
 
 def add_intervals(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[float, float]:
@@ -345,7 +399,3 @@ def _make_finding(
 
 def _format_ends(low: float, high: float) -> str:
     return f" [{low:.2f}, {high:.2f}]" if low <= high else ""
-
-
-def _count_times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")

@@ -72,7 +72,7 @@ def judge_difference(
         else:
             room = [(margin - abs(gap), (most - least) / 2), (abs(gap), (high - low) / 2)]
             needed = [n_topics * (reach / space) ** 2 for space, reach in room if space > 0]
-            words.append(f"{UNDECIDED}{_say_topics(min(needed, default=np.inf))}")
+            words.append(f"{UNDECIDED}{_say_topics(min(needed, default=np.inf), n_topics)}")
     return words
 
 
@@ -83,7 +83,7 @@ def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: f
     --------
     >>> ends = Ends(np.array([0.7]), np.array([0.9]))
     >>> judge_level([0.8], ends, ends, 0.9, 50), judge_level([0.8], ends, ends, 0.85, 50)
-    (['undecided: about 50 topics would decide'], ['undecided: about 200 topics would decide'])
+    (['undecided'], ['undecided: about 200 topics would decide'])
     """
     words = []
     values = np.atleast_1d(np.asarray(value, dtype=np.float64))
@@ -97,14 +97,14 @@ def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: f
         else:
             space = abs(number - level)
             words.append(
-                f"{UNDECIDED}{_say_topics(n_topics * ((high - low) / 2 / space) ** 2 if space > 0 else np.inf)}"
+                f"{UNDECIDED}{_say_topics(n_topics * ((high - low) / 2 / space) ** 2 if space > 0 else np.inf, n_topics)}"
             )
     return words
 
 
-def _say_topics(number: float) -> str:
-    """Return how many topics would decide, with two digits; nothing where no number would in practice."""
-    if not number < 1e6:
+def _say_topics(number: float, n_topics: int) -> str:
+    """Return how many topics would decide, with two digits; nothing where none would in practice, or more than there are."""
+    if not n_topics < number < 1e6:
         return ""
     scale = 10 ** max(0, len(str(int(number))) - 2)
     return f": about {int(np.ceil(number / scale - 1e-9) * scale):,} topics would decide"

@@ -152,10 +152,10 @@ def test_the_summary_fits_a_wide_screen_and_a_single_collection_is_named_once(br
 def test_warnings_stand_on_the_first_screen_of_a_telephone(browser, report):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(report.as_uri())
-    heading = page.get_by_role("heading", name="To mind")
+    heading = page.get_by_role("heading", name="Before you rely on this")
     assert heading.bounding_box()["y"] < 844
     before = heading.evaluate("one => one.previousElementSibling.className")
-    assert before == "answer"
+    assert before == "findings"
     page.close()
 
 
@@ -169,7 +169,15 @@ def test_names_of_measures_are_typeset_and_copied_as_plain_text(browser, tmp_pat
     index = result.write(tmp_path / "report")
     page = browser.new_page()
     page.goto(index.as_uri())
-    for place in ("h1", "#main .answer", "table.data thead", "table.data tbody", "table.heat", ".legend", "svg .name"):
+    for place in (
+        "h1",
+        "#main .findings",
+        "table.data thead",
+        "table.data tbody",
+        "table.heat",
+        ".legend",
+        "svg .name",
+    ):
         shown = page.locator(place, has_text="CEM").first
         assert shown.locator("svg, sup, tspan").filter(has_text="ORD").count(), place
         assert "CEM_ORD" not in shown.inner_text() if place != "svg .name" else True
@@ -177,7 +185,7 @@ def test_names_of_measures_are_typeset_and_copied_as_plain_text(browser, tmp_pat
     page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
     page.locator("button.copy").first.click()
     rows = page.evaluate("window.copied").split("\n")
-    assert rows[0].startswith("measure\tgroup\tτ with CEM^ORD")
+    assert rows[0].startswith("measure\tτ with CEM^ORD")
     assert [row.split("\t")[0] for row in rows[1:]] == ["CEM^ORD", "MAE^μ", "mine_mu"]
     assert (index.parent / "tables" / "summary.csv").read_text("utf-8").splitlines()[1].startswith("CEM_ORD,")
     page.close()

@@ -1,0 +1,207 @@
+"""The answer of a comparison: a headline that a colleague could repeat, at most four findings, and what to know before.
+
+Every word follows from the findings of `metaeval.comparison.verdicts`, from agreement with the reference, and from the scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from metaeval.analyses.grades import THRESHOLD
+from metaeval.comparison.agreement_verdict import judge_with_reference
+from metaeval.comparison.results import ComparisonResults, find_title
+from metaeval.comparison.summary import list_warnings
+from metaeval.comparison.verdicts import Finding, average_tau, compare_pooled, find_verdicts, ignores_order, is_backed
+from metaeval.data.scores import Scores
+from metaeval.stats.blocks import take_measure
+from metaeval.stats.equivalence import Ends, judge_level
+from metaeval.stats.intervals import FEWEST_RUNS, FEWEST_TOPICS
+
+MOST_FINDINGS, MOST_WARNINGS = 4, 3
+
+_SAME = 1e-9
+"""Standardised scores that differ by no more are equal but for rounding."""
+
+_ORDER = ("agreement", "reference", "formula", "similarity", "power", "consistency", "contradictions")
+"""Findings by what matters most to a reader."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a reader should leave with: lines of text, the numbers of a finding in brackets at its end."""
+
+    headline: str
+    findings: tuple[str, ...]
+    before: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The headline with its full stop."""
+        return self.headline if self.headline.endswith("?") else f"{self.headline}."
+
+    def to_text(self) -> str:
+        """Return the answer as lines."""
+        lines = [self.sentence]
+        if self.findings:
+            lines += ["", *(f"- {finding}." for finding in self.findings)]
+        if self.before:
+            lines += ["", "Before you rely on this:", *(f"- {line}" for line in self.before)]
+        return "\n".join(lines)
+
+
+def find_answer(comparison: ComparisonResults, measure: str | None = None) -> Answer:
+    """Choose what to say of a new measure, by rule."""
+    name = comparison.find_new(measure)
+    backed = is_backed(comparison.collections, name)
+    kin = find_kin(comparison, name).kind
+    keys = {"constant": (), "copy": ("similarity",), "linear": ("similarity",), "monotone": ("similarity",)}.get(
+        kin, _ORDER
+    )
+    findings = {finding.key: finding for finding in find_verdicts(comparison, name)}
+    told = [findings[key].phrase for key in keys if key in findings and _says_something(findings[key], backed)]
+    headline = find_headline(comparison, name)
+    if len(comparison.new) > 1:
+        headline = f"{find_title(comparison.measures, name)}: {headline[0].lower()}{headline[1:]}"
+    return Answer(headline, tuple(told[:MOST_FINDINGS]), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
+
+
+def _says_something(finding: Finding, backed: bool) -> bool:
+    """Tell whether a finding is worth a line: not that nothing was found, nor that what may be wrong is stable."""
+    if finding.key == "formula":
+        return ignores_order(finding)
+    if finding.key == "consistency":
+        return finding.verdict.outcome == ("holds" if backed else "does not hold")
+    return finding.key != "contradictions" or any(figure.value for figure in finding.verdict.evidence)
+
+
+def find_headline(comparison: ComparisonResults, name: str) -> str:
+    """Return a judgement in at most twelve words, with at most one number."""
+    kin = find_kin(comparison, name)
+    if kin.kind == "constant":
+        return "Constant: it separates no runs"
+    if kin.kind and (kin.kind != "opposite" or comparison.agreement is None):
+        return _KIN[kin.kind].format(title=kin.title)
+    if comparison.agreement is not None:
+        return judge_with_reference(comparison.agreement, name).headline or _say_too_few(comparison)
+    return _judge_without_reference(comparison, name)
+
+
+class Kin(NamedTuple):
+    """Whether a measure's scores are constant, or follow from those of another one, and which."""
+
+    kind: str
+    title: str = ""
+
+
+_KIN = {
+    "copy": "A copy of {title}: all scores are the same",
+    "linear": "A rescaled copy of {title}: it says nothing new",
+    "opposite": "Ranks runs opposite to {title}: is the direction right?",
+    "monotone": "A monotone transform of {title}: it orders all scores alike",
+}
+
+
+def find_kin(comparison: ComparisonResults, name: str) -> Kin:
+    """Tell whether a measure is constant, or a copy, a linear copy, the opposite or a monotone transform of another one."""
+    columns = [_read_column(study.scores, name) for study in comparison.collections]
+    if all(np.ptp(column) == 0 for column in columns):
+        return Kin("constant")
+    taus = average_tau(comparison.collections, name)
+    if taus is None:
+        return Kin("")
+    nearest, farthest = taus.order[0], taus.order[-1]
+    for other, kinds in ((nearest, ("copy", "linear", "monotone")), (farthest, ("opposite",))):
+        theirs = [_read_column(study.scores, str(other)) for study in comparison.collections]
+        if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
+            continue
+        title = find_title(comparison.measures, str(other))
+        for kind in kinds:
+            if all(_TESTS[kind](mine, other) for mine, other in zip(columns, theirs, strict=True)):
+                return Kin(kind, title)
+    opposite = taus.ends(farthest)
+    if opposite[0] <= -THRESHOLD and opposite[2] < 0 and taus.ends(nearest)[2] < THRESHOLD:
+        return Kin("opposite", find_title(comparison.measures, str(farthest)))
+    return Kin("")
+
+
+def _read_column(scores: Scores, name: str) -> np.ndarray:
+    """Return the scores of one measure, shape (cell,), higher being better."""
+    measures = scores.measures
+    position = [str(measure) for measure in measures].index(name)
+    return np.asarray(take_measure(scores.values, position).ravel() * measures[position].sign)
+
+
+def _standardise(values: np.ndarray) -> np.ndarray:
+    return np.asarray((values - values.mean()) / values.std())
+
+
+_TESTS = {
+    "copy": np.array_equal,
+    "linear": lambda mine, other: np.abs(_standardise(mine) - _standardise(other)).max() < _SAME,
+    "opposite": lambda mine, other: np.abs(_standardise(mine) + _standardise(other)).max() < _SAME,
+    "monotone": lambda mine, other: np.array_equal(
+        np.unique(mine, return_inverse=True)[1], np.unique(other, return_inverse=True)[1]
+    ),
+}
+
+
+def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
+    """Return the headline where nothing tells which measures are right."""
+    taus = average_tau(comparison.collections, name)
+    if taus is None:
+        return "Nothing to compare with: name other measures too"
+    by_formula = comparison.traits.get(name, {}).get("ordinal")
+    rivals = [
+        traits["ordinal"].mark for other, traits in comparison.traits.items() if other != name and "ordinal" in traits
+    ]
+    if (
+        by_formula is not None
+        and by_formula.mark[:1] == "✗"
+        and 2 * sum(mark[:1] == "✓" for mark in rivals) > len(rivals)
+    ):
+        return "Ignores the order of the classes, which most others respect"
+    nearest = taus.order[0]
+    title = find_title(comparison.measures, str(nearest))
+    tau, low, high = taus.ends(nearest)
+    if not low <= high:
+        return _say_too_few(comparison)
+    if low >= THRESHOLD or tau > 1 - _SAME:
+        return _compare_with_nearest(comparison, name, str(nearest), title)
+    if high < THRESHOLD:
+        return (
+            "Unrelated to every other measure: what does it measure?"
+            if low <= 0
+            else "Ranks runs unlike any other measure"
+        )
+    (word,) = judge_level([tau], Ends(np.array([low]), np.array([high])), Ends(np.array([low]), np.array([high])),
+                          THRESHOLD, min(len(study.scores.topics) for study in comparison.collections))  # fmt: skip
+    if len(comparison.collections) == 1 and ":" in word:
+        return f"Undecided{word.partition('undecided')[2]}"
+    return f"Undecided: more topics would tell whether it ranks like {title}"
+
+
+def _compare_with_nearest(comparison: ComparisonResults, name: str, nearest: str, title: str) -> str:
+    """Say whether anything speaks for a measure that ranks runs like another one."""
+    powers = comparison.list_results("power")
+    more = less = False
+    if powers:
+        names = [str(measure) for measure in powers[0].measures]
+        _, low, high = compare_pooled(powers, names.index(name))
+        other = names.index(nearest)
+        more, less = bool(low[other] > 0), bool(high[other] < 0)
+    if less:
+        return f"Not recommended over {title} on this evidence"
+    if more:
+        return f"Ranks runs like {title} and finds more differences"
+    return f"Ranks runs like {title}: no reason to prefer it"
+
+
+def _say_too_few(comparison: ComparisonResults) -> str:
+    """Say what there is too little of for intervals."""
+    few = min(len(study.diagnostics.runs) for study in comparison.collections)
+    if few < FEWEST_RUNS:
+        return f"Too few runs to judge: at least {FEWEST_RUNS} are needed"
+    return f"Too few topics to judge: at least {FEWEST_TOPICS} are needed"

@@ -1,0 +1,173 @@
+"""The answer of a comparison, to the word: golden cases whose truth is known."""
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.comparison.answer import find_answer, find_kin
+from metaeval.comparison.marks import mark_measures
+from metaeval.comparison.new_measure import compare
+from metaeval.comparison.summary import show_short
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*gives all runs the same score")
+QUICK = {"n_trials": 60, "n_permutations": 300}
+NOISE = {"mine": 0.3, "AP": 0.4, "RR": 0.8, "P": 0.6}
+NO_REFERENCE = "No reference was given: the data do not show which differences are right."
+
+
+def see(noise, *, turned=(), seed=1):
+    """Scores of measures that see the quality of 14 runs on 40 topics through noise; some see it upside down."""
+    rng = np.random.default_rng(seed)
+    quality = np.linspace(0, 1, 14)[:, None]
+    return {
+        name: (-quality if name in turned else quality) + rng.normal(0, size, (14, 40)) for name, size in noise.items()
+    }
+
+
+def people():
+    return see({"people": 0.25}, seed=3)
+
+
+def ask(columns, new="mine", **options):
+    values = np.stack(list(columns.values()), axis=-1)
+    labels = {"runs": [f"r{i:02}" for i in range(len(values))], "topics": range(values.shape[1])}
+    scores = me.Scores(values, **labels, measures=list(columns), collection="made", higher_is_better=True)
+    reference = "people" if "people" in columns else None
+    return compare(new, scores, reference=reference, **QUICK, **options)
+
+
+def answer(columns):
+    return find_answer(ask(columns))
+
+
+BASE = see(NOISE)
+RANDOM = np.random.default_rng(9).normal(size=(14, 40))
+ALIKE = {
+    "copy": (BASE["AP"], "A copy of AP: all scores are the same"),
+    "linear copy": (3 * BASE["AP"] - 2, "A rescaled copy of AP: it says nothing new"),
+    "monotone transform": (np.exp(2 * BASE["AP"]), "A monotone transform of AP: it orders all scores alike"),
+    "sign flip": (-BASE["AP"], "Ranks runs opposite to AP: is the direction right?"),
+    "constant": (np.full((14, 40), 0.5), "Constant: it separates no runs"),
+    "random": (RANDOM, "Unrelated to every other measure: what does it measure?"),
+    "near-duplicate": (BASE["AP"] + RANDOM / 50, "Ranks runs like AP: no reason to prefer it"),
+}
+
+
+@pytest.mark.parametrize("case", ALIKE)
+def test_without_a_reference_the_headline_is_known_beforehand(case):
+    column, headline = ALIKE[case]
+    found = answer({**BASE, "mine": column})
+    assert found.headline == headline
+    assert found.before == (NO_REFERENCE,)
+    assert len(found.findings) == {"constant": 0, "copy": 1, "linear copy": 1, "monotone transform": 1}.get(
+        case, len(found.findings)
+    )
+
+
+def test_nothing_that_may_be_wrong_is_praised():
+    """A measure upside down is neither stable nor right; what it finds more is not called good, in words or in marks."""
+    result = ask({**BASE, "mine": -BASE["AP"]})
+    said = find_answer(result).to_text()
+    assert "stable" not in said
+    assert "; whether they are right, these data do not show (52 of 91 pairs of runs)." in said
+    assert mark_measures(result).loc["mine", "power"] == "unverified"
+
+
+def test_with_a_reference_agreement_leads():
+    winner = answer({**BASE, **people()})
+    assert winner.headline == "Agrees with people; no measure clearly does so better"
+    assert winner.findings == (
+        "Orders 98 % of run pairs as people does, place 1 of 4 (91–100 %; none better, none worse)",
+        "Of the differences that both find, people reverses none (0 of 59)",
+        "The nearest measure is AP; whether both rank runs alike is undecided (τ 0.93 [0.69, 0.99])",
+        "Finds more differences than 2 of 3 other measures (62 of 91 pairs of runs)",
+    )
+    assert winner.before == ()
+    loser = answer({**BASE, "mine": see({"x": 5.0}, seed=5)["x"], **people()})
+    assert loser.headline == "Agrees with people less than every other measure"
+    assert loser.findings[:2] == (
+        "Orders 66 % of run pairs as people does, place 4 of 4 (53–77 %; 3 better, none worse)",
+        "Shares no significant difference with people",
+    )
+
+
+def test_a_clear_winner_is_said_to_be_one():
+    noise = {"mine": 0.2, "AP": 4.0, "RR": 5.0, "P": 6.0}
+    assert answer({**see(noise), **people()}).headline == "Agrees with people better than every other measure"
+    # Of three like it and two far worse ones, no more than half are beaten.
+    noise = {"mine": 0.2, "AP": 0.2, "RR": 0.2, "Q": 0.2, "P": 5.0, "S": 5.0}
+    assert answer({**see(noise), **people()}).headline == "Among the best at agreeing with people"
+
+
+@pytest.mark.parametrize(
+    ("columns", "headline"),
+    [
+        ({**BASE, "mine": RANDOM, **people()}, "Not shown to agree with people better than chance"),
+        ({**BASE, "people": RANDOM}, "Not shown to agree with people better than chance"),
+        ({**BASE, "mine": see({"x": 0.3}, turned="x")["x"], **people()},
+         "Ranks runs opposite to people: is the direction right?"),
+        ({**see(NOISE, turned=NOISE), **people()}, "Every measure disagrees with people: is its direction right?"),
+    ],
+    ids=["random", "unrelated reference", "upside down", "all below chance"],
+)  # fmt: skip
+def test_below_and_at_chance(columns, headline):
+    assert answer(columns).headline == headline
+
+
+def test_too_few_runs_or_topics_are_said_first():
+    few_runs = answer({name: column[:6] for name, column in BASE.items()})
+    assert few_runs.headline == "Too few runs to judge: at least 10 are needed"
+    assert few_runs.before[1] == "made has 6 runs and 40 topics: too few for intervals."
+    few_topics = answer({name: column[:, :15] for name, column in BASE.items()})
+    assert few_topics.headline == "Too few topics to judge: at least 25 are needed"
+    with_people = answer({name: column[:, :15] for name, column in {**BASE, **people()}.items()})
+    assert with_people.headline == "Too few topics to judge: at least 25 are needed"
+
+
+def test_what_ignores_the_order_of_classes_is_told_so():
+    rng = np.random.default_rng(0)
+    gold, noise = rng.dirichlet(np.ones(4), 30), rng.dirichlet(np.ones(4), (12, 30))
+    weight = np.linspace(0.2, 0.9, 12)[:, None, None]
+    runs = me.QuantificationRuns(
+        weight * gold + (1 - weight) * noise, gold, runs=range(12), topics=range(30), classes=range(4)
+    )
+    found = find_answer(compare("NVD", runs, against=["NMD", "RNOD"], **QUICK))
+    assert found.headline == "Ignores the order of the classes, which most others respect"
+    assert found.findings[0].startswith("Ignores the order of the classes (")
+
+
+def test_several_new_measures_have_a_headline_each():
+    result = ask(see({"mine": 0.3, "other": 1.5, "AP": 0.4, "RR": 0.8}), new=["mine", "other"])
+    assert find_answer(result, "mine").headline.startswith("mine: ")
+    assert find_answer(result, "other").headline == "other: undecided: about 300 topics would decide"
+
+
+def test_of_34_measures_a_few_lines_and_five_columns_remain():
+    columns = see({f"m{i:02}": 0.3 + 0.05 * i for i in range(34)})
+    result = ask({**columns, **people()}, new="m05")
+    found = find_answer(result)
+    assert found.headline == "Agrees with people; no measure clearly does so better"
+    assert len(found.findings) == 4
+    table = show_short(result)
+    assert table.frame.shape[1] <= 4
+    shown = [float(cell.split()[0]) for cell in table.frame["like people, %"]]
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_headlines_are_short_and_findings_are_sentences():
+    cases = [{**BASE, "mine": column} for column, _ in ALIKE.values()]
+    cases += [{**case, **people()} for case in cases]
+    for case in cases:
+        found = answer(case)
+        assert len(found.headline.split()) <= 12
+        assert sum(any(sign.isdigit() for sign in word) for word in found.headline.split()) <= 1
+        assert len(found.findings) <= 4
+        assert len(found.before) <= 3
+        for finding in found.findings:
+            assert len(finding.partition(" (")[0].split()) <= 20
+            assert finding[:1].isupper()
+
+
+def test_kin_is_told_from_likeness():
+    assert find_kin(ask({**BASE, "mine": BASE["RR"] * 2}), "mine") == ("linear", "RR")
+    assert find_kin(ask(BASE), "mine") == ("", "")
