@@ -154,15 +154,13 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
     if taus is None:
         return "Nothing to compare with: name other measures too"
     by_formula = comparison.traits.get(name, {}).get("ordinal")
-    rivals = [
-        traits["ordinal"].mark for other, traits in comparison.traits.items() if other != name and "ordinal" in traits
+    respecting = [
+        other
+        for other in taus.order
+        if (check := comparison.traits.get(other, {}).get("ordinal")) and check.mark[:1] == "✓"
     ]
-    if (
-        by_formula is not None
-        and by_formula.mark[:1] == "✗"
-        and 2 * sum(mark[:1] == "✓" for mark in rivals) > len(rivals)
-    ):
-        return "Ignores the order of the classes, which most others respect"
+    if by_formula is not None and by_formula.mark[:1] == "✗" and respecting:
+        return f"Ignores the order of the classes, unlike {find_title(comparison.measures, respecting[0])}"
     nearest = taus.order[0]
     title = find_title(comparison.measures, str(nearest))
     tau, low, high = taus.ends(nearest)

@@ -30,7 +30,7 @@ def draw_answer(
 
     name = comparison.find_new(measure)
     frame = summarise(comparison, name)
-    headings = {finding.key: re.sub(r" \([^)]*\)$", "", finding.phrase) for finding in find_verdicts(comparison, name)}
+    headings = {finding.key: re.sub(r" \([^)]*\)", "", finding.phrase) for finding in find_verdicts(comparison, name)}
     others, title = frame.drop(index=name), find_title(comparison.measures, name)
     titles = {str(measure): measure.title for measure in comparison.measures}
     charts = []

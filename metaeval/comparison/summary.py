@@ -105,15 +105,17 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
         shown[f"like {agreement.reference.title}, %"] = cells
         order = np.argsort(-np.nan_to_num(result.values[rows]), kind="stable")
     if "tau" in frame:
-        shown[f"τ with {new}"] = _with_ends(frame, "tau", 2, 1)
+        shown["τ"] = _with_ends(frame, "tau", 2, 1)
         if agreement is None:
             order = np.argsort(-np.where(frame.index == name, 2.0, np.nan_to_num(frame["tau"])), kind="stable")
     if "significant" in frame:
         shown["differences, %"] = [
             f"{100 * s / p:.0f}" for s, p in zip(frame["significant"], frame["pairs"], strict=True)
         ]
-        shown[f"more than {new}, %"] = _with_ends(frame, "difference", 0, 100)
-    caption = "Differences: significant pairs of runs, of all pairs. In brackets: 95 % intervals over topics."
+        if agreement is None:
+            shown["more, %"] = _with_ends(frame, "difference", 0, 100)
+    caption = f"τ: with {new}. Differences: significant pairs of runs, of all pairs"
+    caption += f". In brackets: 95 % intervals over topics{f'; more: than {new}' if agreement is None else ''}."
     if agreement is not None:
         caption = f"Like {agreement.reference.title}: pairs of runs ordered alike. {caption}"
     shown.index = frame.index
@@ -214,10 +216,14 @@ def _warn_of_runs(studies: Sequence[Study], *, exchanging: bool) -> list[str]:
             n_runs, n_topics = len(study.diagnostics.runs), len(study.scores.topics)
             runs, topics = format_count(n_runs, "run"), format_count(n_topics, "topic")
             warnings.append(f"{study.name} has {runs} and {topics}: too few for intervals.")
-    for study in studies:
-        if study.diagnostics.never_significant:
-            copies = sum(map(len, study.diagnostics.identical))
-            warnings.append(f"{copies} runs of {study.name} have the same scores as another one; they are always tied.")
+    copies = {
+        study.name: sum(map(len, study.diagnostics.identical))
+        for study in studies
+        if study.diagnostics.never_significant
+    }
+    if copies:
+        counts = format_list([f"{count} in {name}" for name, count in copies.items()])
+        warnings.append(f"Some runs have the same scores as others and are always tied with them ({counts}).")
     if not exchanging:
         return warnings
     for study in studies:

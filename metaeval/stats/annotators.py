@@ -42,7 +42,7 @@ def mean_reliability(covariances: npt.ArrayLike) -> FloatArray:
     Examples
     --------
     >>> mean_reliability(np.cov([[1, 2, 3], [2, 2, 5]])).round(3)
-    array(0.857)
+    np.float64(0.857)
     """
     matrices = np.asarray(covariances, dtype=np.float64)
     k, whole = matrices.shape[-1], matrices.sum(axis=(-2, -1))
