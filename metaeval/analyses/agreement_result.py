@@ -146,6 +146,22 @@ class Agreement(Result):
             parts.append(frame)
         return pd.concat(parts, ignore_index=True)
 
+    def answer(self) -> str:
+        """Say which measure agrees best with the reference, and how many may be as good."""
+        result, reference = self.results[0], self.reference.title
+        best = result.rank()[0]
+        if np.isnan(result.values[best]):
+            return f"Agreement with {reference} is not defined."
+        found = f"{self.measures[best].title} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
+        if len(self.measures) == 1:
+            return f"{found.replace(' best', '')}."
+        if np.isnan(result.low).all():
+            return f"{found}; without intervals it is unknown whether others are as good."
+        if (result.high < result.chance).all():
+            return f"Every measure agrees with {reference} less than chance: is its direction right?"
+        rivals = int((result.beaten == 0).sum()) - 1
+        return f"{found}; {f'{rivals} others may be as good' if rivals > 0 else 'no other is as good'}."
+
     def annotators(self) -> pd.DataFrame:
         """What do errors of the annotators do, if the reference is their mean?
 

@@ -126,6 +126,13 @@ class AlternativeAnnotatorTest(Result):
         )
         return frame.iloc[np.lexsort((np.array(self.judges), -self.rho))].reset_index(drop=True)
 
+    def answer(self) -> str:
+        """Say how many judges may replace people, and which is best."""
+        best = int(np.nanargmax(self.rho))
+        passing = int(self.passes.sum())
+        who = f"{passing or 'None'} of {format_count(len(self.judges), 'judge')} may replace people"
+        return f"{who}; {self.judges[best]} agrees with them best (ρ {self.rho[best]:.2f})."
+
     def compare_judges(self) -> pd.DataFrame:
         """Return the difference in ρ of every two judges, and which is better if its interval leaves 0 out.
 

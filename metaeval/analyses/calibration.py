@@ -112,6 +112,10 @@ class TestCalibration(Result):
         low, _ = self.error_ends(2 * 0.05 / self.error.size)
         return np.asarray(np.greater(low, self.alpha))
 
+    def answer(self) -> str:
+        """Say which test to use."""
+        return self.advice()
+
     def advice(self) -> str:
         """Return in one sentence which test to use.
 

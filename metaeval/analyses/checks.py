@@ -100,6 +100,14 @@ def check_depth(which: RankCorrelation, scores: Scores) -> None:
         )
 
 
+def check_power(power: object) -> None:
+    """Refuse anything but the result of tests of all pairs of runs, and say how to get it."""
+    if not hasattr(power, "p_values"):
+        raise MetaevalError(
+            f"this takes the result of discriminative_power, not {type(power).__name__}: pass discriminative_power(scores)"
+        )
+
+
 def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, alpha: float) -> tuple[str, ...]:
     """Refuse so few trials that no pair can be significant after a correction, and remark where they are scarce."""
     if test not in RESAMPLING or correction == "none":

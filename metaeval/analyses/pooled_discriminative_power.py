@@ -11,7 +11,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_seed, remark_shared_topics, warn_of_same_data
 from metaeval.analyses.power_result import DiscriminativePower, summary_table
 from metaeval.analyses.result import Result
-from metaeval.analyses.variation import Variation
+from metaeval.analyses.variation import Variation, say_who_finds_most
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
@@ -90,6 +90,12 @@ class PooledDiscriminativePower(Result):
         low, high = self.over_collections.find_difference_ends(self.power)
         frame = self.over_topics.compare(self.measures, self.power, self.margin)
         return frame.assign(collections_low=low, collections_high=high)
+
+    def answer(self) -> str:
+        """Say which measure finds most differences in all collections together."""
+        return say_who_finds_most(
+            self.measures, self.significant.sum(axis=0), int(self.pairs.sum()), self.compare_power()
+        )
 
     def _add_errors(self) -> np.ndarray:
         return np.sqrt(np.square(self.mc_se).sum(axis=0))

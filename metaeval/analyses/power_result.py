@@ -12,7 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.rank_result import RunRanks, find_ranks
 from metaeval.analyses.result import Result
-from metaeval.analyses.variation import TopicVariation
+from metaeval.analyses.variation import TopicVariation, say_who_finds_most
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Line, LineChart
@@ -209,6 +209,12 @@ class DiscriminativePower(Result):
             `margin` (see `metaeval.stats.equivalence`).
         """
         return self.over_topics.compare(self.measures, self.significant.mean(axis=1), self.margin)
+
+    def answer(self) -> str:
+        """Say which measure finds most differences."""
+        return say_who_finds_most(
+            self.measures, self.significant.sum(axis=1), self.p_values.shape[1], self.compare_power()
+        )
 
     def ranks(self) -> RunRanks:
         """Return which ranks of runs are real: `metaeval.run_ranks` of this result."""

@@ -119,6 +119,17 @@ class RunRanks(Result):
             )
         return pd.concat(parts, ignore_index=True)
 
+    def answer(self) -> str:
+        """Say how many runs may be first."""
+        firsts = self.summary()["near_first"].tolist()
+        if len(firsts) == 1:
+            n, by = firsts[0], self.measures[0].title
+            leader = self.runs[int(self.order(0)[0])]
+            return f"{leader} is first by {by}." if n == 1 else f"{n} runs tie for first by {by}."
+        named = [f"{measure.title} {n}" for measure, n in zip(self.measures, firsts, strict=True)]
+        more = f" and {len(named) - 3} other measures" * (len(named) > 3)
+        return f"Runs that tie for first: by {', '.join(named[:3])}{more}."
+
     def summary(self) -> pd.DataFrame:
         """Return how far each measure tells the ranks of runs apart.
 

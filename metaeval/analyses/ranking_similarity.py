@@ -82,6 +82,18 @@ class RankingSimilarity(Result):
         names = pd.Index([str(measure) for measure in self.measures], name="measure")
         return pd.DataFrame(self.tau, index=names, columns=names.rename(None))
 
+    def answer(self) -> str:
+        """Say which two measures rank runs most alike, and which least."""
+        first, second = _pair_measures(len(self.measures), parse_rank_correlation(self.variant))
+        taus = self.tau[first, second]
+        if not np.isfinite(taus).any():
+            return "No two measures can be compared."
+        pairs = [
+            f"{self.measures[first[k]].title} and {self.measures[second[k]].title} {how} ({self.symbol} {taus[k]:.2f})"
+            for k, how in ((int(np.nanargmax(taus)), "rank runs most alike"), (int(np.nanargmin(taus)), "least"))
+        ]
+        return f"{', '.join(pairs[: 2 if len(taus) > 1 else 1])}."
+
     def intervals(self) -> pd.DataFrame:
         """Return τ with its interval, one row per pair of measures.
 

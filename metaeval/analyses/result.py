@@ -53,6 +53,10 @@ class Result(ABC):
     def to_frame(self) -> pd.DataFrame:
         """Return the numbers as a frame; every analysis says which columns."""
 
+    def answer(self) -> str:
+        """Return in one sentence what came out; the command line prints it first."""
+        return ""
+
     def rows(self) -> pd.DataFrame:
         """Return the rows that files and JSON hold: those of `to_frame`, unless there is one for every two runs."""
         return self.to_frame()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from metaeval.analyses.checks import check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.rank_result import RunRanks
 
@@ -33,4 +34,5 @@ def run_ranks(power: DiscriminativePower) -> RunRanks:
     1   b     2    2     3       b       False
     2   a     3    2     3       b       False
     """
+    check_power(power)
     return power.ranks()

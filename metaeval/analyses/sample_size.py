@@ -49,6 +49,10 @@ _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000
 _SHADED = 8  # measures whose intervals can be told apart
 
 
+AIM = 0.8
+"""Expected τ that the answer is about."""
+
+
 @dataclass(frozen=True, eq=False)
 class SampleSize(Result):
     """Consistency, expected τ and discriminative power for several numbers of topics.
@@ -87,6 +91,19 @@ class SampleSize(Result):
 
     def __repr__(self) -> str:
         return f"SampleSize: {self.sizes[0]} to {self.sizes[-1]} topics, {len(self.measures)} measures"
+
+    def answer(self) -> str:
+        """Say from how many topics on each measure reaches an expected τ of .8."""
+        reached = self.expected[..., 0] >= AIM
+        sizes = np.asarray(self.sizes)
+        needed = [int(sizes[column.argmax()]) if column.any() else 0 for column in reached.T]
+        order = sorted(range(len(needed)), key=lambda m: needed[m] or np.inf)
+        named = [f"{self.measures[m].title} about {needed[m]:,}" for m in order if needed[m]]
+        if not named:
+            return f"No measure reaches an expected τ of {AIM:g} with up to {sizes.max():,} topics."
+        left = len(needed) - len(named[:3])
+        more = f"; {left} other measure{'s need' if left > 1 else ' needs'} more" if left else ""
+        return f"Topics needed for an expected τ of {AIM:g}: {', '.join(named[:3])}{more}."
 
     def to_frame(self) -> pd.DataFrame:
         """Return all curves, one row a number of topics and measure.

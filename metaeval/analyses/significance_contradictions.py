@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_measures
+from metaeval.analyses.checks import check_measures, check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.errors import format_option
@@ -62,6 +62,16 @@ class SignificanceContradictions(Result):
         ahead_and_behind = count_common(self.verdicts > 0, self.verdicts < 0)
         counts = (ahead_and_behind + ahead_and_behind.T)[first, second]
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "contradictions": counts})
+
+    def answer(self) -> str:
+        """Say which two measures contradict each other most often."""
+        frame = self.to_frame()
+        if not len(frame) or frame["contradictions"].max() == 0:
+            return "No two measures contradict each other."
+        (top,) = frame.nlargest(1, "contradictions").to_dict("records")
+        names = {str(measure): measure.title for measure in self.measures}
+        first, second, count = names[top["measure_1"]], names[top["measure_2"]], top["contradictions"]
+        return f"{first} and {second} contradict each other most often (run pairs: {count:,})."
 
     def run_pairs(self, most: int | None = None) -> pd.DataFrame:
         """Return every contradiction with both conclusions: LQ 2021, Table 6.
@@ -207,6 +217,7 @@ def significance_contradictions(power: DiscriminativePower) -> SignificanceContr
     0       NMD  Accuracy     a     c
     1       NMD  Accuracy     b     c
     """
+    check_power(power)
     check_measures(power.measures)
     verdicts = np.where(power.significant, power.winners, 0).astype(np.int8)
     signature = power.signature.follow("significance_contradictions")

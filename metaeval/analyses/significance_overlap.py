@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.checks import check_measures
+from metaeval.analyses.checks import check_measures, check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure
@@ -115,6 +115,7 @@ def significance_overlap(power: DiscriminativePower) -> SignificanceOverlap:
       measure_1 measure_2  a  b  c  sso
     0       NMD      RNOD  0  2  0  1.0
     """
+    check_power(power)
     check_measures(power.measures)
     signature = power.signature.follow("significance_overlap")
     return SignificanceOverlap(

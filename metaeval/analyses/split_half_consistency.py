@@ -116,6 +116,14 @@ class SplitHalfConsistency(Result):
             }
         )
 
+    def answer(self) -> str:
+        """Say which measure ranks runs most stably, and which least."""
+        best, worst = int(np.argmax(self.means)), int(np.argmin(self.means))
+        a, b = self.sizes
+        most = f"{self.measures[best].title} ranks runs most stably between {a} and {b} of these topics"
+        least = f", {self.measures[worst].title} least ({self.means[worst]:.2f})" if len(self.measures) > 1 else ""
+        return f"{most} (mean τ {self.means[best]:.2f}){least}."
+
     def comparisons(self) -> pd.DataFrame:
         """Return how every two measures differ, and what the test says of it.
 

@@ -169,6 +169,18 @@ def list_intervals(over: Over, simultaneous: bool, margin: float, usual: float) 
     return settings | ({"margin": margin} if margin != usual else {})
 
 
+def say_who_finds_most(measures: Sequence[Measure], counts: np.ndarray, n_pairs: int, compared: pd.DataFrame) -> str:
+    """Say which measure finds most significant pairs, and than how many others that is clear."""
+    best, n_others = int(np.argmax(counts)), len(measures) - 1
+    found = f"{measures[best].title} finds most differences ({counts[best]:,} of {n_pairs:,} pairs of runs)"
+    if not n_others:
+        return f"{found.replace(' most differences', '').replace('(', '').replace(')', '')} significant."
+    if compared["low"].isna().all():
+        return f"{found}; whether clearly more than others is unknown."
+    clear = int((compared["finds_more"] == str(measures[best])).sum())
+    return f"{found}, clearly more than {clear or 'none'} of the {n_others} other measures."
+
+
 def tabulate_differences(
     measures: Sequence[Measure | str], difference: np.ndarray, low: np.ndarray, high: np.ndarray, more: str
 ) -> pd.DataFrame:

@@ -176,6 +176,8 @@ def _show_result(result: Result, style: str, out: Path | None) -> None:
             print_note(f"--out and --format json have more: {', '.join(more)}")
     else:
         text = "\n".join(render(table, style) for table in [result.to_table(), *result.detail_tables()])
+        if style == "text" and result.answer():
+            print_text("\n".join(wrap_text(result.answer(), terminal_width(sys.stdout) or sys.maxsize)) + "\n")
         print_text(text, end="", data=style != "text")
 
 
