@@ -26,6 +26,7 @@ from metaeval.analyses.checks import (
     check_seed,
     check_share,
     remark_shared_topics,
+    remark_unlike_spread,
     warn_of_same_data,
 )
 from metaeval.analyses.diagnostics import choose_runs
@@ -236,6 +237,7 @@ def agreement(
         diagnostics=diagnostics,
         remarks=(
             *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not no_interval)),
+            *remark_unlike_spread(people, standard),
             *remark_shared_topics(_list_titles(collections), [each.topics for each in collections]),
         ),
     )

@@ -253,12 +253,19 @@ def _pool_noise(
     verdicts = (gap_ends[0] + moved > 0) * 1 - (gap_ends[1] + moved < 0)
     verdict = (gap_ends[0] > 0) * 1 - (gap_ends[1] < 0)
     known = np.isfinite(gap_ends).all(axis=0)
+    # A value that errors make 1 or more counts as one standard deviation away from 1.
+    some = drawn[:, np.isfinite(drawn).any(axis=0)]
+    spread = np.zeros(len(corrected))
+    spread[np.isfinite(drawn).any(axis=0)] = np.nanstd(some, axis=0)
+    shown = np.clip(corrected, -1.0, 1.0)
+    defined = np.isfinite(gaps)
+    n_defined = np.maximum(defined.sum(axis=0), 1)
     return PooledNoise(
-        corrected,
-        np.array(reach.find_ends(corrected, drawn, n_topics)),
+        shown,
+        np.array(reach.find_ends(shown, drawn, n_topics, step=2 * spread)),
         float(halves),
-        np.where(known, (verdicts == verdict).mean(axis=0), np.nan),
-        (gaps * gap < 0).mean(axis=0),
+        np.where(known, ((verdicts == verdict) & defined).sum(axis=0) / n_defined, np.nan),
+        (gaps * gap < 0).sum(axis=0) / n_defined,
     )
 
 
@@ -271,12 +278,12 @@ class _Reach(NamedTuple):
     options: Options
 
     def find_ends(
-        self, value: np.ndarray, drawn: np.ndarray, n: int, *, student: bool = False
+        self, value: np.ndarray, drawn: np.ndarray, n: int, *, student: bool = False, step: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return both ends for every measure, from the spread of `n` topics, or collections, drawn anew."""
         ends = centre_interval(
             (value - self.base) / self.size, (drawn - self.base) / self.size, n, confidence=self.options.confidence,
-            scale="share", step=self.step / self.size, student=student,
+            scale="share", step=(self.step if step is None else step) / self.size, student=student,
         )  # fmt: skip
         return self.base + self.size * ends[0], self.base + self.size * ends[1]
 

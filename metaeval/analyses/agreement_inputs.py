@@ -81,7 +81,7 @@ def average_annotators(reference: Any, annotators: bool) -> tuple[Any, Any]:
         if len(directions) > 1:
             raise MetaevalError("annotators score on one scale, but higher is better for some and not for others")
         (direction,) = directions
-        mean = Measure(f"mean of {len(each.measures)} annotators", direction)
+        mean = Measure("mean of annotators", direction)
         means.append(replace(each, values=each.values.mean(axis=-1, keepdims=True), measures=(mean,)))
     return reference, means if several else means[0]
 

@@ -229,6 +229,13 @@ def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
             )
         if other.test != first.test:
             raise MetaevalError(f"{other.collection} was tested by {other.test}, {first.collection} by {first.test}")
+        for option in ("confidence", "simultaneous"):
+            if getattr(other.over_topics, option) != getattr(first.over_topics, option):
+                raise MetaevalError(
+                    f"{other.collection} and {first.collection} were tested with other {option} of intervals"
+                )
+        if other.margin != first.margin:
+            raise MetaevalError(f"{other.collection} and {first.collection} were tested with another margin")
         if other.alpha != first.alpha:
             raise MetaevalError(
                 f"{other.collection} was tested at α = {other.alpha:g}, {first.collection} at {first.alpha:g}"

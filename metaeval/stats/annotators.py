@@ -37,7 +37,7 @@ def mean_reliability(covariances: npt.ArrayLike) -> FloatArray:
     """How reliable is the mean of annotators? Cronbach's α (Psychometrika 16, 1951).
 
     `covariances` of annotators have shape (..., annotator, annotator). α is the mean of what all splits into halves give;
-    NaN where it is not above 0, as annotators do not agree.
+    NaN where it is not above 0, as annotators do not agree. It is too low where annotators use the scale unlike.
 
     Examples
     --------
@@ -45,8 +45,9 @@ def mean_reliability(covariances: npt.ArrayLike) -> FloatArray:
     np.float64(0.857)
     """
     matrices = np.asarray(covariances, dtype=np.float64)
-    k, whole = matrices.shape[-1], matrices.sum(axis=(-2, -1))
-    own = np.trace(matrices, axis1=-2, axis2=-1)
+    variances, whole = np.diagonal(matrices, axis1=-2, axis2=-1), matrices.sum(axis=(-2, -1))
+    # Somebody who gives everything the same score only rescales the mean.
+    k, own = np.maximum((variances > 0).sum(axis=-1), 2), variances.sum(axis=-1)
     alpha = k / (k - 1) * (1 - np.divide(own, whole, out=np.ones_like(whole), where=whole > 0))
     return np.asarray(np.where(alpha > 0, alpha, np.nan))
 
@@ -77,14 +78,14 @@ COVARIANCES = {"pearson": covariances_of_runs, "topic_pearson": covariances_of_c
 def disattenuate(correlation: npt.ArrayLike, reliability: npt.ArrayLike) -> FloatArray:
     """Correct a correlation for the errors of the reference alone: r / √reliability (Spearman, Am. J. Psychol. 15, 1904).
 
-    What errors would make more than 1 is 1.
+    Errors can make more than 1 of it.
 
     Examples
     --------
-    >>> disattenuate([0.6, 0.95], 0.81).round(3)
+    >>> disattenuate([0.6, 0.9], 0.81).round(3)
     array([0.667, 1.   ])
     """
-    return np.clip(np.asarray(correlation, dtype=np.float64) / np.sqrt(reliability), -1.0, 1.0)
+    return np.asarray(np.asarray(correlation, dtype=np.float64) / np.sqrt(reliability))
 
 
 def split_annotators(n_annotators: int, rng: np.random.Generator) -> Iterator[tuple[IntArray, IntArray]]:

@@ -47,7 +47,8 @@ def judge_difference(
     """Return in a word what is known of each difference, and how many topics would decide what is not.
 
     `two_sided` are intervals at 1 − α, `one_sided` those at 1 − 2α, whose ends are those of one-sided tests. *like*: within
-    ± `margin`. *differs*: 0 lies outside the two-sided interval. *no worse*: above −`margin`; *no better*: below `margin`.
+    ± `margin`, whether or not 0 lies outside. *differs*: 0 lies outside the two-sided interval. *no worse*: above −`margin`;
+    *no better*: below `margin`.
     An interval is taken to become narrower as the root of the number of topics.
 
     Examples

@@ -46,6 +46,31 @@ def test_people_who_do_not_agree_have_no_reliability():
     assert np.isnan(mean_reliability(np.zeros((3, 3))))
 
 
+def test_somebody_who_gives_everything_the_same_score_changes_no_reliability():
+    alone = np.array([[2.0, 1.0], [1.0, 2.0]])
+    beside = np.pad(alone, (0, 1))
+    assert mean_reliability(beside) == pytest.approx(float(mean_reliability(alone)), abs=1e-12)
+
+
+def test_a_corrected_correlation_next_to_one_has_an_interval():
+    scores, people = make_people(noise=2.0, seed=3)
+    truth = scores.values[..., :1]
+    same = me.Scores(truth, runs=scores.runs, topics=scores.topics, measures=["good"], higher_is_better=True)
+    found = me.agreement(same, reference=people, annotators=True, statistics=["pearson"], n_permutations=20)
+    (row,) = found.annotators().to_dict("records")
+    assert row["corrected"] <= 1
+    assert row["low"] < row["corrected"] - 0.01
+
+
+def test_unlike_use_of_the_scale_is_said():
+    scores, people = make_people()
+    half = me.Scores(people.values * [1, 1, 0.5], runs=people.runs, topics=people.topics,
+                     measures=[str(one) for one in people.measures], higher_is_better=True)  # fmt: skip
+    options = {"annotators": True, "statistics": ["pearson"], "n_permutations": 20}
+    assert any("spread 2.0 times as much" in one for one in me.agreement(scores, reference=half, **options).remarks)
+    assert not any("spread" in one for one in me.agreement(scores, reference=people, **options).remarks)
+
+
 def test_covariances_with_weights_are_those_of_topics_repeated():
     people = np.random.default_rng(3).normal(size=(5, 4, 3))
     weights = np.array([[2.0, 0.0, 1.0, 1.0]])
@@ -95,7 +120,7 @@ def test_agreement_with_annotators_equals_plain_numpy():
     found = me.agreement(scores, reference=people, annotators=True, statistics=STATISTICS, n_permutations=50)
     by_name = {result.name: result for result in found.results}
     mean = people.values.mean(axis=-1)
-    assert str(found.reference) == "mean of 3 annotators"
+    assert str(found.reference) == "mean of annotators"
     r = np.corrcoef(scores.values[..., 0].ravel(), mean.ravel())[0, 1]
     alpha = mean_reliability(np.cov(people.values.reshape(-1, 3).T))
     assert by_name["topic_pearson"].noise.corrected[0] == pytest.approx(r / np.sqrt(alpha), abs=1e-12)
