@@ -137,7 +137,10 @@ def _label_kinds(rows: pd.DataFrame) -> list[str]:
 
 @dataclass(frozen=True)
 class Fires:
-    """Shares of studies in which the diagnostic fires: by cell of rare scores, of one very skewed run, and of the domain."""
+    """Shares of studies in which the diagnostic fires: by cell of rare scores, of one very skewed run, and of the domain.
+
+    `curve` has the least share of rare scores, and the share inside, for other limits of skewness.
+    """
 
     rare: list[float]
     alone: list[float]
@@ -145,6 +148,7 @@ class Fires:
     often: int
     cells: int
     most: str
+    curve: list[tuple[str, float, float]]
 
 
 def summarise_fires(fires: pd.DataFrame) -> Fires:
@@ -156,6 +160,10 @@ def summarise_fires(fires: pd.DataFrame) -> Fires:
     return Fires(
         fires.loc[rare, "fires"].tolist(), fires.loc[alone, "fires"].tolist(), float(inside["fires"].mean()),
         int((inside["fires"] > 0.2).sum()), len(inside), str(inside.loc[inside["fires"].idxmax(), "design"]),
+        [
+            (name.removeprefix("at "), float(fires.loc[rare, name].min()), float(inside[name].mean()))
+            for name in fires.columns if name.startswith("at ")
+        ],
     )  # fmt: skip
 
 

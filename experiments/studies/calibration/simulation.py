@@ -143,15 +143,21 @@ def _count(cell: Cell, significant: np.ndarray, means: np.ndarray) -> list[float
     return [float(len(significant)), float((errors.false > 0).sum()), float(shares.sum())]
 
 
+LIMITS = (0.5, 0.75, 1.0, 1.5, 2.0)
+"""Other skewnesses from which on the diagnostic could fire."""
+
+
 def count_fires(cells: Iterable[Cell]) -> pd.DataFrame:
     """Return in which share of the studies of a batch the diagnostic of skewness fires, one row a cell of equal runs."""
     rows = []
     for cell in cells:
         if not cell.truth and cell.n_runs <= 22 and cell.n_topics >= STUDY["enough_topics"]:
             skewness, _ = shape_of_differences(cell.simulate(0).values)
-            fires = np.nan_to_num(skewness) >= SKEWED
+            known = np.nan_to_num(skewness)
             rows.append(
-                _describe(cell) | {"skewness": round(float(np.median(skewness)), 4), "fires": float(fires.mean())}
+                _describe(cell)
+                | {"skewness": round(float(np.median(skewness)), 4), "fires": float((known >= SKEWED).mean())}
+                | {f"at {limit:g}": float((known >= limit).mean()) for limit in LIMITS}
             )
     return pd.DataFrame(rows)
 
