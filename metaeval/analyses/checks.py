@@ -162,8 +162,9 @@ def warn_of_same_data(collections: Sequence[str], scores: Sequence[np.ndarray]) 
 
 def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Say which collections share topics: they are drawn together, and such collections are hardly a sample."""
+    sets = list(map(set, topics))
     shared = [
-        (first, second, len(set(topics[first]) & set(topics[second])))
+        (first, second, len(sets[first] & sets[second]))
         for second in range(len(collections))
         for first in range(second)
     ]

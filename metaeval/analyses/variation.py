@@ -172,9 +172,10 @@ def list_intervals(over: Over, simultaneous: bool, margin: float, usual: float) 
 def say_who_finds_most(measures: Sequence[Measure], counts: np.ndarray, n_pairs: int, compared: pd.DataFrame) -> str:
     """Say which measure finds most significant pairs, and than how many others that is clear."""
     best, n_others = int(np.argmax(counts)), len(measures) - 1
-    found = f"{measures[best].title} finds most differences ({counts[best]:,} of {n_pairs:,} pairs of runs)"
+    name, of_all = measures[best].title, f"{counts[best]:,} of {n_pairs:,} pairs of runs"
     if not n_others:
-        return f"{found.replace(' most differences', '').replace('(', '').replace(')', '')} significant."
+        return f"{name} finds {of_all} significant."
+    found = f"{name} finds most differences ({of_all})"
     if compared["low"].isna().all():
         return f"{found}; whether clearly more than others is unknown."
     clear = int((compared["finds_more"] == str(measures[best])).sum())

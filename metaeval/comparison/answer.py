@@ -56,13 +56,13 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None) -> An
     """Choose what to say of a new measure, by rule."""
     name = comparison.find_new(measure)
     backed = is_backed(comparison.collections, name)
-    kin = find_kin(comparison, name).kind
+    kin = find_kin(comparison, name)
     keys = {"constant": (), "copy": ("similarity",), "linear": ("similarity",), "monotone": ("similarity",)}.get(
-        kin, _ORDER
+        kin.kind, _ORDER
     )
     findings = {finding.key: finding for finding in find_verdicts(comparison, name)}
     told = [findings[key].phrase for key in keys if key in findings and _says_something(findings[key], backed)]
-    headline = find_headline(comparison, name)
+    headline = find_headline(comparison, name, kin)
     if len(comparison.new) > 1:
         headline = f"{find_title(comparison.measures, name)}: {headline[0].lower()}{headline[1:]}"
     return Answer(headline, tuple(told[:MOST_FINDINGS]), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
@@ -77,9 +77,9 @@ def _says_something(finding: Finding, backed: bool) -> bool:
     return finding.key != "contradictions" or any(figure.value for figure in finding.verdict.evidence)
 
 
-def find_headline(comparison: ComparisonResults, name: str) -> str:
-    """Return a judgement in at most twelve words, with at most one number."""
-    kin = find_kin(comparison, name)
+def find_headline(comparison: ComparisonResults, name: str, kin: Kin | None = None) -> str:
+    """Return a judgement in at most twelve words, with at most one number; `kin` is that of the measure, if it is known."""
+    kin = kin or find_kin(comparison, name)
     if kin.kind == "constant":
         return "Constant: it separates no runs"
     if kin.kind and (kin.kind != "opposite" or comparison.agreement is None):
@@ -114,16 +114,16 @@ def find_kin(comparison: ComparisonResults, name: str) -> Kin:
         return Kin("")
     nearest, farthest = taus.order[0], taus.order[-1]
     for other, kinds in ((nearest, ("copy", "linear", "monotone")), (farthest, ("opposite",))):
-        theirs = [_read_column(study.scores, str(other)) for study in comparison.collections]
+        theirs = [_read_column(study.scores, other) for study in comparison.collections]
         if any(np.ptp(column) == 0 for column in (*columns, *theirs)):
             continue
-        title = find_title(comparison.measures, str(other))
+        title = find_title(comparison.measures, other)
         for kind in kinds:
             if all(_TESTS[kind](mine, other) for mine, other in zip(columns, theirs, strict=True)):
                 return Kin(kind, title)
     opposite = taus.ends(farthest)
     if opposite[0] <= -THRESHOLD and opposite[2] < 0 and taus.ends(nearest)[2] < THRESHOLD:
-        return Kin("opposite", find_title(comparison.measures, str(farthest)))
+        return Kin("opposite", find_title(comparison.measures, farthest))
     return Kin("")
 
 
@@ -162,12 +162,12 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
     if by_formula is not None and by_formula.mark[:1] == "✗" and respecting:
         return f"Ignores the order of the classes, unlike {find_title(comparison.measures, respecting[0])}"
     nearest = taus.order[0]
-    title = find_title(comparison.measures, str(nearest))
+    title = find_title(comparison.measures, nearest)
     tau, low, high = taus.ends(nearest)
     if not low <= high:
         return _say_too_few(comparison)
     if low >= THRESHOLD or tau > 1 - _SAME:
-        return _compare_with_nearest(comparison, name, str(nearest), title)
+        return _compare_with_nearest(comparison, name, nearest, title)
     if high < THRESHOLD:
         return (
             "Unrelated to every other measure: what does it measure?"

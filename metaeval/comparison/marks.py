@@ -18,7 +18,7 @@ from metaeval.analyses.grades import (
 )
 from metaeval.analyses.study import Study
 from metaeval.comparison.results import ComparisonResults
-from metaeval.comparison.verdicts import compare_pooled, is_backed
+from metaeval.comparison.verdicts import compare_all_pooled, is_backed
 from metaeval.show.cells import NOTHING
 
 
@@ -54,12 +54,10 @@ def mark_power(studies: Sequence[Study]) -> list[str]:
     powers = [study.power for study in studies if study.power is not None]
     if not powers:
         return [NOTHING] * len(studies[0].scores.measures)
-    marks, n = [], len(powers[0].measures)
-    for position, measure in enumerate(powers[0].measures):
-        _, low, high = compare_pooled(powers, position)
-        others = np.arange(n) != position
-        more, fewer = int((low[others] > 0).sum()), int((high[others] < 0).sum())
-        word = grade((more - fewer) / max(1, n - 1)) if more or fewer else "cannot tell"
+    _, low, high = compare_all_pooled(powers)
+    marks, n_others = [], max(1, len(low) - 1)
+    for measure, more, fewer in zip(powers[0].measures, (low > 0).sum(axis=1), (high < 0).sum(axis=1), strict=True):
+        word = grade((more - fewer) / n_others) if more or fewer else "cannot tell"
         marks.append("unverified" if word == "good" and not is_backed(studies, str(measure)) else word)
     return marks
 

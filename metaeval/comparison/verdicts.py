@@ -366,6 +366,12 @@ def add_intervals(values: Sequence[float], lows: Sequence[float], highs: Sequenc
 
 def compare_pooled(powers: Sequence[DiscriminativePower], position: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return one measure's share of significant pairs less that of every measure, with a paired interval over topics."""
+    power, low, high = compare_all_pooled(powers)
+    return power[position] - power, low[position], high[position]
+
+
+def compare_all_pooled(powers: Sequence[DiscriminativePower]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return every measure's share of significant pairs, and both ends of its lead over every measure, shape (i, j)."""
     n = len(powers[0].measures)
     first, second = np.triu_indices(n, 1)
     counts = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
@@ -373,7 +379,7 @@ def compare_pooled(powers: Sequence[DiscriminativePower], position: int) -> tupl
     ends, (low, high) = pool_over_topics(powers).find_difference_ends(power), np.zeros((2, n, n))
     low[first, second], high[first, second] = ends
     low[second, first], high[second, first] = -ends[1], -ends[0]
-    return power[position] - power, low[position], high[position]
+    return power, low, high
 
 
 def count_contradictions(studies: Sequence[Study], name: str) -> dict[str, int]:

@@ -104,7 +104,7 @@ def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: f
 
 
 def _say_topics(number: float, n_topics: int) -> str:
-    """Return how many topics would decide, with two digits; nothing where none would in practice, or more than there are."""
+    """Return how many topics would decide, with two digits; nothing where none would in practice, or no more than there are."""
     if not 1.001 * n_topics < number < 1e6:
         return ""
     scale = 10 ** max(0, len(str(int(number))) - 2)
