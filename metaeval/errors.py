@@ -147,6 +147,11 @@ def head_of(note: str) -> str:
     return note.partition("\n")[0]
 
 
+def lower_first(text: str) -> str:
+    """Return text with a small first letter, as the part of a line."""
+    return text[:1].lower() + text[1:]
+
+
 def whole_note(note: str) -> str:
     """Return a note with its explanation, as sentences in one line."""
     return note.replace("\n", ". ")

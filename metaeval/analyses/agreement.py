@@ -110,13 +110,15 @@ def agreement(
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do with topics, or runs, of which scores of their own of the reference have none: leave them out, or
         raise. No worst value can stand for a reference.
-    runs, topics : {"all", "shared"}, optional
-        Whether all runs, or topics, of the scores need a reference, or only those count that all judges and a
-        reference of its own share; what is left out is said.
+    runs : {"all", "shared"}, optional
+        all: every run needs a reference score. shared: keep only the runs found in every file.
+    topics : {"all", "shared"}, optional
+        all: every topic needs a reference score. shared: keep only the topics found in every file.
     test : str, optional
         Which pairs of runs are significant: as for `discriminative_power`.
     n_permutations : int, optional
-        Trials of the exchange tests between measures, of the sign flips of spa, and of the test of pairs of runs.
+        Trials of the exchange tests between measures, of the sign flips of spa, and of the test of pairs of runs; fewer
+        than for the power of one test, as every pair of measures is tested by every statistic.
     n_bootstrap : int, optional
         Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
     alpha : float, optional

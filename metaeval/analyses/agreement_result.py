@@ -287,6 +287,20 @@ class Agreement(Result):
         caption = f"Agreement with {self.reference}."
         return Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend.strip())
 
+    def short_tables(self) -> list[Table]:
+        """Return the first statistic with its interval, who is better, and what papers report over topics."""
+        first, rows = self.results[0], self.results[0].rank()
+        shown: dict[str, list[object]] = {first.title: [float(first.values[m]) for m in rows]}
+        if np.isfinite(first.low).any():
+            shown["interval"] = [write_ends(first.low[m], first.high[m]) for m in rows]
+            beaten = [first.beaten[m] for m in rows]
+            shown["verdict"] = ["" if np.isnan(n) else "none better" if n == 0 else f"{n:.0f} better" for n in beaten]
+        for result in self.results[1:]:
+            if result.name == "topic_tau_b":
+                shown[result.title] = [float(result.values[m]) for m in rows]
+        frame = pd.DataFrame(shown, index=pd.Index([str(self.measures[m]) for m in rows], name="measure"))
+        return [Table(frame, f"Agreement with {self.reference}.", self.signature)]
+
     def detail_tables(self) -> list[Table]:
         """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
         tables = [*self._tabulate_intervals(), *self._tabulate_annotators(), *self._tabulate_collections()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -19,6 +19,7 @@ from metaeval.show.table import Table
 from metaeval.stats.annotator_wins import (
     Agreement,
     find_p_values,
+    mean_agreement,
     reject_by,
     resample_rates,
     sum_wins,
@@ -70,6 +71,10 @@ class AlternativeAnnotatorTest(Result):
         Intervals of the differences in ρ, in the order of `numpy.triu_indices`.
     by_epsilon : ndarray, shape (judge, epsilon)
         ω for each of `EPSILONS`.
+    agrees : ndarray, shape (judge,)
+        Mean agreement with the other people of each person and item.
+    people_agree : float
+        The same of the people themselves.
     agreement : {"accuracy", "squared-error"}
     epsilon, alpha, confidence : float
     signature : Signature
@@ -89,6 +94,8 @@ class AlternativeAnnotatorTest(Result):
     rho_ends: tuple[np.ndarray, np.ndarray]
     gap_ends: tuple[np.ndarray, np.ndarray]
     by_epsilon: np.ndarray
+    agrees: np.ndarray
+    people_agree: float
     agreement: Agreement
     epsilon: float
     alpha: float
@@ -127,11 +134,17 @@ class AlternativeAnnotatorTest(Result):
         return frame.iloc[np.lexsort((np.array(self.judges), -self.rho))].reset_index(drop=True)
 
     def answer(self) -> str:
-        """Say how many judges may replace people, and which is best."""
+        """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""
         best = int(np.nanargmax(self.rho))
-        passing = int(self.passes.sum())
-        who = f"{passing or 'None'} of {format_count(len(self.judges), 'judge')} may replace people"
-        return f"{who}; {self.judges[best]} agrees with them best (ρ {self.rho[best]:.2f})."
+        who = f"{int(self.passes.sum()) or 'None'} of {format_count(len(self.judges), 'judge')} may replace people"
+        judge, people = self._write_agreement(self.agrees[best]), self._write_agreement(self.people_agree)
+        if self.agreement == "accuracy":
+            return f"{who}; {self.judges[best]} agrees with people on {judge} of labels, people with each other on {people}."
+        return f"{who}; {self.judges[best]} is {judge} classes from people, people are {people} from each other."
+
+    def _write_agreement(self, value: float) -> str:
+        """Write a share of equal labels, or the root of a mean square."""
+        return f"{100 * value:.0f} %" if self.agreement == "accuracy" else f"{np.sqrt(max(0.0, -value)):.2f}"
 
     def compare_judges(self) -> pd.DataFrame:
         """Return the difference in ρ of every two judges, and which is better if its interval leaves 0 out.
@@ -201,6 +214,18 @@ class AlternativeAnnotatorTest(Result):
         )
         return Table(shown, caption, self.signature, digits=2, legend=legend)
 
+    def short_tables(self) -> list[Table]:
+        """Return judges by ρ, whether they pass, and how well they and people agree with people."""
+        table = self.to_table()
+        agrees = dict(zip(self.judges, map(self._write_agreement, self.agrees), strict=True))
+        heading = "same labels as people" if self.agreement == "accuracy" else "classes from people"
+        frame = table.frame[["ρ", "ω", "passes"]].assign(**{heading: [agrees[str(name)] for name in table.frame.index]})
+        people = pd.DataFrame(
+            {"ρ": "", "ω": "", "passes": "", heading: self._write_agreement(self.people_agree)}, ["(people)"]
+        )
+        shown = pd.concat([frame.assign(**{name: frame[name].map("{:.2f}".format) for name in "ρω"}), people])
+        return [replace(table, frame=shown.rename_axis("judge"))]
+
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw ρ of every judge with its interval, and ω by ε."""
         from metaeval.analyses.annotator_figure import draw_judges
@@ -265,7 +290,8 @@ def alternative_annotator_test(
     _check_options(annotations, agreement, epsilon, alpha, n_bootstrap, confidence, seed)
     judged = choose_class(annotations.answers)
     names, topic = np.unique(np.array(annotations.topics, dtype=object), return_inverse=True)
-    sums = sum_wins(annotations.labels, judged, tabulate_agreement(len(annotations.classes), agreement), topic)
+    near = tabulate_agreement(len(annotations.classes), agreement)
+    sums = sum_wins(annotations.labels, judged, near, topic)
     n_items = sums[:, 0, :, 0].sum(axis=0).astype(np.int64)
     testable = n_items >= FEWEST_ITEMS
     if not testable.any():
@@ -306,7 +332,8 @@ def alternative_annotator_test(
     return AlternativeAnnotatorTest(
         annotations.collection, annotations.judges, annotations.annotators, n_items, testable,
         _spread(advantage, testable, np.nan), _spread(p, testable, np.nan), _spread(rejected, testable, False),
-        omega, rho, omega_ends, rho_ends, gap_ends, by_epsilon, agreement, epsilon, alpha, confidence,
+        omega, rho, omega_ends, rho_ends, gap_ends, by_epsilon,
+        *mean_agreement(annotations.labels, judged, near), agreement, epsilon, alpha, confidence,
         _sign(annotations, settings),
         remarks=_remark(annotations, n_items, testable, len(names) if no_interval and n_bootstrap else 0),
     )  # fmt: skip

@@ -78,6 +78,19 @@ class BaselinePreference(Result):
         }
         return pd.DataFrame(columns, index=pd.Index([str(measure) for measure in self.measures], name="measure"))
 
+    def answer(self) -> str:
+        """Say how many measures prefer the first run, and how many the second, on more topics."""
+        frame = self.to_frame()
+        lead = (frame[self.first] - frame[self.second]).to_numpy()
+        n = len(self.measures)
+        first, second = int((lead > 0).sum()), int((lead < 0).sum())
+        if max(first, second) == n:
+            winner, loser = (self.first, self.second) if first else (self.second, self.first)
+            who = "every measure" if n > 1 else self.measures[0].title
+            return f"{winner} wins more topics than {loser} by {who}."
+        tied = f"; {n - first - second} tie" * (first + second < n)
+        return f"{self.first} wins more topics by {first} of {n} measures, {self.second} by {second}{tied}."
+
     def quadrants(self) -> pd.DataFrame:
         """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate.
 

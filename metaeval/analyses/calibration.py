@@ -174,11 +174,12 @@ class TestCalibration(Result):
         ).set_index(frame["measure"])
         sizes = ", ".join(f"{d:.3g} with {m}" for d, m in zip(self.difference, self.measures, strict=True))
         legend = (
-            f"Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
+            f"{self.advice()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
             f"found ({sizes}). ms: time of one test."
         )
-        return Table(shown, self.advice(), self.signature, digits=1, legend=legend)
+        caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
+        return Table(shown, caption, self.signature, digits=1, legend=legend)
 
     def charts(self) -> Sequence[Chart]:
         """Return the error of every measure with its interval, one panel a test; the line is at α."""
@@ -441,7 +442,7 @@ def _describe_time(
         )  # fmt: skip
         jobs = 1 if callable(test) else count_jobs(n_jobs)
         seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / jobs
-    how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{max(seconds, 1):.0f} seconds"
+    how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
     what = f"{n_all} simulated studies by {format_count(len(models), 'measure')} and {format_count(len(tests), 'test')}"
     return f"{what}: about {how_long}"
 

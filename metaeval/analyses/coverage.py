@@ -80,6 +80,19 @@ class Coverage(Result):
         columns = {"coverage": self.coverage, "low": self.low, "high": self.high}
         return pd.DataFrame({"measure": names, **columns, "reference": [name in inside for name in names]})
 
+    def answer(self) -> str:
+        """Say which measure covers the reference best, and how many may cover as much."""
+        if np.isnan(self.coverage).all():
+            return "Coverage is not defined: no measure, or no unanimous improvement, tells runs apart."
+        best = int(np.nanargmax(self.coverage))
+        found = f"{self.measures[best].title} covers the reference best (coverage {self.coverage[best]:.2f})"
+        if len(self.measures) == 1:
+            return f"{found.replace(' best', '')}."
+        if np.isnan(self.low).all():
+            return f"{found}; whether clearly better than others is unknown."
+        clear = int((self.compare_coverage()["covers_more"] == str(self.measures[best])).sum())
+        return f"{found}, clearly better than {clear or 'none'} of the {len(self.measures) - 1} other measures."
+
     def compare_coverage(self) -> pd.DataFrame:
         """Does one measure cover more than another? The difference of every two, paired over resampled topics.
 
@@ -103,11 +116,17 @@ class Coverage(Result):
         if not interval:
             shown = shown.drop(columns=["low", "high"])
         measures = ", ".join(str(measure) for measure in self.reference)
-        caption = f"Coverage with respect to {measures}{interval}; the best in bold."
+        caption = f"Coverage with respect to {measures}{interval}."
         best = frame["coverage"].max()
         words = pd.DataFrame("", index=shown.index, columns=shown.columns)
         words.loc[(frame["coverage"] >= best - SAME_COVERAGE).to_numpy(), "coverage"] = "bold"
-        return Table(shown, caption, self.signature, marks=lambda _: words, legend=self.no_interval)
+        return Table(
+            shown,
+            caption,
+            self.signature,
+            marks=lambda _: words,
+            legend=f"The best in bold. {self.no_interval}".strip(),
+        )
 
     def charts(self) -> Sequence[Chart]:
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""

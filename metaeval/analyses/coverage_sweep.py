@@ -85,6 +85,15 @@ class CoverageSweep(Result):
             rows.append((str(measure), top.mean(), outside.mean() if len(outside) else np.nan, *spread))
         return pd.DataFrame(rows, columns=["measure", "on_top", "on_top_outside", "mean", "min", "max"])
 
+    def answer(self) -> str:
+        """Say which measure has the best coverage most often."""
+        shares = self.on_top.mean(axis=0)
+        best = int(np.argmax(shares))
+        return (
+            f"{self.measures[best].title} has the best coverage under {100 * shares[best]:.0f} % of "
+            f"{len(self.members):,} reference sets."
+        )
+
     def sets(self) -> pd.DataFrame:
         """Return the coverage under every reference set.
 

@@ -161,10 +161,10 @@ class Diagnostics:
         m, r = np.unravel_index(np.where(self.wide, self.spread_ratio, 0.0).argmax(), self.wide.shape)
         names = [str(measure) for measure, some in zip(self.measures, self.doubtful, strict=True) if some]
         return (
-            f"{shorten(self.runs[r])} varies {self.spread_ratio[m, r]:.1f} times more than a typical run: the Tukey HSD "
-            f"test may raise false alarms; {format_option('test', RECOMMENDED)} does not\n"
+            f"{shorten(self.runs[r])} varies {self.spread_ratio[m, r]:.1f} times more than a typical run; check "
+            f"with {format_option('test', RECOMMENDED)}\n"
             f"This is with {self.measures[m]}; some run varies at least {WIDE:g} times more with {format_list(names)}. "
-            f"The test assumes that runs vary alike; {HSD_ERROR}."
+            f"The Tukey HSD test assumes that runs vary alike: {HSD_ERROR}. {RECOMMENDED} does not assume it."
         )
 
     def _describe_skewness(self) -> str:
@@ -173,8 +173,9 @@ class Diagnostics:
         names = [str(measure) for measure, some in zip(self.measures, self.skewed, strict=True) if some]
         m = int(np.nan_to_num(self.skewness).argmax())
         return (
-            f"differences between runs are skewed with {format_list(names, 2)}: any test may raise false alarms; "
-            "check with metaeval calibrate\n"
+            f"differences between runs are skewed with {format_list(names, 2)}; check the test with "
+            "metaeval calibrate\n"
+            "Any test of all pairs may then raise more false alarms than it should. "
             f"A typical pair of runs has the skewness {self.skewness[m]:.1f} with {self.measures[m]}, where "
             f"{100 * self.zeros[m]:.0f} % of the differences are 0. The note appears from {SKEWED:g} on."
         )
@@ -185,8 +186,8 @@ class Diagnostics:
         names = [str(measure) for measure, row in zip(self.measures, self.hopeless, strict=True) if row.any()]
         runs = [run for run, column in zip(self.runs, self.hopeless.T, strict=True) if column.any()]
         return (
-            f"{format_count(len(runs), 'very weak run')} ({format_list(runs, 2)}) "
-            f"{'make' if len(runs) > 1 else 'makes'} the Tukey HSD test cautious: it misses differences among the rest\n"
+            f"{format_count(len(runs), 'very weak run')} {'make' if len(runs) > 1 else 'makes'} the Tukey HSD test miss "
+            "differences among the others\n"
             f"Far behind the other runs: {format_list(runs)}, with {format_list(names)}. The null distribution of the "
             "largest difference widens with such runs."
         )
@@ -204,10 +205,10 @@ class Diagnostics:
         n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
         ceiling = f"No τ_a can exceed {self.largest_tau_a:.3f}, and " * (self.largest_tau_a < 0.9995)
         return (
-            f"{sum(map(len, self.identical))} of {len(self.runs)} runs have the scores of another run and are always tied "
-            f"with it; {format_option('distinct_runs', True)} keeps one of each\n"
-            f"Same scores throughout: {groups}{more}. {ceiling}{self.never_significant:,} of {n_pairs:,} run pairs can "
-            "never be significant."
+            f"{sum(map(len, self.identical))} of {len(self.runs)} runs have the same scores as another; "
+            f"{format_option('distinct_runs', True)} keeps one of each\n"
+            f"They always tie. Same scores throughout: {groups}{more}. {ceiling}{self.never_significant:,} of {n_pairs:,} run "
+            "pairs can never be significant."
         )
 
 

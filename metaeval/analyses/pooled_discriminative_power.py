@@ -143,6 +143,10 @@ class PooledDiscriminativePower(Result):
             frame.drop(columns=[end for end in ends if frame[end].isna().all()]), caption, self.signature, legend
         )
 
+    def why_no_interval(self) -> str:
+        """Return in a sentence why there is no interval, if one was asked for."""
+        return self.over_topics.no_interval
+
     def short_tables(self) -> list[Table]:
         """Return the table without the number of all pairs, which the answer has, and without Monte Carlo errors."""
         return [shorten_summary(self.to_table())]

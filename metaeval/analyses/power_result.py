@@ -242,7 +242,7 @@ class DiscriminativePower(Result):
 
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
-        caption = f"Discriminative power: significant pairs of runs by {self.test} at α = {self.alpha:g}."
+        caption = f"Significant pairs of runs by {self.test} at α = {self.alpha:g}."
         legend, frame, intervals = "", self.summary(), self.intervals()
         if intervals["low"].notna().any():
             level = 100 * self.over_topics.confidence
@@ -255,6 +255,10 @@ class DiscriminativePower(Result):
                 f"measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
             )
         return summary_table(frame, caption, self.signature, f"{legend} {self.over_topics.no_interval}".strip())
+
+    def why_no_interval(self) -> str:
+        """Return in a sentence why there is no interval, if one was asked for."""
+        return self.over_topics.no_interval
 
     def short_tables(self) -> list[Table]:
         """Return the table without the number of all pairs, which the answer has, and without Monte Carlo errors."""

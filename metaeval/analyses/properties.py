@@ -12,7 +12,7 @@ import pandas as pd
 import metaeval
 from metaeval.analyses.checks import check_count, check_seed
 from metaeval.analyses.result import Result
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.properties import (
     CLASSES,
@@ -124,6 +124,21 @@ class Properties(Result):
             for check in self.checks
         ]
         return pd.DataFrame(rows)
+
+    def answer(self) -> str:
+        """Say which measure fails which properties."""
+        failed = {
+            measure.title: [check.property.name for check in self.checks if check.measure == measure and check.failed]
+            for measure in self.measures
+        }
+        failing = [f"{name} fails {format_list(names, 3)}" for name, names in failed.items() if names]
+        if len(self.measures) == 1:
+            (name,) = failed
+            return f"{failing[0]}." if failing else f"No counterexample to any property of {name} was found."
+        if not failing:
+            return f"No counterexample to any property of {len(self.measures)} measures was found."
+        more = f"; {len(failing) - 2} more fail some" * (len(failing) > 2)
+        return f"{len(failing)} of {len(self.measures)} measures fail a property: {'; '.join(failing[:2])}{more}."
 
     def to_table(self) -> Table:
         """Return one row per measure and one column per property, with the cases tried (Amigó et al. 2020, Table 2)."""

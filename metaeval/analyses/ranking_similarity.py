@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import HeatMap
 from metaeval.show.colours import shade_marks
 from metaeval.show.signature import Signature, sign
-from metaeval.show.table import Table, take_upper_triangle
+from metaeval.show.table import MANY, Table, sum_up_matrix, take_upper_triangle
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.equivalence import Ends, judge_level
 from metaeval.stats.intervals import centre_interval, explain_no_interval
@@ -131,8 +131,16 @@ class RankingSimilarity(Result):
         else:
             rows = "; rows are the reference"
         of = "Kendall's " if which.name in ("tau_a", "tau_b") else ""
-        caption = f"Ranking similarity: {of}{self.symbol} between the rankings of runs by every two measures{rows}."
+        caption = f"Ranking similarity: {of}{self.symbol} between rankings of runs{rows}."
         return Table(frame, caption, self.signature, marks=shade_marks(), legend=self.no_interval)
+
+    def short_tables(self) -> list[Table]:
+        """Return the matrix, or of many measures the one that each is most like."""
+        table = self.to_table()
+        if len(self.measures) <= MANY:
+            return [table]
+        names = [str(measure) for measure in self.measures]
+        return [replace(table, frame=sum_up_matrix(names, self.tau, self.symbol), marks=None)]
 
     def charts(self) -> Sequence[HeatMap]:
         """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""

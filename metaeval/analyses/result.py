@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from metaeval.analyses.diagnostics import Diagnostics
-from metaeval.errors import head_of, whole_note
+from metaeval.errors import head_of, lower_first, whole_note
 from metaeval.files import write_atomically
 from metaeval.show.latex import Width
 from metaeval.show.signature import Signature
@@ -145,7 +145,13 @@ class Result(ABC):
         """
         test = dict(self.signature.settings).get("test", "")
         notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
-        return [head_of(note) if short else whole_note(note) for note in notes]
+        if short:  # a table says in its legend why it has no intervals, which is not printed then
+            return [*filter(None, [lower_first(self.why_no_interval())]), *map(head_of, notes)]
+        return list(map(whole_note, notes))
+
+    def why_no_interval(self) -> str:
+        """Return in a sentence why there is no interval, if one was asked for."""
+        return str(getattr(self, "no_interval", ""))
 
     def to_text(self) -> str:
         """Return the table for a terminal."""

@@ -64,6 +64,18 @@ class Robustness(Result):
             rows.append((str(measure), mean, sd, len(known), len(values) - len(known)))
         return pd.DataFrame(rows, columns=["measure", "mean", "sd", "pairs", "undefined"])
 
+    def answer(self) -> str:
+        """Say with which measure rankings are most alike, and with which least."""
+        means = self.to_frame()["mean"]
+        if means.isna().all():
+            return "No measure ranks runs on two of them."
+        best, worst = int(means.argmax()), int(means.argmin())
+        unit = "topic to topic" if self.over == "topics" else "collection to collection"
+        found = f"{self.measures[best].title} ranks runs most alike from {unit} (mean ρ {means.iloc[best]:.2f})"
+        if len(means) == 1:
+            return f"{found.replace(' most alike', '')}."
+        return f"{found}, {self.measures[worst].title} least ({means.iloc[worst]:.2f})."
+
     def middle(self) -> pd.DataFrame:
         """Return between which values the middle half of the correlations lies, as the figure draws it.
 
@@ -101,7 +113,7 @@ class Robustness(Result):
     def to_table(self) -> Table:
         """Return how well rankings agree between topics, or collections."""
         units = f"{len(self.units)} {self.over}"
-        caption = f"Robustness: Spearman's ρ between the rankings of runs on every two of {units}."
+        caption = f"Robustness: Spearman's ρ between rankings of runs on every two of {units}."
         return Table(self.to_frame().set_index("measure"), caption, self.signature)
 
     def charts(self) -> Sequence[Chart]:

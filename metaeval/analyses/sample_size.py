@@ -49,8 +49,8 @@ _SIZES = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000
 _SHADED = 8  # measures whose intervals can be told apart
 
 
-AIM = 0.8
-"""Expected τ that the answer is about."""
+AIMS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
+"""Expected τ for which topics are counted: the answer is about the first one that some measure reaches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +93,53 @@ class SampleSize(Result):
         return f"SampleSize: {self.sizes[0]} to {self.sizes[-1]} topics, {len(self.measures)} measures"
 
     def answer(self) -> str:
-        """Say from how many topics on each measure reaches an expected τ of .8."""
-        reached = self.expected[..., 0] >= AIM
-        sizes = np.asarray(self.sizes)
-        needed = [int(sizes[column.argmax()]) if column.any() else 0 for column in reached.T]
-        order = sorted(range(len(needed)), key=lambda m: needed[m] or np.inf)
-        named = [f"{self.measures[m].title} about {needed[m]:,}" for m in order if needed[m]]
-        if not named:
-            return f"No measure reaches an expected τ of {AIM:g} with up to {sizes.max():,} topics."
-        left = len(needed) - len(named[:3])
-        more = f"; {left} other measure{'s need' if left > 1 else ' needs'} more" if left else ""
-        return f"Topics needed for an expected τ of {AIM:g}: {', '.join(named[:3])}{more}."
+        """Say about how many topics the measures need for the highest expected τ that one of them reaches."""
+        needed = self.topics_needed()
+        reached = [aim for aim in AIMS if needed[aim].notna().any()]
+        if not reached:
+            return f"No measure reaches an expected τ of {AIMS[-1]:g} with up to {max(self.sizes):,} topics."
+        aim = reached[0]
+        known = needed[aim].dropna().sort_values(kind="stable")
+        titles = {str(measure): measure.title for measure in self.measures}
+        parts = [f"{titles[known.index[0]]} needs about {known.iloc[0]:,.0f} topics for an expected τ of {aim:g}"]
+        if len(known) > 1:
+            parts.append(f"{titles[known.index[-1]]} about {known.iloc[-1]:,.0f}")
+        if missing := len(needed) - len(known):
+            parts.append(f"{missing} of {len(needed)} measures more than {max(self.sizes):,}")
+        return f"{', '.join(parts)}."
+
+    def topics_needed(self) -> pd.DataFrame:
+        """Return about how many topics each measure needs for an expected τ, between the sizes that were tried.
+
+        Returns
+        -------
+        DataFrame, shape (measure, aim)
+            One column an expected τ; NaN where no size that was tried reaches it.
+        """
+        sizes = np.log(self.sizes)
+        rows = []
+        for curve in self.expected[..., 0].T:
+            known = np.isfinite(curve)
+            rising = np.maximum.accumulate(curve[known]) if known.any() else np.full(1, -np.inf)
+            at = sizes[known] if known.any() else sizes[:1]
+            topics = [np.exp(np.interp(aim, rising, at)) if rising[-1] >= aim else np.nan for aim in AIMS]
+            rows.append([float(f"{number:.2g}") for number in topics])
+        return pd.DataFrame(
+            rows, index=pd.Index([str(measure) for measure in self.measures], name="measure"), columns=[*AIMS]
+        )
+
+    def short_tables(self) -> list[Table]:
+        """Return the topics that each measure needs for some values of expected τ, and the one with most topics."""
+        needed = self.topics_needed()
+        most = max(self.sizes)
+        shown = pd.DataFrame(index=needed.index)
+        for aim in reversed([aim for aim in AIMS if needed[aim].notna().any()][:4]):
+            shown[f"for τ {aim:g}"] = [f"> {most:,}" if np.isnan(n) else f"{n:,.0f}" for n in needed[aim]]
+        last = self.expected[-1, :, 0]
+        shown[f"τ with {most:,}"] = last
+        return [
+            Table(shown, "Topics needed for an expected τ between two sets of new topics.", self.signature, digits=2)
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """Return all curves, one row a number of topics and measure.

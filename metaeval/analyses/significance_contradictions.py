@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +17,14 @@ from metaeval.files import PathLike
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, HeatMap
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, arrange_pairs, write_frames
+from metaeval.show.table import MANY, Table, arrange_pairs, sum_up_matrix, write_frames
 from metaeval.stats.significant_counts import count_common
 
 MOST_LISTED = 1_000
 """Contradictions that a table and files list unasked."""
+
+FEW_LISTED = 10
+"""Contradictions that the command line prints unless it is to explain."""
 
 _NO_PAIRS = pd.DataFrame(columns=["measure_1", "measure_2", "run_1", "run_2"], dtype=object)
 
@@ -149,13 +152,28 @@ class SignificanceContradictions(Result):
         """Return on how many run pairs every two measures contradict each other (LQ 2021, Table 5)."""
         names = [str(measure) for measure in self.measures]
         counts = self.to_frame()["contradictions"].tolist()
-        caption = "Contradictions: run pairs for which two measures reach opposite significant conclusions."
+        caption = "Contradictions: run pairs with opposite significant conclusions."
         return Table(arrange_pairs(names, counts, "–"), caption, self.signature)
+
+    def short_tables(self) -> list[Table]:
+        """Return the counts, or of many measures whom each contradicts most, and the first contradictions."""
+        table, listed = self.to_table(), self.detail_tables()
+        if len(self.measures) > MANY:
+            names = [str(measure) for measure in self.measures]
+            counts = sum_up_matrix(names, self._count(), "contradictions", total=True)
+            table = replace(table, frame=counts)
+        return [table, *(replace(each, frame=each.frame.head(FEW_LISTED)) for each in listed)]
+
+    def _count(self) -> np.ndarray:
+        """Return on how many run pairs every two measures contradict each other, shape (measure, measure)."""
+        counts = np.zeros((len(self.measures),) * 2, dtype=int)
+        counts[np.triu_indices(len(self.measures), 1)] = self.to_frame()["contradictions"].to_numpy()
+        return counts + counts.T
 
     def run_pairs_table(self) -> Table:
         """Return the list of contradictions (LQ 2021, Table 6), the first 1,000 if there are more."""
         listed, part = self._list_first()
-        caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
+        caption = "Measure 1 finds run 1 significantly better; measure 2 finds run 2 better."
         return Table(listed.set_index("measure_1"), caption, self.signature, legend=part)
 
     def detail_tables(self) -> list[Table]:
@@ -173,10 +191,7 @@ class SignificanceContradictions(Result):
 
     def charts(self) -> Sequence[Chart]:
         """Return on how many run pairs every two measures contradict each other, as a heat map."""
-        n = len(self.measures)
-        counts = np.zeros((n, n), dtype=int)
-        counts[np.triu_indices(n, 1)] = self.to_frame()["contradictions"].to_numpy()
-        counts += counts.T
+        counts = self._count()
         names = [measure.title for measure in self.measures]
         return [
             HeatMap(

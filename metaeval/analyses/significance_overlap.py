@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, HeatMap
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table, arrange_pairs
+from metaeval.show.table import MANY, Table, arrange_pairs, sum_up_matrix
 from metaeval.stats.significant_counts import count_common
 
 
@@ -75,15 +75,44 @@ class SignificanceOverlap(Result):
         marks = arrange_pairs(names, list(words), "")
         return Table(arrange_pairs(names, cells, "–"), caption, self.signature, marks=lambda _: marks, legend=legend)
 
-    def charts(self) -> Sequence[Chart]:
-        """Return the significance overlap of all pairs of measures as a heat map."""
+    def answer(self) -> str:
+        """Say which two measures find the same differences most, and which least."""
+        frame = self.to_frame().dropna(subset="sso")
+        if not len(frame):
+            return "No measure finds a significant difference."
+        titles = {str(measure): measure.title for measure in self.measures}
+        ends = [
+            (int(frame["sso"].argmax()), "share most of their significant differences"),
+            (int(frame["sso"].argmin()), "fewest"),
+        ]
+        parts = []
+        for k, what in ends[: len(frame)]:
+            first, second = (titles[frame[side].iloc[k]] for side in ("measure_1", "measure_2"))
+            parts.append(f"{first} and {second} {what} (SSO {100 * float(frame['sso'].iloc[k]):.0f} %)")
+        return f"{', '.join(parts)}."
+
+    def _share(self) -> np.ndarray:
+        """Return SSO of every two measures, shape (measure, measure); NaN where neither finds anything."""
         counts = np.diagonal(self.both)
         union = counts[:, None] + counts - self.both
-        sso = np.divide(self.both, union, out=np.full(union.shape, np.nan), where=union > 0)
+        return np.divide(self.both, union, out=np.full(union.shape, np.nan), where=union > 0)
+
+    def short_tables(self) -> list[Table]:
+        """Return SSO alone, or of many measures the one that each shares most with."""
+        table, percent = self.to_table(), 100 * self._share()
+        names = [str(measure) for measure in self.measures]
+        if len(names) > MANY:
+            frame = sum_up_matrix(names, percent, "SSO %")
+        else:
+            frame = arrange_pairs(names, [f"{p:.1f}" for p in percent[np.triu_indices(len(names), 1)]], "–")
+        return [replace(table, frame=frame, marks=None, legend="", digits=1)]
+
+    def charts(self) -> Sequence[Chart]:
+        """Return the significance overlap of all pairs of measures as a heat map."""
         names = [measure.title for measure in self.measures]
         return [
             HeatMap(
-                sso, names, names, "significance overlap (numbers: in %)",
+                self._share(), names, names, "significance overlap (numbers: in %)",
                 lambda share: "–" if np.isnan(share) else f"{100 * share:.0f}", diagonal=False, clustered=True,
             )
         ]  # fmt: skip

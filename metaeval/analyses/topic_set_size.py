@@ -13,6 +13,7 @@ from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
+from metaeval.errors import format_count
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature, sign
@@ -118,6 +119,20 @@ class TopicSetSize(Result):
     def details(self) -> dict[str, pd.DataFrame]:
         """Return the variances and the generalisability coefficient."""
         return {"variances": self.variances()}
+
+    def answer(self) -> str:
+        """Say how many topics a paired t-test needs, by the measure that needs fewest and the one that needs most."""
+        numbers = self.topics[0, :, 0]
+        few, many = int(np.argmin(numbers)), int(np.argmax(numbers))
+        found = f"To find a difference of {self.difference:g} between two runs, {self.measures[few].title} needs "
+        found += (
+            format_count(int(numbers[few]), "topic")
+            if np.isfinite(numbers[few])
+            else "more topics than can be collected"
+        )
+        if len(numbers) == 1 or not np.isfinite(numbers[many]) or numbers[few] == numbers[many]:
+            return f"{found}."
+        return f"{found}, {self.measures[many].title} {int(numbers[many]):,}."
 
     def to_table(self) -> Table:
         """Return the numbers of topics with their intervals, one row a measure."""

@@ -179,7 +179,9 @@ def say_who_finds_most(measures: Sequence[Measure], counts: np.ndarray, n_pairs:
     if compared["low"].isna().all():
         return f"{found}; whether clearly more than others is unknown."
     clear = int((compared["finds_more"] == str(measures[best])).sum())
-    return f"{found}, clearly more than {clear or 'none'} of the {n_others} other measures."
+    if not clear:
+        return f"{found}, but not clearly more than any other measure."
+    return f"{found}, clearly more than {clear} of the {n_others} other measures."
 
 
 def tabulate_differences(

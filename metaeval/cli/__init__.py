@@ -17,7 +17,7 @@ import typer
 
 from metaeval.cli import cite, compare, data, inspect, measures, playground, scores
 from metaeval.cli.generate import LazyGroup
-from metaeval.cli.output import print_note, print_problem
+from metaeval.cli.output import print_note, print_problem, print_status
 from metaeval.cli.quick import COMPLETION, QUICK, import_later
 
 # Imports of numpy and the like stand inside the commands, so that --help answers at once.
@@ -91,7 +91,7 @@ def _obey_sigterm() -> Iterator[list[int]]:
 
 
 def _run() -> int:
-    from metaeval.errors import MetaevalError, MetaevalWarning
+    from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
 
     if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv) or QUICK.intersection(sys.argv[1:2]):
         import_later("pandas")
@@ -99,17 +99,25 @@ def _run() -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
     notes: set[str] = set()
+    undefined: list[str] = []
 
     def note_once(message: object, *_: object, **__: object) -> None:
-        if str(message) not in notes:  # each of several steps may find the same
-            notes.add(str(message))
-            print_note(str(message))
+        if str(message) in notes:  # each of several steps may find the same
+            return
+        notes.add(str(message))
+        if isinstance(message, UndefinedValueWarning) and "--explain" not in sys.argv:
+            undefined.append(str(message))
+            if len(undefined) > 1:  # of many measures that are undefined somewhere, one is an example
+                return
+        print_note(str(message))
 
     warnings.showwarning = note_once
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", MetaevalWarning)
     try:
         status = app(standalone_mode=False)
+        if undefined[1:]:
+            print_status(f"metaeval: undefined values of {len(undefined) - 1} more measures with --explain")
     except _UsageError as error:
         return print_problem(_describe_usage(error))
     except MetaevalError as error:

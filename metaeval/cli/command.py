@@ -6,12 +6,12 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal, get_origin
 
 import typer
 from typer.core import TyperCommand
 
-from metaeval.cli.options import PHRASES, SECTIONS, Options
+from metaeval.cli.options import PHRASES, SECTIONS, Options, find_metavar
 
 
 class Values(SimpleNamespace):
@@ -41,6 +41,15 @@ def _make_function(run: Callable[[Any], None], options: Options, help: str) -> C
         run(Values(**values, stated=stated))
 
     call.__doc__ = help
+    for name, (annotation, _) in options.items():
+        # The type of a value is no word for it: help says N, FILE or NAME.
+        shown = annotation.__metadata__[0]
+        if (
+            shown.metavar is None
+            and annotation.__origin__ is not bool
+            and get_origin(annotation.__origin__) is not Literal
+        ):
+            shown.metavar = find_metavar(name, annotation.__origin__)
     call.__annotations__ = {"context": typer.Context} | {name: annotation for name, (annotation, _) in options.items()}
     first = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
     others = [
@@ -67,8 +76,11 @@ class Command(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is None:
                 continue
+            if parameter.param_type_name == "argument":
+                rows["Arguments"].append((getattr(parameter, "metavar", None) or parameter.name, record[1]))
+                continue
             section = next((title for title, names in SECTIONS.items() if parameter.name in names), "Options")
-            rows["Arguments" if parameter.param_type_name == "argument" else section].append(record)
+            rows[section].append(record)
         for title, records in rows.items():
             if records:
                 with formatter.section(title):

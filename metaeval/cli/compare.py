@@ -13,7 +13,7 @@ from metaeval.cli.command import Values, add_command
 from metaeval.cli.complete import complete_measure, complete_source
 from metaeval.cli.opening import find_directions, names_file, open_references, read_gold
 from metaeval.cli.options import DIRECTIONS, HELP, option, switch, take
-from metaeval.cli.output import NARROW, SCORES, check_report, print_notes, print_status, print_text, render
+from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text, render
 from metaeval.io.formats import parse_columns
 
 COMPARE = {
@@ -28,7 +28,7 @@ COMPARE = {
     ),
     "data": option(
         list[str] | None,
-        "A data set, a store or a score file; may be repeated",
+        "Runs or scores: a data set, a store or a score file; may be repeated",
         "--data",
         "-d",
         metavar="SOURCE",
@@ -38,14 +38,6 @@ COMPARE = {
     "runs": option(list[str] | None, "Run files, or a folder of them"),
     "layout": option(str | None, "Layout of gold and run files; see metaeval score --help", "--layout", "-l"),
     **take("classes", "aspect", "rescale", "missing", "invalid"),
-    "scores": option(
-        list[str] | None,
-        "Like --data, of score matrices: --measure names one of their measures",
-        "--scores",
-        "-s",
-        metavar="SOURCE",
-        complete=complete_source,
-    ),
     "new_scores": option(
         list[str] | None, "The new measure comes only as scores: a CSV of run, topic, score for each --data"
     ),
@@ -107,9 +99,9 @@ def compare(values: Values) -> None:
     Examples:
       metaeval compare --measure my_measure.py:my_measure --data stc3-dq-a --data stc3-dq-e -o report/
       metaeval compare -m my_measure.py:my_measure --gold gold.txt --runs runs/ -l judgements --classes 0,1,2
-      metaeval compare -m nDCG@20 --scores trec-web-2013 -o report/
-      metaeval compare -m TER --scores mt.csv --columns run=entry,topic=doc+line --lower-is-better edits -o report/
-      metaeval compare -m BLEU --scores wmt23-en-de --reference mqm -o report/
+      metaeval compare -m nDCG@20 --data trec-web-2013 -o report/
+      metaeval compare -m TER --data mt.csv --columns run=entry,topic=doc+line --lower-is-better edits -o report/
+      metaeval compare -m BLEU --data wmt23-en-de --reference mqm -o report/
       metaeval compare -m my_measure.py:my_measure --data stc3-dq-a --thorough --figures all -o report/
       metaeval compare -m mine -d one.csv -d two.csv --reference people1.csv --reference people2.csv -o report/
       metaeval compare -m mine --new-scores mine.csv --data scores.csv --lower-is-better mine -o report/
@@ -134,7 +126,7 @@ def compare(values: Values) -> None:
             sources,
             against=values.against or None,
             reference=reference,
-            store=None if values.scores or values.new_scores else values.out / SCORES,
+            store=None if values.new_scores else values.out / SCORES,
             say=say,
             **{name: getattr(values, name) for name in _PASSED},
             **find_directions(values),
@@ -142,7 +134,7 @@ def compare(values: Values) -> None:
         say("writing the report")
         index = result.write(values.out, figures=values.figures, p_values=values.p_values)
     for name in result.new:
-        print_text(f"{result.verdict(name)}\n\n{render(show_short(result, name), 'text', NARROW)}")
+        print_text(f"{result.verdict(name)}\n\n{render(show_short(result, name), 'text')}")
     print_notes(result.notes)
     print_text(f"\nreport: {index}")
 
@@ -151,13 +143,13 @@ def _open_data(values: Values) -> list[Any]:
     """Return what the new measure is compared on: sources that the comparison opens itself where nothing is stated."""
     from metaeval.errors import MetaevalError
 
-    names = [*(values.data or []), *(values.scores or [])]
+    names = values.data or []
     columns, missing = parse_columns(values.columns), values.missing
     if not names and values.gold is None:
-        raise MetaevalError("name the data: --data, --scores, or --gold with --runs and --layout")
+        raise MetaevalError("name the data: --data, or --gold with --runs and --layout")
     if values.new_scores:
         if values.gold is not None:
-            raise MetaevalError("--new-scores goes with --data or --scores, not with --gold: score the runs first")
+            raise MetaevalError("--new-scores goes with --data, not with --gold: score the runs first")
         return _join_scores(values, names)
     sources: list[Any] = [*names]
     # A reference that is a label of the data is that measure, though a file may be called so too.

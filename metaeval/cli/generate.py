@@ -190,7 +190,7 @@ class Plan:
             declared |= _READING_LABELS
         if self.pairs:
             declared |= take(self.pairs)
-        return declared | take("style", "out", "defuse_formulas")
+        return declared | take("style", "explain", "out", "defuse_formulas")
 
     def call(self, function: Function, subject: object, values: Values) -> Any:
         """Call a function with what the command line says of its parameters."""
@@ -225,7 +225,7 @@ class Plan:
             reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
             scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
             results = self._analyse(function, name, scores, values)
-        show_results(results, values.style, values.out)
+        show_results(results, values.style, values.out, values.explain)
 
     def _convert(self, values: Values) -> None:
         """Make the arguments of functions of what was typed."""
@@ -274,9 +274,10 @@ class Plan:
             label = getattr(result, "collection", "") or subject.collection or subject.provenance
             file = f"{name}-{format_name(label) or number}"
             named[f"{file}-{number}" if file in named else file] = result
-        if self.pool is not None:
-            named[f"pooled-{name}"] = self.call(self.pool, results, values)
-        return named
+        if self.pool is None:
+            return named
+        # The pooled result answers what several sources were named for, so that it comes first.
+        return {f"pooled-{name}": self.call(self.pool, results, values)} | named
 
 
 def _read_labels(values: Values) -> Any:

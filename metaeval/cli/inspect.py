@@ -172,7 +172,7 @@ def _spell(found: Inspection, values: Values, others: dict[str, str]) -> str:
 
 
 def _of_compare(found: Inspection, values: Values) -> str:
-    words = ["--scores", found.source]
+    words = ["--data", found.source]
     for name in ("columns", "doubled", "missing"):
         if getattr(values, name) not in (None, "raise"):
             words += [OPTIONS[name], str(getattr(values, name))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -181,6 +181,7 @@ OPTIONS: Options = {
     "run_pairs": option(Path | None, "Write every contradiction to a .csv or .parquet file"),
     "time_limit": option(float, "Seconds that each measure of a file may take", default=120.0),
     "style": option(str, "How the table is printed", "--format", "-f", choices=STYLES, default="text"),
+    "explain": switch("Print all columns, how to read them, and every note with its reason", "--explain"),
     "defuse_formulas": switch("Put ' before names that a spreadsheet would run: =cmd()", "--defuse-formulas"),
     "out": option(Path | None, "Folder for table, rows and figure", "--out", "-o", metavar="FOLDER"),
 }
@@ -198,11 +199,42 @@ OPENING = take("collection", "format", "missing", "columns", "doubled")
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `parse_directions`."""
 
+ADVANCED = (
+    "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
+    "over", "weights", "n_jobs", "cluster", "resume", "p_values", "run_pairs", "time_limit", "n_random",
+    "empty_classes", "figures", "target", "beta", "alpha",
+)  # fmt: skip
+"""Options that few users need, by argument: they stand last."""
+
+METAVARS = {
+    "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
+    "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
+    "new_scores": "FILE",
+}  # fmt: skip
+"""What help calls the values of options whose type does not tell."""
+
+
+def find_metavar(name: str, kind: Any) -> str:
+    """Return what help calls the value of an option.
+
+    >>> find_metavar("n_jobs", int), find_metavar("p_values", Path | None), find_metavar("statistics", list[str])
+    ('N', 'FILE', 'NAME')
+    """
+    if name in METAVARS:
+        return METAVARS[name]
+    kinds = {kind, *get_args(kind)}
+    for each, metavar in ((Path, "FILE"), (int, "N"), (float, "X")):
+        if each in kinds:
+            return metavar
+    return "NAME"
+
+
 SECTIONS = {
+    "Output": ("style", "explain", "out", "overwrite", "to_format", "defuse_formulas"),
     "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
                 "parts", "columns", "separator"),
     "Directions of measures": tuple(DIRECTIONS),
-    "Output": ("style", "out", "overwrite", "to_format", "defuse_formulas"),
+    "Advanced": ADVANCED,
 }  # fmt: skip
 """Options that many commands share stand below those of the command, under these headings."""
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -102,16 +103,22 @@ def print_note(sentence: str) -> None:
     print("\n".join(wrap_text(f"metaeval: note: {visible(sentence)}", width)), file=sys.stderr)
 
 
-def print_notes(notes: Iterable[str]) -> None:
-    """Print on stderr what a reader of results has to know, a line each, and each once."""
-    from metaeval.errors import shorten
+def print_notes(notes: Iterable[str], most: int | None = None) -> None:
+    """Print on stderr what a reader of results has to know, a line each, and each once; or only the first ones."""
+    from metaeval.errors import format_count, shorten
 
-    for note in dict.fromkeys(notes):
+    different = list(dict.fromkeys(notes))
+    for note in different[:most]:
         print_note(shorten(note))
+    if most is not None and len(different) > most:
+        print_status(f"metaeval: {format_count(len(different) - most, 'more note')} with --explain")
 
+
+FEW_NOTES = 2
+"""Notes that a command prints unless ``--explain`` asks for all."""
 
 NARROW = 80
-"""Columns of a table that is short enough to be read everywhere."""
+"""Columns of a table that is short enough to be read everywhere, also where stdout is no terminal."""
 
 
 def show(table: Table, style: str) -> None:
@@ -124,23 +131,24 @@ def show(table: Table, style: str) -> None:
         print_status(str(table.signature))
 
 
-def render(table: Table, style: str, piped: int | None = None) -> str:
-    """Return a table in a style, which fits where stdout is a terminal; a file or a pipe has no width unless one is given."""
-    width = terminal_width(sys.stdout) or piped
-    if style != "text" or width is None:
+def render(table: Table, style: str, *, explain: bool = True) -> str:
+    """Return a table in a style; text fits a terminal, or where stdout is none, a narrow one."""
+    if style != "text":
         return table.render(style)
     from metaeval.errors import one_line
 
-    return fit_table(table.list_cells().convert(one_line), table.caption, str(table.signature), width)
+    caption = table.whole_caption if explain else table.caption
+    width = terminal_width(sys.stdout) or NARROW
+    return fit_table(table.list_cells().convert(one_line), caption, str(table.signature), width)
 
 
 def fit_table(cells: Cells, caption: str, signature: str, width: int | None) -> str:
-    """Return a table with caption and signature, no line longer than a terminal is wide; a file has no width."""
+    """Return a table with caption and signature, if any, no line longer than a terminal is wide; a file has no width."""
     from metaeval.errors import one_line
 
     width = width or sys.maxsize
     above, below = (wrap_text(one_line(text), width) for text in (caption, signature))
-    return "\n".join([*above, "", fit_cells(cells, width), "", *below]) + "\n"
+    return "\n".join([*above, "", fit_cells(cells, width), *(["", *below] if signature else [])]) + "\n"
 
 
 def print_cells(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str) -> None:
@@ -154,31 +162,39 @@ def terminal_width(stream: TextIO) -> int | None:
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
-def show_results(results: dict[str, Result], style: str, out: Path | None) -> None:
-    """Print results, and with --out write all of them, by name, into a folder."""
+def show_results(results: dict[str, Result], style: str, out: Path | None, explain: bool = False) -> None:
+    """Print results, the answer first, and with --out write all of them, by name, into a folder."""
     if out is not None:
         write_results(results, out)
     for result in results.values():
-        _show_result(result, style, out)
-    print_notes(note for result in results.values() for note in result.notes())
+        _show_result(result, style, out, explain)
+    if explain or style != "text":
+        print_notes(note for result in results.values() for note in result.notes())
+    else:
+        print_notes((note for result in results.values() for note in result.notes(short=True)), FEW_NOTES)
 
 
-def _show_result(result: Result, style: str, out: Path | None) -> None:
-    """Print a result with what it has to add."""
+def _show_result(result: Result, style: str, out: Path | None, explain: bool) -> None:
+    """Print a result: its answer, then few tables or with `explain` all of them, and one signature."""
     if style == "json":
         _print_json(result.to_dict())
     elif style == "csv":
-        show(result.to_table(), style)
-        more = [detail.replace("_", " ") for detail in result.details()]
-        if len(result.rows()) > len(result.to_table().frame):
-            more.insert(0, "every row")
-        if more and out is None:
+        from metaeval.show.table import format_csv
+
+        print_text(format_csv(result.rows()), end="", data=True)
+        print_status(str(result.signature))
+        if out is None and (more := [detail.replace("_", " ") for detail in result.details()]):
             print_note(f"--out and --format json have more: {', '.join(more)}")
+    elif style == "text":
+        if result.answer():
+            print_text("\n".join(wrap_text(result.answer(), terminal_width(sys.stdout) or NARROW)) + "\n")
+        tables = [result.to_table(), *result.detail_tables()] if explain else result.short_tables()
+        *first, last = [replace(table, signature="") for table in tables[:-1]] + tables[-1:]
+        print_text("\n".join(render(table, style, explain=explain) for table in (*first, last)), end="")
     else:
-        text = "\n".join(render(table, style) for table in [result.to_table(), *result.detail_tables()])
-        if style == "text" and result.answer():
-            print_text("\n".join(wrap_text(result.answer(), terminal_width(sys.stdout) or sys.maxsize)) + "\n")
-        print_text(text, end="", data=style != "text")
+        print_text(
+            "\n".join(table.render(style) for table in [result.to_table(), *result.detail_tables()]), end="", data=True
+        )
 
 
 def _print_json(content: dict[str, Any]) -> None:

@@ -50,7 +50,9 @@ class Parameter:
         if self.opens:
             shown["autocompletion"] = complete_source
         if self.flags:
-            return Annotated[self.annotation, typer.Option(*self.flags, help=self.help, **shown)], self.default
+            # What is done by default needs a word to switch it off.
+            flags = (f"{self.flags[0]}/--no-{self.flags[0][2:]}",) if self.default is True else self.flags
+            return Annotated[self.annotation, typer.Option(*flags, help=self.help, **shown)], self.default
         return Annotated[self.annotation, typer.Argument(help=self.help)], self.default
 
 

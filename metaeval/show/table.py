@@ -310,6 +310,28 @@ def take_upper_triangle(square: pd.DataFrame) -> pd.DataFrame:
     return shown.iloc[:-1, 1:]
 
 
+MANY = 8
+"""Measures from which on a matrix of them is too wide for a screen, and `sum_up_matrix` is shown."""
+
+
+def sum_up_matrix(names: Sequence[str], square: np.ndarray, number: str, *, total: bool = False) -> pd.DataFrame:
+    """Return one row a measure: the mean, or total, of its row of a matrix, and which other measure has the largest number.
+
+    >>> sum_up_matrix(["A", "B", "C"], np.array([[1.0, 0.9, 0.5], [0.9, 1.0, 0.2], [0.5, 0.2, 1.0]]), "τ").loc["A"].tolist()
+    [0.7, 'B', 0.9]
+    """
+    others = np.where(np.eye(len(names), dtype=bool), np.nan, square.astype(float))
+    rows = []
+    for row in others:
+        known = np.isfinite(row).any()
+        largest = int(np.nanargmax(row)) if known else 0
+        middle = (np.nansum(row) if total else np.nanmean(row)) if known else np.nan
+        rows.append((middle, names[largest] if known and row[largest] else "–", row[largest]))
+    columns = [f"{'all' if total else 'mean'} {number}", "most with" if total else "most like", number]
+    frame = pd.DataFrame(rows, index=pd.Index(names, name="measure"), columns=columns)
+    return frame.astype({columns[0]: int, columns[2]: int}) if total else frame
+
+
 def arrange_pairs(names: Sequence[str], cells: Sequence[str | int], empty: str) -> pd.DataFrame:
     """Arrange one cell per pair of measures, in the order of `numpy.triu_indices`, as an upper triangle."""
     frame = pd.DataFrame(empty, index=pd.Index(names[:-1], name="measure"), columns=pd.Index(names[1:]), dtype=object)

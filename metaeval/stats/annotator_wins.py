@@ -46,15 +46,41 @@ def find_wins(
     >>> judge[0].tolist(), human[0].tolist()
     ([[True, False], [True, False], [True, False]], [[True, True], [True, True], [False, False]])
     """
+    known, of_judge, of_human = _add_agreement(labels, judged, agreement)
+    return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
+
+
+def mean_agreement(labels: IntArray, judged: IntArray, agreement: IntArray) -> tuple[FloatArray, float]:
+    """How well do judges agree with people, and people with each other? Means over people and their items.
+
+    Both are compared with the other people of an item. The arguments are those of `find_wins`; returns the agreement of
+    judges, shape (judge,), and that of people.
+
+    Examples
+    --------
+    >>> labels = np.array([[0, 2], [0, 2], [1, -1]])
+    >>> judges, people = mean_agreement(labels, np.array([[0, 1]]), tabulate_agreement(3, "accuracy"))
+    >>> judges.tolist(), people
+    ([0.4], 0.6)
+    """
+    known, of_judge, of_human = _add_agreement(labels, judged, agreement)
+    others = np.maximum((labels >= 0).sum(axis=0) - 1, 1)
+    count = max(1, int(known.sum()))
+    return (of_judge / others * known).sum(axis=(1, 2)) / count, float((of_human / others * known).sum() / count)
+
+
+def _add_agreement(
+    labels: IntArray, judged: IntArray, agreement: IntArray
+) -> tuple[npt.NDArray[np.bool_], IntArray, IntArray]:
+    """Return which labels are known, and the agreement of judge and person with all other people of the item."""
     present = labels >= 0
-    known = present & (present.sum(axis=0) > 1)
     votes = (labels[..., np.newaxis] == np.arange(len(agreement))).sum(axis=0)
     # What each class scores against all people; the person's own label is then taken out of both sides alike.
     against_all = votes @ agreement  # agreement is symmetric
     item, rows = np.arange(labels.shape[1]), np.where(present, labels, 0)
     of_human = against_all[item, rows] - agreement[rows, rows]
     of_judge = against_all[item, judged][:, np.newaxis] - agreement[judged[:, np.newaxis], rows]
-    return known, (of_judge >= of_human) & known, (of_human >= of_judge) & known
+    return present & (present.sum(axis=0) > 1), of_judge, of_human
 
 
 def sum_wins(

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import kendalltau, spearmanr
 
 from metaeval import Scores, agreement
 from metaeval.analyses.discriminative_power import discriminative_power
@@ -61,6 +62,25 @@ def test_statistics_are_those_of_the_kernels(scores, found):
     np.testing.assert_allclose(list(row(found, "topic_pearson").values()), topic_pearson(beside(values, gold)))
 
 
+@pytest.mark.filterwarnings("ignore::scipy.stats.ConstantInputWarning")
+def test_means_over_topics_are_those_of_scipy_over_the_topics_that_the_reference_orders():
+    """A measure that ties all runs of a topic has 0 there; a topic that the reference ties does not count."""
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 5, size=(12, 60, 3)).astype(float)
+    values[:, 3, 0], values[:, 4, 1] = 2, 1
+    labels = {"runs": range(12), "topics": range(60), "measures": ["MQM", "a", "b"], "higher_is_better": True}
+    found = agreement(Scores(values, **labels), reference="MQM", n_permutations=100, n_bootstrap=500)
+    counted = [topic for topic in range(60) if topic != 3]
+    for name, of in (("topic_tau_b", kendalltau), ("topic_spearman", spearmanr)):
+        by_topic = np.array(
+            [[np.nan_to_num(of(values[:, t, 0], values[:, t, m]).statistic) for t in counted] for m in (1, 2)]
+        )
+        assert list(row(found, name).values()) == pytest.approx(by_topic.mean(axis=1).tolist())
+        # The interval of a mean over topics is nearly that of the normal distribution.
+        width = found.high[found.statistics.index(name)] - found.low[found.statistics.index(name)]
+        assert width == pytest.approx(2 * 1.96 * by_topic.std(axis=1, ddof=1) / np.sqrt(59), rel=0.15)
+
+
 def test_a_measure_that_turns_the_reference_round_is_wrong_throughout_unless_lower_is_better(scores, found):
     expected = {"pairwise_accuracy": 0, "tau_a": -1, "spearman": -1, "pearson": -1, "topic_pearson": -1}
     assert {name: row(found, name)["cost"] for name in expected} == pytest.approx(expected)
@@ -87,7 +107,9 @@ def test_estimates_lie_in_their_intervals_and_chance_is_below_the_ceiling(found)
     assert (found.values <= found.high + 1e-12).all()
     known = np.isfinite(found.ceiling)
     assert (found.chance[known] < found.ceiling[known]).all()
-    assert [one for one, there in zip(found.statistics, known, strict=True) if not there] == ["topic_pearson", "acc_t"]
+    assert [one for one, there in zip(found.statistics, known, strict=True) if not there] == [
+        "topic_pearson", "topic_tau_b", "topic_spearman", "acc_t",
+    ]  # fmt: skip
 
 
 def test_chance_is_what_measures_that_know_nothing_reach_on_average(scores):
@@ -287,7 +309,7 @@ def test_a_result_shows_itself(found):
     assert text.index("good") < text.index("bad") < text.index("(chance)") < text.index("(ceiling)")
     assert "\\textbf" in found.to_latex() or "bfseries" in found.to_latex()
     assert found.to_dict()["directions"]["MQM"] == "higher"
-    assert len(found.differences()) == 8 * 3
+    assert len(found.differences()) == 10 * 3
     for figure in (found.plot(), found.plot("spa"), found.plot_differences("acc_t")):
         figure.draw_without_rendering()
     with pytest.raises(MetaevalError, match="'tau' was not computed"):
@@ -331,5 +353,5 @@ def test_with_few_runs_there_is_no_interval_and_the_table_says_so(scores):
 
 def test_intervals_of_few_topics_are_remarked(scores):
     told = agreement(scores, reference="MQM", statistics=["tau_a"], n_permutations=9, n_bootstrap=20).notes()
-    assert any("intervals of tau_a, and of differences in them, rest on 30 topics" in note for note in told)
+    assert any("30 topics are few for intervals of tau_a" in note for note in told)
     assert not agreement(scores, reference="MQM", statistics=["tau_a"], **FEW).remarks

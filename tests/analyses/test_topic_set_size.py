@@ -86,7 +86,7 @@ def test_notes_are_of_runs_and_not_of_tests_of_all_pairs_which_nobody_made(score
     values[2] += np.random.default_rng(2).normal(0, 1, values[2].shape)
     odd = me.Scores(values, runs=scores.runs, topics=scores.topics, measures=["AP", "RR"])
     (note,) = me.topic_set_size(odd, n_bootstrap=0).notes()
-    assert "the same scores throughout" in note
+    assert "2 of 12 runs have the same scores" in note
     assert any("Tukey" in one for one in me.discriminative_power(odd, n_permutations=20).notes())
     levels = me.topic_set_size(odd, alpha=0.025, n_bootstrap=0).to_table().whole_caption
-    assert "a 97.5% confidence interval" in levels
+    assert "a 97.5 % confidence interval" in levels

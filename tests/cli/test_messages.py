@@ -199,12 +199,12 @@ def test_other_spellings_of_the_same_thing(run, tmp_path, monkeypatch):
         assert "rescale with --normalise;" in err
     (tmp_path / "gap.csv").write_text("run,topic,measure,score\na,t,AP,1\na,u,AP,0\nb,t,AP,1\n")
     assert "missing=drop-topic, drop-run" in refusal(me.io.read_scores, "gap.csv")
-    for command in ("power gap.csv", "convert gap.csv x.csv", "compare -m AP --scores gap.csv"):
+    for command in ("power gap.csv", "convert gap.csv x.csv", "compare -m AP --data gap.csv"):
         assert "--missing drop-topic, drop-run" in run(*command.split())[2]
     (tmp_path / "odd.csv").write_text("name,size\na,1\n")
     assert "runs, so that the other columns are topics: format=transposed" in refusal(me.io.read_scores, "odd.csv")
     assert "--from transposed" in run("power", "odd.csv")[2]
-    assert "metaeval convert --from transposed" in run("compare", "-m", "AP", "--scores", "odd.csv")[2]
+    assert "metaeval convert --from transposed" in run("compare", "-m", "AP", "--data", "odd.csv")[2]
     (tmp_path / "words.csv").write_text("name,size\na,b\n")
     assert "are for read_runs" in refusal(me.io.read_scores, "words.csv")
     assert "gold and runs are for metaeval score" in run("power", "words.csv")[2]
@@ -225,7 +225,7 @@ def test_options_of_another_command_are_named_with_it(run, tmp_path, monkeypatch
     store.add(scores(collection="one"))
     store.add(scores(collection="two"))
     assert "choose one with --collection NAME" in run("power", "store")[2]
-    assert "choose one with metaeval convert --collection NAME" in run("compare", "-m", "AP", "--scores", "store")[2]
+    assert "choose one with metaeval convert --collection NAME" in run("compare", "-m", "AP", "--data", "store")[2]
     (tmp_path / "gold.txt").write_text("q1 0 d1 0\nq2 0 d1 1\n")
     layout = ("-l", "judgements", "--classes", "0,1")
     assert "; metaeval score --as-quantification gives" in run("score", "gold.txt", "gold.txt", *layout, "-m", "NMD")[2]

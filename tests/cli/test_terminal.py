@@ -67,13 +67,21 @@ def wide_file(tmp_path_factory):
 
 @pytest.mark.parametrize("columns", [80, 120])
 def test_a_table_fits_the_terminal_and_every_number_is_there(run, wide_file, columns):
-    command = ["similarity", wide_file, "--bootstrap", "0"]
+    command = ["similarity", wide_file, "--bootstrap", "0", "--explain"]
     shown = in_terminal(columns, *command)
     assert max(map(count_columns, shown.splitlines())) <= columns
     _, piped, _ = run(*command)
-    assert max(map(len, piped.splitlines())) > 200, "what is no terminal gets the table as it is"
+    assert max(map(count_columns, piped.splitlines())) <= 80
     numbers = re.compile(r"(?<![\w.@-])-?\d\.\d{3}(?![\w.])")
+    assert len(numbers.findall(shown)) == 24 * 23 // 2
     assert sorted(numbers.findall(shown)) == sorted(numbers.findall(piped))
+
+
+def test_many_measures_are_one_row_each_unless_all_is_asked_for(run, wide_file):
+    _, shown, _ = run("similarity", wide_file, "--bootstrap", "0")
+    rows = [line for line in shown.splitlines() if line.startswith("measure-") and line.split()[1][0] in "-0"]
+    assert len(rows) == 24
+    assert max(map(count_columns, shown.splitlines())) <= 80
 
 
 def all_commands(command=None, path=()):

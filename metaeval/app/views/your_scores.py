@@ -47,7 +47,7 @@ def write_command(
         return [
             "compare",
             f"--measure={options['measure']}",
-            f"--scores={source}",
+            f"--data={source}",
             "-B",
             options["trials"],
             seed,
