@@ -138,6 +138,20 @@ class DirectionWarning(MetaevalWarning):
     """A measure's direction is not stated, and "higher is better" was assumed; or not the one that its name tells."""
 
 
+def head_of(note: str) -> str:
+    """Return the first line of a note, which stands alone; the lines below explain it.
+
+    >>> head_of("3 runs are always tied" + chr(10) + "They have the same scores.")
+    '3 runs are always tied'
+    """
+    return note.partition("\n")[0]
+
+
+def whole_note(note: str) -> str:
+    """Return a note with its explanation, as sentences in one line."""
+    return note.replace("\n", ". ")
+
+
 def visible(text: str) -> str:
     r"""Return text with control characters but line ends spelled out, so that a name cannot steer a terminal.
 

@@ -96,7 +96,7 @@ def tabulate_collections(
     findings = try_claims(list_claims(claims), facts)
     return {
         "agreement": metaeval.Table(rows, caption, sign_alike(first.signature, list(agreements)[1:])),
-        "beside_collections": metaeval.Table(looks, each.caption, sign_alike(each.signature, list(beside)[1:])),
+        "beside_collections": metaeval.Table(looks, each.whole_caption, sign_alike(each.signature, list(beside)[1:])),
         "claims": tabulate_claims(
             findings, "Claims, collection by collection.", sign_alike(first.signature, list(beside)[1:])
         ),

@@ -100,8 +100,9 @@ def agreement(
         The measures of a reference of its own are annotators, who scored the same runs and topics on one scale: their mean
         is the reference, and the result says what their errors do.
     statistics : sequence of str, optional
-        By default pairwise_accuracy, spa, pearson, spearman, tau_a, tau_b, topic_pearson and acc_t; besides there are
-        tau_ap_b and tau_gap, which weigh the head of the ranking, and acc_t_cells, acc-t over the pairs of all cells.
+        By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all cells;
+        topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Besides
+        there are tau_ap_b and tau_gap, which weigh the head of the ranking, and acc_t_cells, acc-t over the pairs of all cells.
         Those of runs can be of the runs that the reference puts first: tau_b@15.
     weights : sequence of float, optional
         Weights of the collections; 1 each by default. Pairwise accuracy adds pairs of runs, other statistics are
@@ -333,7 +334,7 @@ def _compare(
         estimates = try_annotators(
             asked, estimates, sides, given, generator(seed, scores.collection, "agreement", "annotators")
         )
-    return estimates, find_disagreement(*axes, scaled, run_scores, find_signs(measures))
+    return estimates, find_disagreement(*axes, run_scores, sides.by_topic["tau_b"].by_topic, find_signs(measures))
 
 
 def _sign(

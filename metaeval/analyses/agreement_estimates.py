@@ -318,9 +318,9 @@ def remark_coverage(statistics: Sequence[Statistic], n_topics: int) -> tuple[str
     if not loose or n_topics >= ENOUGH_TOPICS:
         return ()
     return (
-        f"intervals of {format_list(loose)}, and of differences in them, rest on {n_topics} topics: with fewer than "
-        f"{ENOUGH_TOPICS} they held the true value less often than they claim in some simulations, and a measure that is "
-        "barely better by them may not be",
+        f"{n_topics} topics are few for intervals of {format_list(loose, 2)}: a measure that is barely better may not be\n"
+        f"In some simulations with fewer than {ENOUGH_TOPICS} topics, intervals of {format_list(loose)} and of their "
+        "differences held the true value less often than they claim.",
     )
 
 
@@ -333,13 +333,15 @@ def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over =
     meant = f"{100 * SIMULATED_ALPHA:g} % is meant"
     if clauses:
         remarks.append(
-            "exchange tests, and so clusters, err too often: in simulations they called one of two equally good measures "
-            f"better {'; '.join(clauses)}, where {meant}"
+            "exchange tests, and the clusters made by them, err too often: prefer the intervals\n"
+            f"In simulations they called one of two equally good measures better {'; '.join(clauses)}, where {meant}."
         )
     if not intervals:
         return tuple(remarks)
     if alone := _list_rates(statistics, INTERVAL_EXCESS):
-        remarks.append(f"intervals of differences left 0 out too often in such simulations, by {alone}, where {meant}")
+        remarks.append(
+            f"some intervals of differences are too narrow\nIn simulations they left 0 out by {alone}, where {meant}."
+        )
     excess = [INTERVAL_EXCESS_OF_RUNS[name] for name in map(_find_name, statistics) if name in INTERVAL_EXCESS_OF_RUNS]
     if over != "topics":
         remarks.append(
@@ -350,10 +352,10 @@ def remark_levels(statistics: Sequence[Statistic], intervals: bool, over: Over =
         least, most = (f"{100 * rate:.1f}" for rate in (min(rates), max(rates)))
         shares = f"{least} %" if least == most else f"{least} to {most} %"
         remarks.append(
-            f"better is said of these runs, not of others ({format_option('over', 'runs and topics')} is): in simulations of "
-            "measures that favour some runs on every topic and are equally good over all runs, one was better on the runs of a "
-            f"study in {shares} of pairs of measures, by single intervals "
-            f"(± {100 * max(errors):.1f} % at most)"
+            f"“better” speaks of these runs only; {format_option('over', 'runs and topics')} speaks of other runs too\n"
+            "In simulations of measures that favour some runs on every topic and are equally good over all runs, one was "
+            f"better on the runs of a study in {shares} of pairs of measures, by single intervals (± "
+            f"{100 * max(errors):.1f} % at most)."
         )
     return tuple(remarks)
 

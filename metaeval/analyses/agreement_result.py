@@ -279,12 +279,13 @@ class Agreement(Result):
             if known
             else "Which measure is better is not said, as there are no intervals."
         )
-        caption = (
-            f"Agreement with {self.reference}. {bold} Of {self.n_pairs:,} pairs of runs, those that the measure finds "
+        legend = (
+            f"{bold} Of {self.n_pairs:,} pairs of runs, those that the measure finds "
             f"significant (α = {self.alpha:g}) and the reference confirms, contradicts, or does not find; missed: only the "
             f"reference finds them. {self.no_interval}"
         )
-        return Table(frame, caption.strip(), self.signature, marks=lambda _: marks)
+        caption = f"Agreement with {self.reference}."
+        return Table(frame, caption, self.signature, marks=lambda _: marks, legend=legend.strip())
 
     def detail_tables(self) -> list[Table]:
         """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
@@ -302,13 +303,14 @@ class Agreement(Result):
         ends = {each.title: [write_ends(each.low[m], each.high[m]) for m in rows] for each in self.results}
         gaps = {each.title: each.write_gaps(rows) for each in self.results}
         level = f"{100 * self.confidence:g} % intervals"
-        best = (
-            f"How far each measure is from the best one of a column, with {level}, both on the same topics. Better, on these "
-            "runs, is the measure whose interval leaves 0 out. That the best was chosen by these numbers favours it a little."
+        best = f"How far each measure is from the best one of a column, with {level}, both on the same topics."
+        legend = (
+            "Better, on these runs, is the measure whose interval leaves 0 out. That the best was chosen by these numbers "
+            "favours it a little."
         )
         return [
             Table(pd.DataFrame(ends, index=index), f"{level} over topics, for the same runs.", self.signature),
-            Table(pd.DataFrame(gaps, index=index), best, self.signature),
+            Table(pd.DataFrame(gaps, index=index), best, self.signature, legend=legend),
         ]
 
     def _tabulate_annotators(self) -> list[Table]:
@@ -325,12 +327,13 @@ class Agreement(Result):
             ]
             for result, noise in zip(self.results, noises, strict=True)
         }
-        caption = (
-            f"{self.reference}: agreement but for the errors of annotators (r / √α), of correlations of scores. Halves: what "
-            "half of the annotators reach against the other half. Least kept: the verdict on two measures that changes most "
+        caption = f"Agreement with {self.reference}, corrected for the errors of annotators (r / √α)."
+        legend = (
+            "Only correlations of scores are corrected. Halves: what half of the annotators reach against the other half. "
+            "Least kept: the verdict on two measures that changes most "
             f"often with annotators drawn anew, the share of {REDRAWS} draws in which it stays."
         )
-        return [Table(pd.DataFrame(columns, index=index), caption, self.signature)]
+        return [Table(pd.DataFrame(columns, index=index), caption, self.signature, legend=legend)]
 
     def _tabulate_collections(self) -> list[Table]:
         if np.isnan(self.results[0].collection_ends).all():

@@ -190,13 +190,16 @@ class AlternativeAnnotatorTest(Result):
             index=frame.index,
         )
         people = format_count(int(self.testable.sum()), "annotator")
-        caption = (
-            f"Alternative annotator test of {format_count(len(self.judges), 'judge')} against {people}, ε = {self.epsilon:g}, "
-            f"agreement {self.agreement}: ρ, how often a judge agrees with the other people as well as a person or better; ω, "
-            f"the share of people it wins against; it passes if that is at least {PASS:g}. Ends of "
-            f"{100 * self.confidence:g}% intervals over topics."
+        legend = (
+            f"ρ: how often a judge agrees with the other people as well as a person or better. ω: the "
+            f"share of people it wins against; it passes if that is at least {PASS:g}. Low and high: "
+            f"{100 * self.confidence:g} % interval over topics."
         )
-        return Table(shown, caption, self.signature, digits=2)
+        caption = (
+            f"Alternative annotator test of {format_count(len(self.judges), 'judge')} against {people}, ε = "
+            f"{self.epsilon:g}, agreement {self.agreement}."
+        )
+        return Table(shown, caption, self.signature, digits=2, legend=legend)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw ρ of every judge with its interval, and ω by ε."""

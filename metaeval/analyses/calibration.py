@@ -173,17 +173,12 @@ class TestCalibration(Result):
             }
         ).set_index(frame["measure"])
         sizes = ", ".join(f"{d:.3g} with {m}" for d, m in zip(self.difference, self.measures, strict=True))
-        caption = (
-            f"{self.advice()} Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
+        legend = (
+            f"Error: in how many of {self.n_studies} simulated studies of equal runs some pair is called "
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
             f"found ({sizes}). ms: time of one test."
         )
-        return Table(shown, caption, self.signature, digits=1)
-
-    def notes(self) -> list[str]:
-        """Return what a reader has to know about the runs; what tests make of it is the result itself."""
-        irregular = [sentence for diagnostic in self.diagnostics for sentence in diagnostic.describe(of_tests=False)]
-        return [*irregular, *self.remarks]
+        return Table(shown, self.advice(), self.signature, digits=1, legend=legend)
 
     def charts(self) -> Sequence[Chart]:
         """Return the error of every measure with its interval, one panel a test; the line is at α."""

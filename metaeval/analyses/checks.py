@@ -125,7 +125,8 @@ def check_trials(test: str, correction: str, n_pairs: int, n_permutations: int, 
         )
     if n_permutations < 10 * least:
         return (
-            f"{what}: {n_permutations:,} trials are few, and a pair is significant or not by a handful of them. {better}",
+            f"{n_permutations:,} trials are few for {what}\n"
+            f"Whether a pair is significant depends on a handful of trials. {better}.",
         )
     return ()
 
@@ -172,9 +173,9 @@ def remark_shared_topics(collections: Sequence[str], topics: Sequence[Sequence[s
     if not sharing:
         return ()
     return (
-        f"{format_list([collections[number] for number in sharing])} share topics (up to "
-        f"{max(count for *_, count in shared):,}): they count as different collections, and an interval for other collections "
-        "takes them for a sample of independent ones",
+        f"{format_list([collections[number] for number in sharing])} share topics: an interval for other "
+        "collections takes them as independent\n"
+        f"Up to {max(count for *_, count in shared):,} topics are shared; they count in each collection.",
     )
 
 

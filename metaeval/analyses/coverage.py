@@ -103,11 +103,11 @@ class Coverage(Result):
         if not interval:
             shown = shown.drop(columns=["low", "high"])
         measures = ", ".join(str(measure) for measure in self.reference)
-        caption = f"Coverage with respect to {measures}{interval}; the best in bold. {self.no_interval}".strip()
+        caption = f"Coverage with respect to {measures}{interval}; the best in bold."
         best = frame["coverage"].max()
         words = pd.DataFrame("", index=shown.index, columns=shown.columns)
         words.loc[(frame["coverage"] >= best - SAME_COVERAGE).to_numpy(), "coverage"] = "bold"
-        return Table(shown, caption, self.signature, marks=lambda _: words)
+        return Table(shown, caption, self.signature, marks=lambda _: words, legend=self.no_interval)
 
     def charts(self) -> Sequence[Chart]:
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,11 @@ import pandas as pd
 from metaeval.analyses.checks import check_scores
 from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_identical_runs
 from metaeval.data.scores import Scores
-from metaeval.errors import format_count, format_list, format_option
+from metaeval.errors import format_count, format_list, format_option, shorten
 from metaeval.measures.base import Measure
 from metaeval.stats.blocks import mean_over_topics
-from metaeval.stats.irregular_runs import SKEWED, equal_rows, far_behind, residual_spread, shape_of_differences
-from metaeval.stats.paired_tests import RECOMMENDED
+from metaeval.stats.irregular_runs import SKEWED, WIDE, equal_rows, far_behind, residual_spread, shape_of_differences
+from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
 HSD_ERRORS = {1.5: 7, 2: 15, 3: 24}
 """What unequal spread does to the family-wise error of the randomised Tukey HSD test at α = 0.05, in percent, by how many
@@ -134,15 +134,14 @@ class Diagnostics:
             }
         )
 
-    def describe(self, *, of_tests: bool = True, test: str = "randomised-tukey-hsd") -> list[str]:
-        """Return one sentence for each irregularity, as it matters to a test; none where the runs are as tests assume."""
-        exchanging = test in EXCHANGING
-        sentences = []
-        if of_tests:
-            sentences += [self._describe_spread(exchanging), self._describe_skewness()]
-            sentences += [self._describe_hopeless()] if exchanging else []
-        sentences.append(self._describe_identical())
-        return [f"{self.collection or 'scores'}: {sentence}" for sentence in sentences if sentence]
+    def describe(self, test: str = "") -> list[str]:
+        """Return a note for each irregularity, as it matters to the test; without a test only what matters to rankings."""
+        notes = []
+        if test in get_args(PairedTest):
+            notes += [self._describe_spread(), self._describe_hopeless()] if test in EXCHANGING else []
+            notes.append(self._describe_skewness())
+        notes.append(self._describe_identical())
+        return [f"{self.collection or 'scores'}: {note}" for note in notes if note]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data that JSON can hold."""
@@ -156,20 +155,16 @@ class Diagnostics:
             "never_significant": self.never_significant,
         }
 
-    def _describe_spread(self, exchanging: bool) -> str:
+    def _describe_spread(self) -> str:
         if not self.wide.any():
             return ""
         m, r = np.unravel_index(np.where(self.wide, self.spread_ratio, 0.0).argmax(), self.wide.shape)
         names = [str(measure) for measure, some in zip(self.measures, self.doubtful, strict=True) if some]
-        how_much = (
-            f"{self.runs[r]} varies {self.spread_ratio[m, r]:.1f} times as much from topic to topic as the median run"
-        )
-        if not exchanging:
-            return f"{how_much}{f' with {self.measures[m]}' * (len(names) > 1)}, which the test allows for"
         return (
-            f"it is doubtful that runs are exchangeable with {format_list(names)}: {how_much}"
-            f"{f' with {self.measures[m]}' * (len(names) > 1)}. The randomised Tukey HSD test assumes it; {HSD_ERROR}. "
-            f"{format_option('test', RECOMMENDED)} does not"
+            f"{shorten(self.runs[r])} varies {self.spread_ratio[m, r]:.1f} times more than a typical run: the Tukey HSD "
+            f"test may raise false alarms; {format_option('test', RECOMMENDED)} does not\n"
+            f"This is with {self.measures[m]}; some run varies at least {WIDE:g} times more with {format_list(names)}. "
+            f"The test assumes that runs vary alike; {HSD_ERROR}."
         )
 
     def _describe_skewness(self) -> str:
@@ -178,9 +173,10 @@ class Diagnostics:
         names = [str(measure) for measure, some in zip(self.measures, self.skewed, strict=True) if some]
         m = int(np.nan_to_num(self.skewness).argmax())
         return (
-            f"differences between runs are very skewed with {format_list(names)} (skewness {self.skewness[m]:.1f} for a "
-            f"typical pair{f' with {self.measures[m]}' * (len(names) > 1)}, {100 * self.zeros[m]:.0f} % of them 0): tests of "
-            "all pairs may err more often than they should; metaeval calibrate tries it on these scores"
+            f"differences between runs are skewed with {format_list(names, 2)}: any test may raise false alarms; "
+            "check with metaeval calibrate\n"
+            f"A typical pair of runs has the skewness {self.skewness[m]:.1f} with {self.measures[m]}, where "
+            f"{100 * self.zeros[m]:.0f} % of the differences are 0. The note appears from {SKEWED:g} on."
         )
 
     def _describe_hopeless(self) -> str:
@@ -189,9 +185,10 @@ class Diagnostics:
         names = [str(measure) for measure, row in zip(self.measures, self.hopeless, strict=True) if row.any()]
         runs = [run for run, column in zip(self.runs, self.hopeless.T, strict=True) if column.any()]
         return (
-            f"{format_list(runs)} {'is' if len(runs) == 1 else 'are'} far behind the other runs with "
-            f"{format_list(names)}: the null range of the randomised Tukey HSD test grows with such runs, so that it "
-            "finds fewer differences between the others"
+            f"{format_count(len(runs), 'very weak run')} ({format_list(runs, 2)}) "
+            f"{'make' if len(runs) > 1 else 'makes'} the Tukey HSD test cautious: it misses differences among the rest\n"
+            f"Far behind the other runs: {format_list(runs)}, with {format_list(names)}. The null distribution of the "
+            "largest difference widens with such runs."
         )
 
     def _describe_identical(self) -> str:
@@ -205,10 +202,12 @@ class Diagnostics:
         groups = "; ".join(f"{len(group)} runs ({format_list(group, most=3)})" for group in self.identical[:3])
         more = f"; {len(self.identical) - 3} more groups" * (len(self.identical) > 3)
         n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
+        ceiling = f"No τ_a can exceed {self.largest_tau_a:.3f}, and " * (self.largest_tau_a < 0.9995)
         return (
-            f"the same scores throughout: {groups}{more}. No τ_a can exceed {self.largest_tau_a:.3f}, and "
-            f"{self.never_significant} of {n_pairs:,} run pairs can never be significant; "
-            f"{format_option('distinct_runs', True)} keeps one run of each"
+            f"{sum(map(len, self.identical))} of {len(self.runs)} runs have the scores of another run and are always tied "
+            f"with it; {format_option('distinct_runs', True)} keeps one of each\n"
+            f"Same scores throughout: {groups}{more}. {ceiling}{self.never_significant:,} of {n_pairs:,} run pairs can "
+            "never be significant."
         )
 
 

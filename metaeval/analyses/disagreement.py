@@ -11,11 +11,8 @@ import pandas as pd
 
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
-from metaeval.stats.blocks import Scaled, round_scaled
-from metaeval.stats.parallel import tell
-from metaeval.stats.run_agreement import run_statistics, settle_ties
+from metaeval.stats.run_agreement import settle_ties
 
-_CELLS = 4_000_000  # signs of pairs of runs held at once: 16 MB
 _MOST_ROWS, _MOST_COLUMNS = 5, 8  # of what is printed about runs and topics; exports hold everything
 
 
@@ -88,23 +85,12 @@ def tabulate_disagreement(
 
 
 def find_disagreement(
-    runs: tuple[str, ...], topics: tuple[str, ...], scores: Scaled, run_scores: np.ndarray, signs: npt.ArrayLike,
-) -> Disagreement:  # fmt: skip
-    """Compare measures with their reference, the last measure of `scores`, run by run and topic by topic.
+    runs: tuple[str, ...], topics: tuple[str, ...], run_scores: np.ndarray, by_topic: np.ndarray, signs: npt.ArrayLike
+) -> Disagreement:
+    """Compare measures with their reference, the last measure, run by run and topic by topic.
 
-    Higher is better in `scores` and in `run_scores`, of shape (run, measure + 1); with `signs` the measures' own scores
-    become those.
+    Higher is better in `run_scores`, of shape (run, measure + 1); with `signs` the measures' own scores become those.
+    `by_topic` has τ_b with the reference, shape (measure, topic).
     """
-    settled = settle_ties(run_scores)
-    ranks = pd.DataFrame(-settled).rank(method="average").to_numpy()
-    n_measures = scores.shape[2] - 1
-    n_pairs = len(runs) * (len(runs) - 1) // 2
-    size = max(1, _CELLS // (max(1, n_pairs) * n_measures))
-    parts = []
-    for span, block in scores.topic_blocks():
-        by_topic = round_scaled(block).transpose(2, 1, 0)
-        for start in range(0, by_topic.shape[1], size):
-            some = slice(start, start + size)
-            parts.append(run_statistics(by_topic[:-1, some], by_topic[-1, some], ["tau_b"])["tau_b"])
-            tell("topics", min(span.start + some.stop, span.stop), len(topics))
-    return Disagreement(runs, topics, run_scores * np.asarray(signs), ranks, np.concatenate(parts, axis=1).T)
+    ranks = pd.DataFrame(-settle_ties(run_scores)).rank(method="average").to_numpy()
+    return Disagreement(runs, topics, run_scores * np.asarray(signs), ranks, by_topic.T)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_seed, remark_shared_topics, warn_of_same_data
-from metaeval.analyses.power_result import DiscriminativePower, summary_table
+from metaeval.analyses.power_result import DiscriminativePower, shorten_summary, summary_table
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import Variation, say_who_finds_most
 from metaeval.errors import MetaevalError
@@ -134,13 +134,18 @@ class PooledDiscriminativePower(Result):
         caption = (
             f"Discriminative power pooled over {len(self.collections)} collections ({', '.join(self.collections)})."
         )
+        legend = ""
         if frame["low"].notna().any():
-            caption += f" Low and high: {100 * self.over_topics.confidence:g} % interval on other topics"
-            caption += ", and of other collections." if frame["collections_low"].notna().any() else "."
-        caption = " ".join(filter(None, [caption, self.over_topics.no_interval, self.over_collections.no_interval]))
+            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval on other topics"
+            legend += ", and of other collections." if frame["collections_low"].notna().any() else "."
+        legend = " ".join(filter(None, [legend, self.over_topics.no_interval, self.over_collections.no_interval]))
         return summary_table(
-            frame.drop(columns=[end for end in ends if frame[end].isna().all()]), caption, self.signature
+            frame.drop(columns=[end for end in ends if frame[end].isna().all()]), caption, self.signature, legend
         )
+
+    def short_tables(self) -> list[Table]:
+        """Return the table without the number of all pairs, which the answer has, and without Monte Carlo errors."""
+        return [shorten_summary(self.to_table())]
 
     def charts(self) -> Sequence[Chart]:
         """Return the pooled discriminative power of every measure with its interval."""

@@ -242,19 +242,23 @@ class DiscriminativePower(Result):
 
     def to_table(self) -> Table:
         """Return S_D, T_D and the percentage of significant pairs (LQ 2021, Table 3)."""
-        caption = f"Discriminative power at α = {self.alpha:g}: significant run pairs of all run pairs, by {self.test}."
-        frame, intervals = self.summary(), self.intervals()
+        caption = f"Discriminative power: significant pairs of runs by {self.test} at α = {self.alpha:g}."
+        legend, frame, intervals = "", self.summary(), self.intervals()
         if intervals["low"].notna().any():
             level = 100 * self.over_topics.confidence
             ends = {name: 100 * intervals[name] for name in ("low", "high")}
             more = self.compare_power()["finds_more"].value_counts()
             frame = frame.assign(**ends, more=[int(more.get(name, 0)) for name in frame["measure"]])
             frame = frame.rename(columns={"more": "finds more than"})
-            caption += (
-                f" Low and high: {level:g} % interval for the percentage on other topics. Finds more than: how many "
+            legend = (
+                f"Low and high: {level:g} % interval for the percentage on other topics. Finds more than: how many "
                 f"measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
             )
-        return summary_table(frame, f"{caption} {self.over_topics.no_interval}".strip(), self.signature)
+        return summary_table(frame, caption, self.signature, f"{legend} {self.over_topics.no_interval}".strip())
+
+    def short_tables(self) -> list[Table]:
+        """Return the table without the number of all pairs, which the answer has, and without Monte Carlo errors."""
+        return [shorten_summary(self.to_table())]
 
     def charts(self) -> Sequence[LineChart]:
         """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
@@ -274,16 +278,21 @@ class DiscriminativePower(Result):
         ]  # fmt: skip
 
 
-def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Table:
+def shorten_summary(table: Table) -> Table:
+    """Return a summary of power without what only ``--explain`` prints."""
+    return replace(table, frame=table.frame.drop(columns=["±", "#all"], errors="ignore"))
+
+
+def summary_table(frame: pd.DataFrame, caption: str, signature: Signature, legend: str) -> Table:
     """Return counts of significant pairs as the papers head them: #sig, #all and percent."""
     shown = frame.assign(power=100 * frame["power"]).set_index("measure")
     if shown["mc_se"].isna().all():
         shown = shown.drop(columns="mc_se")
     else:
         shown.insert(1, "±", shown.pop("mc_se"))
-        caption += " ±: Monte Carlo standard error of #sig."
+        legend = f"{legend} ±: Monte Carlo standard error of #sig.".strip()
     shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
-    return Table(shown, caption, signature, digits=1)
+    return Table(shown, caption, signature, digits=1, legend=legend)
 
 
 def draw_power_curves(

@@ -131,13 +131,9 @@ class Properties(Result):
         names = [str(measure) for measure in self.measures]
         rows = [[marks.get((measure, name), "–") for name in self.names] for measure in names]
         frame = pd.DataFrame(rows, index=pd.Index(names, name="measure"), columns=list(self.names))
-        caption = (
-            "Formal properties. ✓: no counterexample in so many cases, which is no proof; ✗: in how many of how many "
-            "cases it fails."
-        )
-        if (frame == "–").to_numpy().any():
-            caption += " –: a property of the other kind of measures, or only scores are known."
-        return Table(frame, caption, self.signature)
+        caption = "Formal properties. ✓ (n): no counterexample in n cases, which is no proof; ✗ (k of n): it fails in k cases."
+        dash = "–: a property of the other kind of measures, or only scores are known."
+        return Table(frame, caption, self.signature, legend=dash if (frame == "–").to_numpy().any() else "")
 
     def detail_tables(self) -> list[Table]:
         """Return the smallest counterexample of every property that fails, one row each."""
@@ -157,11 +153,8 @@ class Properties(Result):
         ]
         index = pd.Index([str(each.measure) for each in failed], name="measure")
         frame = pd.DataFrame(rows, index=index, columns=["property", "first run", "", "second run", "scores"])
-        caption = (
-            "Counterexamples, the smallest that were found. Confusion counts have one row per gold class and one "
-            "column per predicted class."
-        )
-        return [Table(frame, caption, self.signature)]
+        caption, legend = "Counterexamples, the smallest that were found.", "Confusion counts: one row per gold class."
+        return [Table(frame, caption, self.signature, legend=legend)]
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw which measure has which property: a dot where no counterexample was found, else the share of failures."""

@@ -168,12 +168,17 @@ class RunRanks(Result):
             "neighbours": "of",
             "width": "ranks a run may have",
         }
-        caption = (
-            f"How far ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}: the runs that do not "
-            "differ significantly from the first (itself included), neighbours by rank that do, and how many ranks a run "
-            "may have on average."
+        caption = f"How far the ranks of {len(self.runs)} runs are real, by {self.test} at α = {self.alpha:g}."
+        legend = (
+            "Runs that do not differ significantly from the first (itself included), neighbours by rank that do, and how "
+            "many ranks a run may have on average."
         )
-        return Table(self.summary().set_index("measure").rename(columns=names), caption, self.signature, digits=1)
+        shown = self.summary().set_index("measure").rename(columns=names)
+        return Table(shown, caption, self.signature, digits=1, legend=legend)
+
+    def short_tables(self) -> list[Table]:
+        """Return the leaderboard of a single measure, or of several how far each tells runs apart."""
+        return [self.leaderboard(self.measures[0]) if len(self.measures) == 1 else self.to_table()]
 
     def detail_tables(self) -> list[Table]:
         """Return the leaderboard of every measure."""
@@ -204,8 +209,8 @@ class RunRanks(Result):
                 "letters": letters,
             }
         ).set_index(rows["run"])
-        caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}: {LETTERS}."
-        return Table(shown, caption, self.signature)
+        caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
+        return Table(shown, caption, self.signature, legend=f"Letters: {LETTERS}.")
 
     def write_tables(self, folder: Path, name: str) -> None:
         """Write what every result writes, the leaderboards before the summary, and both as a page, NAME.html."""

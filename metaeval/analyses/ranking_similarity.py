@@ -131,11 +131,8 @@ class RankingSimilarity(Result):
         else:
             rows = "; rows are the reference"
         of = "Kendall's " if which.name in ("tau_a", "tau_b") else ""
-        caption = (
-            f"Ranking similarity: {of}{self.symbol} between the rankings of runs by every two measures{rows}. "
-            f"{self.no_interval}"
-        ).strip()
-        return Table(frame, caption, self.signature, marks=shade_marks())
+        caption = f"Ranking similarity: {of}{self.symbol} between the rankings of runs by every two measures{rows}."
+        return Table(frame, caption, self.signature, marks=shade_marks(), legend=self.no_interval)
 
     def charts(self) -> Sequence[HeatMap]:
         """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""

@@ -81,12 +81,14 @@ class ReferencePairs(Result):
         frame[["share", "low", "high"]] *= 100
         headings = {"significant": "#sig", "pairs": "#all", "only_here": "only here", "share": "% contradicted"}
         caption = (
-            f"Significant run pairs at α = {self.alpha:g} by {self.test}, held against those of {self.reference}, which "
-            "confirms or contradicts them, or does not find them (only here); missed: only the reference finds them. "
-            "% contradicted: of the pairs that both find significant, with low and high the ends of its "
+            f"Significant run pairs at α = {self.alpha:g} by {self.test}, compared with those of {self.reference}."
+        )
+        legend = (
+            "The reference confirms them, contradicts them, or does not find them (only here); missed: only the reference "
+            "finds them. % contradicted: of the pairs that both find significant; low and high: its "
             f"{100 * self.confidence:g} % interval over runs."
         )
-        return Table(frame.rename(columns=headings), caption, self.signature, digits=1)
+        return Table(frame.rename(columns=headings), caption, self.signature, digits=1, legend=legend)
 
     def charts(self) -> Sequence[Chart]:
         """Return which share of its significant pairs the reference contradicts, by measure; the line shows chance."""

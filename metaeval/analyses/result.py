@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from metaeval.analyses.diagnostics import EXCHANGING, Diagnostics
+from metaeval.analyses.diagnostics import Diagnostics
+from metaeval.errors import head_of, whole_note
 from metaeval.files import write_atomically
 from metaeval.show.latex import Width
 from metaeval.show.signature import Signature
@@ -37,7 +38,7 @@ class Result(ABC):
     diagnostics : tuple of Diagnostics
         For each collection, what is irregular about its runs.
     remarks : tuple of str
-        What else a reader has to know, a sentence each.
+        What else a reader has to know, a note each.
     """
 
     diagnostics: tuple[Diagnostics, ...] = field(default=(), repr=False, kw_only=True)
@@ -100,6 +101,10 @@ class Result(ABC):
         """Return further tables that the command line prints below the first one."""
         return []
 
+    def short_tables(self) -> list[Table]:
+        """Return what the command line prints unless ``--explain`` asks for all: tables of few columns."""
+        return [self.to_table(), *self.detail_tables()]
+
     def details(self) -> dict[str, pd.DataFrame]:
         """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it.
 
@@ -126,13 +131,21 @@ class Result(ABC):
         for detail, frame in self.details().items():
             write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
 
-    def notes(self) -> list[str]:
-        """Return what a reader has to know about the runs, as it matters to the test, and the method, a sentence each."""
-        test = getattr(self, "test", EXCHANGING[0])
-        return [
-            *(sentence for diagnostic in self.diagnostics for sentence in diagnostic.describe(test=test)),
-            *self.remarks,
-        ]
+    def notes(self, *, short: bool = False) -> list[str]:
+        """Return what a reader has to know about the runs, as it matters to the test, and the method.
+
+        Parameters
+        ----------
+        short : bool, optional
+            Only the first line of each note, which stands alone.
+
+        Returns
+        -------
+        list of str
+        """
+        test = dict(self.signature.settings).get("test", "")
+        notes = [*(note for diagnostic in self.diagnostics for note in diagnostic.describe(test)), *self.remarks]
+        return [head_of(note) if short else whole_note(note) for note in notes]
 
     def to_text(self) -> str:
         """Return the table for a terminal."""
@@ -158,7 +171,7 @@ class Result(ABC):
 
         table = self.to_table()
         sheets = {"table": table.frame, "rows": self.to_frame(), **self.details()}
-        notes = {"what": table.caption, "signature": str(self.signature)}
+        notes = {"what": table.whole_caption, "signature": str(self.signature)}
         notes |= {f"note {number}": note for number, note in enumerate(self.notes(), start=1)}
         write_workbook(Path(path), sheets, notes)
 

@@ -135,11 +135,12 @@ class SampleSize(Result):
         columns = pd.MultiIndex.from_product([list(kinds), names])
         shown = frame[columns].rename(columns=kinds, level=0)
         shown.index.name = "topics"
-        caption = (
-            "Mean τ between two disjoint sets of so many topics, the τ to expect between two sets of new topics, and the "
-            f"share of significant run pairs with so many. {self.no_interval}"
+        caption = "Consistency and power by the number of topics."
+        legend = (
+            "τ: the mean between two disjoint sets of that many topics. Expected τ: between two sets of new topics. Power: "
+            f"the share of significant run pairs. {self.no_interval}"
         ).strip()
-        return Table(shown, caption, self.signature)
+        return Table(shown, caption, self.signature, legend=legend)
 
     def charts(self) -> Sequence[LineChart]:
         """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
@@ -323,8 +324,8 @@ def _remark_on_sizes(sizes: Sequence[int], n_topics: int) -> tuple[str, ...]:
     if sizes[-1] <= _FURTHEST * n_topics:
         return ()
     return (
-        f"No expected τ with more than {_FURTHEST * n_topics:,} topics: predictions were checked with up to {_FURTHEST} "
-        "times as many topics as there are.",
+        f"no prediction beyond {_FURTHEST * n_topics:,} topics\n"
+        f"Predictions were checked with up to {_FURTHEST} times as many topics as there are.",
     )
 
 

@@ -155,10 +155,8 @@ class SignificanceContradictions(Result):
     def run_pairs_table(self) -> Table:
         """Return the list of contradictions (LQ 2021, Table 6), the first 1,000 if there are more."""
         listed, part = self._list_first()
-        caption = (
-            f"Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse. {part}".strip()
-        )
-        return Table(listed.set_index("measure_1"), caption, self.signature)
+        caption = "Measure 1 says that run 1 significantly outperforms run 2; measure 2 says the reverse."
+        return Table(listed.set_index("measure_1"), caption, self.signature, legend=part)
 
     def detail_tables(self) -> list[Table]:
         """Return the list of contradictions, if there are any."""
@@ -169,9 +167,9 @@ class SignificanceContradictions(Result):
         """Return the contradictions with both conclusions, the first 1,000 if there are more."""
         return {"run_pairs": self._list_first()[0]}
 
-    def notes(self) -> list[str]:
+    def notes(self, *, short: bool = False) -> list[str]:
         """Return what every result has to say, and whether not all contradictions are listed."""
-        return [*super().notes(), *filter(None, [self._list_first()[1]])]
+        return [*super().notes(short=short), *filter(None, [self._list_first()[1]])]
 
     def charts(self) -> Sequence[Chart]:
         """Return on how many run pairs every two measures contradict each other, as a heat map."""

@@ -67,12 +67,13 @@ class SignificanceOverlap(Result):
         ]
         names = [str(measure) for measure in self.measures]
         words = np.select([percent >= 90, percent < 70], ["bold", "underline"], "")
-        caption = (
-            "Significance overlap: SSO = b / (a + b + c) in percent; a, c: run pairs significant with the row's or the "
-            "column's measure only, b: with both. 90 and above in bold, below 70 underlined."
+        legend = (
+            "SSO = b / (a + b + c) in percent; a, c: run pairs significant with the row's or the column's measure only, b: "
+            "with both. 90 and above in bold, below 70 underlined."
         )
+        caption = "Significance overlap of every two measures (SSO)."
         marks = arrange_pairs(names, list(words), "")
-        return Table(arrange_pairs(names, cells, "–"), caption, self.signature, marks=lambda _: marks)
+        return Table(arrange_pairs(names, cells, "–"), caption, self.signature, marks=lambda _: marks, legend=legend)
 
     def charts(self) -> Sequence[Chart]:
         """Return the significance overlap of all pairs of measures as a heat map."""

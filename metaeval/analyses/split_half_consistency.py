@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -167,10 +167,15 @@ class SplitHalfConsistency(Result):
         )
         a, b = self.sizes
         meaning = ", ".join(f"{_mark(k)} the worst {k}" for k in reversed(used))
-        marks = f" Significantly outperforms {meaning}." if used else ""
-        variance = f" V_E2 = {self.residual_variance:.3g}." if len(frame) > 1 else ""
-        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits).{marks}{variance}"
-        return Table(shown, caption, self.signature)
+        marks = f"Significantly, over these splits of these topics, outperforms {meaning}. " if used else ""
+        variance = f"V_E2 = {self.residual_variance:.3g}." if len(frame) > 1 else ""
+        caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
+        return Table(shown, caption, self.signature, legend=f"{marks}{variance}".strip())
+
+    def short_tables(self) -> list[Table]:
+        """Return mean τ: which differences are significant holds for these topics only, and needs the legend."""
+        table = self.to_table()
+        return [replace(table, frame=table.frame[["mean τ"]])]
 
     def charts(self) -> Sequence[Chart]:
         """Return the distribution of τ over splits for every measure, the most consistent one on top."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -126,20 +126,19 @@ class TopicSetSize(Result):
         shown.index.name = "measure"
         here = f"with {self.n_topics}"
         shown[f"detectable {here}"], shown[f"coefficient {here}"] = self.detectable, self.coefficient[:, 0]
-        caption = (
-            f"Topics needed: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at "
-            f"α = {self.alpha:g} by a paired t-test, and between the best and worst of {self.n_runs} runs by a one-way "
-            f"ANOVA; for a {100 * (1 - self.alpha):g}% confidence interval of a difference {self.width:g} wide; for a "
-            f"generalisability coefficient of {self.target:g}. {self.no_interval}"
+        legend = (
+            f"t-test: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at "
+            f"α = {self.alpha:g} by a paired t-test. ANOVA: between the best and worst of {self.n_runs} runs. Interval: for a "
+            f"{100 * (1 - self.alpha):g} % confidence interval of a difference {self.width:g} wide. Generalisability: for a "
+            f"coefficient of {self.target:g}. {self.no_interval}"
         ).strip()
-        return Table(shown, caption, self.signature)
+        caption = f"Topics needed to find a difference of {self.difference:g}, and for three other aims."
+        return Table(shown, caption, self.signature, legend=legend)
 
-    def notes(self) -> list[str]:
-        """Return what a reader has to know about the runs; no test of all their pairs was made."""
-        return [
-            *(sentence for diagnostic in self.diagnostics for sentence in diagnostic.describe(of_tests=False)),
-            *self.remarks,
-        ]
+    def short_tables(self) -> list[Table]:
+        """Return the numbers of topics, without what the topics that there are can do."""
+        table = self.to_table()
+        return [replace(table, frame=table.frame[[name for name in table.frame if " with " not in str(name)]])]
 
     def charts(self) -> Sequence[Chart]:
         """Return how many topics a paired t-test needs by every measure, with intervals."""

@@ -121,7 +121,7 @@ def table_block(
         rows.append({"cells": labels + numbers, "new": parts[0] in highlight})
     head = [str(name or "") for name in frame.index.names] + [flat_label(frame.columns[c]) for c in shown]
     columns = [{"label": TITLES.get(label, label), "link": (links or {}).get(label, "")} for label in head]
-    content = {"caption": table.caption, "signature": str(table.signature), "columns": columns, "rows": rows}
+    content = {"caption": table.whole_caption, "signature": str(table.signature), "columns": columns, "rows": rows}
     return Block("table", content, folded=folded)
 
 

@@ -92,9 +92,7 @@ def _describe(comparison: ComparisonResults, files: ReportFiles, names: list[str
         "reference": None if comparison.reference is None else str(comparison.reference),
         "directions": {str(measure): measure.direction for measure in list_measures(comparison)},
         "notes": list(comparison.notes),
-        "diagnostics": [
-            {"notes": study.diagnostics.describe(), **study.diagnostics.to_dict()} for study in comparison.collections
-        ],
+        "diagnostics": [{"notes": study.notes(), **study.diagnostics.to_dict()} for study in comparison.collections],
         "verdicts": {
             name: {
                 "headline": (answer := find_answer(comparison, name)).headline,

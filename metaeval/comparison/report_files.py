@@ -66,7 +66,7 @@ class ReportFiles:
             title = detail.replace("_", " ")
             links.append((f"CSV: {title}", self.write_frame(detail_rows, f"{name}-{detail.replace('_', '-')}")))
         self.results[name] = {
-            "caption": table.caption,
+            "caption": table.whole_caption,
             "signature": str(table.signature),
             "rows": _to_rows(rows),
             **({"details": {detail: _to_rows(detail_rows) for detail, detail_rows in more.items()}} if more else {}),

@@ -256,7 +256,7 @@ def _name_traits(comparison: ComparisonResults) -> set[str]:
 
 
 def _list_notes(comparison: ComparisonResults) -> list[str]:
-    notes = [note for study in comparison.collections for note in study.diagnostics.describe()]
+    notes = [note for study in comparison.collections for note in study.notes()]
     return [*comparison.notes, _describe_directions(comparison), *notes]
 
 

@@ -33,8 +33,8 @@ class Captioned(Protocol):
     """What a page shows of a table: `metaeval.Table` has it."""
 
     @property
-    def caption(self) -> str:
-        """What the table shows."""
+    def whole_caption(self) -> str:
+        """What the table shows, and how to read it."""
 
     @property
     def signature(self) -> Signature | str:
@@ -81,7 +81,7 @@ def _write_table(table: Captioned) -> str:
         for row in cells.rows
     )
     return (
-        f'<div class="wide"><table><caption>{to_html(table.caption)}</caption>\n<thead><tr>{top}</tr></thead>\n'
+        f'<div class="wide"><table><caption>{to_html(table.whole_caption)}</caption>\n<thead><tr>{top}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody></table></div>\n<p><small>{_escape(str(table.signature))}</small></p>"
     )
 

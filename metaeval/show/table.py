@@ -40,7 +40,7 @@ class Table:
     frame : DataFrame
         Rows and columns in the order shown; the index is the first column. Columns may have two levels.
     caption : str
-        What the table shows, in one or two sentences.
+        What the table shows, in one sentence.
     signature : Signature, str
         How it was computed.
     digits : int or mapping, optional
@@ -48,6 +48,8 @@ class Table:
     marks : callable, optional
         Given the frame, returns one of the same shape whose cells hold "", "bold", "underline", "shade #08519C" or
         "band high", "band middle", "band low", or several of them separated by commas.
+    legend : str
+        How to read it, which the command line prints only with ``--explain``.
     """
 
     frame: pd.DataFrame
@@ -55,6 +57,12 @@ class Table:
     signature: Signature | str
     digits: int | Mapping[object, int] = 3
     marks: Mark | None = field(default=None, repr=False)
+    legend: str = ""
+
+    @property
+    def whole_caption(self) -> str:
+        """Caption and legend."""
+        return " ".join(filter(None, [self.caption, self.legend]))
 
     def to_cells(self, *, titles: bool = False) -> tuple[list[str], list[bool], list[list[str]]]:
         """Return what is shown, cell by cell.
@@ -92,7 +100,7 @@ class Table:
             return "  ".join(padded).rstrip()
 
         ruler = "  ".join("─" * width for width in widths)
-        caption, signature = one_line(self.caption), one_line(str(self.signature))
+        caption, signature = one_line(self.whole_caption), one_line(str(self.signature))
         return "\n".join([caption, "", align(head), ruler, *map(align, cells.rows), "", signature]) + "\n"
 
     def to_csv(self) -> str:
@@ -103,7 +111,7 @@ class Table:
         """Return the table as plain data for JSON: caption, signature, rows."""
         frame = self.frame.copy()
         frame.columns = pd.Index([flat_label(column) for column in frame.columns])
-        return {"caption": self.caption, "signature": str(self.signature), "rows": to_records(frame)}
+        return {"caption": self.whole_caption, "signature": str(self.signature), "rows": to_records(frame)}
 
     def to_markdown(self) -> str:
         """Return the table as GitHub-flavoured Markdown."""
@@ -114,7 +122,7 @@ class Table:
             for r, row in enumerate(cells.rows)
         ]
         rows = [f"| {' | '.join(texts)} |" for texts in (cells.flat_head, rule, *body)]
-        caption, signature = _escape_markdown(self.caption), _escape_markdown(str(self.signature))
+        caption, signature = _escape_markdown(self.whole_caption), _escape_markdown(str(self.signature))
         return "\n".join([f"**{caption}**", "", *rows, "", f"<sub>{signature}</sub>"]) + "\n"
 
     def to_latex(self, *, width: Width = None, label: str = "") -> str:
@@ -140,7 +148,7 @@ class Table:
         if width not in (None, *WIDTHS):
             raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
         label = _LABEL.sub("-", label).strip("-") or f"tab:{self._find_label()}"
-        return write_table(self.list_cells(titles=True), self.caption, str(self.signature), label, BANDS, width)
+        return write_table(self.list_cells(titles=True), self.whole_caption, str(self.signature), label, BANDS, width)
 
     def _find_label(self) -> str:
         if isinstance(self.signature, Signature):

@@ -40,6 +40,7 @@ from metaeval.stats.soft_accuracy import (
     swap_cells_softly,
 )
 from metaeval.stats.tie_accuracy import TieAccuracy, resample_tie_accuracy, tie_accuracy
+from metaeval.stats.topic_correlation import TopicCorrelation, correlate_by_topic
 from metaeval.stats.weighted_correlation import DEPTH
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -101,6 +102,12 @@ class Sides:
     def flips(self) -> np.ndarray:
         """One-sided p-values of flips, shape (measure + 1, run pair)."""
         return flip_p_values(self.scores, self.key("flips"), self.n_flips or self.n_permutations)
+
+    @cached_property
+    def by_topic(self) -> dict[RunStatistic, TopicCorrelation]:
+        """Correlation with the reference on every topic; τ_b always, as it says which topics disagree."""
+        others = {each.of_topics for each in self.statistics if each.of_topics} - {"tau_b"}
+        return correlate_by_topic(self.scores, ["tau_b", *sorted(others)])
 
     def leave_out(self, run: int) -> Sides:
         """Return the same without a run, for values alone."""
@@ -179,6 +186,7 @@ class Statistic:
     share: bool = False
     run_statistic: RunStatistic | None = None
     first: int | None = None
+    of_topics: RunStatistic | None = None
 
     def estimate(self, sides: Sides, without: Sequence[Sides] = (), rng: np.random.Generator | None = None) -> Estimate:
         """Compute the statistic in one collection; for other runs too where it is given without each of them."""
@@ -292,6 +300,21 @@ def _exchange_cells(sides: Sides) -> Pair:
     return _correlate_cells(sides), exchanged
 
 
+def _of_topics(of: RunStatistic, title: str) -> Statistic:
+    """Return the mean over topics of a correlation of runs' scores on one topic."""
+    return Statistic(
+        f"topic_{of}",
+        title,
+        lambda sides: sides.by_topic[of].mean(),
+        lambda sides: (
+            sides.by_topic[of].mean(),
+            sides.by_topic[of].exchange(sides.key("swaps"), sides.n_permutations),
+        ),
+        lambda sides: (sides.by_topic[of].resample(sides.key("topics"), sides.n_bootstrap), float("nan")),
+        of_topics=of,
+    )
+
+
 def _of_ties(
     name: str,
     title: str,
@@ -360,6 +383,8 @@ _RECORDS = (
             float("nan"),
         ),
     ),
+    _of_topics("tau_b", "τ_b, mean of topics"),
+    _of_topics("spearman", "Spearman, mean of topics"),
     _of_ties(
         "acc_t",
         "acc-t, topics",
@@ -376,7 +401,10 @@ _RECORDS = (
     ),
 )
 
-BY_DEFAULT = ("pairwise_accuracy", "spa", "pearson", "spearman", "tau_a", "tau_b", "topic_pearson", "acc_t")
+BY_DEFAULT = (
+    "pairwise_accuracy", "spa", "pearson", "spearman", "tau_a", "tau_b", "topic_pearson", "topic_tau_b", "topic_spearman",
+    "acc_t",
+)  # fmt: skip
 """The statistics that are computed unless others are asked for."""
 
 STATISTICS = {

@@ -17,7 +17,7 @@ others by this ratio, the randomised Tukey HSD test finds a false difference in 
 CHANCE = 0.05
 """How often, at most, some run of runs with equal spread may seem wide by chance."""
 
-SKEWED = 1.25
+SKEWED = 0.75
 """Median absolute skewness of the differences of two runs from which on scores are of a kind on which no test of all pairs
 holds: results/calibration says how often it is reached on which kinds of scores."""
 

@@ -146,7 +146,7 @@ def test_bold_are_the_measures_than_which_none_is_better_and_none_without_interv
     results = tuple(replace(one, gap_ends=np.full_like(one.gap_ends, np.nan)) for one in found.results)
     without = replace(found, results=results).to_table()
     assert (without.marks(without.frame) == "").all(axis=None)
-    assert "is not said, as there are no intervals" in without.caption
+    assert "is not said, as there are no intervals" in without.whole_caption
 
 
 def test_acc_t_over_all_cells_is_computed_if_asked_for(scores):

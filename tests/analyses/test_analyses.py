@@ -64,7 +64,7 @@ class TestRankingSimilarity:
         assert found.tau[0, 2] == pytest.approx(correlate(means[:, 0], means[:, 2], "tau_ap"))
         assert found.tau[2, 0] == pytest.approx(correlate(means[:, 2], means[:, 0], "tau_ap"))
         assert len(found.intervals()) == 6
-        assert "rows are the reference" in found.to_table().caption
+        assert "rows are the reference" in found.to_table().whole_caption
         assert found.to_table().frame.shape == (3, 3)
 
     def test_a_correlation_over_more_runs_than_there_are_is_refused(self, scores):
@@ -291,7 +291,9 @@ class TestPooledDiscriminativePower:
         by_hand = gap.difference + np.array([-1.96, 1.96]) * (pairs.sum(axis=0) / 198).std(ddof=1) * np.sqrt(30 / 29)
         assert [gap.low, gap.high] == pytest.approx(by_hand, abs=0.02)
         assert "share topics" in str(pooled.remarks)
-        assert "No interval for other collections" in me.pooled_discriminative_power(powers[:2]).to_table().caption
+        assert (
+            "No interval for other collections" in me.pooled_discriminative_power(powers[:2]).to_table().whole_caption
+        )
 
     def test_other_measures_or_levels_are_refused(self, scores):
         one = me.discriminative_power(scores, n_permutations=50)
@@ -426,7 +428,7 @@ class TestSampleSize:
         assert np.isnan(found.power).all(axis=1).tolist() == [False, True, True]
         assert (found.expected[:2, :, 0] <= found.truth[:2, :, 0]).all()
         assert np.isnan(found.expected[2]).all()  # further than predictions were checked
-        assert "No interval: it needs 10 runs" in found.to_table().caption
+        assert "No interval: it needs 10 runs" in found.to_table().whole_caption
         assert "checked with up to 4 times as many topics" in found.notes()[-1]
 
     def test_with_all_topics_it_is_a_test_of_the_collection(self, scores):

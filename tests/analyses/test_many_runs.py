@@ -78,7 +78,7 @@ def test_contradictions_beyond_the_first_are_counted_and_written_where_asked(pow
     assert not any("first" in note for note in found.notes())
     monkeypatch.setattr(contradictions_module, "MOST_LISTED", 5)
     (listed,) = found.detail_tables()
-    assert f"The first 5 of {len(whole)} contradictions" in listed.caption
+    assert f"The first 5 of {len(whole)} contradictions" in listed.whole_caption
     assert any(f"The first 5 of {len(whole)}" in note for note in found.notes())
     pd.testing.assert_frame_equal(found.details()["run_pairs"], whole.head(5))
     pd.testing.assert_frame_equal(pd.read_csv(found.write_run_pairs(tmp_path / "all.csv")), whole, check_dtype=False)

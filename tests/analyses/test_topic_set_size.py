@@ -58,7 +58,7 @@ def test_runs_that_differ_by_nothing_need_infinitely_many_topics_to_generalise()
     found = me.topic_set_size(scores)
     assert np.isinf(found.topics[3, 0, 0])
     assert found.coefficient[0, 0] == 0
-    assert "No interval" in found.to_table().caption
+    assert "No interval" in found.to_table().whole_caption
     assert "∞" in found.to_text()
 
 
@@ -88,5 +88,5 @@ def test_notes_are_of_runs_and_not_of_tests_of_all_pairs_which_nobody_made(score
     (note,) = me.topic_set_size(odd, n_bootstrap=0).notes()
     assert "the same scores throughout" in note
     assert any("Tukey" in one for one in me.discriminative_power(odd, n_permutations=20).notes())
-    levels = me.topic_set_size(odd, alpha=0.025, n_bootstrap=0).to_table().caption
+    levels = me.topic_set_size(odd, alpha=0.025, n_bootstrap=0).to_table().whole_caption
     assert "a 97.5% confidence interval" in levels

@@ -92,7 +92,7 @@ def test_two_equal_measures_leave_nobody_alone():
 def test_the_page_carries_every_table_of_all_collections(outcome):
     text = Page("trec", steps).write_page([outcome])
     for name, table in outcome.tables.items():
-        assert name == "claims" or (table.caption in text and f"([CSV]({name}.csv))" in text)
+        assert name == "claims" or (table.whole_caption in text and f"([CSV]({name}.csv))" in text)
 
 
 def test_a_table_over_collections_marks_the_largest_of_each_row(outcome):

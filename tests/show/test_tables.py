@@ -25,7 +25,7 @@ def table():
 
 def test_text_is_aligned_and_signed(table):
     lines = table.to_text().splitlines()
-    assert lines[0] == table.caption
+    assert lines[0] == table.whole_caption
     assert lines[-1] == "signature | seed 0"
     assert lines[4].endswith("0.123        7        –")
     assert lines[4].startswith(NASTY)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.studies.calibration import STUDY
+from metaeval.stats.irregular_runs import SKEWED
 
 ALPHA, MOST = float(STUDY["alpha"]), float(STUDY["most"])
 
@@ -148,6 +149,7 @@ class Fires:
     often: int
     cells: int
     most: str
+    limit: float
     curve: list[tuple[str, float, float]]
 
 
@@ -159,7 +161,7 @@ def summarise_fires(fires: pd.DataFrame) -> Fires:
     inside = fires[~rare & ~alone]
     return Fires(
         fires.loc[rare, "fires"].tolist(), fires.loc[alone, "fires"].tolist(), float(inside["fires"].mean()),
-        int((inside["fires"] > 0.2).sum()), len(inside), str(inside.loc[inside["fires"].idxmax(), "design"]),
+        int((inside["fires"] > 0.2).sum()), len(inside), str(inside.loc[inside["fires"].idxmax(), "design"]), SKEWED,
         [
             (name.removeprefix("at "), float(fires.loc[rare, name].min()), float(inside[name].mean()))
             for name in fires.columns if name.startswith("at ")

@@ -143,7 +143,7 @@ def _count(cell: Cell, significant: np.ndarray, means: np.ndarray) -> list[float
     return [float(len(significant)), float((errors.false > 0).sum()), float(shares.sum())]
 
 
-LIMITS = (0.5, 0.75, 1.0, 1.5, 2.0)
+LIMITS = (0.5, 1.0, 1.25, 1.5, 2.0)
 """Other skewnesses from which on the diagnostic could fire."""
 
 
