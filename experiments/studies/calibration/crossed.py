@@ -33,7 +33,7 @@ class Size:
 
 
 SIZES = tuple(
-    Size(*runs_and_topics, effect, 200) for runs_and_topics in ((12, 40), (24, 80)) for effect in (0.0, 1 / 3)
+    Size(*runs_and_topics, effect, 1000) for runs_and_topics in ((12, 40), (24, 80)) for effect in (0.0, 1 / 3)
 )
 
 
