@@ -91,33 +91,17 @@ def _obey_sigterm() -> Iterator[list[int]]:
 
 
 def _run() -> int:
-    from metaeval.errors import MetaevalError, MetaevalWarning, UndefinedValueWarning
+    from metaeval.errors import MetaevalError
 
     if COMPLETION in os.environ or {"-h", "--help"}.intersection(sys.argv) or QUICK.intersection(sys.argv[1:2]):
         import_later("pandas")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters still gets the numbers
-    notes: set[str] = set()
-    undefined: list[str] = []
-
-    def note_once(message: object, *_: object, **__: object) -> None:
-        if str(message) in notes:  # each of several steps may find the same
-            return
-        notes.add(str(message))
-        if isinstance(message, UndefinedValueWarning) and "--explain" not in sys.argv:
-            undefined.append(str(message))
-            if len(undefined) > 1:  # of many measures that are undefined somewhere, one is an example
-                return
-        print_note(str(message))
-
-    warnings.showwarning = note_once
-    warnings.simplefilter("ignore")
-    warnings.simplefilter("always", MetaevalWarning)
+    undefined = _note_warnings()
     try:
         status = app(standalone_mode=False)
-        if undefined[1:]:
-            print_status(f"metaeval: undefined values of {len(undefined) - 1} more measures with --explain")
+        _count_more(undefined)
     except _UsageError as error:
         return print_problem(_describe_usage(error))
     except MetaevalError as error:
@@ -141,6 +125,33 @@ def _run() -> int:
             return print_problem("stopped", 130)
         return status if isinstance(status, int) else 0
     return 0
+
+
+def _note_warnings() -> list[str]:
+    """Print each warning once; of those of undefined values only the first, unless all are asked for. Return these."""
+    from metaeval.errors import MetaevalWarning, UndefinedValueWarning
+
+    notes: set[str] = set()
+    undefined: list[str] = []
+
+    def note_once(message: object, *_: object, **__: object) -> None:
+        if str(message) in notes:  # each of several steps may find the same
+            return
+        notes.add(str(message))
+        if isinstance(message, UndefinedValueWarning):
+            undefined.append(str(message))
+        if len(undefined) < 2 or not isinstance(message, UndefinedValueWarning) or "--explain" in sys.argv:
+            print_note(str(message))
+
+    warnings.showwarning = note_once
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("always", MetaevalWarning)
+    return undefined
+
+
+def _count_more(undefined: list[str]) -> None:
+    if len(undefined) > 1 and "--explain" not in sys.argv:
+        print_status(f"metaeval: undefined values of {len(undefined) - 1} more measures with --explain")
 
 
 def _point_to_inspect(error: Exception) -> str:
