@@ -133,7 +133,7 @@ def tabulate_collections(
     columns = ["data here", "topics", "runs", "topics in print", "runs in print"]
     frame = pd.DataFrame(list(rows.values()), index=pd.Index(list(rows), name="collection"), columns=columns)
     caption = f"Table {number}. The paper's collections and the data that stand in their places here."
-    data = ", ".join(f"{each.collection}@{each.sha256[:12]}" for each in scores.values())
+    data = ", ".join(f"{each.collection}@{each.fingerprint}" for each in scores.values())
     return metaeval.Table(frame, caption, f"collections | {data} | metaeval {metaeval.__version__}")
 
 

@@ -280,7 +280,7 @@ def tabulate_contradictions(contradictions: Sequence[metaeval.SignificanceContra
 
 
 def _name_data(studies: Sequence[Study]) -> str:
-    return "; ".join(f"{study.scores.collection}@{study.scores.sha256[:12]}" for study in studies)
+    return "; ".join(f"{study.scores.collection}@{study.scores.fingerprint}" for study in studies)
 
 
 # The claims, each tried on every new measure.

@@ -347,6 +347,6 @@ def _sign(
     of_runs: Mapping[str, object],
 ) -> Signature:
     weights = {"weights": ", ".join(f"{weight:g}" for weight in share)} if len(share) > 1 else {}
-    labels = [f"{each.collection or 'scores'}@{each.sha256[:12]}" for each in whole if each is not None]
+    labels = [f"{each.collection or 'scores'}@{each.fingerprint}" for each in whole if each is not None]
     run_scores = {"run scores": "; ".join(labels)} if labels else {}
     return sign("agreement", collections, **settings, **weights, **run_scores, **of_runs)

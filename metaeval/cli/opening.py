@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,15 @@ def names_file(text: str) -> bool:
     return not labels_only() and (is_standard_input(text) or os.path.exists(os.path.expanduser(text)))
 
 
+def looks_like_file(text: str) -> bool:
+    """Say whether a text has the form of a file's name rather than of a measure's.
+
+    >>> looks_like_file("human.csv"), looks_like_file("nDCG@0.5"), looks_like_file("OCI(beta=0.75)")
+    (True, False, False)
+    """
+    return re.search(r"\.[a-zA-Z]{2,8}(\.gz)?$", text) is not None and ":" not in text
+
+
 def open_references(
     given: str | list[str] | None,
     missing: Any,
@@ -101,6 +111,9 @@ def open_references(
         return None
     texts = [given] if isinstance(given, str) else given
     opens = [not names or (text not in labels and names_file(text)) for text in texts]
+    for text, is_file in zip(texts, opens, strict=True):
+        if not is_file and text not in labels and looks_like_file(text):
+            raise DataError("there is no such file, and no measure of that name", file=text)
     if any(opens) and not all(opens):
         lacking = texts[opens.index(False)]
         raise DataError(
@@ -132,11 +145,14 @@ def find_directions(values: Values) -> dict[str, Any]:
 
 def read_gold(gold: str, values: Values, **others: Any) -> Runs:
     """Read a gold file, and the run files or the folder beside it."""
-    from metaeval.errors import MetaevalError
+    from metaeval.errors import DataError, MetaevalError
     from metaeval.io import read_runs
     from metaeval.io.formats import RUN_FORMATS
 
     runs, layout = values.runs, values.layout
+    for path in (gold, *(runs or ())):
+        if not names_file(path):
+            raise DataError("there is no such file or folder", file=path)
     if layout is None:
         raise MetaevalError("say how the files are laid out: --layout semeval-c, judgements, … (metaeval score --help)")
     # The gold of some formats may have a column for every judge.

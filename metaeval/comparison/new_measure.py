@@ -343,7 +343,7 @@ def _explain_gaps(study: Study, questions: Sequence[str]) -> Study:
 
 def _describe_references(name: str | None, references: Sequence[Scores]) -> dict[str, str]:
     """Return what the signature says of the reference: its name, and checksums of its scores."""
-    sums = "; ".join(f"{scores.collection or 'scores'}@{scores.sha256[:12]}" for scores in references)
+    sums = "; ".join(f"{scores.collection or 'scores'}@{scores.fingerprint}" for scores in references)
     return {} if name is None else {"reference": f"{name} of {sums}"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,14 +44,28 @@ def take_from_matrices(
     others = [str(measure) for measure in resolve_measures(known if against is None else against, labels=known)]
     others = [name for name in others if name not in names]
     refuse_reference([*names, *others], reference)
+    _check_known(requested, names, others, known)
+    if not others:
+        raise MetaevalError(f"there is no measure to compare {', '.join(names)} with")
+    return [known[name] for name in names], [data.sel(measures=[*names, *others]) for data in opened]
+
+
+def _check_known(
+    requested: Sequence[MeasureLike], names: Sequence[str], others: Sequence[str], known: Mapping[str, Measure]
+) -> None:
+    """Refuse measures that not all score matrices have."""
+    for asked, name in zip(requested, names, strict=False):
+        if name not in known and not (isinstance(asked, str) and asked == name):
+            raise MetaevalError(
+                f"{asked if isinstance(asked, str) else name} is a function of gold labels and runs, and the data are scores: "
+                f"name gold and runs ({format_option('gold')}, {format_option('runs')}), or the measure's own scores "
+                f"({format_option('new_scores')})"
+            )
     for name in (*names, *others):
         if name not in known:
             raise MetaevalError(
                 f"not every collection has scores of {name!r}; all of them have {format_list(list(known)) or 'none'}"
             )
-    if not others:
-        raise MetaevalError(f"there is no measure to compare {', '.join(names)} with")
-    return [known[name] for name in names], [data.sel(measures=[*names, *others]) for data in opened]
 
 
 def name_reference(reference: Sequence[Any] | None, opened: Sequence[Scores | Runs]) -> str | None:

@@ -155,15 +155,35 @@ class Scores:
     @cached_property
     def sha256(self) -> str:
         """Checksum of the labels, the directions and every bit of the scores, in hexadecimal."""
+        digest = self._digest_labels()
+        for runs in split_runs(self.values):
+            digest.update(np.ascontiguousarray(self.values[runs], dtype="<f8").data)
+        return digest.hexdigest()
+
+    def _digest_labels(self) -> hashlib._Hash:
         digest = hashlib.sha256()
         stated = tuple(f"{measure} {measure.higher_is_better}" for measure in self.measures)
         for labels in (self.runs, self.topics, stated):
             # Half a character, which no file can hold, has a checksum all the same.
             digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
             digest.update(b"\1")
+        return digest
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What signatures call these data: the start of a checksum of labels, directions and scores to about eight digits.
+
+        Processors may round a computed score differently in its last bits; that does not change the fingerprint.
+        """
+        digest = self._digest_labels()
+        largest = np.max(
+            [np.abs(self.values[runs]).max(axis=(0, 1), initial=0) for runs in split_runs(self.values)], axis=0
+        )
+        # The magnitude is rounded first: 1 and the number below it would have different exponents.
+        exponents = np.frexp(np.array([float(f"{one:.8g}") for one in largest]))[1]
         for runs in split_runs(self.values):
-            digest.update(np.ascontiguousarray(self.values[runs], dtype="<f8").data)
-        return digest.hexdigest()
+            digest.update(np.rint(np.ldexp(self.values[runs], 26 - exponents)).astype("<i8").tobytes())
+        return digest.hexdigest()[:12]
 
     def sel(
         self,

@@ -306,8 +306,7 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
     if assumed:
         single, every = format_option("lower_is_better", "NAME"), format_option("higher_is_better=True")
         warnings.warn(
-            f"the direction of {format_list(assumed)} is not stated, so higher scores are assumed to be better; state "
-            f'it with Measure("name", higher_is_better=…) or {single}, or of all measures with {every}',
+            f"higher scores of {format_list(assumed)} are assumed to be better; state it with {single} or {every}",
             DirectionWarning,
             stacklevel=3,
         )

@@ -27,9 +27,10 @@ _RETRIEVAL = re.compile(
     r"|(?-i:ERR)|(p|r|err)(\([^)]*\))?[@_][0-9.]+(\([^)]*\))?)$",
     re.IGNORECASE,
 )
-# Of translation and other generated text; some are between 0 and 1 and others between 0 and 100, by habit.
+# Of classification, translation and other generated text; between 0 and 1 or between 0 and 100, by habit.
 _HIGHER = re.compile(
-    r"((sacre|sp|(sent|sentence|corpus)[-_ ]?)?(bleu([-_@]?[1-4])?|chrf[1-3]?\+{0,2})"
+    r"((balanced[-_ ])?acc(uracy)?|acc_norm|((macro|micro|weighted)[-_ ]?)?f1|exact[-_]match|pass@\d+|auc|auroc"
+    r"|(sacre|sp|(sent|sentence|corpus)[-_ ]?)?(bleu([-_@]?[1-4])?|chrf[1-3]?\+{0,2})"
     r"|(unbabel/)?(wmt\d\d-)?x?comet(kiwi)?([-_ ]?(\d\d|20\d\d|da|qe|kiwi|mqm|xl|xxl))*"
     r"|bleurt(-20(-d\d+)?)?|meteor|rouge([-_]?([1-4]|l|lsum))?|bert[-_ ]?score([-_](p|r|f1?))?)([-_ ]score)?$",
     re.IGNORECASE,

@@ -28,8 +28,8 @@ class Signed(Protocol):
         """Name of the collection."""
 
     @property
-    def sha256(self) -> str:
-        """Checksum in hexadecimal."""
+    def fingerprint(self) -> str:
+        """Start of a checksum, the same on every machine."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Signature:
     analysis : str
         The name of the function of the analysis.
     data : tuple of str
-        One entry per collection: its name, the first digits of its sha256 and its size.
+        One entry per collection: its name, its fingerprint and its size.
     settings : tuple of (str, str)
         Names and values, in the order of printing.
     version : str
@@ -105,7 +105,7 @@ def describe_measures(measures: Sequence[object]) -> dict[str, str]:
 def _describe(scores: Signed) -> str:
     n_runs, n_topics, _ = scores.values.shape
     size = f"{format_count(n_runs, 'run')} × {format_count(n_topics, 'topic')}"
-    return f"{scores.collection or 'scores'}@{scores.sha256[:12]} {size}"
+    return f"{scores.collection or 'scores'}@{scores.fingerprint} {size}"
 
 
 def _format_value(value: object) -> str:

@@ -544,7 +544,7 @@ def test_results_are_the_same_on_every_run(scores):
 def test_signatures_name_data_settings_and_version(scores):
     signature = str(me.discriminative_power(scores, n_permutations=1234, seed=7).signature)
     for part in (
-        f"c@{scores.sha256[:12]}",
+        f"c@{scores.fingerprint}",
         "8 runs × 40 topics",
         "Accuracy, NMD, RNOD",
         "B 1,234",

@@ -158,3 +158,17 @@ def test_policies_for_missing_scores_do_what_they_say_and_say_it():
         Scores.from_frame(GAPPY.assign(measure="cost"), missing="worst")
     with pytest.raises(metaeval.MetaevalError, match="no policy 'ignore'"):
         Scores.from_frame(GAPPY, missing="ignore")
+
+
+def test_the_fingerprint_is_that_of_scores_rounded_as_another_processor_would():
+    """A tenth of the scores is one bit lower, a zero is rounding noise, and a 1 is the number below it."""
+    rng = np.random.default_rng(0)
+    values = rng.random((22, 390, 7))
+    values[0, 0, 0], values[1, 1, 1] = 1.0, 0.0
+    other = np.where(rng.random(values.shape) < 0.1, np.nextafter(values, 0), values)
+    other[0, 0, 0], other[1, 1, 1] = np.nextafter(1.0, 0), 1e-17
+    labels = {"runs": range(22), "topics": range(390), "measures": list("abcdefg"), "higher_is_better": True}
+    scores = Scores(values, **labels)
+    assert Scores(other, **labels).fingerprint == scores.fingerprint
+    other[3, 3, 3] += 1e-6
+    assert Scores(other, **labels).fingerprint != scores.fingerprint

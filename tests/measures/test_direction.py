@@ -32,7 +32,7 @@ def test_what_is_assumed_is_warned_of_once_with_all_names():
         signs = find_signs([Measure("cost"), Measure("time"), Measure("AP", True), Measure("loss", False)])
     assert signs.tolist() == [1, 1, 1, -1]
     assert len(caught) == 1
-    assert "direction of cost, time is not stated" in str(caught[0].message)
+    assert "scores of cost, time are assumed to be better" in str(caught[0].message)
     assert "lower_is_better=NAME" in str(caught[0].message)
 
 

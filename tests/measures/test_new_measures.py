@@ -82,7 +82,7 @@ class TestConformance:
 
     def test_a_direction_that_nobody_stated_is_assumed_to_be_higher(self):
         closeness = me.Measure("own", kind="quantification", formula=lambda p, q: 1 - chebyshev(p, q))
-        with pytest.warns(DirectionWarning, match="own is not stated"):
+        with pytest.warns(DirectionWarning, match="scores of own are assumed"):
             assert conformance(closeness).measure is closeness
         distance = me.Measure("own", kind="quantification", formula=chebyshev)
         with (
