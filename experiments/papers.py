@@ -12,7 +12,7 @@ from typing import Any
 
 from experiments.check import PAGE, adopt_committed, check_paper, compare_pages, is_covered, renew_picture
 from experiments.comparison import count_best
-from experiments.index import write_index
+from experiments.index import count_numbers, write_index
 from experiments.outcome import Outcome, Settings
 from experiments.page import Page
 from metaeval.files import write_atomically
@@ -80,6 +80,8 @@ def run_paper(
     path = out / paper / PAGE
     if not report.page and path.exists():
         report.page = str(path)
+        # The page counts the whole, also where this run computed less.
+        report.counts = count_numbers(path.read_text(encoding="utf-8")) or report.counts
     report.seconds = time.perf_counter() - began
     return report, outcomes
 
