@@ -14,7 +14,7 @@ from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
 from metaeval.analyses.reference_pairs import COUNTS
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import tabulate_differences
-from metaeval.errors import MetaevalError, format_list
+from metaeval.errors import MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.signature import Signature
@@ -160,7 +160,8 @@ class Agreement(Result):
         if (result.high < result.chance).all():
             return f"Every measure agrees with {reference} less than chance: is its direction right?"
         rivals = int((result.beaten == 0).sum()) - 1
-        return f"{found}; {f'{rivals} others may be as good' if rivals > 0 else 'no other is as good'}."
+        others = f"{format_count(rivals, 'other')} may be as good" if rivals > 0 else "no other is as good"
+        return f"{found}; {others}."
 
     def annotators(self) -> pd.DataFrame:
         """What do errors of the annotators do, if the reference is their mean?

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -127,6 +127,11 @@ class Coverage(Result):
             marks=lambda _: words,
             legend=f"The best in bold. {self.no_interval}".strip(),
         )
+
+    def short_tables(self) -> list[Table]:
+        """Return the table with the measure that covers most first."""
+        table = self.to_table()
+        return [replace(table, frame=table.frame.sort_values("coverage", ascending=False, kind="stable"), marks=None)]
 
     def charts(self) -> Sequence[Chart]:
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -115,6 +115,11 @@ class Robustness(Result):
         units = f"{len(self.units)} {self.over}"
         caption = f"Robustness: Spearman's ρ between rankings of runs on every two of {units}."
         return Table(self.to_frame().set_index("measure"), caption, self.signature)
+
+    def short_tables(self) -> list[Table]:
+        """Return the table with the measure whose rankings are most alike first."""
+        table = self.to_table()
+        return [replace(table, frame=table.frame[["mean", "sd"]].sort_values("mean", ascending=False, kind="stable"))]
 
     def charts(self) -> Sequence[Chart]:
         """Return the distribution of Spearman's ρ between topics, or collections, for every measure."""

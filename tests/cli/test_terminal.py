@@ -84,6 +84,32 @@ def test_many_measures_are_one_row_each_unless_all_is_asked_for(run, wide_file):
     assert max(map(count_columns, shown.splitlines())) <= 80
 
 
+def test_two_notes_of_this_test_are_printed_and_the_others_are_explained(run, tmp_path):
+    """One run varies four times as much, one is far behind, and two are the same: three notes of the Tukey HSD test."""
+    rng = np.random.default_rng(11)
+    values = (
+        rng.normal(0, 0.05, (9, 60, 1)) + np.array([0.5, 0.51, 0.52, 0.53, 0.54, 0.55, 0.56, 0.57, -0.5])[:, None, None]
+    )
+    values[3], values[4] = values[1], 4 * (values[4] - values[4].mean()) + values[4].mean()
+    scores = me.Scores(values, runs=list("abcdefghi"), topics=range(60), measures=["Accuracy"])
+    me.io.write_scores(scores, tmp_path / "s.csv")
+
+    def list_notes(*words):
+        _, _, err = run(*words)
+        return [line for line in err.splitlines() if "note:" in line], err
+
+    few, err = list_notes("power", tmp_path / "s.csv", "-B", 50, "--bootstrap", 0)
+    assert len(few) == 2
+    assert max(map(len, few)) <= 120
+    assert "1 more note with --explain" in err
+    every, err = list_notes("power", tmp_path / "s.csv", "-B", 50, "--bootstrap", 0, "--explain")
+    assert len(every) == 3
+    assert "more note" not in err
+    for words in (["robustness"], ["power", "--test", "bootstrap-t", "-B", 50, "--bootstrap", 0]):
+        (only,), _ = list_notes(words[0], tmp_path / "s.csv", *words[1:])
+        assert "2 of 9 runs have the same scores as another" in only
+
+
 def all_commands(command=None, path=()):
     command = command or typer.main.get_command(cli.app)
     for name, inner in getattr(command, "commands", {}).items():
