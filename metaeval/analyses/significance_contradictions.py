@@ -15,7 +15,7 @@ from metaeval.analyses.result import Result
 from metaeval.errors import format_option
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, HeatMap
+from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, arrange_pairs, write_frames
 from metaeval.stats.significant_counts import count_common
@@ -173,7 +173,7 @@ class SignificanceContradictions(Result):
         """Return what every result has to say, and whether not all contradictions are listed."""
         return [*super().notes(), *filter(None, [self._list_first()[1]])]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[HeatMap]:
         """Return on how many run pairs every two measures contradict each other, as a heat map."""
         n = len(self.measures)
         counts = np.zeros((n, n), dtype=int)
@@ -184,6 +184,7 @@ class SignificanceContradictions(Result):
             HeatMap(
                 counts, names, names, "contradicted run pairs", lambda count: f"{count:.0f}",
                 highest=float(max(1, counts.max())), diagonal=False, whole=True,
+                clustered=True, opposed=True,
             )
         ]  # fmt: skip
 

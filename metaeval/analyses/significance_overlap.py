@@ -12,7 +12,7 @@ from metaeval.analyses.checks import check_measures, check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, HeatMap
+from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, arrange_pairs
 from metaeval.stats.significant_counts import count_common
@@ -74,7 +74,7 @@ class SignificanceOverlap(Result):
         marks = arrange_pairs(names, list(words), "")
         return Table(arrange_pairs(names, cells, "–"), caption, self.signature, marks=lambda _: marks)
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[HeatMap]:
         """Return the significance overlap of all pairs of measures as a heat map."""
         counts = np.diagonal(self.both)
         union = counts[:, None] + counts - self.both

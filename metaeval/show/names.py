@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from metaeval.errors import visible
 
@@ -49,8 +49,8 @@ def spell_parameters(text: str) -> str:
     return _PARAMETER.sub(lambda parameter: _LETTERS[parameter[1]], text) if "=" in text else text
 
 
-def shorten_name(name: str, most: int) -> str:
-    """Return a name that leaves room for a figure: of a long one the beginning and the end.
+def shorten_name(name: str, most: int, end: int | None = None) -> str:
+    """Return a name that leaves room for a figure: of a long one the beginning and the end, of `end` letters if given.
 
     Examples
     --------
@@ -60,8 +60,25 @@ def shorten_name(name: str, most: int) -> str:
     name = spell_parameters(name)
     if len(name) <= most:
         return name
-    end = 2 * most // 5
+    end = 2 * most // 5 if end is None else end
     return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
+
+
+def shorten_names(names: Sequence[str], most: int) -> list[str]:
+    """Return names that leave room for a figure and differ wherever the names do.
+
+    Examples
+    --------
+    >>> shorten_names(["mean of the first ten topics", "mean of the other ten topics"], 14)
+    ['mean of the f…', 'mean of the o…']
+    """
+    shortened: list[str] = []
+    for end in (2 * most // 5, *range(most)):
+        shortened = [shorten_name(name, most, end) for name in names]
+        if len(set(shortened)) == len(set(names)):
+            return shortened
+    numbers = {name: f" {number}" for number, name in enumerate(dict.fromkeys(names), start=1)}
+    return [shorten_name(name, most - len(numbers[name])) + numbers[name] for name in names]
 
 
 def split_scripts(text: str) -> list[tuple[str, str, str]]:
