@@ -111,34 +111,41 @@ def table_block(
     shown = [c for c in range(frame.shape[1]) if any(row[cells.labels + c] not in (NOTHING, "") for row in cells.rows)]
     columns = [_list_cells(cells, frame, c) for c in shown]
     labels = [list(map(str, label)) if isinstance(label, tuple) else [str(label)] for label in frame.index]
-    rows = []
-    for r, parts in enumerate(labels):
-        named = [
-            {"text": TITLES.get(part, part), "sort": part, "head": i == 0, "classes": "words"}
-            for i, part in enumerate(parts)
+    named = [
+        [
+            {"text": TITLES.get(parts[i], parts[i]), "sort": parts[i], "head": i == 0, "classes": "words"}
+            for parts in labels
         ]
-        rows.append({"cells": [*named, *(column[r] for column in columns)], "new": parts[0] in highlight})
+        for i in range(cells.labels)
+    ]
+    rows = [
+        {"cells": texts, "new": parts[0] in highlight}
+        for texts, parts in zip(zip(*named, *columns, strict=True), labels, strict=True)
+    ]
     head = [str(name or "") for name in frame.index.names] + [flat_label(frame.columns[c]) for c in shown]
-    meanings = definitions or {}
-    heads = []
-    for c, label in enumerate(head):
-        inside = [row["cells"][c]["text"] for row in rows]
-        # Words up to a length are not broken: those of headings and of names on the screen, and of all cells in print.
-        title, most = TITLES.get(label, label), _WIDEST[c >= cells.labels]
-        heads.append(
-            {
-                "label": title,
-                "meaning": meanings.get(label) or define(label),
-                "letters": min(most, _find_longest([title] if c else [title, *inside])),
-                "least": min(most, _find_longest([title, *inside])),
-            }
-        )
-    in_print = min(_PRINTED, _PAGE / sum(0.66 * each["least"] + 1 for each in heads))
+    heads = [
+        _describe_heading(label, column, (definitions or {}).get(label) or define(label), names=c < cells.labels)
+        for c, (label, column) in enumerate(zip(head, [*named, *columns], strict=True))
+    ]
+    in_print = min(_PRINTED, _PAGE / sum(0.72 * each["printed"] + 1 for each in heads))
     content = {
         "caption": table.caption, "signature": str(table.signature), "columns": heads, "rows": rows,
         "links": list((links or {}).items()), "in_print": f"{in_print:.1f}pt",
     }  # fmt: skip
     return Block("table", content, folded=folded)
+
+
+def _describe_heading(label: str, column: list[dict[str, Any]], meaning: str, *, names: bool) -> dict[str, Any]:
+    """Return a heading, and how many letters of a word are not broken: on the screen cells of numbers never are."""
+    title, most = TITLES.get(label, label), _WIDEST[names]
+    inside = [cell["text"] for cell in column]
+    printed = min(most, _find_longest([title, *inside]))
+    return {
+        "label": title,
+        "meaning": meaning,
+        "letters": printed if names else min(most, _find_longest([title])),
+        "printed": printed,
+    }
 
 
 def _list_cells(cells: Cells, frame: pd.DataFrame, c: int) -> list[dict[str, Any]]:
@@ -160,7 +167,7 @@ def _find_longest(texts: Sequence[str]) -> int:
 
 
 _LONG = 30  # characters from which on a text is broken into lines
-_WIDEST = (20, 12)  # letters of a word in the name of a row, and elsewhere, that is not broken
+_WIDEST = (12, 20)  # letters of a word that is not broken, and of one in the name of a row
 _PRINTED, _PAGE = 8.0, 510.0  # points: letters of a printed table, and the width of an A4 page between its margins
 
 

@@ -113,7 +113,7 @@ class _Area:
             parts.append(f'<line class="grid" x1="{self.left}" x2="{self.right}" y1="{y:.1f}" y2="{y:.1f}"/>')
             parts.append(_text(self.left - 6, y + 4, f"{tick:g}", "end"))
         middle = (self.top + self.bottom) / 2
-        return [*parts, _text(12, middle, label, "middle", turned=True)]
+        return [*parts, _text(17, middle, label, "middle", turned=True)]
 
 
 def find_ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -152,9 +152,10 @@ def _draw_lines(chart: LineChart, width: float = 420) -> str:
     ys = np.concatenate([line.y[some] for line, some in zip(chart.lines, finite, strict=True)])
     ends, y_ticks = _find_y_axis(chart, ys)
     height = 280 if width < 600 else 320
-    area = _Area(52, width - 12, 12, height - 44, x_ends, ends, chart.log)
+    area = _Area(64, width - 12, 12, height - 44, x_ends, ends, chart.log)
     parts = area.draw_y_axis(y_ticks, chart.y_label)
-    parts += area.draw_x_axis(chart.ticks or find_ticks(*area.x_ends, 7), chart.x_label)
+    ticks = [tick for tick in chart.ticks if x_ends[0] <= tick <= x_ends[1]]
+    parts += area.draw_x_axis(ticks or find_ticks(*area.x_ends, 7), chart.x_label)
     if chart.level is not None:
         level, text = chart.level
         y = area.up(level)
