@@ -20,10 +20,9 @@ from metaeval.comparison.definitions import define
 from metaeval.show.cells import NOTHING, Cells, format_p
 from metaeval.show.charts import HeatMap, IntervalChart, highlight, thin_chart
 from metaeval.show.looks import css_variables, find_looks
-from metaeval.show.names import TITLES, to_html
+from metaeval.show.names import TITLES, count_columns, to_html
 from metaeval.show.screen import STYLE, draw_chart, draw_sample
 from metaeval.show.table import Table, flat_label
-from metaeval.show.terminal import count_columns
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from metaeval.errors import visible
@@ -49,8 +50,23 @@ def spell_parameters(text: str) -> str:
     return _PARAMETER.sub(lambda parameter: _LETTERS[parameter[1]], text) if "=" in text else text
 
 
+def count_columns(text: str) -> int:
+    """Return how many columns of a terminal text takes: two for a Chinese letter, none for an accent of its own.
+
+    Examples
+    --------
+    >>> count_columns("tau"), count_columns("系统"), count_columns("e" + chr(0x301))
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text
+    )
+
+
 def shorten_name(name: str, most: int, end: int | None = None) -> str:
-    """Return a name that leaves room for a figure: of a long one the beginning and the end, of `end` letters if given.
+    """Return a name of at most so many columns: of a long one the beginning and the end, of `end` letters if given.
 
     Examples
     --------
@@ -58,9 +74,11 @@ def shorten_name(name: str, most: int, end: int | None = None) -> str:
     'a measure with…me (v2.1)'
     """
     name = spell_parameters(name)
-    if len(name) <= most:
+    columns = count_columns(name)
+    if columns <= most:
         return name
-    end = 2 * most // 5 if end is None else end
+    most = most * len(name) // columns
+    end = 2 * most // 5 if end is None else min(end, most - 1)
     return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
 
 

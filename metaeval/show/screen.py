@@ -33,8 +33,8 @@ from metaeval.show.charts import (
 from metaeval.show.clusters import arrange
 from metaeval.show.colours import shade, text_colour
 from metaeval.show.looks import COLOURS, DASHES, Look, css_variables, find_looks, marker_path
-from metaeval.show.names import shorten_name, shorten_names, spell_parameters, to_html, to_svg
-from metaeval.show.terminal import count_columns, wrap_text
+from metaeval.show.names import count_columns, shorten_name, shorten_names, spell_parameters, to_html, to_svg
+from metaeval.show.terminal import wrap_text
 
 STYLE = "\n".join([
     ".grid { stroke: var(--line); stroke-width: .6 } .alpha, .cursor { stroke: var(--faint); stroke-width: 1 }",
@@ -227,10 +227,14 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
     titles = [spell_parameters(row.title) for row in chart.rows]
     # A narrow chart stands beside others of the same rows, and says the whole name where it is pointed at.
     titles = titles if width > _NARROW else shorten_names(titles, 2 * letters - 2)
-    names = [wrap_text(title, letters) for title in titles]
-    left = max(
-        90 if width > _NARROW else 40, letter * max(count_columns(piece) for name in names for piece in name) + 14
+    wide = [letters / _BOLD if row.strong else letters for row in chart.rows]
+    names = [wrap_text(title, _find_room(title, room)) for title, room in zip(titles, wide, strict=True)]
+    longest = max(
+        (_BOLD if row.strong else 1) * _count_letters(piece)
+        for row, name in zip(chart.rows, names, strict=True)
+        for piece in name
     )
+    left = max(90 if width > _NARROW else 40, math.ceil(letter * longest) + 14)
     top = 8
     edges = np.cumsum([top, *(max(22, 18 * len(name) + 4) for name in names)])
     finite += [level for level, _ in chart.levels]
@@ -249,7 +253,7 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
         pieces = [f"<title>{_escape(_describe_row(row))}</title>"]
         pieces += [
             f'<text class="name{" bold" * row.strong}" x="{left - 10}" y="{y + 4 + 18 * (k - (len(name) - 1) / 2):.1f}" '
-            f'text-anchor="end"{_press(piece, left - 14, letter)}>{to_svg(piece)}</text>'
+            f'text-anchor="end">{to_svg(piece)}</text>'
             for k, piece in enumerate(name)
         ]
         pieces.append(
@@ -269,12 +273,18 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
 _LETTER = 10  # units that a letter takes on a telephone, where letters are larger
 _SMALL = 7.5  # the same elsewhere, and in charts that are narrow enough for a telephone
 _NARROW = 400
+_BOLD = 1.15  # times as wide
 
 
-def _press(text: str, room: float, letter: float) -> str:
-    """Return an attribute that presses a text together if its letters, of which capitals are wide, need more room."""
-    needed = letter * (count_columns(text) + 0.3 * sum(map(str.isupper, text)))
-    return f' textLength="{room:g}" lengthAdjust="spacingAndGlyphs"' if needed > room else ""
+def _count_letters(text: str) -> float:
+    """Return how wide a text is, in letters of middling width."""
+    capitals, wide = sum(map(str.isupper, text)), sum(letter in "WM@%mw" for letter in text)
+    return count_columns(text) + 0.25 * capitals + 0.5 * wide
+
+
+def _find_room(text: str, letters: float) -> int:
+    """Return how many columns of a text have room where so many middling letters do."""
+    return max(4, int(letters * count_columns(text) / max(_count_letters(text), 1.0)))
 
 
 def _draw_row(row: Row, area: _Area, y: float, look: Look, filled: bool) -> list[str]:
@@ -359,8 +369,15 @@ def _draw_scatter(chart: ScatterChart, width: float = 242) -> str:
     parts += [
         f'<text class="name" x="{left + 4}" y="{top + 14}">{second}</text>',
         f'<text class="name" x="{area.right - 4}" y="{area.bottom - 6}" text-anchor="end">{fourth}</text>',
-        _text(left + side / 2, area.bottom + 18, shorten_name(chart.x_label, int(side / 7)), "middle", room=side),
-        _text(14, top + side / 2, shorten_name(chart.y_label, int(side / 7)), "middle", turned=True, room=side),
+        _text(
+            left + side / 2,
+            area.bottom + 18,
+            shorten_name(chart.x_label, _find_room(chart.x_label, side / 7)),
+            "middle",
+        ),
+        _text(
+            14, top + side / 2, shorten_name(chart.y_label, _find_room(chart.y_label, side / 7)), "middle", turned=True
+        ),
     ]
     described = chart.description or f"{chart.y_label} against {chart.x_label}"
     return _wrap(parts, area.right + 6, area.bottom + below, described)
@@ -479,10 +496,9 @@ def _mark(x: float, y: float, look: Look, kind: str = "", tip: str = "") -> str:
     )
 
 
-def _text(x: float, y: float, text: str, anchor: str, *, turned: bool = False, room: float = math.inf) -> str:
+def _text(x: float, y: float, text: str, anchor: str, *, turned: bool = False) -> str:
     turn = f' transform="rotate(-90 {x:g} {y:.1f})"' if turned else ""
-    pressed = _press(text, room, 7)
-    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}{pressed}>{to_svg(text)}</text>'
+    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}>{to_svg(text)}</text>'
 
 
 def _wrap(parts: Sequence[str], width: float, height: float, description: str, attributes: str = "") -> str:
