@@ -15,7 +15,7 @@ from metaeval.analyses.result import Result
 from metaeval.errors import format_option
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, HeatMap
+from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature
 from metaeval.show.table import MANY, Table, arrange_pairs, sum_up_matrix, write_frames
 from metaeval.stats.significant_counts import count_common
@@ -189,7 +189,7 @@ class SignificanceContradictions(Result):
         """Return what every result has to say, and whether not all contradictions are listed."""
         return [*super().notes(short=short), *filter(None, [self._list_first()[1]])]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[HeatMap]:
         """Return on how many run pairs every two measures contradict each other, as a heat map."""
         counts = self._count()
         names = [measure.title for measure in self.measures]
@@ -197,6 +197,7 @@ class SignificanceContradictions(Result):
             HeatMap(
                 counts, names, names, "contradicted run pairs", lambda count: f"{count:.0f}",
                 highest=float(max(1, counts.max())), diagonal=False, whole=True,
+                clustered=True, opposed=True,
             )
         ]  # fmt: skip
 

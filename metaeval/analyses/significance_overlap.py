@@ -12,7 +12,7 @@ from metaeval.analyses.checks import check_measures, check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Chart, HeatMap
+from metaeval.show.charts import HeatMap
 from metaeval.show.signature import Signature
 from metaeval.show.table import MANY, Table, arrange_pairs, sum_up_matrix
 from metaeval.stats.significant_counts import count_common
@@ -107,7 +107,7 @@ class SignificanceOverlap(Result):
             frame = arrange_pairs(names, [f"{p:.1f}" for p in percent[np.triu_indices(len(names), 1)]], "–")
         return [replace(table, frame=frame, marks=None, legend="", digits=1)]
 
-    def charts(self) -> Sequence[Chart]:
+    def charts(self) -> Sequence[HeatMap]:
         """Return the significance overlap of all pairs of measures as a heat map."""
         names = [measure.title for measure in self.measures]
         return [

@@ -25,9 +25,6 @@ from metaeval.stats.rank_correlation import TauVariant
 from metaeval.stats.split_half import split_half_tau
 from metaeval.stats.streams import stream_key
 
-MARKS = ("", "†", "‡", "◇", "♡", "♣", "♠", "♯", "★")
-"""What stands behind a mean τ that significantly outperforms the worst 0, 1, 2, … measures, as in ACL21 Table 3."""
-
 
 @dataclass(frozen=True, eq=False)
 class SplitHalfConsistency(Result):
@@ -153,24 +150,17 @@ class SplitHalfConsistency(Result):
         return {"comparisons": self.comparisons(), "trials": splits}
 
     def to_table(self) -> Table:
-        """Return mean τ with the papers' marks, best first, and V_E2 (ACL 2021, Tables 3 and 6)."""
-        frame = self.to_frame()
-        used = sorted({k for k in frame["outperforms"] if k})
-        shown = pd.DataFrame(
-            {
-                "mean τ": frame["mean_tau"].to_numpy(),
-                "": [_mark(k) for k in frame["outperforms"]],
-                "outperforms the worst": frame["outperforms"].to_numpy(),
-                "group": frame["letters"].to_numpy(),
-            },
-            index=pd.Index(frame["measure"], name="measure"),
-        )
+        """Return mean τ, best first, with letters in place of the papers' marks, and V_E2 (ACL 2021, Tables 3 and 6)."""
+        frame = self.to_frame().set_index("measure")[["mean_tau", "letters"]].rename(columns={"mean_tau": "mean τ"})
         a, b = self.sizes
-        meaning = ", ".join(f"{_mark(k)} the worst {k}" for k in reversed(used))
-        marks = f"Significantly, over these splits of these topics, outperforms {meaning}. " if used else ""
-        variance = f"V_E2 = {self.residual_variance:.3g}." if len(frame) > 1 else ""
         caption = f"Split-half consistency ({a} vs. {b} topics, {len(self.tau):,} splits)."
-        return Table(shown, caption, self.signature, legend=f"{marks}{variance}".strip())
+        legend = ""
+        if len(frame) > 1:
+            legend = (
+                "Measures without a common letter differ significantly over these splits of these topics. V_E2 = "
+                f"{self.residual_variance:.3g}."
+            )
+        return Table(frame, caption, self.signature, legend=legend)
 
     def short_tables(self) -> list[Table]:
         """Return mean τ: which differences are significant holds for these topics only, and needs the legend."""
@@ -281,7 +271,3 @@ def split_half_consistency(
     return SplitHalfConsistency(
         scores.measures, taus[:, order.measures], sizes, variance, p, alpha, signature, diagnostics=(diagnostics,)
     )
-
-
-def _mark(k: int) -> str:
-    return MARKS[k] if k < len(MARKS) else f"+{k}"

@@ -12,14 +12,20 @@ import pandas as pd
 from metaeval.analyses.grades import THRESHOLD
 from metaeval.comparison.answer import find_headline
 from metaeval.comparison.results import ComparisonResults, find_title
-from metaeval.comparison.summary import summarise
+from metaeval.comparison.summary import order_measures, summarise
 from metaeval.comparison.verdicts import find_verdicts
 from metaeval.show.charts import IntervalChart, Row
+from metaeval.show.names import shorten_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from metaeval.show.style import Size
+
+
+MOST_PANELS = 4
+
+_LONGEST = 24  # letters of the new measure's name below a panel
 
 
 def draw_answer(
@@ -29,18 +35,42 @@ def draw_answer(
     from metaeval.show.drawing import draw_charts
 
     name = comparison.find_new(measure)
+    heading = f"{find_title(comparison.measures, name)}: {find_headline(comparison, name)}"
+    panels = list_panels(comparison, name, order_measures(comparison, name))
+    return draw_charts(panels, comparison.signature if signature else None, size=size, heading=heading)
+
+
+def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) -> list[IntervalChart]:
+    """Return what came out for a new measure, beside the other measures shown: agreement with the reference first."""
     frame = summarise(comparison, name)
     headings = {finding.key: re.sub(r" \([^)]*\)", "", finding.phrase) for finding in find_verdicts(comparison, name)}
-    others, title = frame.drop(index=name), find_title(comparison.measures, name)
+    title = shorten_name(find_title(comparison.measures, name), _LONGEST)
+    others = frame.loc[[other for other in shown if other != name]]
     titles = {str(measure): measure.title for measure in comparison.measures}
     charts = []
+    if comparison.agreement is not None:
+        result = comparison.agreement.results[0]
+        agreed = pd.DataFrame(
+            {"agreed": result.values, "agreed_low": result.low, "agreed_high": result.high},
+            index=[str(measure) for measure in comparison.agreement.measures],
+        )
+        label = f"% of run pairs ordered like {comparison.agreement.reference.title}; line: {title}"
+        rows = _list_rows(agreed.loc[others.index], "agreed", titles, 100.0)
+        charts.append(_make_panel(rows, label, headings["agreement"], 100 * float(agreed["agreed"][name])))
     if "tau" in frame:
         rows = _list_rows(others, "tau", titles)
         charts.append(_make_panel(rows, f"τ with {title}, 95 % interval", headings["similarity"], THRESHOLD))
     if "consistency" in frame:
         rows = _list_rows(others, "consistency", titles)
-        mean = float(frame["consistency"].to_numpy(dtype=float)[frame.index.get_loc(name)])
-        charts.append(_make_panel(rows, f"mean τ over splits; line: {title}", headings["consistency"], mean))
+        label = f"mean τ over splits; line: {title}"
+        charts.append(
+            _make_panel(
+                rows,
+                label,
+                headings["consistency"],
+                float(frame["consistency"].to_numpy(dtype=float)[frame.index.get_loc(name)]),
+            )
+        )
     if "difference" in frame:
         rows = _list_rows(others, "difference", titles, 100.0)
         charts.append(_make_panel(rows, f"% of pairs more than {title}, 95 % interval", headings["power"], 0.0))
@@ -49,8 +79,7 @@ def draw_answer(
         limits = (0.0, 1.25 * max(4.0, *(row.centre for row in rows)))
         label = f"pairs on which it contradicts {title}"
         charts.append(IntervalChart(rows, label, headings["contradictions"], [(0.0, "-")], limits, filled=True))
-    heading = f"{title}: {find_headline(comparison, name)}"
-    return draw_charts(charts, comparison.signature if signature else None, size=size, heading=heading)
+    return charts[:MOST_PANELS]
 
 
 def _make_panel(rows: Sequence[Row], label: str, heading: str, level: float) -> IntervalChart:

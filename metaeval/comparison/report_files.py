@@ -42,9 +42,10 @@ class ReportFiles:
         links: Mapping[str, str] | None = None,
         highlight: Sequence[str] = (),
         folded: str = "",
+        definitions: Mapping[str, str] | None = None,
     ) -> Block:
         """Write a table as CSV and LaTeX, and return it with links to both."""
-        block = table_block(table, links=links, highlight=highlight, folded=folded)
+        block = table_block(table, links=links, highlight=highlight, folded=folded, definitions=definitions)
         return block.link(*self.write_table(table, name, frame=frame, details=details))
 
     def write_table(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from metaeval.analyses.baseline_preference import BaselinePreference
@@ -15,9 +16,11 @@ from metaeval.analyses.reference_pairs import ReferencePairs
 from metaeval.analyses.result import Result
 from metaeval.analyses.sample_size import SampleSize
 from metaeval.analyses.significance_contradictions import SignificanceContradictions
+from metaeval.analyses.significance_overlap import SignificanceOverlap
 from metaeval.analyses.split_half_consistency import SplitHalfConsistency
 from metaeval.analyses.study import Study
 from metaeval.comparison.answer import find_answer
+from metaeval.comparison.answer_figure import list_panels
 from metaeval.comparison.marks import describe_rules, mark_measures
 from metaeval.comparison.page import (
     Block,
@@ -26,18 +29,20 @@ from metaeval.comparison.page import (
     curves_block,
     figure_block,
     heatmap_block,
+    opening_block,
+    panel_block,
     rules_block,
     table_block,
 )
 from metaeval.comparison.repeats import NOT_TRIED
 from metaeval.comparison.report_files import ReportFiles, name_file
 from metaeval.comparison.results import ComparisonResults, find_title
-from metaeval.comparison.summary import show_short, show_summary, summarise
+from metaeval.comparison.summary import choose_measures, show_short, show_summary, summarise
 from metaeval.comparison.verdicts import RULES, Finding, find_verdicts
 from metaeval.errors import format_count
 from metaeval.measures.base import Measure
 from metaeval.show.cells import NOTHING
-from metaeval.show.charts import highlight_lines
+from metaeval.show.charts import LineChart, highlight
 from metaeval.show.screen import draw_chart, draw_legend
 from metaeval.show.table import Table
 
@@ -46,6 +51,9 @@ LISTED = 200
 
 _SHOWN = 12
 """Contradicting run pairs on the page; the file beside it has more."""
+
+_NEAREST = 10
+"""Measures in the row of a new measure; the matrix below it has all."""
 
 _RUNS = 100
 """Runs of a leaderboard in the report."""
@@ -142,48 +150,64 @@ def list_measures(comparison: ComparisonResults) -> list[Measure]:
 
 
 def _show_verdict(comparison: ComparisonResults, files: ReportFiles) -> Section:
-    """Return the answer: a paragraph for every new measure, what to mind, and the summary beside each in numbers."""
+    """Return the answer for every new measure with its picture and a short table; everything else is folded."""
     findings_by_measure = {name: find_verdicts(comparison, name) for name in comparison.new}
     answers = [find_answer(comparison, name) for name in comparison.new]
-    before = dict.fromkeys(line for answer in answers for line in answer.before)
-    told = [Block("answer", {"headline": each.sentence, "findings": each.findings}) for each in answers]
+    before = list(dict.fromkeys(line for answer in answers for line in answer.before))
+    shown = [(_show_panels(comparison, name), _show_short(comparison, name, files)) for name in comparison.new]
     blocks = (
-        *told,
-        Block("notes", {"notes": list(before), "title": "Before you rely on this"} if before else {"notes": []}),
-        *(_show_short(comparison, name, files) for name in comparison.new),
+        opening_block(answers, before, *shown[0]),
+        *(block for pair in shown[1:] for block in pair),
         *(_show_summary(comparison, name, files) for name in comparison.new),
         _list_repeats(comparison, findings_by_measure, files),
-        _show_marks(comparison, files),
+        *_show_marks(comparison, files),
         rules_block({_HEADINGS[key]: rule for key, rule in RULES.items()}, "The rules behind the verdict"),
         Block("notes", {"notes": _list_notes(comparison)}, folded="More about runs, directions and the measure"),
     )
     return Section("verdict", "Verdict", (), tuple(block for block in blocks if block.content.get("notes", True)))
 
 
+def _show_panels(comparison: ComparisonResults, name: str) -> Block:
+    """Return the picture of the answer, with the measures of the short table."""
+    shown = choose_measures(comparison, name)
+    part = len(shown) < len(comparison.measures)
+    caption = f"{find_title(comparison.measures, name)} beside {_count_shown(comparison, shown)}." if part else ""
+    return panel_block(list_panels(comparison, name, shown), caption, str(comparison.signature))
+
+
+def _count_shown(comparison: ComparisonResults, shown: Sequence[str]) -> str:
+    """Return in words which of the other measures are shown."""
+    which = "the best and the nearest" if comparison.agreement is not None else "the nearest"
+    return f"{len(shown) - 1} of {len(comparison.measures) - 1} other measures, {which}"
+
+
 def _show_short(comparison: ComparisonResults, name: str, files: ReportFiles) -> Block:
-    """Return the table of few columns that stands below the answer."""
-    number = comparison.new.index(name) + 1
-    return files.put_table(
-        show_short(comparison, name), "answer" if number == 1 else f"answer-{number}", highlight=(name,)
-    )
+    """Return the table of few columns that stands beside the answer, of few measures where there are many."""
+    number, table = comparison.new.index(name) + 1, show_short(comparison, name)
+    links = files.write_table(table, "answer" if number == 1 else f"answer-{number}")
+    shown = choose_measures(comparison, name)
+    if len(shown) < len(table.frame):
+        caption = f"{table.caption} Shown: {_count_shown(comparison, shown)}."
+        table = replace(table, frame=table.frame.loc[shown], caption=caption)
+    return table_block(table, highlight=(name,)).link(*links)
 
 
 def _show_summary(comparison: ComparisonResults, name: str, files: ReportFiles) -> Block:
-    """Return every measure beside a new one, each column with a link to the section that it follows from."""
-    links = dict.fromkeys((name for traits in comparison.traits.values() for name in traits), "traits")
+    """Return every measure beside a new one, with links to the sections that its columns follow from."""
     summary = show_summary(comparison, name)
-    for column in map(str, summary.frame.columns):
-        about = next((key for start, key in _EVIDENCE.items() if column.startswith(start)), "")
-        links |= {column: about} if about else {}
+    columns = list(map(str, summary.frame.columns))
+    keys = [key for column in columns for start, key in _EVIDENCE.items() if column.startswith(start)]
+    links = {QUESTIONS[key][0]: key for key in keys if comparison.list_results(key)}
+    links |= {"What kind of measure": "traits"} if set(comparison.trait_names) & set(columns) else {}
     number = comparison.new.index(name) + 1
-    file = "summary" if number == 1 else f"summary-{number}"
     return files.put_table(
         summary,
-        file,
+        "summary" if number == 1 else f"summary-{number}",
         frame=summarise(comparison, name),
         links=links,
         highlight=(name,),
         folded="All numbers beside each measure",
+        definitions=describe_rules(comparison),
     )
 
 
@@ -225,30 +249,31 @@ def _list_repeats(
     caption = (
         "Whether each claim stands with another test, another seed or other runs; what came out where it does not."
     )
-    not_tried = [str(look) for look in frame.columns if (frame[look] == NOT_TRIED).all()]
+    not_tried = [str(look) for look in frame.columns if (frame[look].fillna(NOT_TRIED) == NOT_TRIED).all()]
     title = "Does it stand with another test, seed or choice of runs?"
     if not_tried:
         caption += f" Not tried: {', '.join(not_tried)} (metaeval compare --thorough tries them)."
         tried = ", ".join(look for look in frame.columns[1:] if look not in not_tried)
         title += f" Tried: {tried}; the rest was not tried" if tried else " Not tried"
-    return files.put_table(Table(frame, caption, comparison.signature), "looks", folded=title)
+    meanings = {str(look): "What came out with this changed." for look in frame.columns[1:]}
+    table = Table(frame.drop(columns=not_tried), caption, comparison.signature)
+    return files.put_table(table, "looks", frame=frame, folded=title, definitions=meanings)
 
 
-def _show_marks(comparison: ComparisonResults, files: ReportFiles) -> Block:
+def _show_marks(comparison: ComparisonResults, files: ReportFiles) -> tuple[Block, Block]:
+    """Return the marks, and the rules behind them."""
+
     def marks(frame: pd.DataFrame) -> pd.DataFrame:
         bands = {"good": "band high", "fair": "band middle", "poor": "band low", CONTRADICTED: "band low"}
         return frame.map(lambda mark: bands.get(mark.partition(" (")[0], ""))
 
-    rules = " ".join(
-        f"{name}: {rule}" for name, rule in describe_rules(comparison).items() if name not in _name_traits(comparison)
-    )
-    table = Table(
-        mark_measures(comparison),
-        f"Like Tables 4 and 7 of Sakai (ACL 2021). {rules}",
-        comparison.signature,
-        marks=marks,
-    )
-    return files.put_table(table, "marks", highlight=comparison.new, folded="The same as marks: good, fair, poor")
+    rules = describe_rules(comparison)
+    caption = "The same as marks, like Tables 4 and 7 of Sakai (ACL 2021)."
+    table = Table(mark_measures(comparison), caption, comparison.signature, marks=marks)
+    title = "The same as marks: good, fair, poor"
+    block = files.put_table(table, "marks", highlight=comparison.new, folded=title, definitions=rules)
+    of_marks = {name: rule for name, rule in rules.items() if name not in _name_traits(comparison)}
+    return block, rules_block(of_marks, "The rules behind the marks")
 
 
 def _name_traits(comparison: ComparisonResults) -> set[str]:
@@ -327,8 +352,10 @@ def _list_blocks(
         if result is None:
             continue
         name = name_file(comparison, number, question)
-        if isinstance(result, RankingSimilarity):
-            blocks.append(_show_similarity(result, study.name, name, files))
+        if isinstance(result, RankingSimilarity | SignificanceOverlap | SignificanceContradictions):
+            blocks += _show_pairs(result, study.name, name, files, comparison.new)
+            if isinstance(result, SignificanceContradictions):
+                blocks += _show_run_pairs(result, f"{name}-run-pairs", files, p_values, comparison.new)
             continue
         if isinstance(result, DiscriminativePower) and question == "power":
             charts.append(_show_curves(result, comparison.new, name, files))
@@ -338,14 +365,17 @@ def _list_blocks(
             links = files.write_table(result.to_table(), name, frame=frame, details=details)
             blocks += [block.link(*links) for block in _show_sizes(result, study.name, name, files, comparison.new)]
             continue
-        block = files.put_table(result.to_table(), name, frame=frame, details=details, highlight=comparison.new)
+        meanings = {}
+        if isinstance(result, BaselinePreference):
+            meanings = {run: f"Topics on which {run} scores better." for run in (result.first, result.second)}
+        block = files.put_table(
+            result.to_table(), name, frame=frame, details=details, highlight=comparison.new, definitions=meanings
+        )
         if p_values and isinstance(result, DiscriminativePower):
             block = block.link(("CSV: p values", files.write_parts(result.frames(), f"{name}-p-values")))
         blocks.append(block)
         if isinstance(result, SplitHalfConsistency) and question == "consistency":
-            charts.append(_show_splits(result, study.name, name, files))
-        elif isinstance(result, SignificanceContradictions):
-            blocks += _show_run_pairs(result, f"{name}-run-pairs", files, p_values, comparison.new)
+            charts.append(_show_splits(result, study.name, name, files, comparison.new))
         elif isinstance(result, ReferencePairs) and question == "reference":
             blocks += _show_letters(study, name, files, comparison.new)
         elif isinstance(result, BaselinePreference):
@@ -364,6 +394,8 @@ def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
     """Return further numbers of a result; those of every pair of runs, split or topic only if asked for."""
     if isinstance(result, DiscriminativePower):
         return {"differences": result.compare_power()}
+    if isinstance(result, RankingSimilarity):
+        return result.details()
     if isinstance(result, SplitHalfConsistency):
         details = result.details() if p_values else {"comparisons": result.comparisons()}
         return details if len(result.measures) > 1 else {}
@@ -372,11 +404,57 @@ def _choose_details(result: Result, p_values: bool) -> dict[str, pd.DataFrame]:
     return {}
 
 
-def _show_similarity(result: RankingSimilarity, collection: str, name: str, files: ReportFiles) -> Block:
-    (chart,) = result.charts()
-    caption = f"{result.symbol} between the rankings by every two measures, {collection}. {result.no_interval}".strip()
-    block = heatmap_block(replace(chart, label=caption), str(result.signature))
-    return block.link(*files.write_table(result.to_table(), name, frame=result.to_frame(), details=result.details()))
+_OfPairs = RankingSimilarity | SignificanceOverlap | SignificanceContradictions
+
+
+def _show_pairs(result: _OfPairs, collection: str, name: str, files: ReportFiles, new: Sequence[str]) -> list[Block]:
+    """Return every new measure's row, nearest first, and below it the whole matrix, folded and in the order of clusters."""
+    blocks = [_show_row(result, measure, collection) for measure in result.measures if str(measure) in new]
+    links = files.write_table(result.to_table(), name, frame=result.to_frame(), details=_choose_details(result, False))
+    for chart in result.charts():
+        caption = f"{chart.label}, {collection}: every two measures, alike ones beside each other."
+        title = f"All {len(result.measures)} measures"
+        blocks.append(heatmap_block(replace(chart, label=caption), str(result.signature), title).link(*links))
+    return blocks
+
+
+def _show_row(result: _OfPairs, measure: Measure, collection: str) -> Block:
+    """Return what a matrix says of one measure and each of the others, the nearest ones first."""
+    row, caption = _take_row(result, measure)
+    if not len(row):
+        return Block("notes", {"notes": [f"{measure.title} contradicts no other measure on {collection}."]})
+    row = row.sort_values(row.columns[0], ascending=False, kind="stable")
+    some = f" The first {_NEAREST} of {len(row)}." if len(row) > _NEAREST else ""
+    digits: dict[object, int] = {"τ": 2, "overlap, %": 1}
+    return table_block(Table(row.head(_NEAREST), f"{caption}, {collection}.{some}", result.signature, digits=digits))
+
+
+def _take_row(result: _OfPairs, measure: Measure) -> tuple[pd.DataFrame, str]:
+    """Return the numbers of a measure and each of the others, by name, what they are ordered by first, and what they are."""
+    name, title = str(measure), measure.title
+    if isinstance(result, RankingSimilarity):
+        frame, m = result.to_frame(), [str(other) for other in result.measures].index(name)
+        ends = zip(result.low[m], result.high[m], strict=True)
+        row = pd.DataFrame({"τ": frame[name], "95 % interval": [_write_ends(*pair) for pair in ends]})
+        if result.conclusions is not None:
+            row["ranks alike"] = [word.partition(":")[0] for word in result.conclusions[m]]
+        why = f". {result.no_interval.rstrip('.')}" if result.no_interval else ""
+        return row.drop(index=name), f"τ between the rankings of runs by {title} and by each other measure{why}"
+    pairs = result.to_frame()
+    first = pairs["measure_1"] == name
+    pairs = pairs[first | (pairs["measure_2"] == name)]
+    pairs = pairs.assign(measure=pairs["measure_2"].where(first, pairs["measure_1"])).set_index("measure")
+    if isinstance(result, SignificanceContradictions):
+        row = pairs.loc[pairs["contradictions"] > 0, ["contradictions"]]
+        return row, f"Run pairs on which {title} and another measure reach opposite significant conclusions"
+    mine = np.where(pairs["measure_1"] == name, pairs["a"], pairs["c"])
+    row = pd.DataFrame({"overlap, %": 100 * pairs["sso"], "both": pairs["b"], "only the new one": mine})
+    row["only the other"] = pairs["a"] + pairs["c"] - mine
+    return row, f"Run pairs that {title} and another measure find significant"
+
+
+def _write_ends(low: float, high: float) -> str:
+    return f"{low:.2f} to {high:.2f}" if low <= high else NOTHING
 
 
 def _show_curves(power: DiscriminativePower, new: Sequence[str], name: str, files: ReportFiles) -> Block:
@@ -384,15 +462,17 @@ def _show_curves(power: DiscriminativePower, new: Sequence[str], name: str, file
     return files.put_charts(block, {name: block.content["svg"]}, power.signature)
 
 
-def _show_splits(result: SplitHalfConsistency, collection: str, name: str, files: ReportFiles) -> Block:
+def _show_splits(
+    result: SplitHalfConsistency, collection: str, name: str, files: ReportFiles, new: Sequence[str]
+) -> Block:
     (chart,) = result.charts()
-    svg = draw_chart(chart, 560)
+    svg = draw_chart(highlight(chart, new), 560)  # type: ignore[type-var]
     caption = f"τ over splits of {collection}: the mean, the middle half and the middle 95 % of splits."
     return files.put_charts(figure_block([svg], caption, str(result.signature)), {name: svg}, result.signature)
 
 
 def _show_sizes(result: SampleSize, collection: str, name: str, files: ReportFiles, new: Sequence[str]) -> list[Block]:
-    charts = [highlight_lines(chart, new) for chart in result.charts()]
+    charts = [highlight(chart, new) for chart in result.charts()]
     svgs = {
         f"{name}-{kind}": draw_chart(
             replace(chart, description=f"{chart.y_label} against the number of topics, by measure")
@@ -403,8 +483,17 @@ def _show_sizes(result: SampleSize, collection: str, name: str, files: ReportFil
     if not svgs:
         return []
     caption = f"Consistency and discriminative power against the number of topics of {collection}."
-    block = figure_block(list(svgs.values()), caption, str(result.signature), draw_legend(charts[0]))
+    block = figure_block(list(svgs.values()), caption, str(result.signature), _draw_legend(charts[0]))
     return [files.put_charts(block, svgs, result.signature)]
+
+
+def _draw_legend(chart: LineChart) -> str:
+    """Return the legend of a chart, folded but for the strong lines if it is long."""
+    if len(chart.lines) <= _NEAREST + 2:
+        return draw_legend(chart)
+    strong = draw_legend(replace(chart, lines=[line for line in chart.lines if line.strong]))
+    others = draw_legend(replace(chart, lines=[line for line in chart.lines if not line.strong]))
+    return f'{strong}<details class="more"><summary>The other measures</summary>{others}</details>'
 
 
 def _show_run_pairs(

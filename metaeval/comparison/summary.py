@@ -90,24 +90,46 @@ def _summarise_contradictions(comparison: ComparisonResults, new: int) -> dict[s
     return columns
 
 
+def order_measures(comparison: ComparisonResults, measure: str | None = None) -> list[str]:
+    """Return all measures, best first: those that agree most with the reference, or the new one and what ranks most like it."""
+    name, names = comparison.find_new(measure), [str(one) for one in comparison.measures]
+    if comparison.agreement is not None:
+        agreed = {
+            str(one): value
+            for one, value in zip(comparison.agreement.measures, comparison.agreement.results[0].values, strict=True)
+        }
+        return sorted(names, key=lambda one: -np.nan_to_num(agreed[one]))
+    frame = summarise(comparison, name)
+    if "tau" not in frame:
+        return names
+    return sorted(names, key=lambda one: -np.inf if one == name else -np.nan_to_num(frame["tau"][one]))
+
+
+def choose_measures(comparison: ComparisonResults, measure: str | None = None, most: int = 9) -> list[str]:
+    """Return so many measures in their order: the best, those in places about the new one, and what ranks most like it."""
+    name, order = comparison.find_new(measure), order_measures(comparison, measure)
+    place, frame = order.index(name), summarise(comparison, name)
+    nearest = str(frame["tau"].fillna(-2.0).idxmax()) if "tau" in frame else name
+    ranked = sorted(
+        range(len(order)),
+        key=lambda other: (order[other] not in (name, nearest), other >= most // 2, abs(other - place)),
+    )
+    return [order[position] for position in sorted(ranked[:most])]
+
+
 def show_short(comparison: ComparisonResults, measure: str | None = None) -> Table:
     """Return what stands below the answer: at most four numbers of every measure, best first."""
     name = comparison.find_new(measure)
     frame, new, shown = summarise(comparison, name), find_title(comparison.measures, name), pd.DataFrame()
-    names = [str(one) for one in comparison.measures]
-    order = np.arange(len(names))
     agreement = comparison.agreement
     if agreement is not None:
         result = agreement.results[0]
         place = {str(one): number for number, one in enumerate(agreement.measures)}
-        rows = [place[one] for one in names]
+        rows = [place[one] for one in frame.index]
         cells = [_write_share(*(float(each[m]) for each in (result.values, result.low, result.high))) for m in rows]
         shown[f"like {agreement.reference.title}, %"] = cells
-        order = np.argsort(-np.nan_to_num(result.values[rows]), kind="stable")
     if "tau" in frame:
         shown["τ"] = _with_ends(frame, "tau", 2, 1)
-        if agreement is None:
-            order = np.argsort(-np.where(frame.index == name, 2.0, np.nan_to_num(frame["tau"])), kind="stable")
     if "significant" in frame:
         shown["differences, %"] = [
             f"{100 * s / p:.0f}" for s, p in zip(frame["significant"], frame["pairs"], strict=True)
@@ -119,7 +141,7 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
     if agreement is not None:
         caption = f"Like {agreement.reference.title}: pairs of runs ordered alike. {caption}"
     shown.index = frame.index
-    return Table(shown.iloc[order], caption, comparison.signature)
+    return Table(shown.loc[order_measures(comparison, name)], caption, comparison.signature)
 
 
 def _write_share(value: float, low: float, high: float) -> str:

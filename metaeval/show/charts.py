@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,8 @@ MOST_POINTS = 400
 class Line:
     """One curve: the name of its measure, which determines its look, its label, and its points; NaN is left out.
 
-    `count` stands beside the name; `middle` is a thin line with the ends of a shaded band, all of shape (point,).
+    `count` stands beside the name; `middle` is a thin line with the ends of a shaded band, all of shape (point,). Where a
+    chart has strong lines, the screen shows the others pale.
     """
 
     name: str
@@ -58,7 +59,10 @@ class LineChart:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a chart of intervals: a marker at the centre, with a thin line and a thick bar around it."""
+    """One row of a chart of intervals: a marker at the centre, with a thin line and a thick bar around it.
+
+    Where a chart has strong rows, the screen shows the others pale.
+    """
 
     name: str
     title: str
@@ -66,6 +70,7 @@ class Row:
     line: tuple[float, float] | None = None
     bar: tuple[float, float] | None = None
     hollow: bool = False
+    strong: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,8 @@ class HeatMap:
     """Numbers of rows by columns, shape (row, column), in the one colour scale, each written in its cell.
 
     `highest` has the darkest colour; `falling` makes small numbers dark, as of p-values; `whole` is for counts. A square of
-    measures may leave out its diagonal, and stand in the order of its dendrogram. `tips` say more about the cell (i, j).
+    measures may leave out its diagonal, and stand in the order of its dendrogram, in which large numbers join measures, or
+    part them if they are `opposed`. `tips` say more about the cell (i, j).
     """
 
     values: np.ndarray
@@ -102,6 +108,7 @@ class HeatMap:
     falling: bool = False
     diagonal: bool = True
     clustered: bool = False
+    opposed: bool = False
     whole: bool = False
     tips: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
@@ -179,9 +186,18 @@ def thin_chart(chart: LineChart, most: int = MOST_POINTS) -> tuple[LineChart, in
     return replace(chart, lines=[replace(line, x=x[shown], y=line.y[shown]) for line in chart.lines]), len(x) - start
 
 
-def highlight_lines(chart: LineChart, names: Collection[str]) -> LineChart:
-    """Return a chart in which the lines of these measures are strong."""
-    return replace(chart, lines=[replace(line, strong=line.name in names) for line in chart.lines])
+_Rows = TypeVar("_Rows", LineChart, IntervalChart)
+
+
+def highlight(chart: _Rows, names: Collection[str]) -> _Rows:
+    """Return a chart in which these measures are strong; of lines, only theirs keep a band."""
+    if isinstance(chart, IntervalChart):
+        return replace(chart, rows=[replace(row, strong=row.name in names) for row in chart.rows])
+    return replace(chart, lines=[_stress(line, line.name in names) for line in chart.lines])
+
+
+def _stress(line: Line, strong: bool) -> Line:
+    return replace(line, strong=True) if strong else replace(line, middle=None, band=None)
 
 
 def cut_off(x: np.ndarray, y: np.ndarray, ceiling: float) -> tuple[np.ndarray, np.ndarray]:

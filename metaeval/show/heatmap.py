@@ -10,13 +10,13 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage
-from scipy.spatial.distance import squareform
+from scipy.cluster.hierarchy import dendrogram
 
 from metaeval.show.canvas import Axis, open_canvas, typeset, typeset_ticks
 from metaeval.show.charts import HeatMap
+from metaeval.show.clusters import arrange
 from metaeval.show.colours import shade, text_colour
-from metaeval.show.names import shorten_name, spell_parameters
+from metaeval.show.names import shorten_names, spell_parameters
 from metaeval.show.signature import Signature
 from metaeval.show.style import GREY, Size, find_size
 
@@ -30,27 +30,15 @@ def scale_map(low: float, high: float, *, falling: bool = False) -> Colormap:
     return colours.with_extremes(bad=shade(float("nan")))
 
 
-def cluster(values: np.ndarray) -> np.ndarray | None:
-    """Return the average linkage of measures by what they have in common, the nearest ones first."""
-    if len(values) < 3:
-        return None
-    known = np.nan_to_num(values.astype(float), nan=0.0)
-    distance = np.clip(1 - (known + known.T) / 2, 0, None)
-    np.fill_diagonal(distance, 0)
-    return linkage(squareform(distance, checks=False), method="average", optimal_ordering=True)
-
-
 def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis = None, size: Size = None) -> Figure:
     """Draw a heat map of measures by measures, with the number in each cell where it can be read.
 
     Where all numbers are positive, the colour bar begins at 0, otherwise at minus the highest.
     """
-    values, names, highest, falling = chart.values, chart.columns, chart.highest, chart.falling
-    clustered, diagonal, label = chart.clustered, chart.diagonal, chart.label
+    chart, tree = arrange(chart)
+    values, names, highest, falling = chart.values.astype(float), chart.columns, chart.highest, chart.falling
+    diagonal, label = chart.diagonal, chart.label
     n = len(names)
-    tree = cluster(values / highest) if clustered else None
-    order = np.arange(n) if tree is None else leaves_list(tree)
-    values, names = values[np.ix_(order, order)].astype(float), [names[position] for position in order.tolist()]
     shown = values if diagonal else np.where(np.eye(n, dtype=bool), np.nan, values)
     side = max(3.2, 0.62 * n + 1.4)
     shape = (side + 0.4, side * 0.86)
@@ -70,7 +58,7 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
         ]
         axes.imshow(np.array(painted, dtype=np.uint8), interpolation="nearest")
         axes.grid(False)
-        names = [shorten_name(name, canvas.longest) for name in names]
+        names = shorten_names(names, canvas.longest)
         points = _cell_points(figure, names, canvas.is_own)
         letters = float(np.clip(0.8 * points, 4, canvas.font_size))
         upright = points < 10

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import ScaledTranslation
 
 from metaeval.show.canvas import Canvas, typeset
-from metaeval.show.names import shorten_name, to_mathtext
+from metaeval.show.names import shorten_names, to_mathtext
 from metaeval.show.style import GREY
 
 
@@ -58,9 +58,10 @@ def label_right(axes: Axes, ends: Sequence[End], font_size: float) -> bool:
     centres = spread(points, np.full(len(ends), step), box.y0, box.y1)
     if centres is None or not np.isfinite(points).all():
         return False
-    for end, centre in zip(ends, centres, strict=True):
+    names = shorten_names([end.text for end in ends], 24)
+    for end, name, centre in zip(ends, names, centres, strict=True):
         axes.annotate(
-            to_mathtext(shorten_name(end.text, 24)), (end.x, end.y), (1.04, (centre - box.y0) / box.height),
+            to_mathtext(name), (end.x, end.y), (1.04, (centre - box.y0) / box.height),
             textcoords="axes fraction", va="center", ha="left",
             fontsize=font_size, color=end.colour, parse_math=True, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": end.colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 2},
@@ -108,6 +109,7 @@ def place_legend(canvas: Canvas, axes: Axes, title: str = "") -> None:
             handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, ncols=columns,
             handlelength=3, **settings,
         )  # fmt: skip
-    for text in legend.get_texts():
-        text.set_text(shorten_name(text.get_text(), canvas.longest))
+    texts = legend.get_texts()
+    for text, name in zip(texts, shorten_names([text.get_text() for text in texts], canvas.longest), strict=True):
+        text.set_text(name)
     typeset(*legend.get_texts())

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Sequence
 
 from metaeval.errors import visible
 
@@ -49,8 +50,23 @@ def spell_parameters(text: str) -> str:
     return _PARAMETER.sub(lambda parameter: _LETTERS[parameter[1]], text) if "=" in text else text
 
 
-def shorten_name(name: str, most: int) -> str:
-    """Return a name that leaves room for a figure: of a long one the beginning and the end.
+def count_columns(text: str) -> int:
+    """Return how many columns of a terminal text takes: two for a Chinese letter, none for an accent of its own.
+
+    Examples
+    --------
+    >>> count_columns("tau"), count_columns("系统"), count_columns("e" + chr(0x301))
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text
+    )
+
+
+def shorten_name(name: str, most: int, end: int | None = None) -> str:
+    """Return a name of at most so many columns: of a long one the beginning and the end, of `end` letters if given.
 
     Examples
     --------
@@ -58,10 +74,29 @@ def shorten_name(name: str, most: int) -> str:
     'a measure with…me (v2.1)'
     """
     name = spell_parameters(name)
-    if len(name) <= most:
+    columns = count_columns(name)
+    if columns <= most:
         return name
-    end = 2 * most // 5
+    most = most * len(name) // columns
+    end = 2 * most // 5 if end is None else min(end, most - 1)
     return f"{name[: most - 1 - end]}…{name[len(name) - end :]}"
+
+
+def shorten_names(names: Sequence[str], most: int) -> list[str]:
+    """Return names that leave room for a figure and differ wherever the names do.
+
+    Examples
+    --------
+    >>> shorten_names(["mean of the first ten topics", "mean of the other ten topics"], 14)
+    ['mean of the f…', 'mean of the o…']
+    """
+    shortened: list[str] = []
+    for end in (2 * most // 5, *range(most)):
+        shortened = [shorten_name(name, most, end) for name in names]
+        if len(set(shortened)) == len(set(names)):
+            return shortened
+    numbers = {name: f" {number}" for number, name in enumerate(dict.fromkeys(names), start=1)}
+    return [shorten_name(name, most - len(numbers[name])) + numbers[name] for name in names]
 
 
 def split_scripts(text: str) -> list[tuple[str, str, str]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import math
 import re
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
@@ -22,6 +21,7 @@ from metaeval.show.charts import (
     BarChart,
     HeatMap,
     IntervalChart,
+    Line,
     LineChart,
     Row,
     ScatterChart,
@@ -30,15 +30,18 @@ from metaeval.show.charts import (
     find_marked,
     thin,
 )
+from metaeval.show.clusters import arrange
 from metaeval.show.colours import shade, text_colour
 from metaeval.show.looks import COLOURS, DASHES, Look, css_variables, find_looks, marker_path
-from metaeval.show.names import shorten_name, spell_parameters, to_html, to_svg
+from metaeval.show.names import count_columns, shorten_name, shorten_names, spell_parameters, to_html, to_svg
+from metaeval.show.terminal import wrap_text
 
 STYLE = "\n".join([
     ".grid { stroke: var(--line); stroke-width: .6 } .alpha, .cursor { stroke: var(--faint); stroke-width: 1 }",
     ".cursor { stroke-dasharray: 3 3 } .tick, .name { font-size: 12px; fill: var(--faint) } .name { fill: var(--ink) }",
     ".curve { fill: none; stroke-width: 1.8 } .strong { stroke-width: 3.4 } .band { stroke-width: 7 }",
-    ".thin { stroke-width: .9 } .shadow { stroke: none; opacity: .1 }",
+    ".thin { stroke-width: .9 } .shadow { stroke: none; opacity: .1 } .pale { opacity: .35 } .pale:hover, .near { opacity: 1 }",
+    ".bold { font-weight: 700 }",
     ".dots { stroke-width: 3; stroke-linecap: round; opacity: .55 } .mark { stroke-width: 1.4 }",
     *(
         f".c{number} {{ stroke: var(--c{number}) }} path.f{number}, rect.f{number} {{ fill: var(--c{number}) }}"
@@ -99,8 +102,9 @@ class _Area:
         return [*parts, *(_text(middle, self.bottom + 34 + 18 * n, piece, "middle") for n, piece in enumerate(pieces))]
 
     def wrap(self, label: str) -> list[str]:
-        """Return a label in lines that fit below the axis, in the larger letters of a telephone too."""
-        return textwrap.wrap(label, int((self.right - self.left) / 8))
+        """Return a label in lines that fit below the axis, or below the whole chart, in the letters of a telephone too."""
+        columns = int((self.right - self.left) / 8)
+        return wrap_text(label, columns if count_columns(label) <= columns else int(self.right / 9)) if label else []
 
     def draw_y_axis(self, ticks: Sequence[float], label: str) -> list[str]:
         parts = []
@@ -109,7 +113,7 @@ class _Area:
             parts.append(f'<line class="grid" x1="{self.left}" x2="{self.right}" y1="{y:.1f}" y2="{y:.1f}"/>')
             parts.append(_text(self.left - 6, y + 4, f"{tick:g}", "end"))
         middle = (self.top + self.bottom) / 2
-        return [*parts, _text(12, middle, label, "middle", turned=True)]
+        return [*parts, _text(17, middle, label, "middle", turned=True)]
 
 
 def find_ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -148,16 +152,19 @@ def _draw_lines(chart: LineChart, width: float = 420) -> str:
     ys = np.concatenate([line.y[some] for line, some in zip(chart.lines, finite, strict=True)])
     ends, y_ticks = _find_y_axis(chart, ys)
     height = 280 if width < 600 else 320
-    area = _Area(52, width - 12, 12, height - 44, x_ends, ends, chart.log)
+    area = _Area(64, width - 12, 12, height - 44, x_ends, ends, chart.log)
     parts = area.draw_y_axis(y_ticks, chart.y_label)
-    parts += area.draw_x_axis(chart.ticks or find_ticks(*area.x_ends, 7), chart.x_label)
+    ticks = [tick for tick in chart.ticks if x_ends[0] <= tick <= x_ends[1]]
+    parts += area.draw_x_axis(ticks or find_ticks(*area.x_ends, 7), chart.x_label)
     if chart.level is not None:
         level, text = chart.level
         y = area.up(level)
         parts.append(f'<line class="alpha" x1="{area.left}" x2="{area.right}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts += [_text(area.right - 2, y - 5, text, "end")] * bool(text)
     ceiling = chart.limits[1]
-    for number, (line, some) in enumerate(zip(chart.lines, finite, strict=True)):
+    # Strong lines are drawn last, above the pale ones.
+    for number in sorted(range(len(chart.lines)), key=lambda number: chart.lines[number].strong):
+        line, some = chart.lines[number], finite[number]
         look = looks[line.name]
         x, y_values = line.x[some], line.y[some]
         if ceiling is not None:
@@ -180,7 +187,8 @@ def _draw_lines(chart: LineChart, width: float = 420) -> str:
             )
             for k in find_marked(line.y, number, chart.marks, ceiling)
         ]
-        parts.append(f'<g data-curve="{number}"><title>{_escape(line.label)}</title>{"".join(pieces)}</g>')
+        pale = _find_pale(line, chart.lines)
+        parts.append(f'<g data-curve="{number}"{pale}><title>{_escape(line.label)}</title>{"".join(pieces)}</g>')
     parts.append(f'<line class="cursor" x1="0" x2="0" y1="{area.top}" y2="{area.bottom}" visibility="hidden"/>')
     described = (
         chart.description or f"{chart.y_label} by {chart.x_label}: {', '.join(line.label for line in chart.lines)}"
@@ -202,6 +210,11 @@ def _find_y_axis(chart: LineChart, ys: np.ndarray) -> tuple[tuple[float, float],
     return (min(ticks[0], low), ticks[-1]), ticks
 
 
+def _find_pale(one: Line | Row, among: Sequence[Line] | Sequence[Row]) -> str:
+    """Return the class of what stands back because something else in its chart is strong."""
+    return ' class="pale"' if not one.strong and any(other.strong for other in among) else ""
+
+
 @draw_chart.register
 def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
     numbers = [end for row in chart.rows for end in (row.centre, *(row.line or ()), *(row.bar or ()))]
@@ -209,24 +222,43 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
     if not finite:
         return ""
     looks = find_looks([row.name for row in chart.rows])
-    titles = [shorten_name(row.title, 30) for row in chart.rows]
-    # A letter takes about 7 units, 10 on a telephone.
-    left, step, top = min(250, max(90, 10 * max(map(len, titles)) + 14)), 22, 8
+    letter = _LETTER if width > _NARROW else _SMALL
+    letters = int(0.45 * width / letter)
+    titles = [spell_parameters(row.title) for row in chart.rows]
+    # A narrow chart stands beside others of the same rows, and says the whole name where it is pointed at.
+    titles = titles if width > _NARROW else shorten_names(titles, 2 * letters - 2)
+    wide = [letters / _BOLD if row.strong else letters for row in chart.rows]
+    names = [wrap_text(title, _find_room(title, room)) for title, room in zip(titles, wide, strict=True)]
+    longest = max(
+        (_BOLD if row.strong else 1) * _count_letters(piece)
+        for row, name in zip(chart.rows, names, strict=True)
+        for piece in name
+    )
+    left = max(90 if width > _NARROW else 40, math.ceil(letter * longest) + 14)
+    top = 8
+    edges = np.cumsum([top, *(max(22, 18 * len(name) + 4) for name in names)])
+    finite += [level for level, _ in chart.levels]
     low, high = chart.limits or (min(finite), max(finite))
     low = min(0.0, low) if chart.filled else low
     low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-    area = _Area(left, width - 20, top, top + step * len(titles), (low, high))
+    area = _Area(left, width - 20, top, float(edges[-1]), (low, high))
     parts = area.draw_x_axis(find_ticks(low, high, 8), chart.label, lines=True)
     for level, style in chart.levels:
         x = area.across(level)
         parts.append(
-            f'<line class="alpha" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{area.bottom}"{_dash(DASHES[style])}/>'
+            f'<line class="alpha" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{area.bottom:g}"{_dash(DASHES[style])}/>'
         )
-    for number, (row, title) in enumerate(zip(chart.rows, titles, strict=True)):
-        y = top + step * (number + 0.5)
+    for number, (row, name) in enumerate(zip(chart.rows, names, strict=True)):
+        y = float(edges[number] + edges[number + 1]) / 2
         pieces = [f"<title>{_escape(_describe_row(row))}</title>"]
-        pieces.append(f'<text class="name" x="{left - 10}" y="{y + 4:.1f}" text-anchor="end">{to_svg(title)}</text>')
-        pieces += _draw_row(row, area, y, looks[row.name], chart.filled)
+        pieces += [
+            f'<text class="name{" bold" * row.strong}" x="{left - 10}" y="{y + 4 + 18 * (k - (len(name) - 1) / 2):.1f}" '
+            f'text-anchor="end">{to_svg(piece)}</text>'
+            for k, piece in enumerate(name)
+        ]
+        pieces.append(
+            f"<g{_find_pale(row, chart.rows)}>{''.join(_draw_row(row, area, y, looks[row.name], chart.filled))}</g>"
+        )
         parts.append(f"<g>{''.join(pieces)}</g>")
     described = f"{chart.label}: {', '.join(_describe_row(row) for row in chart.rows)}."
     return _wrap(
@@ -236,6 +268,23 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
         chart.description or described,
         ' class="rows"',
     )
+
+
+_LETTER = 10  # units that a letter takes on a telephone, where letters are larger
+_SMALL = 7.5  # the same elsewhere, and in charts that are narrow enough for a telephone
+_NARROW = 400
+_BOLD = 1.15  # times as wide
+
+
+def _count_letters(text: str) -> float:
+    """Return how wide a text is, in letters of middling width."""
+    capitals, wide = sum(map(str.isupper, text)), sum(letter in "WM@%mw" for letter in text)
+    return count_columns(text) + 0.25 * capitals + 0.5 * wide
+
+
+def _find_room(text: str, letters: float) -> int:
+    """Return how many columns of a text have room where so many middling letters do."""
+    return max(4, int(letters * count_columns(text) / max(_count_letters(text), 1.0)))
 
 
 def _draw_row(row: Row, area: _Area, y: float, look: Look, filled: bool) -> list[str]:
@@ -263,14 +312,27 @@ def _describe_row(row: Row) -> str:
 
 @draw_chart.register
 def _draw_heat_map(chart: HeatMap, width: float = 0) -> str:
-    head = "".join(f'<th scope="col">{to_html(name)}</th>' for name in chart.columns)
+    chart, _ = arrange(chart)
+    square = not chart.diagonal  # of measures: its columns have the numbers of its rows, whose names may be long
+    head = "".join(
+        f'<th scope="col" title="{_escape(name)}">{number if square else to_html(name)}</th>'
+        for number, name in enumerate(chart.columns, start=1)
+    )
     body = []
     for i, name in enumerate(chart.rows):
         cells = [_draw_cell(chart, i, j) for j in range(len(chart.columns))]
-        body.append(f'<tr><th scope="row">{to_html(name)}</th>{"".join(cells)}</tr>')
+        number = f' <span class="place">{i + 1}</span>' if square else ""
+        body.append(f'<tr><th scope="row">{to_html(name)}{number}</th>{"".join(cells)}</tr>')
     rows = "\n".join(body)
+    dense = len(chart.columns) > _DENSE
     caption = f"<caption>{to_html(chart.label)}</caption>"
-    return f'<table class="heat">{caption}\n<thead><tr><td></td>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table>'
+    return (
+        f'<table class="heat{" dense" * dense}">{caption}\n<thead><tr><td></td>{head}</tr></thead>\n'
+        f"<tbody>\n{rows}\n</tbody></table>"
+    )
+
+
+_DENSE = 12  # columns from which on numbers lose their zero and are small
 
 
 def _draw_cell(chart: HeatMap, i: int, j: int) -> str:
@@ -279,9 +341,11 @@ def _draw_cell(chart: HeatMap, i: int, j: int) -> str:
     value = float(chart.values[i, j])
     share = value / chart.highest
     background = shade(1 - share if chart.falling else share)
-    tip = chart.tips.get((i, j)) or f"{chart.rows[i]}, {chart.columns[j]}: {chart.write(value)}"
+    text = chart.write(value)
+    tip = chart.tips.get((i, j)) or f"{chart.rows[i]}, {chart.columns[j]}: {text}"
     style = "" if math.isnan(value) else f' style="background: {background}; color: {text_colour(background)}"'
-    return f'<td{style} title="{_escape_lines(tip)}">{html.escape(chart.write(value))}</td>'
+    shown = text.replace("0.", ".", 1) if len(chart.columns) > _DENSE else text
+    return f'<td{style} title="{_escape_lines(tip)}">{html.escape(shown)}</td>'
 
 
 @draw_chart.register
@@ -305,8 +369,15 @@ def _draw_scatter(chart: ScatterChart, width: float = 242) -> str:
     parts += [
         f'<text class="name" x="{left + 4}" y="{top + 14}">{second}</text>',
         f'<text class="name" x="{area.right - 4}" y="{area.bottom - 6}" text-anchor="end">{fourth}</text>',
-        _text(left + side / 2, area.bottom + 18, chart.x_label, "middle"),
-        _text(14, top + side / 2, chart.y_label, "middle", turned=True),
+        _text(
+            left + side / 2,
+            area.bottom + 18,
+            shorten_name(chart.x_label, _find_room(chart.x_label, side / 7)),
+            "middle",
+        ),
+        _text(
+            14, top + side / 2, shorten_name(chart.y_label, _find_room(chart.y_label, side / 7)), "middle", turned=True
+        ),
     ]
     described = chart.description or f"{chart.y_label} against {chart.x_label}"
     return _wrap(parts, area.right + 6, area.bottom + below, described)
@@ -378,13 +449,17 @@ def draw_legend(chart: LineChart | BarChart) -> str:
             f'<svg width="12" height="12" aria-hidden="true"><rect class="f{colour}" width="12" height="12"/></svg>'
             for colour in _BAR_COLOURS[: len(chart.series)]
         ]
-        labels = list(chart.series)
+        labels = [(name, False) for name in chart.series]
     else:
         looks = find_looks([line.name for line in chart.lines])
         samples = [draw_sample(looks[line.name], line.strong) for line in chart.lines]
-        labels = [line.label for line in chart.lines]
-    pairs = zip(samples, labels, strict=True)
-    return f'<ul class="legend">{"".join(f"<li>{sample} {to_html(label)}</li>" for sample, label in pairs)}</ul>'
+        labels = [(line.label, line.strong) for line in chart.lines]
+    bold = ("", ' class="bold"')
+    items = [
+        f"<li{bold[strong]}>{sample} {to_html(label)}</li>"
+        for sample, (label, strong) in zip(samples, labels, strict=True)
+    ]
+    return f'<ul class="legend">{"".join(items)}</ul>'
 
 
 def draw_sample(look: Look, strong: bool = False) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from metaeval.show.cells import Cells
+from metaeval.show.names import count_columns
 
 _GAP = 2
 _LEAST = 20  # columns of the narrowest terminal that is taken as it is
@@ -74,21 +74,6 @@ def wrap_text(text: str, width: int) -> list[str]:
                 lines[-1:] = [lines[-1][:keep], lines[-1][keep:]]
             lines[-1] += letter
     return lines
-
-
-def count_columns(text: str) -> int:
-    """Return how many columns of a terminal text takes: two for a Chinese letter, none for an accent of its own.
-
-    Examples
-    --------
-    >>> count_columns("tau"), count_columns("系统"), count_columns("e" + chr(0x301))
-    (3, 4, 1)
-    """
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(letter) else 1 + (unicodedata.east_asian_width(letter) in "WF") for letter in text
-    )
 
 
 def _total(widths: Sequence[int]) -> int:

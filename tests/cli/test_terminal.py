@@ -26,7 +26,7 @@ from metaeval.errors import MetaevalError
 from metaeval.io import RUN_FORMATS, SCORE_FORMATS
 from metaeval.measures.registry import is_shipped
 from metaeval.measures.written import find_written
-from metaeval.show.terminal import count_columns
+from metaeval.show.names import count_columns
 
 
 def in_terminal(columns, *words, **variables):

@@ -1,6 +1,7 @@
 """The report in a real browser: it loads without a network or a complaint, sorts, hovers, and can be used by everybody."""
 
 import os
+import re
 import shutil
 
 import numpy as np
@@ -90,8 +91,8 @@ def test_tables_sort_by_number_and_back(page):
 
 
 def test_curves_say_their_p_values_under_the_pointer_and_by_key(page):
-    curves = page.locator("figure.curves").first
-    plot, tip = curves.locator("svg[role=img]"), curves.locator(".tip")
+    curves, tip = page.locator("figure.curves").first, page.locator("#tip")
+    plot = curves.locator("svg[role=img]")
     assert tip.is_hidden()
     plot.hover(position={"x": 120, "y": 40})
     assert "RNADW: p = " in tip.inner_text()
@@ -102,12 +103,75 @@ def test_curves_say_their_p_values_under_the_pointer_and_by_key(page):
     first = tip.inner_text()
     page.keyboard.press("End")
     assert tip.inner_text() != first
+    page.keyboard.press("ArrowDown")
+    named = {line.partition(":")[0] for line in tip.inner_text().splitlines()[1:]}
+    assert curves.locator(".near").count() == 1
+    assert "RNADW" in named
+
+
+def test_the_new_measure_stands_out_and_another_curve_says_its_name(page):
+    curves = page.locator("figure.curves").first
+    bold = curves.locator("[data-curve]:not(.pale):not(button)")
+    assert bold.count() == 1
+    assert curves.locator(".toggle.bold").inner_text().strip().startswith("RNADW")
+    assert curves.locator("[data-curve].pale").count() == 6
+    x, y = curves.locator("[data-curve].pale polyline").first.evaluate(
+        """line => {
+            const [a, b] = line.getAttribute("points").split(" ")[0].split(",").map(Number);
+            line.ownerSVGElement.scrollIntoView({ block: "center", behavior: "instant" });
+            const at = new DOMPoint(a, b).matrixTransform(line.getScreenCTM());
+            return [at.x, at.y];
+        }"""
+    )
+    page.mouse.move(x, y)
+    near = curves.locator("[data-curve].near").get_attribute("data-curve")
+    name = curves.locator(f".toggle[data-curve='{near}']").inner_text().rpartition(" (")[0].strip()
+    assert f"{name}: p" in page.locator("#tip").inner_text()
+    rows = page.locator("figure:not(.curves) svg.rows", has=page.locator(".bold")).first
+    assert rows.locator(".bold").inner_html() == "RNADW"
+    assert rows.locator(".pale").count() == 6
 
 
 def test_the_heatmap_says_the_interval_under_the_pointer(page):
+    page.locator("summary", has_text="All 7 measures").first.click()
     heat = page.locator("table.heat").first
     heat.locator("td[data-tip]:not([data-tip=''])").first.hover()
-    assert "interval over topics" in page.locator(".plot > .tip").first.inner_text()
+    assert "interval over topics" in page.locator("#tip").inner_text()
+    heat.locator("thead th").first.hover()
+    assert page.locator("#tip").inner_text() == heat.locator("tbody th").first.inner_text().rpartition(" ")[0]
+
+
+def test_headings_say_what_their_columns_mean_and_one_shows_an_arrow(page):
+    page.evaluate("document.querySelectorAll('main details').forEach(one => { one.open = true; })")
+    plain = {"measure", "measure_1", "run"}
+    without = page.locator("table.data thead .sort:not([data-tip])").all_inner_texts()
+    assert set(without) <= plain
+    table = page.locator("table.data", has_text="differences, %").first
+    heads = table.locator("thead .sort")
+    read = "one => getComputedStyle(one, '::after').content"
+
+    def arrows():
+        return [text for text in (one.evaluate(read) for one in table.locator(".arrow").all()) if text != "none"]
+
+    assert arrows() == []
+    heads.nth(1).focus()
+    assert "Kendall" in page.locator("#tip").inner_text()
+    for number in (1, 0):
+        heads.nth(number).click()
+        assert len(arrows()) == 1
+    assert "letters" in page.locator("#consistency").locator("xpath=..").locator("thead .sort").all_inner_texts()
+
+
+def test_matrices_show_the_row_of_the_new_measure_and_are_folded(page):
+    for anchor, head in (("similarity", "τ"), ("overlap", "overlap, %")):
+        section = page.locator(f"section:has(#{anchor})")
+        table = section.locator("table.data").first
+        assert table.locator("thead .sort").all_inner_texts()[:2] == ["measure", head]
+        numbers = [float(text) for text in table.locator("tbody tr > :nth-child(2)").all_inner_texts()]
+        assert len(numbers) == 6
+        assert numbers == sorted(numbers, reverse=True)
+        assert section.locator("table.heat").first.is_hidden()
+        assert section.locator("table.data td", has_text=re.compile("^–$")).count() == 0
 
 
 def test_light_and_dark_can_be_exchanged(page):
@@ -149,13 +213,87 @@ def test_the_summary_fits_a_wide_screen_and_a_single_collection_is_named_once(br
     page.close()
 
 
-def test_warnings_stand_on_the_first_screen_of_a_telephone(browser, report):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_first_screen_is_complete(browser, report, width, height):
+    page = browser.new_page(viewport={"width": width, "height": height})
     page.goto(report.as_uri())
-    heading = page.get_by_role("heading", name="Before you rely on this")
-    assert heading.bounding_box()["y"] < 844
-    before = heading.evaluate("one => one.previousElementSibling.className")
-    assert before == "findings"
+    told = [page.locator(".answer"), page.locator(".findings"), page.locator(".told .notes")]
+    told += [page.locator(".panels"), page.locator(".opening table")] if width > 1000 else []
+    assert page.get_by_role("heading", name="Before you rely on this").is_visible()
+    for part in told:
+        box = part.bounding_box()
+        assert box["y"] + box["height"] <= height
+    page.close()
+
+
+LONG = [
+    *(f"A measure with a name of sixty letters, as some have, v. {number}.00" for number in (1, 2)),
+    "eighteen_letters_x", "W" * 60, "日本語の評価尺度の名前" * 5, "مقياس جديد لتقييم النظم باسم طويل جدا من ستين حرفا",
+    "Новая мера качества ранжирования с очень длинным именем", "unbroken-" * 7, *(f"m{number}" for number in range(7)),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def long_report(tmp_path_factory):
+    rng = np.random.default_rng(2)
+    quality = np.linspace(0.2, 0.8, 10)[:, None, None]
+    values = quality + rng.normal(0, np.linspace(0.1, 0.6, len(LONG)), (10, 30, len(LONG)))
+    runs = [f"A run whose name has about sixty letters, which is no rarity {number}" for number in range(10)]
+    scores = me.Scores(values, runs=runs, topics=range(30), measures=LONG, higher_is_better=True, collection="c" * 60)
+    return compare(LONG[0], scores, n_trials=20, n_permutations=100).write(tmp_path_factory.mktemp("long"))
+
+
+CUT_OFF = """wide => {
+  const cut = [], page = document.documentElement.clientWidth;
+  const isShown = one => one.getClientRects().length && getComputedStyle(one).display !== "inline" && one.offsetHeight > 1;
+  for (const svg of document.querySelectorAll("svg[role=img]")) {
+    const seen = svg.getBoundingClientRect();
+    if (!seen.width) continue;
+    for (const text of svg.querySelectorAll("text")) {
+      const box = text.getBoundingClientRect();
+      if (box.left < seen.left - 1 || box.right > seen.right + 1 || box.bottom > seen.bottom + 1) cut.push(text.textContent);
+    }
+    const names = [...svg.querySelectorAll(".name")].map(one => one.getBoundingClientRect());
+    names.forEach((one, k) => names.slice(k + 1).forEach(two => {
+      if (one.top < two.bottom - 5 && two.top < one.bottom - 5) cut.push("overprinted");
+    }));
+  }
+  for (const one of document.querySelectorAll("th, td, .legend li, .toggle, h1, h3, li, p, summary")) {
+    if (isShown(one) && one.scrollWidth > one.clientWidth + 1) cut.push(one.textContent.trim());
+  }
+  for (const one of document.querySelectorAll(wide)) {
+    if (one.getClientRects().length && one.getBoundingClientRect().right > page + 1) cut.push(one.textContent.trim());
+  }
+  return cut;
+}"""
+
+
+@pytest.mark.parametrize(("width", "media"), [(1440, "screen"), (390, "screen"), (688, "print")])
+def test_names_of_sixty_letters_and_of_any_alphabet_fit(browser, long_report, width, media):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.emulate_media(media=media)
+    page.goto(long_report.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    # Wide tables scroll on the screen; on paper, 182 mm of an A4 page or 688 pixels, everything must fit.
+    wide = "table, svg, p, ul, figure" if media == "print" else ".scroll, .legend, .panels, figure, p"
+    assert page.evaluate(CUT_OFF, wide) == []
+    for legend in page.locator("figure:has(.legend)").all():
+        names = legend.locator(".legend li").all_inner_texts()
+        assert len(set(names)) == len(names) == len(LONG)
+    page.close()
+
+
+def test_a_matrix_stands_in_the_order_of_clusters(browser, tmp_path):
+    rng = np.random.default_rng(5)
+    one, two = rng.normal(size=(2, 12, 30, 1))
+    values = np.concatenate([base + rng.normal(0, 0.01, (12, 30, 1)) for base in (one, two, one, two, one)], axis=2)
+    scores = me.Scores(values, runs=range(12), topics=range(30), measures=list("avbwc"), higher_is_better=True)
+    index = compare("a", scores, n_trials=20, n_permutations=50).write(tmp_path / "report")
+    page = browser.new_page()
+    page.goto(index.as_uri())
+    rows = page.locator("table.heat").first.locator("tbody th").all_text_contents()
+    kinds = "".join("1" if row[0] in "abc" else "2" for row in rows)
+    assert kinds in ("11122", "22111")
     page.close()
 
 

@@ -16,9 +16,10 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
 from metaeval.show.charts import HeatMap, IntervalChart, Row, find_marked
+from metaeval.show.clusters import cluster
 from metaeval.show.colours import READABLE, contrast, shade, text_colour
 from metaeval.show.drawing import draw_charts, save_figure
-from metaeval.show.heatmap import cluster, scale_map
+from metaeval.show.heatmap import scale_map
 from metaeval.show.labels import spread
 from metaeval.show.looks import COLOURS, DARK_PAGE, DASHES, KNOWN, MARKERS, css_variables, find_looks, marker_path
 from metaeval.show.names import to_html, to_latex, to_mathtext

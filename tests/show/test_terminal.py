@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from metaeval.show.cells import Cells
-from metaeval.show.terminal import count_columns, fit_cells, wrap_text
+from metaeval.show.names import count_columns
+from metaeval.show.terminal import fit_cells, wrap_text
 
 LONG = ["docWMT22CometKiwiDA", "XCOMET-QE-Ensemble", "系统一号", "a measure of many words", "e\u0301te"]
 
