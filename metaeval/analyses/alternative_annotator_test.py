@@ -196,7 +196,7 @@ class AlternativeAnnotatorTest(Result):
             f"the share of people it wins against; it passes if that is at least {PASS:g}. Ends of "
             f"{100 * self.confidence:g}% intervals over topics."
         )
-        return Table(shown, caption, self.signature, digits=2)
+        return Table(shown, caption, self.signature, digits=2, joined=True)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw ρ of every judge with its interval, and ω by ε."""

@@ -178,7 +178,7 @@ class TestCalibration(Result):
             f"different, with its 95 % interval; it should be {100 * self.alpha:g} %. Power: the share of true differences "
             f"found ({sizes}). ms: time of one test."
         )
-        return Table(shown, caption, self.signature, digits=1)
+        return Table(shown, caption, self.signature, digits=1, joined=True)
 
     def notes(self) -> list[str]:
         """Return what a reader has to know about the runs; what tests make of it is the result itself."""

@@ -107,7 +107,7 @@ class Coverage(Result):
         best = frame["coverage"].max()
         words = pd.DataFrame("", index=shown.index, columns=shown.columns)
         words.loc[(frame["coverage"] >= best - SAME_COVERAGE).to_numpy(), "coverage"] = "bold"
-        return Table(shown, caption, self.signature, marks=lambda _: words)
+        return Table(shown, caption, self.signature, marks=lambda _: words, joined=True)
 
     def charts(self) -> Sequence[Chart]:
         """Return the coverage of every measure with its interval, reference measures as hollow marks."""

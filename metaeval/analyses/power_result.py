@@ -283,7 +283,7 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature) -> Ta
         shown.insert(1, "±", shown.pop("mc_se"))
         caption += " ±: Monte Carlo standard error of #sig."
     shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
-    return Table(shown, caption, signature, digits=1)
+    return Table(shown, caption, signature, digits=1, joined=True)
 
 
 def draw_power_curves(

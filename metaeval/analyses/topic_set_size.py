@@ -134,6 +134,10 @@ class TopicSetSize(Result):
         ).strip()
         return Table(shown, caption, self.signature)
 
+    def to_summary(self) -> Table:
+        """Return the numbers of topics, without what this collection can do."""
+        return self.to_table().take(DESIGNS)
+
     def notes(self) -> list[str]:
         """Return what a reader has to know about the runs; no test of all their pairs was made."""
         return [

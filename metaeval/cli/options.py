@@ -182,6 +182,11 @@ OPTIONS: Options = {
     "time_limit": option(float, "Seconds that each measure of a file may take", default=120.0),
     "style": option(str, "How the table is printed", "--format", "-f", choices=STYLES, default="text"),
     "defuse_formulas": switch("Put ' before names that a spreadsheet would run: =cmd()", "--defuse-formulas"),
+    "width": option(
+        str | None,
+        "Width in a paper, of tables as LaTeX and of figures: of a column or of a page",
+        choices=("column", "page"),
+    ),
     "out": option(Path | None, "Folder for table, rows and figure", "--out", "-o", metavar="FOLDER"),
 }
 """What commands share; `p_values` and `run_pairs` are files for what grows with the number of pairs of runs."""
@@ -202,7 +207,7 @@ SECTIONS = {
     "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
                 "parts", "columns", "separator"),
     "Directions of measures": tuple(DIRECTIONS),
-    "Output": ("style", "out", "overwrite", "to_format", "defuse_formulas"),
+    "Output": ("style", "width", "out", "overwrite", "to_format", "defuse_formulas"),
 }  # fmt: skip
 """Options that many commands share stand below those of the command, under these headings."""
 
