@@ -179,9 +179,9 @@ class SampleSize(Result):
         """Draw consistency and power against the number of topics, side by side, or below each other in a column."""
         from metaeval.show.drawing import draw_charts
 
-        height = 6.4 if size == "column" else 3.8
+        width, height = (None, None) if size == "column" else (9.2, 3.8)
         return draw_charts(
-            self.charts(), self.signature if signature else None, ax=ax, size=size, width=9.2, height=height
+            self.charts(), self.signature if signature else None, ax=ax, size=size, width=width, height=height
         )
 
 
