@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,15 +273,8 @@ class Agreement(Result):
         frame = pd.concat([pd.concat([frame, counts.astype(object)], axis=1), below]).rename_axis("measure")
         marks = frame.astype(str).map(lambda _: "")
         marks.iloc[: len(rows), : len(columns)] = np.where(self.count_beaten().T[rows] == 0, "bold", "")
-        known = len(self.measures) == 1 or np.isfinite(self.gap_ends).any()
-        level = f"{100 * self.confidence:g} % intervals"
-        bold = (
-            f"Bold: no other measure is better on these runs, by {level} of the paired difference."
-            if known
-            else "Which measure is better is not said, as there are no intervals."
-        )
         legend = (
-            f"{bold} Of {self.n_pairs:,} pairs of runs, those that the measure finds "
+            f"{self._explain_bold()} Of {self.n_pairs:,} pairs of runs, those that the measure finds "
             f"significant (α = {self.alpha:g}) and the reference confirms, contradicts, or does not find; missed: only the "
             f"reference finds them. {self.no_interval}"
         )
@@ -301,6 +294,18 @@ class Agreement(Result):
                 shown[result.title] = [float(result.values[m]) for m in rows]
         frame = pd.DataFrame(shown, index=pd.Index([str(self.measures[m]) for m in rows], name="measure"))
         return [Table(frame, f"Agreement with {self.reference}.", self.signature)]
+
+    def _explain_bold(self) -> str:
+        if len(self.measures) > 1 and not np.isfinite(self.gap_ends).any():
+            return "Which measure is better is not said, as there are no intervals."
+        level = f"{100 * self.confidence:g} % intervals"
+        return f"Bold: no other measure is better on these runs, by {level} of the paired difference."
+
+    def to_summary(self) -> Table:
+        """Return up to four statistics: the first three, which compare runs, and the last one."""
+        titles = [result.title for result in self.results]
+        table = self.to_table().take(titles if len(titles) <= 4 else [*titles[:3], titles[-1]])
+        return replace(table, legend=f"{self._explain_bold()} {self.no_interval}".strip())
 
     def detail_tables(self) -> list[Table]:
         """Return what the command line prints below: the intervals, and which runs and topics disagree most."""
@@ -434,7 +439,7 @@ class Agreement(Result):
         )  # fmt: skip
         return draw_charts(chart, self.signature if signature else None, ax=ax, size=size)
 
-    def more_figures(self) -> dict[str, Callable[[], Figure]]:
+    def more_figures(self) -> dict[str, Callable[..., Figure]]:
         """Return the heat map of p-values by the first statistic."""
         return {"differences": self.plot_differences} if len(self.measures) > 1 else {}
 

@@ -212,7 +212,7 @@ class AlternativeAnnotatorTest(Result):
             f"Alternative annotator test of {format_count(len(self.judges), 'judge')} against {people}, ε = "
             f"{self.epsilon:g}, agreement {self.agreement}."
         )
-        return Table(shown, caption, self.signature, digits=2, legend=legend)
+        return Table(shown, caption, self.signature, digits=2, legend=legend, joined=True)
 
     def short_tables(self) -> list[Table]:
         """Return judges by ρ, whether they pass, and how well they and people agree with people."""

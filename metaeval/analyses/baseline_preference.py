@@ -167,7 +167,8 @@ class BaselinePreference(Result):
         Parameters
         ----------
         pairs : sequence of (str, str), optional
-            Measures on the horizontal and the vertical axis of each panel; by default the first twelve pairs.
+            Measures on the horizontal and the vertical axis of each panel; by default the first twelve pairs, or six in a
+            column of print.
         ax, size, signature
             As for every result.
 
@@ -178,7 +179,8 @@ class BaselinePreference(Result):
         from metaeval.show.drawing import draw_charts
 
         if pairs is None:
-            pairs = list(itertools.islice(itertools.combinations(map(str, self.measures), 2), 12))
+            names = [*map(str, self.measures)] * (2 if len(self.measures) == 1 else 1)  # a single one against itself
+            pairs = list(itertools.islice(itertools.combinations(names, 2), 6 if size == "column" else 12))
         charts = [self.compare_deltas(first, second) for first, second in pairs]
         columns = min(2 if size == "column" else 4, len(charts))
         return draw_charts(charts, self.signature if signature else None, ax=ax, size=size, columns=columns)

@@ -179,7 +179,7 @@ class TestCalibration(Result):
             f"found ({sizes}). ms: time of one test."
         )
         caption = "False alarms and power of tests of all pairs of runs, in simulations from these scores."
-        return Table(shown, caption, self.signature, digits=1, legend=legend)
+        return Table(shown, caption, self.signature, digits=1, legend=legend, joined=True)
 
     def charts(self) -> Sequence[Chart]:
         """Return the error of every measure with its interval, one panel a test; the line is at α."""

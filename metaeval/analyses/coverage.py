@@ -120,13 +120,8 @@ class Coverage(Result):
         best = frame["coverage"].max()
         words = pd.DataFrame("", index=shown.index, columns=shown.columns)
         words.loc[(frame["coverage"] >= best - SAME_COVERAGE).to_numpy(), "coverage"] = "bold"
-        return Table(
-            shown,
-            caption,
-            self.signature,
-            marks=lambda _: words,
-            legend=f"The best in bold. {self.no_interval}".strip(),
-        )
+        legend = f"The best in bold. {self.no_interval}".strip()
+        return Table(shown, caption, self.signature, marks=lambda _: words, legend=legend, joined=True)
 
     def short_tables(self) -> list[Table]:
         """Return the table with the measure that covers most first."""

@@ -120,7 +120,7 @@ class CoverageSweep(Result):
             "The share of sets under which a measure has the best coverage (of all, and of those that it is not part of), "
             "and its coverage over sets."
         )
-        return Table(self.to_frame().set_index("measure"), caption, self.signature, legend=legend)
+        return Table(self.to_frame().set_index("measure"), caption, self.signature, legend=legend, joined=True)
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw coverage under every reference set as a heat map, and how often each measure is on top."""

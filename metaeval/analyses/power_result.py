@@ -297,7 +297,7 @@ def summary_table(frame: pd.DataFrame, caption: str, signature: Signature, legen
         shown.insert(1, "±", shown.pop("mc_se"))
         legend = f"{legend} ±: Monte Carlo standard error of #sig.".strip()
     shown = shown.rename(columns={"significant": "#sig", "pairs": "#all", "power": "%"})
-    return Table(shown, caption, signature, digits=1, legend=legend)
+    return Table(shown, caption, signature, digits=1, legend=legend, joined=True)
 
 
 def draw_power_curves(

@@ -16,7 +16,7 @@ from metaeval.analyses.result import Result
 from metaeval.errors import MetaevalError
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
-from metaeval.show.table import Table
+from metaeval.show.table import Table, join_latex
 from metaeval.stats.letters import compact_letters, rank_intervals
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from metaeval.show.canvas import Axis
+    from metaeval.show.fitting import Width
     from metaeval.show.style import Size
 
 MOST_PANELS = 6
@@ -212,17 +213,15 @@ class RunRanks(Result):
         caption = f"Runs by {measure}, with the ranks they may have by {self.test} at α = {self.alpha:g}."
         return Table(shown, caption, self.signature, legend=f"Letters: {LETTERS}.")
 
-    def write_tables(self, folder: Path, name: str) -> None:
+    def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
         """Write what every result writes, the leaderboards before the summary, and both as a page, NAME.html."""
         from metaeval.files import write_atomically
         from metaeval.show.html import write_page
 
-        super().write_tables(folder, name)
+        super().write_tables(folder, name, width)
         tables = [*self.detail_tables(), self.to_table()]
         write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in tables))
-        labelled = enumerate(tables, start=1)
-        latex = [each.to_latex(label=f"tab:run-ranks-{self.collection}-{number}") for number, each in labelled]
-        write_atomically(folder / f"{name}.tex", "\n".join(latex))
+        write_atomically(folder / f"{name}.tex", join_latex(tables, width))
         title = f"Leaderboard: {self.collection or 'scores'}"
         write_atomically(folder / f"{name}.html", write_page(title, tables))
 
@@ -237,7 +236,7 @@ class RunRanks(Result):
         boards = {measure.title: frame[frame["measure"] == str(measure)] for measure in shown}
         return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
 
-    def more_figures(self) -> dict[str, Callable[[], Figure]]:
+    def more_figures(self) -> dict[str, Callable[..., Figure]]:
         """Return the critical-difference diagrams of the first six measures; none of more runs than one can read."""
         if len(self.runs) > MOST_NAMES:
             return {}

@@ -13,7 +13,7 @@ import pandas as pd
 from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.errors import head_of, lower_first, whole_note
 from metaeval.files import write_atomically
-from metaeval.show.latex import Width
+from metaeval.show.fitting import Width
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, format_csv, to_records
 
@@ -66,6 +66,10 @@ class Result(ABC):
     def to_table(self) -> Table:
         """Return the result as the table a paper would print, with caption and signature."""
 
+    def to_summary(self) -> Table:
+        """Return the table that a paper has room for: of at most five columns, unless they are measures."""
+        return self.to_table()
+
     def charts(self) -> Sequence[Chart]:
         """Return what the figure shows, panel by panel: `plot` draws it on paper, reports on the screen."""
         return ()
@@ -93,8 +97,8 @@ class Result(ABC):
 
         return draw_charts(self.charts(), self.signature if signature else None, ax=ax, size=size)
 
-    def more_figures(self) -> dict[str, Callable[[], Figure]]:
-        """Return how to draw further figures, by name: ``--out`` writes them as NAME-FIGURE.png and .svg."""
+    def more_figures(self) -> dict[str, Callable[..., Figure]]:
+        """Return how to draw further figures, of a size, by name: ``--out`` writes them as NAME-FIGURE.png and .svg."""
         return {}
 
     def detail_tables(self) -> list[Table]:
@@ -103,7 +107,7 @@ class Result(ABC):
 
     def short_tables(self) -> list[Table]:
         """Return what the command line prints unless ``--explain`` asks for all: tables of few columns."""
-        return [self.to_table(), *self.detail_tables()]
+        return [self.to_summary(), *self.detail_tables()]
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it.
@@ -114,7 +118,7 @@ class Result(ABC):
         """
         return {}
 
-    def write_tables(self, folder: Path, name: str) -> None:
+    def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
         """Write the table as NAME.md and NAME.tex, the rows as NAME.csv, and each detail as NAME-DETAIL.csv.
 
         Parameters
@@ -122,11 +126,13 @@ class Result(ABC):
         folder : Path
             Created if it does not exist.
         name : str
+        width : {"column", "page"}, optional
+            Of the LaTeX.
         """
         folder.mkdir(parents=True, exist_ok=True)
         table = self.to_table()
         write_atomically(folder / f"{name}.md", table.to_markdown())
-        write_atomically(folder / f"{name}.tex", table.to_latex())
+        write_atomically(folder / f"{name}.tex", self.to_latex(width=width))
         write_atomically(folder / f"{name}.csv", format_csv(self.rows()))
         for detail, frame in self.details().items():
             write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
@@ -161,9 +167,9 @@ class Result(ABC):
         """Return the table as Markdown."""
         return self.to_table().to_markdown()
 
-    def to_latex(self, *, width: Width = None, label: str = "") -> str:
-        """Return the table as LaTeX with booktabs rules, see `metaeval.Table.to_latex`."""
-        return self.to_table().to_latex(width=width, label=label)
+    def to_latex(self, *, width: Width = "column", label: str = "") -> str:
+        """Return the table of `to_summary` as LaTeX with booktabs rules, see `metaeval.Table.to_latex`."""
+        return self.to_summary().to_latex(width=width, label=label)
 
     def to_excel(self, path: str | Path) -> None:
         """Write a workbook (.xlsx): the table, every row, and each detail on a sheet of its own.

@@ -25,7 +25,7 @@ from metaeval.analyses.result import Result
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure
-from metaeval.show.charts import Line, LineChart
+from metaeval.show.charts import Line, LineChart, thin
 from metaeval.show.signature import Signature, sign
 from metaeval.show.table import Table
 from metaeval.stats.expected_tau import expected_tau
@@ -178,6 +178,18 @@ class SampleSize(Result):
         ).strip()
         return Table(shown, caption, self.signature, legend=legend)
 
+    def to_summary(self) -> Table:
+        """Return expected τ of every measure for up to four numbers of topics; mean τ where there is none expected."""
+        known = np.isfinite(self.expected[..., 0]).any()
+        values = self.expected[..., 0] if known else self.tau
+        sizes = np.flatnonzero(np.isfinite(values).any(axis=1))
+        shown = sizes[thin(len(sizes), 4)]
+        index = pd.Index([str(measure) for measure in self.measures], name="measure")
+        frame = pd.DataFrame(values[shown].T, index=index, columns=[f"{self.sizes[size]:,} topics" for size in shown])
+        kind = "sets of so many new topics" if known else "disjoint sets of so many topics"
+        caption = f"{'Expected' if known else 'Mean'} τ between the rankings of runs by two {kind}. {self.no_interval}"
+        return Table(frame, caption.strip(), self.signature)
+
     def charts(self) -> Sequence[LineChart]:
         """Return consistency, with expected τ as thin lines in their intervals, and power against the number of topics."""
         by_power = np.argsort(-np.nan_to_num(_find_last(self.power), nan=-1.0), kind="stable").tolist()
@@ -204,9 +216,9 @@ class SampleSize(Result):
         """Draw consistency and power against the number of topics, side by side, or below each other in a column."""
         from metaeval.show.drawing import draw_charts
 
-        height = 6.4 if size == "column" else 3.8
+        width, height = (None, None) if size == "column" else (9.2, 3.8)
         return draw_charts(
-            self.charts(), self.signature if signature else None, ax=ax, size=size, width=9.2, height=height
+            self.charts(), self.signature if signature else None, ax=ax, size=size, width=width, height=height
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -150,10 +150,9 @@ class TopicSetSize(Result):
         caption = f"Topics needed to find a difference of {self.difference:g}, and for three other aims."
         return Table(shown, caption, self.signature, legend=legend)
 
-    def short_tables(self) -> list[Table]:
-        """Return the numbers of topics, without what the topics that there are can do."""
-        table = self.to_table()
-        return [replace(table, frame=table.frame[[name for name in table.frame if " with " not in str(name)]])]
+    def to_summary(self) -> Table:
+        """Return the numbers of topics, without what this collection can do."""
+        return self.to_table().take(DESIGNS)
 
     def charts(self) -> Sequence[Chart]:
         """Return how many topics a paired t-test needs by every measure, with intervals."""

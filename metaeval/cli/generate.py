@@ -27,7 +27,7 @@ from metaeval.cli.options import (
     switch,
     take,
 )
-from metaeval.cli.output import check_output, print_status, show_results, working
+from metaeval.cli.output import check_output, check_width, print_status, show_results, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
 from metaeval.io.formats import parse_columns
 
@@ -190,7 +190,7 @@ class Plan:
             declared |= _READING_LABELS
         if self.pairs:
             declared |= take(self.pairs)
-        return declared | take("style", "explain", "out", "defuse_formulas")
+        return declared | take("style", "explain", "width", "out", "defuse_formulas")
 
     def call(self, function: Function, subject: object, values: Values) -> Any:
         """Call a function with what the command line says of its parameters."""
@@ -211,6 +211,7 @@ class Plan:
     def run(self, values: Values) -> None:
         """Open what the command is about, call its functions, and show their results."""
         check_output(values.style, values.out, getattr(values, self.pairs, None) if self.pairs else None)
+        check_width(values.width, values.style, values.out)
         self._convert(values)
         flag = next((name for name in self.switches if getattr(values, name)), "")
         function, name = (self.switches[flag], f"{self.name}-{flag}") if flag else (self.main, self.name)
@@ -225,7 +226,7 @@ class Plan:
             reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
             scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
             results = self._analyse(function, name, scores, values)
-        show_results(results, values.style, values.out, values.explain)
+        show_results(results, values.style, values.out, explain=values.explain, width=values.width)
 
     def _convert(self, values: Values) -> None:
         """Make the arguments of functions of what was typed."""

@@ -183,6 +183,11 @@ OPTIONS: Options = {
     "style": option(str, "How the table is printed", "--format", "-f", choices=STYLES, default="text"),
     "explain": switch("Print all columns, how to read them, and every note with its reason", "--explain"),
     "defuse_formulas": switch("Put ' before names that a spreadsheet would run: =cmd()", "--defuse-formulas"),
+    "width": option(
+        str | None,
+        "Width in a paper, of tables as LaTeX and of figures: of a column or of a page",
+        choices=("column", "page"),
+    ),
     "out": option(Path | None, "Folder for table, rows and figure", "--out", "-o", metavar="FOLDER"),
 }
 """What commands share; `p_values` and `run_pairs` are files for what grows with the number of pairs of runs."""
@@ -230,7 +235,7 @@ def find_metavar(name: str, kind: Any) -> str:
 
 
 SECTIONS = {
-    "Output": ("style", "explain", "out", "overwrite", "to_format", "defuse_formulas"),
+    "Output": ("style", "explain", "width", "out", "overwrite", "to_format", "defuse_formulas"),
     "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
                 "parts", "columns", "separator"),
     "Directions of measures": tuple(DIRECTIONS),

@@ -20,6 +20,7 @@ from metaeval.show.terminal import fit_cells, wrap_text
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
     from metaeval.data.scores import Scores
+    from metaeval.show.fitting import Width
     from metaeval.show.table import Table
 
 SCORES = "scores"
@@ -43,6 +44,17 @@ def check_output(style: str, out: Path | None, rows: Path | None = None) -> None
         from metaeval.show.table import check_rows_file
 
         check_rows_file(rows)
+
+
+def check_width(width: str | None, style: str, out: Path | None) -> None:
+    """Refuse a width that is unknown, or that nothing has which is shown or written."""
+    from metaeval.errors import MetaevalError
+    from metaeval.show.fitting import WIDTHS
+
+    if width not in (None, *WIDTHS):
+        raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
+    if width is not None and style != "latex" and out is None:
+        raise MetaevalError("--width does nothing without --format latex or --out")
 
 
 def check_report(out: Path, overwrite: bool) -> None:
@@ -162,12 +174,20 @@ def terminal_width(stream: TextIO) -> int | None:
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
-def show_results(results: dict[str, Result], style: str, out: Path | None, explain: bool = False) -> None:
+def show_results(
+    results: dict[str, Result], style: str, out: Path | None, *, explain: bool = False, width: Width | None = None
+) -> None:
     """Print results, the answer first, and with --out write all of them, by name, into a folder."""
     if out is not None:
-        write_results(results, out)
-    for result in results.values():
-        _show_result(result, style, out, explain)
+        write_results(results, out, width)
+    if style == "latex":
+        from metaeval.show.table import join_latex
+
+        tables = [table for result in results.values() for table in (result.to_summary(), *result.detail_tables())]
+        print_text(join_latex(tables, width or "column"), end="", data=True)
+    else:
+        for result in results.values():
+            _show_result(result, style, out, explain)
     if explain or style != "text":
         print_notes(note for result in results.values() for note in result.notes())
     else:
@@ -203,7 +223,7 @@ def _print_json(content: dict[str, Any]) -> None:
     print_text(json.dumps(content, ensure_ascii=plain, indent=1), data=True)
 
 
-def write_results(results: dict[str, Result], out: Path) -> None:
+def write_results(results: dict[str, Result], out: Path, width: Width | None = None) -> None:
     """Write all tables, NAME.json and all figures of all results, or nothing."""
     from metaeval.files import write_atomically, write_together
     from metaeval.show.drawing import save_figure
@@ -211,11 +231,11 @@ def write_results(results: dict[str, Result], out: Path) -> None:
     with write_together(out, instead_of=[file for name in results for file in _list_former(out, name)]) as where:
         aside = Path(where)
         for name, result in results.items():
-            result.write_tables(aside, name)
+            result.write_tables(aside, name, width or "column")
             write_atomically(aside / f"{name}.json", json.dumps(result.to_dict(), ensure_ascii=False, indent=1))
-            save_figure(result.plot(), aside, name, suffixes=_FIGURES)
+            save_figure(result.plot(size=width), aside, name, suffixes=_FIGURES)
             for figure, draw in result.more_figures().items():
-                save_figure(draw(), aside, f"{name}-{figure}", suffixes=_FIGURES)
+                save_figure(draw(size=width), aside, f"{name}-{figure}", suffixes=_FIGURES)
         pages = {name for name in results if (aside / f"{name}.html").exists()}
     for name, result in results.items():
         tables = ", ".join(f"{name}.csv" for name in [name, *(_name_detail(name, key) for key in result.details())])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,15 @@ class Cells:
         head = [tuple(map(write, labels)) for labels in self.head]
         return replace(self, head=head, rows=[[write(text) for text in row] for row in self.rows])
 
+    def select(self, rows: Sequence[int], columns: Sequence[int]) -> Cells:
+        """Return some rows and columns."""
+
+        def take(table: Sequence[Sequence[Any]]) -> list[list[Any]]:
+            return [[table[r][c] for c in columns] for r in rows]
+
+        head, left = [self.head[c] for c in columns], [self.left[c] for c in columns]
+        return replace(self, head=head, left=left, rows=take(self.rows), marks=take(self.marks) if self.marks else ())
+
     def list_marks(self, row: int, column: int) -> tuple[str, ...]:
         """Return the words that mark a cell."""
         return self.marks[row][column] if self.marks else ()
@@ -64,6 +74,78 @@ def make_cells(
         n_labels,
         [[()] * n_labels + [tuple(word.strip() for word in text.split(",")) for text in row] for row in words],
     )
+
+
+def join_ends(cells: Cells) -> Cells:
+    """Return a table in which the ends of an interval, or a standard error, stand in the column of their number.
+
+    Examples
+    --------
+    >>> cells = Cells([("measure",), ("%",), ("low",), ("high",)], [True] * 4, [["NMD", "39.0", "32.2", "46.2"]])
+    >>> join_ends(cells).head, join_ends(cells).rows
+    ([('measure',), ('% [low, high]',)], [['NMD', '39.0 [32.2, 46.2]']])
+    """
+    groups: list[list[int]] = []
+    kinds = [_split_end(labels[-1]) for labels in cells.head]
+    for column, (name, kind) in enumerate(kinds):
+        number = cells.head[groups[-1][0]][-1] if groups else ""
+        joins = kind in ("high", "max", "±") or (kind != "" and name in ("", number))
+        if joins and column > cells.labels:
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    firsts = cells.select(range(len(cells.rows)), [group[0] for group in groups])
+    head = [
+        (*labels[:-1], _join_heading([kinds[c] for c in group]))
+        for labels, group in zip(firsts.head, groups, strict=True)
+    ]
+    rows = [
+        [_join_group([row[c] for c in group], [kinds[c][1] for c in group]) for group in groups] for row in cells.rows
+    ]
+    return replace(firsts, head=head, rows=rows)
+
+
+def has_words(text: str) -> bool:
+    """Say whether a text has a word in it, and is no number, interval or mark.
+
+    Examples
+    --------
+    >>> has_words("0.9 [0.8, 1.0]"), has_words("NMD")
+    (False, True)
+    """
+    return re.search(r"[^\W\d_]{2}", text) is not None
+
+
+def shorten_numbers(cells: Cells) -> Cells:
+    """Return numbers without the 0 before the point."""
+    short = [
+        [text if has_words(text) else re.sub(r"(?<![\d.])0(?=\.\d)", "", text) for text in row] for row in cells.rows
+    ]
+    return replace(cells, rows=short)
+
+
+_END = re.compile(r"(|.*[ _])(low|high|min|max|±)")
+
+
+def _split_end(name: str) -> tuple[str, str]:
+    """Return what a column is the end of, and which: ("ρ", "low") of "ρ low"."""
+    found = _END.fullmatch(name)
+    return (found[1].rstrip(" _"), found[2]) if found else (name, "")
+
+
+def _join_heading(parts: Sequence[tuple[str, str]]) -> str:
+    ends = ", ".join(kind for _, kind in parts if kind not in ("", "±"))
+    error = ["±"] if any(kind == "±" for _, kind in parts) else []
+    return " ".join([parts[0][0], *error, *([f"[{ends}]"] if ends else [])]).strip()
+
+
+def _join_group(texts: Sequence[str], kinds: Sequence[str]) -> str:
+    """Return a number with its standard error and the ends of its interval, if it has them."""
+    numbers = [text for text, kind in zip(texts, kinds, strict=True) if kind == ""]
+    errors = [f"± {text}" for text, kind in zip(texts, kinds, strict=True) if kind == "±" and text != NOTHING]
+    ends = [text for text, kind in zip(texts, kinds, strict=True) if kind not in ("", "±")]
+    interval = [f"[{', '.join(ends)}]"] if ends and NOTHING not in ends else [NOTHING] if ends and not numbers else []
+    return " ".join([*numbers, *errors, *interval])
 
 
 def _write_column(column: pd.Series, name: object, digits: int | Mapping[object, int], titles: bool) -> list[str]:

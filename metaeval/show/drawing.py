@@ -19,10 +19,10 @@ from metaeval.errors import visible
 from metaeval.show.canvas import Axis, Canvas, open_canvas, sign_figure, typeset, typeset_ticks
 from metaeval.show.charts import Chart, HeatMap, IntervalChart, LineChart, Row, ScatterChart, find_marked
 from metaeval.show.heatmap import draw_heatmap
-from metaeval.show.labels import End, label_right, label_top, place_legend
+from metaeval.show.labels import End, count_columns, label_right, label_top, place_legend
 from metaeval.show.names import shorten_name
 from metaeval.show.signature import Signature
-from metaeval.show.style import GREY, Size, choose_looks, house_style
+from metaeval.show.style import GREY, WIDTHS, Size, choose_looks, house_style
 
 __all__ = ["draw_charts", "fix_layout", "save_figure", "sign_figure"]
 
@@ -31,6 +31,9 @@ MOST_POINTS = 10_000
 
 NAMED_ABOVE = 10
 """Measures that have room above a figure for their names."""
+
+_TALLEST = 9.0  # inches of rows in a figure for print, before they shrink with its width
+_SMALL = 16  # rows from which on names are small where panels stand below each other
 
 _HEADING = 25  # characters in a line of a panel's heading
 
@@ -96,7 +99,8 @@ def draw_charts(
     if isinstance(panels[0], HeatMap):
         return draw_heatmap(panels[0], signature, ax=ax, size=size)
     stacked = isinstance(panels[0], LineChart) and size == "column"
-    columns = 1 if stacked else columns or len(panels)
+    paired = isinstance(panels[0], IntervalChart) and size == "column"
+    columns = 1 if stacked else min(2, len(panels)) if paired else columns or len(panels)
     shape = (-(-len(panels) // columns), columns)
     shared = isinstance(panels[0], IntervalChart) and len(panels) > 1
     across, down = _find_size(panels, shape, size)
@@ -105,7 +109,7 @@ def draw_charts(
     ) as canvas:  # fmt: skip
         drawn = min(len(canvas.panels), len(panels))
         for number, (axes, chart) in enumerate(zip(canvas.panels, panels, strict=False)):
-            _draw_panel(chart, canvas, axes, first=number == 0, last=number == drawn - 1)
+            _draw_panel(chart, canvas, axes, first=number % columns == 0, last=number == drawn - 1)
         for axes in canvas.panels[len(panels) :]:
             axes.set_visible(False)
         if heading and canvas.is_own:
@@ -119,16 +123,23 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
     chart = panels[0]
     if isinstance(chart, IntervalChart):
         if len(panels) > 1:
-            return 2.35 * len(panels) + 0.8, 0.3 * len(chart.rows) + 1.65
-        return 6, chart.row_height * len(chart.rows) + 1.0
+            return 2.35 * shape[1] + 0.8, min(0.3 * len(chart.rows), _TALLEST / shape[0]) * shape[0] + 1.35 * shape[
+                0
+            ] + 0.3
+        most = _TALLEST if isinstance(size, str) else np.inf
+        return 6, min(chart.row_height * len(chart.rows), most) + 1.0
     if isinstance(chart, ScatterChart):
         return 2.9 * shape[1] + 0.3, 2.9 * shape[0]
-    most = max(len(panel.lines) for panel in panels if isinstance(panel, LineChart))
+    labels = max(([line.label for line in panel.lines] for panel in panels if isinstance(panel, LineChart)), key=len)
+    most = len(labels)
     # Many names do not fit above the curves and stand in a legend beside them.
     legend = 1.7 if most > NAMED_ABOVE else 0
     across = 6.4 + legend if len(panels) == 1 else (4.6 + legend) * shape[1]
-    below = 0.2 * most if size == "column" else 0
-    return across, max(4.2, 0.21 * min(24, most) + 0.9) * shape[0] + below
+    if size == "column":  # in which the legend stands below
+        return WIDTHS["column"], (2.8 if shape[0] == 1 else 2.0) * shape[0] + 0.13 * -(
+            -most // count_columns(labels)
+        ) + 0.1
+    return across, max(4.2, 0.21 * min(24, most) + 0.9) * shape[0]
 
 
 @singledispatch
@@ -213,7 +224,9 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
             _draw_interval(axes, height, row, looks[row.name], small)
     titles = [shorten_name(row.title, canvas.longest if not chart.title else 24) for row in rows]
     if first:
-        typeset_ticks(axes, "y", titles)
+        typeset_ticks(
+            axes, "y", titles, fontsize=6 if canvas.is_narrow and chart.title and len(rows) > _SMALL else None
+        )
     for level, style in chart.levels:
         axes.axvline(level, color=GREY, linewidth=0.9, linestyle=style, zorder=0)
     axes.set_ylim(-0.6, len(rows) - 0.4)
@@ -221,8 +234,10 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
         axes.set_xlim(chart.limits)
     axes.grid(axis="y", visible=False)
     if chart.title:
-        axes.set_title("\n".join(textwrap.wrap(chart.title, _HEADING)), loc="left", fontsize=9, fontweight="bold")
-        axes.set_xlabel("\n".join(textwrap.wrap(chart.label, 30)))
+        narrow = canvas.is_narrow
+        heading = textwrap.fill(chart.title, 14 if narrow else _HEADING)
+        axes.set_title(heading, loc="left", fontsize=7.5 if narrow else 9, fontweight="bold")
+        axes.set_xlabel(textwrap.fill(chart.label, 16 if narrow else 30))
         typeset(axes._left_title)  # type: ignore[attr-defined]
     else:
         across = canvas.figure.get_figwidth() if canvas.is_own else 6
@@ -266,6 +281,7 @@ def _draw_scatter(chart: ScatterChart, canvas: Canvas, axes: Axes, *, first: boo
     box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": "#007A56", "alpha": 0.85}
     axes.text(0.03, 0.97, str(second), transform=axes.transAxes, va="top", fontsize=8, bbox=box)
     axes.text(0.97, 0.03, str(fourth), transform=axes.transAxes, ha="right", fontsize=8, bbox=box)
-    axes.set_title(chart.title, fontsize=8 if canvas.size is None else 6)
+    title = chart.title.replace(" [", "\n[") if canvas.is_narrow else chart.title
+    axes.set_title(title, fontsize=8 if canvas.size is None else 6)
     axes.set(xlabel=chart.x_label, ylabel=chart.y_label)
     typeset(axes.xaxis.label, axes.yaxis.label)

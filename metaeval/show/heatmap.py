@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,6 +23,7 @@ from metaeval.show.signature import Signature
 from metaeval.show.style import GREY, Size, find_size
 
 _STEPS = 512
+_NUMBERED = 7.0  # points: columns of a narrow figure that are narrower have numbers in place of names
 
 
 def scale_map(low: float, high: float, *, falling: bool = False) -> Colormap:
@@ -40,12 +43,8 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
     diagonal, label = chart.diagonal, chart.label
     n = len(names)
     shown = values if diagonal else np.where(np.eye(n, dtype=bool), np.nan, values)
-    side = max(3.2, 0.62 * n + 1.4)
-    shape = (side + 0.4, side * 0.86)
-    if isinstance(size, str):  # cells are as small as the width wants, and square
-        across = find_size(size, *shape)[0]
-        shape = (across, 0.92 * across)
-    with open_canvas(ax, size, signature, width=shape[0], height=shape[1]) as canvas:
+    width, height = _find_size(names, size, tree is not None)
+    with open_canvas(ax, size, signature, width=width, height=height) as canvas:
         axes, figure = canvas.panels[0], canvas.figure
         low = -1.0 if np.nanmin(np.append(shown, 0)) < 0 else 0.0
         colours = scale_map(low, 1.0, falling=falling)
@@ -56,42 +55,66 @@ def draw_heatmap(chart: HeatMap, signature: Signature | str | None, *, ax: Axis 
             [_rgb("#FFFFFF" if hidden[i, j] else _colour(values[i, j] / highest, falling)) for j in range(n)]
             for i in range(n)
         ]
-        axes.imshow(np.array(painted, dtype=np.uint8), interpolation="nearest")
-        axes.grid(False)
         names = shorten_names(names, canvas.longest)
-        points = _cell_points(figure, names, canvas.is_own)
-        letters = float(np.clip(0.8 * points, 4, canvas.font_size))
-        upright = points < 10
-        typeset_ticks(
-            axes,
-            "x",
-            names,
-            rotation=90 if upright else 45,
-            ha="right",
-            va="center" if upright else None,
-            rotation_mode="anchor",
-            fontsize=letters,
-        )
-        typeset_ticks(axes, "y", names, fontsize=letters)
+        points = _cell_points(figure.get_figwidth() if canvas.is_own else 5.0, names)
+        numbered = canvas.is_narrow and points < _NUMBERED
+        axes.imshow(np.array(painted, dtype=np.uint8), interpolation="nearest", aspect="auto" if numbered else "equal")
+        axes.grid(False)
+        _name_axes(axes, names, points, canvas.font_size, numbered=numbered)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
         _write_cells(axes, values, hidden, chart.write, falling, highest, points)
-        _draw_scale(figure, axes, ScalarMappable(norm, colours), label, whole=chart.whole)
+        _draw_scale(figure, axes, ScalarMappable(norm, colours), label, whole=chart.whole, below=canvas.is_narrow)
         if tree is not None:
             _draw_tree(axes, tree)
     return figure
 
 
-def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool) -> None:
-    """Draw the colour bar, below a short label or beside a long one."""
+def _find_size(names: Sequence[str], size: Size, tree: bool) -> tuple[float, float]:
+    """Return the width and height in inches of a figure with these names, in a column with room for what stands below."""
+    side = max(3.2, 0.62 * len(names) + 1.4)
+    if not isinstance(size, str):
+        return side + 0.4, side * 0.86
+    # Cells are as small as the width wants, and square unless their names would overlap.
+    across = find_size(size, side, side)[0]
+    if size == "page":
+        return across, 0.92 * across
+    shown = shorten_names(names, 18)
+    points = _cell_points(across, shown)
+    cells = len(names) * max(points, _NUMBERED) / 72 if points < _NUMBERED else len(names) * points / 72
+    return across, (1.2 if tree else 1.05) * cells + (
+        0.2 if points < _NUMBERED else _label_inches(across, shown)
+    ) + 0.75
+
+
+def _name_axes(axes: Axes, names: Sequence[str], points: float, largest: float, *, numbered: bool) -> None:
+    """Name rows and columns; columns too narrow for that have the numbers of the rows, one in five of them written."""
+    if numbered:
+        typeset_ticks(axes, "y", [f"{name}  {n}" for n, name in enumerate(names, start=1)], fontsize=0.8 * _NUMBERED)
+        few = [str(n) if n == 1 or n % 5 == 0 else "" for n in range(1, len(names) + 1)]
+        typeset_ticks(axes, "x", few, fontsize=0.8 * _NUMBERED)
+        return
+    letters, upright = float(np.clip(0.8 * points, 4, largest)), points < 10
+    settings: dict[str, Any] = {"rotation": 90 if upright else 45, "va": "center" if upright else None}
+    typeset_ticks(axes, "x", names, ha="right", rotation_mode="anchor", fontsize=letters, **settings)
+    typeset_ticks(axes, "y", names, fontsize=letters)
+
+
+def _draw_scale(figure: Figure, axes: Axes, mapped: ScalarMappable, label: str, *, whole: bool, below: bool) -> None:
+    """Draw the colour bar: below where a figure is narrow, otherwise beside it, under a short label or beside a long one."""
     ticks = MaxNLocator(integer=True) if whole else None
-    bar = figure.colorbar(mapped, ax=axes, shrink=0.8, ticks=ticks, aspect=25, pad=0.03, fraction=0.08)
+    if below:
+        bar = figure.colorbar(
+            mapped, ax=axes, location="bottom", shrink=0.9, ticks=ticks, aspect=25, pad=0.03, fraction=0.05
+        )
+    else:
+        bar = figure.colorbar(mapped, ax=axes, shrink=0.8, ticks=ticks, aspect=25, pad=0.03, fraction=0.08)
     bar.outline.set_visible(False)
-    if len(label) <= 8:
+    if len(label) <= 8 and not below:
         typeset(bar.ax.set_title(label, pad=6))
     else:
-        bar.set_label(label)
-        typeset(bar.ax.yaxis.label)
+        bar.set_label(textwrap.fill(label, 28) if below else label)
+        typeset(bar.ax.xaxis.label if below else bar.ax.yaxis.label)
 
 
 def _colour(value: float, falling: bool) -> str:
@@ -102,12 +125,13 @@ def _rgb(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-def _cell_points(figure: Figure, names: Sequence[str], is_own: bool) -> float:
-    """Return about how wide a cell is, in points."""
-    width, height = figure.get_size_inches() if is_own else (5.0, 4.5)
-    longest = max(len(spell_parameters(name)) for name in names)
-    label = (0.065 if width < 4 else 0.085) * min(24, longest)
-    return 72 * min(width - (0.55 if width < 4 else 1.1) - label, height - 0.6 - 0.75 * label) / len(names)
+def _cell_points(width: float, names: Sequence[str]) -> float:
+    """Return about how wide a cell is, in points, in a figure of some width in inches."""
+    return 72 * (width - (0.2 if width < 4 else 1.1) - _label_inches(width, names)) / len(names)
+
+
+def _label_inches(width: float, names: Sequence[str]) -> float:
+    return (0.065 if width < 4 else 0.085) * min(24, max(len(spell_parameters(name)) for name in names))
 
 
 def _write_cells(

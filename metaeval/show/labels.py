@@ -13,6 +13,9 @@ from metaeval.show.canvas import Canvas, typeset
 from metaeval.show.names import shorten_names, to_mathtext
 from metaeval.show.style import GREY
 
+SHORT = 12
+"""Characters of names that stand side by side in a column of print."""
+
 
 @dataclass(frozen=True)
 class End:
@@ -93,23 +96,30 @@ def label_top(axes: Axes, ends: Sequence[End], font_size: float, note: str = "")
     return True
 
 
+def count_columns(labels: Sequence[str]) -> int:
+    """Return how many columns of a legend stand below a figure as wide as a column of print."""
+    return 2 if max(map(len, labels), default=0) <= SHORT else 1
+
+
 def place_legend(canvas: Canvas, axes: Axes, title: str = "") -> None:
     """Put the legend outside the axes: beside them, or below where a figure is narrow."""
     handles, _ = axes.get_legend_handles_labels()
     settings = {"title": title or None, "title_fontsize": canvas.font_size - 1.5, "alignment": "left"}
     if canvas.is_narrow:
         below = axes.transAxes + ScaledTranslation(-0.4, -0.42, canvas.figure.dpi_scale_trans)
+        columns = count_columns([str(handle.get_label()) for handle in handles])
+        longest = SHORT if columns == 2 else canvas.longest
         legend = axes.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, ncols=2,
-            columnspacing=1, handlelength=2.6, **settings,
+            handles=handles, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, ncols=columns,
+            columnspacing=1, handlelength=2.6, labelspacing=0.3, **settings,
         )  # fmt: skip
     else:
-        columns = 1 if len(handles) <= 24 else 2
+        columns, longest = 1 if len(handles) <= 24 else 2, canvas.longest
         legend = axes.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, ncols=columns,
             handlelength=3, **settings,
         )  # fmt: skip
     texts = legend.get_texts()
-    for text, name in zip(texts, shorten_names([text.get_text() for text in texts], canvas.longest), strict=True):
+    for text, name in zip(texts, shorten_names([text.get_text() for text in texts], longest), strict=True):
         text.set_text(name)
     typeset(*legend.get_texts())

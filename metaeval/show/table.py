@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,9 +16,10 @@ import pandas as pd
 
 from metaeval.errors import MetaevalError, one_line
 from metaeval.files import PathLike, write_atomically
-from metaeval.show.cells import Cells, make_cells
+from metaeval.show.cells import Cells, join_ends, make_cells, shorten_numbers
+from metaeval.show.fitting import WIDTHS, Width
 from metaeval.show.formulas import defuse_frame
-from metaeval.show.latex import WIDTHS, Width, write_table
+from metaeval.show.latex import write_table
 from metaeval.show.signature import Signature
 
 Mark = Callable[["pd.DataFrame"], "pd.DataFrame"]
@@ -50,6 +51,8 @@ class Table:
         "band high", "band middle", "band low", or several of them separated by commas.
     legend : str
         How to read it, which the command line prints only with ``--explain``.
+    joined : bool
+        Whether columns low and high, min and max, and ± belong to the number before them: LaTeX shows them beside it.
     """
 
     frame: pd.DataFrame
@@ -58,6 +61,7 @@ class Table:
     digits: int | Mapping[object, int] = 3
     marks: Mark | None = field(default=None, repr=False)
     legend: str = ""
+    joined: bool = False
 
     @property
     def whole_caption(self) -> str:
@@ -81,6 +85,11 @@ class Table:
         """
         cells = self.list_cells(titles=titles).convert(one_line)
         return cells.flat_head, list(cells.left), [list(row) for row in cells.rows]
+
+    def take(self, columns: Sequence[object]) -> Table:
+        """Return the table with some of its columns only, marked as they are."""
+        frame, marks, shown = self.frame, self.marks, list(columns)
+        return replace(self, frame=frame[shown], marks=None if marks is None else lambda _: marks(frame)[shown])
 
     def list_cells(self, *, titles: bool = False) -> Cells:
         """Return what is shown, cell by cell, which every format lays out; measures have their titles if asked for."""
@@ -125,14 +134,15 @@ class Table:
         caption, signature = _escape_markdown(self.whole_caption), _escape_markdown(str(self.signature))
         return "\n".join([f"**{caption}**", "", *rows, "", f"<sub>{signature}</sub>"]) + "\n"
 
-    def to_latex(self, *, width: Width = None, label: str = "") -> str:
+    def to_latex(self, *, width: Width = "column", label: str = "") -> str:
         """Return the table as LaTeX, below a comment with the packages that it needs.
 
         Parameters
         ----------
         width : {"column", "page"}, optional
-            A column or both columns of a two-column paper, 7.7 or 16 cm. The letters become smaller, headings are
-            broken, numbers lose a decimal and the 0 before the point, and the table is scaled, each only if it must.
+            A column or both columns of a two-column paper, 7.7 or 16 cm. If the table is too wide, the letters become
+            smaller, headings are broken, numbers lose a decimal and the 0 before the point. What is still too wide for a
+            column takes both (``table*``), and what is too large for a page comes in parts.
         label : str, optional
             For references; by default ``tab:`` and what was computed of which data.
 
@@ -145,17 +155,31 @@ class Table:
         MetaevalError
             If there is no such width.
         """
-        if width not in (None, *WIDTHS):
+        if width not in WIDTHS:
             raise MetaevalError(f"there is no width {width!r}: use {' or '.join(WIDTHS)}")
-        label = _LABEL.sub("-", label).strip("-") or f"tab:{self._find_label()}"
-        return write_table(self.list_cells(titles=True), self.whole_caption, str(self.signature), label, BANDS, width)
+        label = _LABEL.sub("-", label).strip("-") or self.label
+        words = self.marks and self.marks(self.frame)
+        full, fewer = (
+            make_cells(self.frame, digits, words, titles=True) for digits in (self.digits, self._drop_digit())
+        )
+        if self.joined:
+            full, fewer = join_ends(full), join_ends(fewer)
+        return write_table((full, shorten_numbers(fewer)), self.whole_caption, str(self.signature), label, BANDS, width)
 
-    def _find_label(self) -> str:
+    def _drop_digit(self) -> int | Mapping[object, int]:
+        """Return how many decimals a narrow table shows: one less, if there are three or more."""
+        if isinstance(self.digits, int):
+            return max(min(self.digits, 2), self.digits - 1)
+        return {column: max(min(digits, 2), digits - 1) for column, digits in self.digits.items()}
+
+    @property
+    def label(self) -> str:
+        """What LaTeX calls the table: what was computed of which data."""
         if isinstance(self.signature, Signature):
             text = " ".join([self.signature.analysis, *(data.partition("@")[0] for data in self.signature.data)])
         else:
             text = " ".join(self.caption.split()[:6])
-        return _LABEL.sub("-", text.replace("_", "-").lower()).strip("-")[:60] or "table"
+        return f"tab:{_LABEL.sub('-', text.replace('_', '-').lower()).strip('-')[:60] or 'table'}"
 
     def _repr_html_(self) -> str:
         from metaeval.show.html import write_fragment
@@ -203,6 +227,16 @@ class Table:
         if style not in styles:
             raise MetaevalError(f"there is no format {style!r}: use {', '.join(STYLES)}")
         return styles[style]()
+
+
+def join_latex(tables: Sequence[Table], width: Width = "column") -> str:
+    """Return several tables as LaTeX, each with a label of its own."""
+    labels = [table.label for table in tables]
+    numbered = [
+        label if label not in labels[:number] else f"{label}-{labels[: number + 1].count(label)}"
+        for number, label in enumerate(labels)
+    ]
+    return "\n".join(table.to_latex(width=width, label=label) for table, label in zip(tables, numbered, strict=True))
 
 
 def format_csv(frame: pd.DataFrame) -> str:

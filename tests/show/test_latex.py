@@ -1,4 +1,4 @@
-"""Twenty tables fit a column of a paper, whatever the names in them; workbooks and notebooks show names as text."""
+"""Tables fit a column of a paper, whatever the names in them; workbooks and notebooks show names as text."""
 
 import re
 import shutil
@@ -13,9 +13,9 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError
 from metaeval.measures.registry import measures
 from metaeval.show.colours import shade_marks
-from metaeval.show.latex import escape
+from metaeval.show.latex import escape, split_caption
 from metaeval.show.names import TITLES
-from metaeval.show.table import Table, band_marks
+from metaeval.show.table import Table, band_marks, join_latex
 
 NASTY = (
     r"\end{tabular}", "a_b^c & 50 % #1 {x} ~ $y$", "[1em] run", "* star", "模型-7", "Ünïcode Æsir", "=cmd()", "--two--", "«»",
@@ -67,32 +67,108 @@ def find_missing_packages(packages):
     return [name for name in names if subprocess.run([command, f"{name}.sty"], capture_output=True).returncode]
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_twenty_tables_compile_at_the_width_of_a_column_and_of_a_page_without_an_overfull_box(tables, tmp_path):
-    assert len(tables) == 20
-    pages = [
-        one.to_latex(width=width, label=f"tab:{n}") for n, one in enumerate(tables) for width in ("column", "page")
-    ]
-    packages = sorted({package for one in pages for package in one.partition("\n")[0].split()[2:]})
+def compile_tables(texts, folder):
+    """Compile tables in a paper of two columns of 7.7 cm, as in the style of the ACL, and return what LaTeX complains of."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    packages = {
+        line.split(maxsplit=2)[2] for text in texts for line in text.splitlines() if line.startswith("% Preamble")
+    }
+    packages = sorted({package for line in packages for package in line.split()})
     missing = find_missing_packages([r"\usepackage{geometry}", *packages])
     if missing:
         pytest.skip(f"the installed LaTeX lacks {', '.join(missing)}")
-    # 7.7 cm a column, as in the style of the ACL.
-    page = [
-        r"\documentclass[twocolumn]{article}",
-        r"\usepackage[textwidth=16cm,columnsep=6mm,a4paper]{geometry}",
-        *packages,
-    ]
-    text = "\n\\clearpage\n".join([*pages, "See \\ref{tab:0}."])
-    source = "\n".join([*page, r"\extrafloats{100}", r"\begin{document}", text, r"\end{document}"])
-    (tmp_path / "tables.tex").write_text(source, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", "tables.tex"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120)
-    log = (tmp_path / "tables.log").read_text(encoding="utf-8", errors="replace")
-    assert not re.findall(r"^!.*(?:\n.*){3}", log, re.MULTILINE), log[-2000:]
-    assert ran.returncode == 0
-    assert not re.findall(r"Overfull \\hbox.*", log)
-    assert re.search(r"Output written on tables.pdf", log)
+    page = r"\usepackage[textwidth=16cm,columnsep=6mm,textheight=24.7cm,a4paper]{geometry}"
+    head = [r"\documentclass[twocolumn]{article}", page, *packages, r"\extrafloats{100}", r"\begin{document}"]
+    source = "\n".join([*head, "\n\\clearpage\n".join(texts), r"\end{document}"])
+    (folder / "tables.tex").write_text(source, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "tables.tex"]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
+    log = (folder / "tables.log").read_text(encoding="utf-8", errors="replace")
+    assert ran.returncode == 0, log[-2000:]
+    assert "Output written on tables.pdf" in log
+    return re.findall(r"Overfull .*|.*Float too large.*|.*multiply defined.*", log)
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_twenty_tables_compile_without_an_overfull_box(tables, tmp_path, width):
+    assert len(tables) == 20
+    texts = [one.to_latex(width=width, label=f"tab:{n}") for n, one in enumerate(tables)]
+    assert compile_tables([*texts, "See \\ref{tab:0}."], tmp_path) == []
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_tables_of_34_measures_with_long_names_fit_whatever_they_show(tmp_path, width):
+    values = np.random.default_rng(5).random((14, 30, 34)) + np.linspace(0, 0.9, 14)[:, None, None]
+    names = [f"{('BLEU', 'docWMT22CometKiwiDA', 'mre-score-labse-regular')[n % 3]}{n}" for n in range(34)]
+    own = [metaeval.Measure(name, True) for name in names]
+    scores = Scores(values, runs=[f"refA-{n}" for n in range(14)], topics=range(30), measures=own, collection="wmt")
+    power = metaeval.discriminative_power(scores, n_permutations=50, n_bootstrap=20)
+    found = [
+        power, metaeval.run_ranks(power), metaeval.significance_overlap(power), metaeval.significance_contradictions(power),
+        metaeval.ranking_similarity(scores, n_bootstrap=0), metaeval.topic_set_size(scores, n_bootstrap=0),
+        metaeval.agreement(scores, reference=names[0], n_permutations=50, n_bootstrap=20),
+        metaeval.sample_size(scores, sizes=[5, 10], n_trials=5, n_permutations=20),
+        metaeval.split_half_consistency(scores, n_trials=20, n_permutations=50),
+    ]  # fmt: skip
+    texts = [join_latex([one.to_summary(), *one.detail_tables()[:4]], width) for one in found]
+    assert compile_tables(texts, tmp_path) == []
+    summaries = [one.to_latex(width=width) for one in found if len(one.to_summary().frame.columns) < 30]
+    assert len(summaries) == 6
+    assert all(text.count(" & ") <= 4 * text.count(r" \\") for text in summaries)
+
+
+def test_a_table_too_wide_for_a_column_takes_both_and_one_too_large_for_a_page_comes_in_parts():
+    def square(n):
+        values = np.arange(100, 100 + n * n).reshape(n, n)
+        names = [f"measure{k}" for k in range(n)]
+        return Table(pd.DataFrame(values, index=names, columns=names), "Too large.", "s")
+
+    assert r"\begin{table}" in square(8).to_latex()
+    assert r"\begin{table*}" in square(16).to_latex()
+    parts = square(60).to_latex(label="tab:x").split(r"\begin{table*}")[1:]
+    assert len(parts) > 2
+    assert r"\caption{Too large (1 of" in parts[0]
+    assert r"\label{tab:x}" in parts[0]
+    assert r"\label{tab:x-part-2}" in parts[1]
+    numbers = [int(number) for part in parts for number in re.findall(r"& (\d+)", part)]
+    assert sorted(numbers) == list(range(100, 100 + 60 * 60))
+
+
+def test_a_triangle_in_parts_leaves_out_rows_without_a_number():
+    values = np.where(np.triu(np.ones((40, 40), dtype=bool)), 0.123, np.nan)
+    names = [f"measure {k}" for k in range(40)]
+    first, *others = (
+        Table(pd.DataFrame(values, index=names, columns=names), "c", "s").to_latex().split(r"\begin{table*}")[1:]
+    )
+    assert first.count(r"\\") < others[-1].count(r"\\")
+    assert "measure 0 &" in first
+    assert "measure 39 &" not in first
+    assert "measure 39 &" in others[-1]
+
+
+def test_a_caption_is_short_and_how_to_read_a_table_stands_below_it(results):
+    text = results[0].to_latex()
+    caption = re.search(r"\\caption\{(.*)\}\\label", text)[1]
+    assert caption.startswith("Significant pairs of runs by ")
+    assert caption.endswith("0.05.")
+    assert text.index("Monte Carlo") > text.index(r"\bottomrule")
+    assert split_caption("Halves (23 vs. 23 topics). A star.") == ("Halves (23 vs. 23 topics).", "A star.")
+    head = "How far ranks of 34 runs are real, by bootstrap-t at α = 0.05"
+    assert split_caption(f"{head}: the runs that differ from the first, and all others.")[0] == f"{head}."
+
+
+def test_an_interval_stands_beside_its_number_unless_the_columns_are_measures():
+    frame = pd.DataFrame([[12, 0.5, 0.25, 0.1, None]], index=["a"], columns=["#sig", "±", "%", "low", "high"])
+    assert "12 & 0.500" in Table(frame, "c", "s").to_latex()
+    assert r"12 $\pm$ 0.500 & 0.250 \\" in Table(frame, "c", "s", joined=True).to_latex()
+    frame["high"] = -0.2
+    assert r"0.250 [0.100, $-$0.200] \\" in Table(frame, "c", "s", joined=True).to_latex()
+
+
+def test_several_tables_have_different_labels():
+    table = Table(pd.DataFrame({"x": [1]}, index=["a"]), "Small.", "s")
+    assert re.findall(r"\\label\{(.*)\}", join_latex([table] * 3)) == ["tab:small.", "tab:small.-2", "tab:small.-3"]
 
 
 def test_titles_are_the_labels_of_the_registry():
