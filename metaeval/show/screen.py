@@ -161,32 +161,10 @@ def _draw_lines(chart: LineChart, width: float = 420) -> str:
         y = area.up(level)
         parts.append(f'<line class="alpha" x1="{area.left}" x2="{area.right}" y1="{y:.1f}" y2="{y:.1f}"/>')
         parts += [_text(area.right - 2, y - 5, text, "end")] * bool(text)
-    ceiling = chart.limits[1]
     # Strong lines are drawn last, above the pale ones.
     for number in sorted(range(len(chart.lines)), key=lambda number: chart.lines[number].strong):
-        line, some = chart.lines[number], finite[number]
-        look = looks[line.name]
-        x, y_values = line.x[some], line.y[some]
-        if ceiling is not None:
-            x, y_values = cut_off(x, y_values, ceiling)
-        pieces = []
-        if line.band is not None and line.middle is not None:
-            known = np.isfinite([line.middle, *line.band]).all(axis=0) & (line.x >= x_ends[0]) & (line.x <= x_ends[1])
-            low, high = (np.clip(end[known], *ends) for end in line.band)
-            around = area.trace(np.append(line.x[known], line.x[known][::-1]), np.append(low, high[::-1]))
-            pieces.append(f'<path class="shadow f{look.colour}" d="M{around.replace(" ", "L")}Z"/>' if around else "")
-            thin_line = area.trace(line.x[known], line.middle[known])
-            pieces.append(f'<polyline class="curve thin c{look.colour}" points="{thin_line}"/>')
-        pieces.append(
-            f'<polyline class="curve c{look.colour}{" strong" * line.strong}" points="{area.trace(x, y_values)}"'
-            f"{_dashes(look)}/>"
-        )
-        pieces += [
-            _mark(
-                area.across(line.x[k]), area.up(line.y[k]), look, tip=f"{line.title}: {line.x[k]:.4g}, {line.y[k]:.4g}"
-            )
-            for k in find_marked(line.y, number, chart.marks, ceiling)
-        ]
+        line = chart.lines[number]
+        pieces = [*_draw_band(line, area, looks[line.name]), *_draw_line(chart, number, area, looks[line.name])]
         pale = _find_pale(line, chart.lines)
         parts.append(f'<g data-curve="{number}"{pale}><title>{_escape(line.label)}</title>{"".join(pieces)}</g>')
     parts.append(f'<line class="cursor" x1="0" x2="0" y1="{area.top}" y2="{area.bottom}" visibility="hidden"/>')
@@ -195,6 +173,34 @@ def _draw_lines(chart: LineChart, width: float = 420) -> str:
     )
     data = f' data-left="{area.left}" data-span="{area.right - area.left:g}"'
     return _wrap(parts, width, height, described, data)
+
+
+def _draw_band(line: Line, area: _Area, look: Look) -> list[str]:
+    """Return the thin line in its shaded band, if there is one."""
+    if line.band is None or line.middle is None:
+        return []
+    known = np.isfinite([line.middle, *line.band]).all(axis=0) & (line.x >= area.x_ends[0]) & (line.x <= area.x_ends[1])
+    low, high = (np.clip(end[known], *area.y_ends) for end in line.band)
+    around = area.trace(np.append(line.x[known], line.x[known][::-1]), np.append(low, high[::-1]))
+    shadow = f'<path class="shadow f{look.colour}" d="M{around.replace(" ", "L")}Z"/>' if around else ""
+    thin_line = area.trace(line.x[known], line.middle[known])
+    return [shadow, f'<polyline class="curve thin c{look.colour}" points="{thin_line}"/>']
+
+
+def _draw_line(chart: LineChart, number: int, area: _Area, look: Look) -> list[str]:
+    """Return a line and its markers."""
+    line, ceiling = chart.lines[number], chart.limits[1]
+    some = np.isfinite(line.y)
+    x, y = line.x[some], line.y[some]
+    if ceiling is not None:
+        x, y = cut_off(x, y, ceiling)
+    strong = " strong" * line.strong
+    curve = f'<polyline class="curve c{look.colour}{strong}" points="{area.trace(x, y)}"{_dashes(look)}/>'
+    marks = [
+        _mark(area.across(line.x[k]), area.up(line.y[k]), look, tip=f"{line.title}: {line.x[k]:.4g}, {line.y[k]:.4g}")
+        for k in find_marked(line.y, number, chart.marks, ceiling)
+    ]
+    return [curve, *marks]
 
 
 def _find_y_axis(chart: LineChart, ys: np.ndarray) -> tuple[tuple[float, float], list[float]]:
@@ -222,52 +228,49 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
     if not finite:
         return ""
     looks = find_looks([row.name for row in chart.rows])
-    letter = _LETTER if width > _NARROW else _SMALL
-    letters = int(0.45 * width / letter)
-    titles = [spell_parameters(row.title) for row in chart.rows]
-    # A narrow chart stands beside others of the same rows, and says the whole name where it is pointed at.
-    titles = titles if width > _NARROW else shorten_names(titles, 2 * letters - 2)
-    wide = [letters / _BOLD if row.strong else letters for row in chart.rows]
-    names = [wrap_text(title, _find_room(title, room)) for title, room in zip(titles, wide, strict=True)]
-    longest = max(
-        (_BOLD if row.strong else 1) * _count_letters(piece)
-        for row, name in zip(chart.rows, names, strict=True)
-        for piece in name
-    )
-    left = max(90 if width > _NARROW else 40, math.ceil(letter * longest) + 14)
+    names, left = _break_names(chart.rows, width)
     top = 8
     edges = np.cumsum([top, *(max(22, 18 * len(name) + 4) for name in names)])
-    finite += [level for level, _ in chart.levels]
+    levels = [(level, style) for level, style in chart.levels if np.isfinite(level)]
+    finite += [level for level, _ in levels]
     low, high = chart.limits or (min(finite), max(finite))
     low = min(0.0, low) if chart.filled else low
     low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
     area = _Area(left, width - 20, top, float(edges[-1]), (low, high))
     parts = area.draw_x_axis(find_ticks(low, high, 8), chart.label, lines=True)
-    for level, style in chart.levels:
+    for level, style in levels:
         x = area.across(level)
         parts.append(
             f'<line class="alpha" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{area.bottom:g}"{_dash(DASHES[style])}/>'
         )
     for number, (row, name) in enumerate(zip(chart.rows, names, strict=True)):
         y = float(edges[number] + edges[number + 1]) / 2
-        pieces = [f"<title>{_escape(_describe_row(row))}</title>"]
-        pieces += [
-            f'<text class="name{" bold" * row.strong}" x="{left - 10}" y="{y + 4 + 18 * (k - (len(name) - 1) / 2):.1f}" '
-            f'text-anchor="end">{to_svg(piece)}</text>'
-            for k, piece in enumerate(name)
-        ]
-        pieces.append(
-            f"<g{_find_pale(row, chart.rows)}>{''.join(_draw_row(row, area, y, looks[row.name], chart.filled))}</g>"
-        )
-        parts.append(f"<g>{''.join(pieces)}</g>")
-    described = f"{chart.label}: {', '.join(_describe_row(row) for row in chart.rows)}."
-    return _wrap(
-        parts,
-        width,
-        area.bottom + 24 + 18 * len(area.wrap(chart.label)),
-        chart.description or described,
-        ' class="rows"',
-    )
+        marks = "".join(_draw_row(row, area, y, looks[row.name], chart.filled))
+        pieces = [f"<title>{_escape(_describe_row(row))}</title>", *_draw_name(name, left - 10, y, row.strong)]
+        parts.append(f"<g>{''.join(pieces)}<g{_find_pale(row, chart.rows)}>{marks}</g></g>")
+    described = chart.description or f"{chart.label}: {', '.join(_describe_row(row) for row in chart.rows)}."
+    return _wrap(parts, width, area.bottom + 24 + 18 * len(area.wrap(chart.label)), described, ' class="rows"')
+
+
+def _break_names(rows: Sequence[Row], width: float) -> tuple[list[list[str]], int]:
+    """Return the names of rows in lines that take less than half of a chart, and where they end."""
+    letter, least = (_LETTER, 90) if width > _NARROW else (_SMALL, 40)
+    letters = int(0.45 * width / letter)
+    titles = [spell_parameters(row.title) for row in rows]
+    # A narrow chart stands beside others of the same rows, and says the whole name where it is pointed at.
+    titles = titles if width > _NARROW else shorten_names(titles, 2 * letters - 2)
+    wide = [_BOLD if row.strong else 1.0 for row in rows]
+    names = [wrap_text(title, _find_room(title, letters / times)) for title, times in zip(titles, wide, strict=True)]
+    longest = max(times * max(map(_count_letters, name)) for name, times in zip(names, wide, strict=True))
+    return names, max(least, math.ceil(letter * longest) + 14)
+
+
+def _draw_name(name: Sequence[str], x: float, y: float, strong: bool) -> list[str]:
+    first = y + 4 - 9 * (len(name) - 1)
+    return [
+        f'<text class="name{" bold" * strong}" x="{x:g}" y="{first + 18 * k:.1f}" text-anchor="end">{to_svg(piece)}</text>'
+        for k, piece in enumerate(name)
+    ]
 
 
 _LETTER = 10  # units that a letter takes on a telephone, where letters are larger

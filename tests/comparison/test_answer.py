@@ -5,9 +5,10 @@ import pytest
 
 import metaeval as me
 from metaeval.comparison.answer import find_answer, find_kin
+from metaeval.comparison.answer_figure import list_panels
 from metaeval.comparison.marks import mark_measures
 from metaeval.comparison.new_measure import compare
-from metaeval.comparison.summary import show_short
+from metaeval.comparison.summary import choose_measures, order_measures, show_short
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*gives all runs the same score")
 QUICK = {"n_trials": 60, "n_permutations": 300}
@@ -171,3 +172,43 @@ def test_headlines_are_short_and_findings_are_sentences():
 def test_kin_is_told_from_likeness():
     assert find_kin(ask({**BASE, "mine": BASE["RR"] * 2}), "mine") == ("linear", "RR")
     assert find_kin(ask(BASE), "mine") == ("", "")
+
+
+def test_of_many_measures_the_best_the_nearest_and_those_in_places_about_the_new_one_are_shown():
+    noise = {"mine": 1.5, **{f"m{number:02}": 0.2 + 0.15 * number for number in range(16)}}
+    columns = {**see(noise), **people()}
+    columns["twin"] = columns["mine"] + RANDOM / 100
+    columns["twin"][:, :20] += 3 * RANDOM[:, :20]
+    comparison = ask(columns)
+    order, shown = order_measures(comparison), choose_measures(comparison, most=9)
+    agreed = dict(zip(map(str, comparison.agreement.measures), comparison.agreement.results[0].values, strict=True))
+    assert [agreed[name] for name in order] == sorted(agreed.values(), reverse=True)
+    assert list(show_short(comparison).frame.index) == order
+    assert shown == [name for name in order if name in shown]
+    assert len(shown) == 9
+    assert set(order[:4]) <= set(shown)
+    assert {"mine", tau_of(comparison).idxmax()} <= set(shown)
+    place = order.index("mine")
+    assert order[place - 1] in shown
+    alone = ask({name: column for name, column in columns.items() if name != "people"})
+    ranked = ["mine", *tau_of(alone).sort_values(ascending=False, kind="stable").index]
+    assert order_measures(alone) == ranked
+    assert choose_measures(alone, most=5) == ranked[:5]
+
+
+def tau_of(comparison):
+    return comparison.summary()["tau"].drop("mine")
+
+
+def test_with_a_reference_the_picture_begins_with_agreement():
+    comparison = ask({**BASE, **people()})
+    panels = list_panels(comparison, "mine", order_measures(comparison))
+    assert panels[0].label.startswith("% of run pairs ordered like people;")
+    assert len(panels) == 4
+    names = [row.name for row in panels[0].rows]
+    assert all([row.name for row in panel.rows] == names for panel in panels)
+    centres = [row.centre for row in panels[0].rows]
+    assert centres == sorted(centres, reverse=True)
+    agreement = comparison.agreement.results[0]
+    mine = [str(measure) for measure in comparison.agreement.measures].index("mine")
+    assert panels[0].levels[0][0] == pytest.approx(100 * agreement.values[mine])

@@ -16,6 +16,7 @@ from metaeval.show.charts import (
     Row,
     ScatterChart,
     Surface,
+    highlight,
     thin_chart,
 )
 from metaeval.show.looks import DASHES, find_looks, marker_path
@@ -135,3 +136,44 @@ def test_no_letter_of_a_row_or_of_a_long_label_is_cut_off_at_the_size_of_a_telep
         assert float(text.get("y")) <= height
     shown = [text.text for text in drawn.iter("text") if text.get("class") == "tick"]
     assert " ".join(line for line in shown if " " in line) == label
+
+
+def test_the_strong_line_stands_before_the_pale_others_and_alone_keeps_its_band():
+    lines = [
+        line(name, np.arange(3.0), middle=np.ones(3), band=(np.zeros(3), np.ones(3))) for name in ("mine", "b", "c")
+    ]
+    chart = highlight(LineChart(lines, "x", "y"), ["mine"])
+    curves = [part for part in parse(draw_chart(chart)).iter("g") if part.get("data-curve")]
+    assert [(part.get("data-curve"), part.get("class")) for part in curves] == [
+        ("1", "pale"),
+        ("2", "pale"),
+        ("0", None),
+    ]
+    assert [len([path for path in part.iter("path") if "shadow" in path.get("class")]) for part in curves] == [0, 0, 1]
+    rows = highlight(IntervalChart([Row("mine", "mine", 0.5), Row("b", "b", 0.6)], "x"), ["mine"])
+    drawn = parse(draw_chart(rows))
+    assert [part.text for part in drawn.iter("text") if "bold" in part.get("class")] == ["mine"]
+    assert len([part for part in drawn.iter("g") if part.get("class") == "pale"]) == 1
+    assert 'class="pale"' not in draw_chart(LineChart(lines, "x", "y"))
+
+
+def test_a_square_of_measures_has_numbers_for_names_above_its_columns_in_the_order_of_clusters():
+    alike = np.array([[1, 0.1, 0.9], [0.1, 1, 0.2], [0.9, 0.2, 1.0]])
+    names = ["a", "a long name of a measure", "c"]
+    for values, opposed in ((alike, False), (1 - alike, True)):
+        tips = {(0, 2): "a and c"}
+        chart = HeatMap(
+            values, names, names, "x", "{:.2f}".format, diagonal=False, clustered=True, opposed=opposed, tips=tips
+        )
+        rows = list(parse(draw_chart(chart)).iter("tr"))
+        assert [head.text for head in rows[0].iter("th")] == ["1", "2", "3"]
+        order = [head.get("title") for head in rows[0].iter("th")]
+        assert order in (["a", "c", names[1]], ["c", "a", names[1]], [names[1], "c", "a"], [names[1], "a", "c"])
+        assert ["".join(row.find("th").itertext())[:-2] for row in rows[1:]] == order
+        told = [
+            (order[i], order[j])
+            for i, row in enumerate(rows[1:])
+            for j, cell in enumerate(row.iter("td"))
+            if cell.get("title") == "a and c"
+        ]
+        assert told == [("a", "c")]
