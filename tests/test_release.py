@@ -14,6 +14,7 @@ import typer
 import metaeval
 from metaeval import cli
 from metaeval.show.bibliography import bibliography
+from metaeval.show.drawing import save_figure
 
 ROOT = Path(__file__).parent.parent
 if not (ROOT / "CITATION.cff").exists():  # the tests run beside an installed copy
@@ -58,15 +59,36 @@ def test_a_page_that_asks_another_host_would_be_found(tmp_path):
     assert re.findall(r"\w\.org", found) == ["b.org", "c.org", "d.org", "e.org"]
 
 
-def test_the_answer_in_the_readme_is_what_its_command_says():
-    render = load_docs("render_answer")
-    readme = (ROOT / "README.md").read_text("utf-8")
-    kept = json.loads((render.TARGET / "answer.json").read_text("utf-8"))
-    assert f"$ {render.COMMAND}" in readme
-    assert kept["verdict"] in readme
-    if not (Path(os.environ.get("METAEVAL_DATA", "data")) / "stc3").exists():
-        pytest.skip("stc3 is not in the folder that METAEVAL_DATA names")
-    assert render.describe_answer(render.compare_example()) == kept
+FRONT = load_docs("render_front")
+
+
+def read_drawing(path):
+    """Return the words of a picture, and the numbers of its lines, which another matplotlib rounds differently."""
+    text = path.read_text("utf-8")
+    lines = " ".join(re.findall(r"<path[^>]* d=\"([^\"]*)\"", text))
+    return re.findall(r"<text[^>]*>([^<]*)<", text), [float(number) for number in re.findall(r"-?[\d.]+", lines)]
+
+
+def test_the_picture_of_the_front_page_is_of_the_tutorial_and_not_stale(tmp_path):
+    names = FRONT.run_tutorial()
+    save_figure(FRONT.draw_picture(names["runs"], names["mean_gap"]), tmp_path, "picture", (".svg",))
+    words, lines = read_drawing(FRONT.TARGET / "picture.svg")
+    again = read_drawing(tmp_path / "picture.svg")
+    assert "both-ends" in words
+    assert again[0] == words, "python docs/render_front.py renews it"
+    assert again[1] == pytest.approx(lines, abs=0.5), "python docs/render_front.py renews it"
+    files = FRONT.make_files(names["runs"])
+    assert {name: (FRONT.TARGET / name).read_text("utf-8") for name in files} == files
+
+
+@pytest.mark.parametrize("number", range(len(FRONT.DOORS)))
+def test_a_door_of_the_front_page_says_what_its_command_answers(number):
+    door, kept = FRONT.DOORS[number], json.loads((FRONT.TARGET / "doors.json").read_text("utf-8"))[number]
+    for page in (ROOT / "README.md", ROOT / "docs" / "index.md"):
+        assert f"$ {door.command}\n{kept['answer']}\n```" in page.read_text("utf-8")
+    if door.data and not (Path(os.environ.get("METAEVAL_DATA", "nowhere")) / door.data).exists():
+        pytest.skip(f"{door.data} is not in the folder that METAEVAL_DATA names")
+    assert FRONT.ask(door, FRONT.make_files(FRONT.run_tutorial()["runs"])) == kept["answer"]
 
 
 def test_every_formula_of_the_documentation_can_be_drawn():
