@@ -16,7 +16,7 @@ import metaeval
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from render_gallery import draw_gallery
+from render_gallery import show_figure, show_gallery
 from render_maths import visit_block, visit_inline
 from render_notebooks import render_notebook
 
@@ -154,8 +154,13 @@ def bibliography(_: str) -> Iterator[str]:
 
 
 def gallery(_: str) -> Iterator[str]:
-    """Draw every figure with the command that stands above it."""
-    yield from draw_gallery(PICTURES)
+    """Show every figure as a thumbnail."""
+    yield from show_gallery(PICTURES)
+
+
+def figure(name: str) -> Iterator[str]:
+    """Show a figure with the command that draws it."""
+    yield from show_figure(name, PICTURES)
 
 
 PICTURES = Path()
@@ -203,6 +208,7 @@ def _helps(command: click.Command, path: str) -> Iterator[str]:
 GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
     "api": api,
     "bibliography": bibliography,
+    "figure": figure,
     "formulas": formulas,
     "functions": functions,
     "gallery": gallery,

@@ -1,6 +1,7 @@
 """The documentation says what the code does: its examples run, its commands exist, and every analysis has a page."""
 
 import doctest
+import importlib.util
 import inspect
 import os
 import re
@@ -179,18 +180,35 @@ def test_every_analysis_has_a_concept_page(analysis):
     assert any(f"me.{analysis.__name__}(" in page.read_text("utf-8") for page in CONCEPTS)
 
 
+def load_docs(name):
+    found = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+GALLERY = load_docs("render_gallery")
+
+
 @pytest.mark.parametrize("page", named(CONCEPTS))
-def test_a_concept_page_says_what_when_and_when_not(page):
+def test_a_concept_page_opens_with_its_figure_and_says_when_not_to_trust_it(page):
     text = page.read_text("utf-8")
     parts = (
         r"^# ",
         r"^\*\*[A-Z].*\?",
+        r"^% figure: (.+)$",
+        r"^\*\*How to read it\.\*\* ",
+        r"^## When not to trust it",
         r"^## Formula",
         r"^\*\*Source",
         r"^## How to read the ",
-        r"^## When not to trust it",
+        r"^## Simulations" if "## Simulations" in text else r"^\*\*In code",
     )
     places = [re.search(part, text, re.MULTILINE) for part in parts]
-    assert all(places), "a question, a formula, a source, how to read the table, when not to trust it"
+    assert all(places), "a question, a figure, when not to trust it, a formula, a source, how to read the table"
     assert [place.start() for place in places] == sorted(place.start() for place in places)
+    for name in re.findall(r"^% figure: (.+)$", text, re.MULTILINE):
+        assert GALLERY.FIGURES[name].page == f"concepts/{page.stem}"
+    reading = text[places[3].end() :].partition("\n\n")[0]
+    assert len(re.findall(r"[.!?](?:\s|$)", reading)) == 3
     assert f"\n{page.stem}\n" in (DOCS / "concepts" / "index.md").read_text("utf-8")

@@ -111,14 +111,22 @@ def test_the_gallery_shows_every_figure_that_a_command_draws():
     from metaeval.cli.analyses import ANALYSES
 
     shown = load_docs("render_gallery").FIGURES
-    drawn = {*ANALYSES, "judges", "pooled-power"} | {
+    drawn = {*ANALYSES, "compare", "judges", "pooled-power"} | {
         f"{name}-{one}" for name, a in ANALYSES.items() for one in a.switches
     }
     assert set(shown) == drawn
     group = typer.main.get_command(cli.app)
-    for command in shown.values():
-        words = shlex.split(command)
+    for example in shown.values():
+        words = shlex.split(example.command)
         group.commands[words[1]].make_context(words[1], words[2:])
+        assert (ROOT / "docs" / f"{example.page}.md").exists()
+        assert re.fullmatch(r"[A-Z].{20,120}\.", example.line)
+
+
+def test_the_figure_of_contradictions_is_not_empty(tmp_path):
+    render = load_docs("render_gallery")
+    words, _ = read_drawing(tmp_path / render.draw_figure("contradictions", tmp_path))
+    assert [word for word in words if re.fullmatch(r"[1-9]\d*", word)]
 
 
 def test_a_notebook_becomes_a_page_with_its_code_and_what_it_printed():
