@@ -40,7 +40,7 @@ class Door(NamedTuple):
 DOORS = (
     Door(
         "I propose a measure",
-        "metaeval compare --measure mean_gap.py:mean_gap --gold gold.csv --runs runs/ --layout probabilities -o report/",
+        "metaeval compare -m mean_gap.py:mean_gap --gold gold.csv --runs runs/ -l probabilities -o report/",
         2,
         "",
         "how-to/compare-a-measure",
@@ -56,7 +56,7 @@ DOORS = (
     ),
     Door(
         "I have a leaderboard",
-        "metaeval ranks trec-web-2013 --measure AP",
+        "metaeval ranks trec-web-2013 -m AP",
         1,
         "trec",
         "concepts/ranks",
@@ -105,19 +105,19 @@ def make_files(runs: Any) -> dict[str, str]:
 
 
 def draw_picture(runs: Any, mean_gap: Any) -> Figure:
-    """Draw the run that always answers both ends: what it says on a topic, and its rank by five measures."""
+    """Draw the run that always answers both ends: what it says on a topic, and its rank by four measures."""
     import matplotlib.pyplot as plt
 
     import metaeval
     from metaeval.show.style import GREY, house_style
 
-    names = ["NMD", "RNOD", "NVD", "JSD"]
+    names = ["NMD", "RNOD", "JSD"]
     scores = metaeval.score(runs, [*names, mean_gap])
     ranks = scores.means().rank(method="first").astype(int)
     ends, loud = list(runs.runs).index("both-ends"), "#c44e00"
     topic = int(np.argmax(runs.gold[:, len(runs.classes) // 2]))  # gold lies most clearly in the middle
     with house_style(), plt.rc_context({"axes.grid": False, "font.size": 10}):
-        figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.4), width_ratios=[1, 1.35], layout="constrained")
+        figure, (left, right) = plt.subplots(1, 2, figsize=(5.5, 3.4), width_ratios=[1, 1.2], layout="constrained")
         classes = np.arange(1, len(runs.classes) + 1)
         left.bar(classes - 0.2, runs.gold[topic], 0.4, color="#b8b8b8", label="gold")
         left.bar(classes + 0.2, runs.estimated[ends, topic], 0.4, color=loud, label="both-ends")
@@ -131,11 +131,11 @@ def draw_picture(runs: Any, mean_gap: Any) -> Figure:
         for run, places in ranks.iterrows():
             is_ends = run == "both-ends"
             style = {"color": loud, "linewidth": 3, "zorder": 3} if is_ends else {"color": "#b8b8b8", "linewidth": 1.2}
-            right.plot(range(5), [places[str(one)] for one in (*names, "mean_gap")], marker="o", markersize=4, **style)
+            right.plot(range(4), [places[str(one)] for one in (*names, "mean_gap")], marker="o", markersize=4, **style)
         best, last = (ranks.index[ranks["NMD"] == place][0] for place in (1, len(ranks)))
         for run in (best, last):
             right.text(-0.2, ranks["NMD"][run], run, ha="right", va="center", color=loud if run == last else GREY)
-        right.set_xticks(range(5), [*names, "mean_gap"])
+        right.set_xticks(range(4), [*names, "mean_gap"])
         right.get_xticklabels()[-1].set(color=loud, fontweight="bold")
         right.set(ylim=(len(ranks) + 0.6, 0.4), yticks=[], ylabel="")
         right.set_title("mean_gap ranks it first,\nthe other measures last", loc="left", fontweight="bold")

@@ -179,8 +179,9 @@ def draw_figure(name: str, target: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         write_data(Path(folder))
         run_command(example.command, Path(folder))
-        (target / f"{name}.svg").write_bytes((Path(folder) / f"{example.file}.svg").read_bytes())
-    return f"{name}.svg"
+        picture = target / f"gallery-{name}.svg"  # beside pictures of the results, which have such names too
+        picture.write_bytes((Path(folder) / f"{example.file}.svg").read_bytes())
+    return picture.name
 
 
 def run_command(command: str, folder: Path) -> None:

@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import inspect
+import json
 import os
 import re
 import shlex
@@ -212,3 +213,25 @@ def test_a_concept_page_opens_with_its_figure_and_says_when_not_to_trust_it(page
     reading = text[places[3].end() :].partition("\n\n")[0]
     assert len(re.findall(r"[.!?](?:\s|$)", reading)) == 3
     assert f"\n{page.stem}\n" in (DOCS / "concepts" / "index.md").read_text("utf-8")
+
+
+SEARCH = load_docs("render_search")
+
+
+@pytest.mark.parametrize("page", named([page for page in PAGES if page.parent.name in ("concepts", "communities", "how-to")]))
+def test_a_page_has_words_of_its_readers(page):
+    assert str(page.relative_to(DOCS).with_suffix("")) in SEARCH.WORDS or page.parent.name != "concepts" and page.stem == "index"
+
+
+def test_the_search_finds_pages_by_the_words_of_other_fields():
+    words = [word for words in SEARCH.WORDS.values() for word in words]
+    assert all((DOCS / f"{page}.md").exists() for page in SEARCH.WORDS)
+    assert min(words.count(word) for word in ("metric", "system", "query", "segment", "model")) >= 4
+
+
+def test_a_word_that_the_built_index_lacks_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(SEARCH, "WORDS", {"a": ["metric", "query"], "b": ["metric"]})
+    index = {"docnames": ["a", "b"], "indexentries": {"metric": [[0, "i", True]], "query": [[0, "i", True]]}}
+    (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
+    assert SEARCH.find_lost(tmp_path) == ["b: metric"]
+    assert "keywords: \"metric, query\"" in SEARCH.add_words("a", "# A\n\ntext\n")
