@@ -1,20 +1,10 @@
-"""The front page: its picture and its four doors, in README.md and docs/index.md.
-
-``python docs/render_front.py`` renews docs/front/ (the files of the first door, the picture, what the commands answer) and then
-every page that quotes a command or a result.
-"""
+"""The front page: its picture, and the files of its first command, both made from the tutorial (``docs/renew.py`` renews them)."""
 
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import shutil
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,53 +14,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "docs" / "front"
 TUTORIAL = ROOT / "notebooks" / "a_measure_from_idea_to_report.ipynb"
-
-
-class Door(NamedTuple):
-    """What somebody has, the command for it, how many paragraphs of its answer are shown, and the folder of its data."""
-
-    who: str
-    command: str
-    paragraphs: int
-    data: str
-    page: str
-    more: str
-
-
-DOORS = (
-    Door(
-        "I propose a measure",
-        "metaeval compare -m mean_gap.py:mean_gap --gold gold.csv --runs runs/ -l probabilities -o report/",
-        2,
-        "",
-        "how-to/compare-a-measure",
-        "One report says how it differs from the established ones (these files are in `docs/front/`)",
-    ),
-    Door(
-        "I have human scores",
-        "metaeval agreement wmt23-en-de --reference mqm",
-        1,
-        "wmt23",
-        "how-to/human-scores",
-        "See which measure agrees with them",
-    ),
-    Door(
-        "I have a leaderboard",
-        "metaeval ranks trec-web-2013 -m AP",
-        1,
-        "trec",
-        "concepts/ranks",
-        "See which ranks are real",
-    ),
-    Door(
-        "I have judges",
-        "metaeval judges alttest-summeval",
-        1,
-        "alttest",
-        "concepts/judges",
-        "See whether they may replace people",
-    ),
-)
 
 
 def run_tutorial() -> dict[str, Any]:
@@ -91,7 +34,9 @@ def _list_cells() -> list[str]:
 def make_files(runs: Any) -> dict[str, str]:
     """Return the files of the first door, by their names: the measure, the gold, and the runs."""
     measure = _list_cells()[-1].rpartition("\n\n\n")[0]
-    files = {"mean_gap.py": f'"""The measure of the tutorial."""\n\nimport numpy as np\n\nimport metaeval as me\n\n\n{measure}\n'}
+    files = {
+        "mean_gap.py": f'"""The measure of the tutorial."""\n\nimport numpy as np\n\nimport metaeval as me\n\n\n{measure}\n'
+    }
     shares = {"gold.csv": runs.gold} | {f"runs/{run}.csv": runs.estimated[i] for i, run in enumerate(runs.runs)}
     head = ",".join(["topic", *(str(one) for one in runs.classes)])
     for name, values in shares.items():
@@ -99,7 +44,9 @@ def make_files(runs: Any) -> dict[str, str]:
         largest = rounded.argmax(axis=1)[:, None]
         rest = 1 - rounded.sum(axis=1, keepdims=True)
         np.put_along_axis(rounded, largest, np.take_along_axis(rounded, largest, 1) + rest, 1)
-        lines = [",".join([str(topic), *(f"{x:.4f}" for x in row)]) for topic, row in zip(runs.topics, rounded, strict=True)]
+        lines = [
+            ",".join([str(topic), *(f"{x:.4f}" for x in row)]) for topic, row in zip(runs.topics, rounded, strict=True)
+        ]
         files[name] = "\n".join([head, *lines]) + "\n"
     return files
 
@@ -143,41 +90,12 @@ def draw_picture(runs: Any, mean_gap: Any) -> Figure:
     return figure
 
 
-def ask(door: Door, files: dict[str, str]) -> str:
-    """Return the first paragraphs that the command of a door prints, in a folder with the files of the first one."""
-    with tempfile.TemporaryDirectory() as made:
-        write_files(Path(made), files)
-        words = [sys.executable, "-m", "metaeval", *shlex.split(door.command)[1:]]
-        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        environment = os.environ | {"COLUMNS": "80", "PYTHONPATH": path}
-        done = subprocess.run(words, cwd=made, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
-        if done.returncode:
-            raise RuntimeError(f"{door.command}\n{done.stderr}")
-    return "\n\n".join(done.stdout.strip().split("\n\n")[: door.paragraphs])
-
-
-def write_files(folder: Path, files: dict[str, str]) -> None:
-    """Write files by their names."""
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
-
-
-def main() -> None:
-    """Write the folder of the front page, and renew the pages."""
-    sys.path.insert(0, str(ROOT))
-    from experiments.prose import fill_pages
+def write_front() -> None:
+    """Write the files of the first door, and the picture."""
     from metaeval.show.drawing import save_figure
 
     names = run_tutorial()
-    files = make_files(names["runs"])
-    doors = [door._asdict() | {"answer": ask(door, files)} for door in DOORS]
-    shutil.rmtree(TARGET, ignore_errors=True)
-    write_files(TARGET, files | {"doors.json": json.dumps(doors, ensure_ascii=False, indent=1) + "\n"})
+    for name, text in make_files(names["runs"]).items():
+        (TARGET / name).parent.mkdir(parents=True, exist_ok=True)
+        (TARGET / name).write_text(text, "utf-8")
     save_figure(draw_picture(names["runs"], names["mean_gap"]), TARGET, "picture", (".svg",))
-    for page in [TARGET, *fill_pages()]:
-        print(f"renewed {page}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

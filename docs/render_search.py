@@ -26,4 +26,6 @@ def find_lost(folder: Path) -> list[str]:
     text = (folder / "searchindex.js").read_text("utf-8")
     index = json.loads(text[text.index("{") : text.rindex("}") + 1])
     found = {word: {index["docnames"][place[0]] for place in places} for word, places in index["indexentries"].items()}
-    return [f"{page}: {word}" for page, words in WORDS.items() for word in words if page not in found.get(word.lower(), ())]
+    return [
+        f"{page}: {word}" for page, words in WORDS.items() for word in words if page not in found.get(word.lower(), ())
+    ]

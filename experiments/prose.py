@@ -11,7 +11,6 @@ A page holds a template in a comment, and below it, up to the next ``<!-- end --
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
 from pathlib import Path
@@ -47,7 +46,6 @@ def collect_facts(root: Path = ROOT) -> dict[str, Any]:
         "find_excess": find_excess,
         "cluster": model_cluster(table("benchmarks/measured/cluster.csv").set_index("name")["seconds"]),
         "reproduced_papers": tabulate_reproduction(root / "results", PAPERS),
-        "doors": json.loads((root / "docs" / "front" / "doors.json").read_text("utf-8")),
     }
 
 

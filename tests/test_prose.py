@@ -33,8 +33,6 @@ def test_a_page_says_what_the_committed_results_say(path, facts):
 def test_a_page_that_was_changed_by_hand_is_mended(tmp_path):
     for folder in ("results", "benchmarks"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "front").symlink_to(ROOT / "docs" / "front")
     page = tmp_path / "README.md"
     page.write_text("A\n<!-- template: {{ say.rule() }} -->\nIt never errs.\n<!-- end -->\nB\n", "utf-8")
     assert fill_pages(tmp_path) == [page]

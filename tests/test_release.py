@@ -1,8 +1,6 @@
 """What is released agrees with itself: version, changelog, citation, requirements, and documentation without other hosts."""
 
 import importlib.util
-import json
-import os
 import re
 import shlex
 import tomllib
@@ -76,20 +74,10 @@ def test_the_picture_of_the_front_page_is_of_the_tutorial_and_not_stale(tmp_path
     words, lines = read_drawing(FRONT.TARGET / "picture.svg")
     again = read_drawing(tmp_path / "picture.svg")
     assert "both-ends" in words
-    assert again[0] == words, "python docs/render_front.py renews it"
-    assert again[1] == pytest.approx(lines, abs=0.5), "python docs/render_front.py renews it"
+    assert again[0] == words, "python docs/renew.py renews it"
+    assert again[1] == pytest.approx(lines, abs=0.5), "python docs/renew.py renews it"
     files = FRONT.make_files(names["runs"])
     assert {name: (FRONT.TARGET / name).read_text("utf-8") for name in files} == files
-
-
-@pytest.mark.parametrize("number", range(len(FRONT.DOORS)))
-def test_a_door_of_the_front_page_says_what_its_command_answers(number):
-    door, kept = FRONT.DOORS[number], json.loads((FRONT.TARGET / "doors.json").read_text("utf-8"))[number]
-    for page in (ROOT / "README.md", ROOT / "docs" / "index.md"):
-        assert f"$ {door.command}\n{kept['answer']}\n```" in page.read_text("utf-8")
-    if door.data and not (Path(os.environ.get("METAEVAL_DATA", "nowhere")) / door.data).exists():
-        pytest.skip(f"{door.data} is not in the folder that METAEVAL_DATA names")
-    assert FRONT.ask(door, FRONT.make_files(FRONT.run_tutorial()["runs"])) == kept["answer"]
 
 
 def test_every_formula_of_the_documentation_can_be_drawn():
