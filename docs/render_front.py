@@ -1,4 +1,4 @@
-"""The front page: its picture, and the files of its first command, both made from the tutorial (``docs/renew.py`` renews them)."""
+"""The front page: its picture, and the files of its first command, made from the tutorial; ``docs/renew.py`` renews them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,8 @@ def _list_cells() -> list[str]:
 def make_files(runs: Any) -> dict[str, str]:
     """Return the files of the first door, by their names: the measure, the gold, and the runs."""
     measure = _list_cells()[-1].rpartition("\n\n\n")[0]
-    files = {
-        "mean_gap.py": f'"""The measure of the tutorial."""\n\nimport numpy as np\n\nimport metaeval as me\n\n\n{measure}\n'
-    }
+    imports = '"""The measure of the tutorial."""\n\nimport numpy as np\n\nimport metaeval as me'
+    files = {"mean_gap.py": f"{imports}\n\n\n{measure}\n"}
     shares = {"gold.csv": runs.gold} | {f"runs/{run}.csv": runs.estimated[i] for i, run in enumerate(runs.runs)}
     head = ",".join(["topic", *(str(one) for one in runs.classes)])
     for name, values in shares.items():

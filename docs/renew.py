@@ -1,7 +1,7 @@
-"""Everything on the pages that something printed: ``python docs/renew.py [PAGE …]`` runs it again, and writes what it prints now.
+"""Every output that the pages show: ``python docs/renew.py [PAGE …]`` runs what printed it, and writes what it prints now.
 
 - What commands print. A console block with lines below a command quotes its first paragraphs, as many as stand there.
-- What Python examples print, where it is no longer the same.
+- What Python examples print, where it is no longer the same; and what notebooks print.
 - Without PAGE also docs/front/, the drawing of the house, and every number that a template takes from the results.
 """
 
@@ -20,6 +20,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from metaeval.errors import PolicyWarning
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -66,7 +68,7 @@ def shows_output(page: Path) -> bool:
 
 @contextlib.contextmanager
 def enter_folder(text: str) -> Iterator[Path]:
-    """Work where the commands of a page find what they read: its captioned files, else those of the front page; and ``data``."""
+    """Work where a page's commands find what they read: its captioned files, else those of the front page; and ``data``."""
     files = {one.file: one.text for one in find_blocks(text) if one.file}
     front = [path for path in (DOCS / "front").rglob("*.*") if not files]
     files |= {str(path.relative_to(DOCS / "front")): path.read_text("utf-8") for path in front}
@@ -139,7 +141,7 @@ def renew_examples(block: str, names: dict[str, object]) -> str:
 
 
 def renew_text(text: str) -> str:
-    """Return a page that shows what is printed now. Where it brings files, all of its commands are run, else those that it quotes."""
+    """Return a page that shows what is printed now; of commands, those are run that it quotes, or all if it brings files."""
     names: dict[str, object] = {}
     brings_files = any(one.file for one in find_blocks(text))
 
@@ -152,8 +154,21 @@ def renew_text(text: str) -> str:
         return found[0]
 
     with enter_folder(text) as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore", PolicyWarning)
         return FENCE.sub(renew, text)
+
+
+def renew_notebook(path: Path) -> None:
+    """Run a notebook from top to bottom, and keep what it prints."""
+    import nbclient
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    about = dict(notebook.metadata)
+    with tempfile.TemporaryDirectory() as folder:
+        nbclient.NotebookClient(notebook, record_timing=False, resources={"metadata": {"path": folder}}).execute()
+    notebook.metadata = nbformat.from_dict(about)  # without the version of this Python
+    nbformat.write(notebook, path)
 
 
 def main(pages: list[str]) -> None:
@@ -165,6 +180,9 @@ def main(pages: list[str]) -> None:
     from experiments.prose import fill_pages
 
     for page in map(Path, pages):
+        if page.suffix == ".ipynb":
+            renew_notebook(page)
+            continue
         before = page.read_text("utf-8")
         after = renew_text(before)
         if after != before:
