@@ -1,4 +1,4 @@
-"""Check that built pages ask no other host for anything: ``python docs/check_offline.py docs/_build/html``."""
+"""Check that built pages ask no other host for anything, and that search knows readers' words: ``check_offline.py FOLDER``."""
 
 from __future__ import annotations
 
@@ -53,9 +53,11 @@ def find_loads(folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Print what is loaded from elsewhere; return 1 if there is anything, or nothing to check."""
+    """Print what is loaded from elsewhere, and words that search does not find; return 1 if there is anything."""
+    from render_search import find_lost
+
     folder = Path(sys.argv[1])
-    problems = find_loads(folder)
+    problems = find_loads(folder) + [f"not in the search index: {word}" for word in find_lost(folder)]
     print(*problems, sep="\n", file=sys.stderr)
     return 1 if problems or not (folder / "index.html").is_file() else 0
 

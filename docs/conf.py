@@ -16,9 +16,10 @@ import metaeval
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from render_gallery import draw_gallery
+from render_gallery import show_figure, show_gallery
 from render_maths import visit_block, visit_inline
 from render_notebooks import render_notebook
+from render_search import add_words
 
 logging.getLogger("fontTools").setLevel(logging.WARNING)  # it would tell of every letter that a PDF needs
 
@@ -154,8 +155,13 @@ def bibliography(_: str) -> Iterator[str]:
 
 
 def gallery(_: str) -> Iterator[str]:
-    """Draw every figure with the command that stands above it."""
-    yield from draw_gallery(PICTURES)
+    """Show every figure as a thumbnail."""
+    yield from show_gallery(PICTURES)
+
+
+def figure(name: str) -> Iterator[str]:
+    """Show a figure with the command that draws it."""
+    yield from show_figure(name, PICTURES)
 
 
 PICTURES = Path()
@@ -203,6 +209,7 @@ def _helps(command: click.Command, path: str) -> Iterator[str]:
 GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
     "api": api,
     "bibliography": bibliography,
+    "figure": figure,
     "formulas": formulas,
     "functions": functions,
     "gallery": gallery,
@@ -218,13 +225,13 @@ GENERATED: dict[str, Callable[[str], Iterator[str]]] = {
 
 
 def fill(app: Sphinx, page: str, source: list[str]) -> None:
-    """Replace the lines of a page that ask for something generated."""
+    """Replace the lines of a page that ask for something generated, and add the words of its readers."""
     global PICTURES
     PICTURES = Path(app.outdir) / "_images"
     source[0] = re.sub(
         rf"^% ({'|'.join(GENERATED)}):(.*)$",
         lambda line: "\n".join(GENERATED[line.group(1)](line.group(2).strip())),
-        source[0],
+        add_words(page, source[0]),
         flags=re.MULTILINE,
     )
 

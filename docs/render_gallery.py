@@ -1,58 +1,166 @@
-"""The gallery: every figure as the command below it draws it, when the documentation is built."""
+"""Figures of the documentation: each is what its command draws, from simulated data, whenever the documentation is built."""
 
 from __future__ import annotations
 
 import contextlib
+import html
 import io
-import json
 import os
 import shlex
 import tempfile
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+
+class Example(NamedTuple):
+    """A figure: the command that draws it, the file that it writes, the page about it, and how to read it in one line."""
+
+    command: str
+    file: str
+    page: str
+    line: str
+
+
 FIGURES = {
-    "ranks": "metaeval ranks scores.csv -m AP -m P@10 --out figures/",
-    "power": "metaeval power scores.csv --bootstrap 200 --out figures/",
-    "pooled-power": "metaeval power scores.csv other.csv --bootstrap 200 --out figures/",
-    "similarity": "metaeval similarity scores.csv --bootstrap 200 --out figures/",
-    "consistency": "metaeval consistency scores.csv --trials 200 --out figures/",
-    "overlap": "metaeval overlap scores.csv --out figures/",
-    "contradictions": "metaeval contradictions scores.csv --out figures/",
-    "calibrate": "metaeval calibrate scores.csv --studies 100 -B 500 --out figures/",
-    "baselines": "metaeval baselines scores.csv run01 run05 --out figures/",
-    "robustness": "metaeval robustness scores.csv --out figures/",
-    "sample-size": "metaeval sample-size scores.csv --trials 50 --samples 5 -B 500 --out figures/",
-    "topic-set-size": "metaeval topic-set-size scores.csv --difference 0.1 --bootstrap 200 --out figures/",
-    "agreement": "metaeval agreement scores.csv --reference MQM -B 200 --bootstrap 100 --out figures/",
-    "coverage": "metaeval coverage scores.csv -r AP -r RR --bootstrap 200 --out figures/",
-    "coverage-sweep": "metaeval coverage scores.csv -r AP -r RR -r P@10 --sweep --out figures/",
-    "judges": "metaeval judges people.csv judges.csv --classes 1,2,3,4,5 --bootstrap 200 --out figures/",
-    "properties": 'metaeval properties CEM_ORD "OCI(beta=0.75)" kappa --out figures/',
+    "compare": Example(
+        "metaeval compare --measure length --scores scores.csv --reference human -o report/ --figures all",
+        "report/figures/answer",
+        "concepts/summary",
+        "One panel per finding, one row per other measure; the dashed line is the new measure, or no difference.",
+    ),
+    "agreement": Example(
+        "metaeval agreement scores.csv --reference human -B 200 --bootstrap 100 --out figures/",
+        "figures/agreement",
+        "concepts/agreement",
+        "Further right agrees more with people; in brackets, how many measures are better.",
+    ),
+    "judges": Example(
+        "metaeval judges people.csv judges.csv --classes 1,2,3,4,5 --bootstrap 200 --out figures/",
+        "figures/judges",
+        "concepts/judges",
+        "Left: how often a judge agrees as well as a person. Right: against what share of people it wins.",
+    ),
+    "ranks": Example(
+        "metaeval ranks scores.csv -m AP -m P@10 --out figures/",
+        "figures/ranks",
+        "concepts/ranks",
+        "A bar spans the ranks that a run may have; runs that share a letter do not differ significantly.",
+    ),
+    "similarity": Example(
+        "metaeval similarity scores.csv --bootstrap 200 --out figures/",
+        "figures/similarity",
+        "concepts/ranking-similarity",
+        "Darker squares: two measures rank the runs more alike. The tree joins the most similar ones.",
+    ),
+    "consistency": Example(
+        "metaeval consistency scores.csv --trials 200 --out figures/",
+        "figures/consistency",
+        "concepts/split-half-consistency",
+        "Further right: two random halves of the topics give more similar rankings.",
+    ),
+    "power": Example(
+        "metaeval power scores.csv --bootstrap 200 --out figures/",
+        "figures/power",
+        "concepts/discriminative-power",
+        "The curve nearest to the corner at the lower left finds most significant differences.",
+    ),
+    "pooled-power": Example(
+        "metaeval power scores.csv other.csv --bootstrap 200 --out figures/",
+        "figures/pooled-power",
+        "concepts/pooled-power",
+        "Further right: a larger share of run pairs is significant, over two collections.",
+    ),
+    "overlap": Example(
+        "metaeval overlap scores.csv --out figures/",
+        "figures/overlap",
+        "concepts/overlap-and-contradictions",
+        "Darker squares: two measures find more of the same run pairs significant.",
+    ),
+    "contradictions": Example(
+        "metaeval contradictions scores.csv --out figures/",
+        "figures/contradictions",
+        "concepts/overlap-and-contradictions",
+        "A number counts the run pairs on which two measures reach opposite significant conclusions.",
+    ),
+    "calibrate": Example(
+        "metaeval calibrate scores.csv --studies 100 -B 500 -m AP -m P@10 -m RR --out figures/",
+        "figures/calibrate",
+        "concepts/which-test",
+        "Right of the line, a test finds false differences too often on scores like these.",
+    ),
+    "baselines": Example(
+        "metaeval baselines scores.csv run02 run06 -m AP -m RR -m length --out figures/",
+        "figures/baselines",
+        "concepts/baseline-preference",
+        "One point per topic; in a coloured quadrant two measures prefer opposite runs.",
+    ),
+    "robustness": Example(
+        "metaeval robustness scores.csv --out figures/",
+        "figures/robustness",
+        "concepts/robustness",
+        "Further right: two topics rank the runs more alike.",
+    ),
+    "sample-size": Example(
+        "metaeval sample-size scores.csv --trials 50 --samples 5 -B 500 --out figures/",
+        "figures/sample-size",
+        "concepts/sample-size",
+        "Left: how stable a ranking is with more topics. Right: how many differences are found.",
+    ),
+    "topic-set-size": Example(
+        "metaeval topic-set-size scores.csv --difference 0.1 --bootstrap 200 --out figures/",
+        "figures/topic-set-size",
+        "concepts/topic-set-size",
+        "Further left: fewer topics are enough to find a difference of the stated size.",
+    ),
+    "coverage": Example(
+        "metaeval coverage scores.csv -r AP -r RR --bootstrap 200 --out figures/",
+        "figures/coverage",
+        "concepts/coverage",
+        "Further right: a measure captures more of what the reference measures (hollow) capture together.",
+    ),
+    "coverage-sweep": Example(
+        "metaeval coverage scores.csv -r AP -r RR -r P@10 --sweep --out figures/",
+        "figures/coverage-sweep",
+        "concepts/coverage",
+        "One column per set of reference measures; bars say how often a measure comes out on top.",
+    ),
+    "properties": Example(
+        'metaeval properties CEM_ORD "OCI(beta=0.75)" kappa --out figures/',
+        "figures/properties",
+        "concepts/properties",
+        "A cross: a counterexample was found, so the measure lacks the property.",
+    ),
 }
-"""The file that a command writes, without its ending, and the command; a test parses all of them."""
+"""By the name of the figure; a test parses all commands."""
 
 
 def write_data(folder: Path) -> None:
-    """Write the files that the commands read: two simulated collections, and labels of people and judges."""
+    """Write the files that the commands read: two simulated collections, and labels of people and judges.
+
+    The measure `length` knows nothing of the quality of runs, but differs steadily between them.
+    """
     from metaeval import Scores
     from metaeval.io import write_scores
 
-    noise = {"AP": 0.08, "nDCG@10": 0.1, "P@10": 0.14, "RR": 0.25, "MQM": 0.05}
+    noise = {"AP": 0.08, "nDCG@10": 0.1, "P@10": 0.14, "RR": 0.25, "human": 0.05}
     runs = [f"run{number:02d}" for number in range(1, 13)]
+    wordy = np.linspace(0.3, 0.7, len(runs))[[6, 3, 9, 5, 1, 10, 4, 8, 11, 2, 7, 0], None]
     for seed, name in enumerate(("scores", "other")):
         rng = np.random.default_rng(seed)
         truth = np.linspace(0.62, 0.38, len(runs))[:, None] + rng.normal(0, 0.12, 40)
         values = [
             truth + rng.normal(0, 0.03, len(runs))[:, None] + rng.normal(0, s, truth.shape) for s in noise.values()
         ]
-        stacked = np.clip(np.stack(values, axis=-1), 0, 1)
+        values.append(wordy + rng.normal(0, 0.1, 40) + rng.normal(0, 0.05, truth.shape))
         scores = Scores(
-            stacked, runs=runs, topics=range(1, 41), measures=list(noise), collection=name, higher_is_better="MQM"
-        )
+            np.clip(np.stack(values, axis=-1), 0, 1), runs=runs, topics=range(1, 41), measures=[*noise, "length"],
+            collection=name, higher_is_better=["human", "length"],
+        )  # fmt: skip
         write_scores(scores, folder / f"{name}.csv")
     rng = np.random.default_rng(2)
     gold = rng.integers(1, 6, 60)
@@ -63,28 +171,21 @@ def write_data(folder: Path) -> None:
         (folder / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n", "utf-8")
 
 
-def draw_gallery(target: Path) -> Iterator[str]:
-    """Run every command, keep its figure as a file, and yield a section of Markdown for each.
-
-    Parameters
-    ----------
-    target : Path
-        The folder for pictures; pages name it ``_images``.
-    """
+@cache
+def draw_figure(name: str, target: Path) -> str:
+    """Run the command of a figure, once a build, and return the name of the picture in the target folder."""
+    example = FIGURES[name]
     target.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        write_data(folder)
-        for name, command in FIGURES.items():
-            title = _run(command, folder, name)
-            (target / f"gallery-{name}.svg").write_bytes((folder / "figures" / f"{name}.svg").read_bytes())
-            yield f"## {title}\n\n```console\n$ {command}\n```\n"
-            file = f"_images/gallery-{name}.svg"
-            yield f'<p><a href="{file}"><img class="figure" loading="lazy" alt="{title}" src="{file}"></a></p>\n'
+    with tempfile.TemporaryDirectory() as folder:
+        write_data(Path(folder))
+        run_command(example.command, Path(folder))
+        picture = target / f"gallery-{name}.svg"  # beside pictures of the results, which have such names too
+        picture.write_bytes((Path(folder) / f"{example.file}.svg").read_bytes())
+    return picture.name
 
 
-def _run(command: str, folder: Path, name: str) -> str:
-    """Run a command in a folder, as the program does; return what kind of result it wrote, in words."""
+def run_command(command: str, folder: Path) -> None:
+    """Run a command in a folder, as the program does, and keep its words to itself."""
     import typer
 
     from metaeval import cli
@@ -101,5 +202,23 @@ def _run(command: str, folder: Path, name: str) -> str:
             typer.main.get_command(cli.app).main(shlex.split(command)[1:], prog_name="metaeval", standalone_mode=False)
         finally:
             os.chdir(here)
-    kind = json.loads((folder / "figures" / f"{name}.json").read_text("utf-8"))["result"]
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind).strip().capitalize()
+
+
+def show_gallery(target: Path) -> Iterator[str]:
+    """Yield the gallery: a thumbnail for every figure, with the line that reads it, linked to the page about it."""
+    yield '<div class="gallery">'
+    for name, example in FIGURES.items():
+        title = name.replace("-", " ").capitalize()
+        yield (
+            f'<a href="{example.page}.html"><img loading="lazy" alt="" src="_images/{draw_figure(name, target)}">'
+            f"<b>{title}</b><span>{html.escape(example.line)}</span></a>"
+        )
+    yield "</div>\n"
+
+
+def show_figure(name: str, target: Path) -> Iterator[str]:
+    """Yield a figure at the top of a page in a folder: the picture, and the command that draws it."""
+    file, example = f"../_images/{draw_figure(name, target)}", FIGURES[name]
+    alt = html.escape(f"Figure of {example.command.split()[1]}: {example.line}", quote=True)
+    yield f'<p><a href="{file}"><img class="figure" alt="{alt}" src="{file}"></a></p>\n'
+    yield f"```console\n$ {example.command}\n```\n"

@@ -12,20 +12,12 @@ from typing import Any
 FOLDER = Path(__file__).parent.parent / "notebooks"
 
 
-def render_notebook(argument: str) -> Iterator[str]:
-    """Yield the cells of a notebook as Markdown.
-
-    Parameters
-    ----------
-    argument : str
-        The notebook's name; followed by ``below`` if it stands below another heading.
-    """
-    name, below = [*argument.split(), ""][:2]
+def render_notebook(name: str) -> Iterator[str]:
+    """Yield the cells of a notebook as Markdown."""
     for cell in json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            source = source.replace("](../docs/", "](" if below else "](../")
-            yield (re.sub(r"^#", "##", source, flags=re.MULTILINE) if below else source) + "\n"
+            yield source.replace("](../docs/", "](../") + "\n"
             continue
         code = "\n".join(line for line in source.splitlines() if not line.startswith("%"))
         yield f"```python\n{code}\n```\n"

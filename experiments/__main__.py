@@ -39,7 +39,7 @@ def run(
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print every table, note and step")] = False,
 ) -> None:
-    """Reproduce the papers' tables and say what came out exactly, what in kind, and what could not be had.
+    """Reproduce the papers' tables and say what came out exactly, what in kind, and what could not be loaded.
 
     Examples
     --------

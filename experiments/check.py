@@ -44,7 +44,7 @@ def check_paper(
     pictures: Mapping[str, Sequence[str]],
     out: Path,
     *,
-    why_missing: str = "its data could not be had",
+    why_missing: str = "its data could not be loaded",
 ) -> Checked:
     """Compare every file of a paper's results with what was computed now."""
     result = Checked()
@@ -142,7 +142,7 @@ def compare_csv(text: str, path: Path, tolerance: float, *, partial: bool = Fals
     """Compare a CSV, or one part of a file of parts, with the committed one: words exactly, floats within the tolerance.
 
     With a tolerance of more than `EXACT`, rows may stand in another order, and verdicts of comparison.csv follow their
-    numbers; `partial` leaves out cells without a number, because their data could not be had.
+    numbers; `partial` leaves out cells without a number, because their data could not be loaded.
     """
     if path.read_text(encoding="utf-8") == text:
         return []

@@ -276,12 +276,12 @@ def list_bounds(claims: Iterable[Claim]) -> list[str]:
 
 
 def tally_claims(frame: pd.DataFrame) -> dict[str, int]:
-    """Return how many claims hold, do not, hold on some data only, or cannot be told, from rows of claims.csv."""
-    counts = {"hold": 0, "do not hold": 0, "hold on some data only": 0, "cannot be told": 0}
+    """Return how many claims hold, do not, hold on some data only, or stay undecided, from rows of claims.csv."""
+    counts = {"hold": 0, "do not hold": 0, "hold on some data only": 0, "stay undecided": 0}
     for outcomes in frame.groupby(["claim", "where"], sort=False)["outcome"].agg(set):
         holds, fails = Truth.YES.value in outcomes, Truth.NO.value in outcomes
         phrase = "hold on some data only" if holds and fails else "hold" if holds else "do not hold"
-        counts[phrase if holds or fails else "cannot be told"] += 1
+        counts[phrase if holds or fails else "stay undecided"] += 1
     return counts
 
 

@@ -72,13 +72,14 @@ def write_index(out: Path, papers: Mapping[str, str]) -> str:
     )
 
 
-def tabulate_reproduction(out: Path, papers: Mapping[str, str], link: str = "") -> str:
-    """Return one row per paper that prints numbers: whether it is reproduced, and how its numbers came out."""
+def tabulate_reproduction(out: Path, papers: Mapping[str, str]) -> str:
+    """Return one row per paper that prints numbers: whether it is reproduced, how its numbers came out, and its page."""
     lines = ["| paper | is it reproduced? | printed numbers |", "| :-- | :-- | :-- |"]
     for summary in summarise_papers(out, papers):
         if summary.counts:
             numbers = ", ".join(
                 f"{summary.counts[verdict]:,} {verdict}" for verdict in VERDICTS if summary.counts[verdict]
             )
-            lines.append(f"| [{summary.title}]({link}{summary.folder}/README.md) | {summary.sentence} | {numbers} |")
+            page = f"`results/{summary.folder}/README.md`"
+            lines.append(f"| {summary.title}: {page} | {summary.sentence} | {numbers} |")
     return "\n".join(lines)

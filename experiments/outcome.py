@@ -54,7 +54,7 @@ class Settings:
     say: Callable[[str], None] = field(default=print, repr=False)
 
     def load(self, name: str) -> Any:
-        """Load a data set, or raise a `metaeval.MetaevalError` that says why it cannot be had."""
+        """Load a data set, or raise a `metaeval.MetaevalError` that says why it cannot be loaded."""
         built_here = name.startswith("ordinal-")  # kept in the user's cache, not among what was published
         return metaeval.load_dataset(name, folder=None if built_here else self.data)
 
@@ -81,7 +81,7 @@ class Outcome:
     texts : dict of str to str
         Markdown for the page, made from the numbers by rules: sentences, lists.
     lacks : list of str
-        Collections that were left out or could not be had. Every number is as it would be with them, but tables
+        Collections that were left out or could not be loaded. Every number is as it would be with them, but tables
         may have fewer rows, or be missing.
     reduced : str
         Why the numbers are not those of the full study, as "2 of 50 repetitions"; they never become results.
@@ -208,7 +208,7 @@ def count_processors() -> int:
 def load_groups(
     settings: Settings, groups: Mapping[str, Iterable[str]], missing: list[str], only: Iterable[str] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the data sets that can be had; after the first of a group that cannot, the group is left.
+    """Yield the data sets that can be loaded; after the first of a group that cannot, the group is left.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def load_groups(
     groups : mapping of str to iterable of str
         Names of data sets by group: those of one group come from one place.
     missing : list of str
-        Takes what could not be had, and why.
+        Takes what could not be loaded, and why.
     only : iterable of str, optional
         Names to choose from; all by default.
 

@@ -287,7 +287,12 @@ def tally(outcome: Outcome, kind: str) -> str:
     """Return how claims came out on one kind of data, as part of a sentence."""
     frame = outcome.tables[CLAIMS].frame.reset_index().astype(str)
     counts = tally_claims(frame[frame["data"].map(find_kind) == kind])
-    singular = {"hold": "holds", "do not hold": "does not hold", "hold on some data only": "holds on some data only"}
+    singular = {
+        "hold": "holds",
+        "do not hold": "does not hold",
+        "stay undecided": "stays undecided",
+        "hold on some data only": "holds on some data only",
+    }
     return ", ".join(f"{n} {singular.get(phrase, phrase) if n == 1 else phrase}" for phrase, n in counts.items() if n)
 
 

@@ -72,7 +72,7 @@ def run_paper(
             outcome.render(render)
         report.page = str(render / paper)
     elif check:
-        why = "--quick leaves it out" if settings.quick else "its data could not be had"
+        why = "--quick leaves it out" if settings.quick else "its data could not be loaded"
         checked = check_paper(paper, outcomes, steps.SOURCES, page.write_page, page.PICTURES, out, why_missing=why)
         report.differences, report.unchecked = checked.differences, checked.unchecked
     else:
@@ -110,7 +110,7 @@ def write_results_index(out: Path) -> str:
 
 
 def describe_gaps(outcomes: Sequence[Outcome], sources: Sequence[str]) -> list[str]:
-    """Say what is reduced, what was left out and what could not be had, one line each."""
+    """Say what is reduced, what was left out and what could not be loaded, one line each."""
     remarks = []
     computed = {outcome.source for outcome in outcomes if not outcome.is_empty}
     missing = [source for source in sources if source and source not in computed]

@@ -11,7 +11,6 @@ A page holds a template in a comment, and below it, up to the next ``<!-- end --
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
 from pathlib import Path
@@ -20,9 +19,7 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from experiments.comparison import VERDICTS
 from experiments.index import tabulate_reproduction
-from experiments.page import explain_words
 from experiments.papers import PAPERS
 from experiments.studies.calibration import STUDY
 from experiments.studies.calibration.exchanges import find_excess
@@ -48,9 +45,7 @@ def collect_facts(root: Path = ROOT) -> dict[str, Any]:
         "conclude": conclude,
         "find_excess": find_excess,
         "cluster": model_cluster(table("benchmarks/measured/cluster.csv").set_index("name")["seconds"]),
-        "reproduced_papers": tabulate_reproduction(root / "results", PAPERS, "results/"),
-        "explained_words": explain_words(VERDICTS),
-        "answer": json.loads((root / "docs" / "answer" / "answer.json").read_text("utf-8")),
+        "reproduced_papers": tabulate_reproduction(root / "results", PAPERS),
     }
 
 

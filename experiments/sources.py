@@ -53,7 +53,7 @@ def find_relation(source: str) -> Relation:
 def compute_sources(
     paper: str, study: Mapping[str, Any], measures: Mapping[str, Sequence[str]], compute: Compute, settings: Settings
 ) -> tuple[list[Outcome], list[str]]:
-    """Compute every source of a paper that can be had."""
+    """Compute every source of a paper that can be loaded."""
     outcomes, notes = [], []
     for source, collections in study["sources"].items():
         if settings.quick and source not in QUICK_SOURCES:
@@ -61,7 +61,7 @@ def compute_sources(
         settings.say(f"{paper}: {source}")
         outcome = compute_source(source, collections, measures, compute, settings)
         if outcome is None:
-            notes.append(f"{source}: none of its collections could be had")
+            notes.append(f"{source}: none of its collections could be loaded")
         else:
             outcomes.append(outcome)
     return outcomes, notes
@@ -84,12 +84,12 @@ def compute_source(
         outcome.notes.insert(0, f"in place of the paper's: {standing}")
     if missing:
         outcome.lacks = list(missing)
-        outcome.notes.append(f"{', '.join(missing)} could not be had ({next(iter(missing.values()))})")
+        outcome.notes.append(f"{', '.join(missing)} could not be loaded ({next(iter(missing.values()))})")
     return outcome
 
 
 def load_scores(names: str | Sequence[str], measures: Sequence[str], settings: Settings) -> metaeval.Scores:
-    """Return the scores of the first data set of a list that can be had, simulated where its name says so."""
+    """Return the scores of the first data set of a list that can be loaded, simulated where its name says so."""
     loaded = load_runs_or_scores(names, settings)
     return (
         loaded.sel(measures=list(measures)) if isinstance(loaded, metaeval.Scores) else metaeval.score(loaded, measures)
@@ -97,7 +97,7 @@ def load_scores(names: str | Sequence[str], measures: Sequence[str], settings: S
 
 
 def load_runs_or_scores(names: str | Sequence[str], settings: Settings) -> Any:
-    """Return the first data set of a list that can be had, as it is: runs with gold, or scores."""
+    """Return the first data set of a list that can be loaded, as it is: runs with gold, or scores."""
     tried = [names] if isinstance(names, str) else list(names)
     for number, name in enumerate(tried, start=1):
         try:
@@ -112,7 +112,7 @@ def load_runs_or_scores(names: str | Sequence[str], settings: Settings) -> Any:
 def gather_scores(
     sources: Mapping[str, str | Sequence[str]], measures: Mapping[str, Sequence[str]], settings: Settings
 ) -> tuple[dict[str, metaeval.Scores], dict[str, str]]:
-    """Return the scores of every collection of a source that can be had, and why the others cannot."""
+    """Return the scores of every collection of a source that can be loaded, and why the others cannot."""
     scores: dict[str, metaeval.Scores] = {}
     missing: dict[str, str] = {}
     for name, data in sources.items():

@@ -1,16 +1,14 @@
 """The documentation says what the code does: its examples run, its commands exist, and every analysis has a page."""
 
-import doctest
+import importlib.util
 import inspect
+import json
 import os
 import re
 import shlex
-import subprocess
 import sys
-import warnings
 from itertools import dropwhile
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import typer
@@ -19,7 +17,6 @@ import metaeval
 from experiments.__main__ import run as run_experiments
 from experiments.papers import PAPERS
 from metaeval import cli
-from metaeval.errors import PolicyWarning
 from metaeval.measures import registry
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -29,6 +26,10 @@ if not (DOCS / "index.md").exists():  # the tests run beside an installed copy
 DATA = Path(os.environ.get("METAEVAL_DATA") or "nowhere")
 FOLDERS = {
     "stc3-dq": "stc3",
+    "sem16t4": "semeval2016",
+    "data/dl21": "dl21",
+    "data/evals": "evals",
+    "livebench": "evals",
     "llmjudge": "llmjudge",
     "trec-": "trec",
     "alttest-": "alttest",
@@ -36,28 +37,20 @@ FOLDERS = {
 }  # of the data sets that examples use
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
 CONCEPTS = [page for page in PAGES if page.parent.name == "concepts" and page.name != "index.md"]
-FENCE = re.compile(
-    r"^```(?:\{code-block\} )?(?P<language>\w+)\n(?::caption: (?P<file>\S+)\n\n)?(?P<text>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
-)
-FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-class Block(NamedTuple):
-    """One fenced block of a page; `file` is the name in its caption."""
+def load_docs(name):
+    found = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
 
-    language: str
-    file: str | None
-    text: str
 
-    @property
-    def commands(self):
-        lines = self.text.splitlines() if self.language == "console" else []
-        return [line[2:].partition("  #")[0].strip() for line in lines if line.startswith("$ ")]
+RENEW = load_docs("renew")
 
 
 def blocks(page):
-    return [Block(*found.group("language", "file", "text")) for found in FENCE.finditer(page.read_text("utf-8"))]
+    return RENEW.find_blocks(page.read_text("utf-8"))
 
 
 def named(pages):
@@ -78,51 +71,47 @@ def test_every_fenced_block_is_seen_by_these_tests(page):
 
 
 @pytest.fixture
-def _as_a_new_user(tmp_path, monkeypatch):
-    """In an empty folder, with the shipped measures only, and files of the page importable while it lasts."""
+def _as_a_new_user(monkeypatch):
+    """With the shipped measures only, and without modules that a page brought."""
     shipped = {
         name: one
         for name, one in registry._MEASURES.items()
         if hasattr(sys.modules.get(one.formula.__module__), one.formula.__name__)
     }
     monkeypatch.setattr(registry, "_MEASURES", shipped)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
     before = set(sys.modules)
     yield
     for name in set(sys.modules) - before:
-        if getattr(sys.modules[name], "__file__", None) and Path(sys.modules[name].__file__).parent == tmp_path:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and not Path(file).exists():
             del sys.modules[name]
 
 
 @pytest.mark.usefixtures("_as_a_new_user")
-@pytest.mark.parametrize("page", named([page for page in PAGES if any(b.language == "pycon" for b in blocks(page))]))
-def test_examples_of_a_page_print_what_it_says(page, tmp_path):
-    parts = blocks(page)
-    require_data("".join(one.text for one in parts if one.language in ("pycon", "console")))
-    for one in parts:
-        if one.file:
-            target = tmp_path / one.file
-            target.parent.mkdir(exist_ok=True)
-            target.write_text(one.text, "utf-8")
-    brings_files = any(one.file for one in parts)
-    runner, seen = doctest.DocTestRunner(optionflags=FLAGS, verbose=False), {}
-    said: list[str] = []
-    for number, one in enumerate(parts):
-        if brings_files:  # then its commands are about those files, and are run too
-            for command in one.commands:
-                ran = subprocess.run(
-                    [sys.executable, "-m", "metaeval", *shlex.split(command)[1:]], capture_output=True, text=True
-                )
-                assert ran.returncode == 0, f"{command}\n{ran.stderr}"
-        if one.language == "pycon":
-            test = doctest.DocTestParser().get_doctest(one.text, seen, f"{page.name}:{number}", str(page), 0)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PolicyWarning)
-                runner.run(test, out=said.append, clear_globs=False)
-            seen = test.globs
-    assert not runner.summarize(verbose=False).failed, "".join(said)
-    assert runner.summarize(verbose=False).attempted
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=page.stem) for page in RENEW.list_pages() if RENEW.shows_output(page)]
+)
+def test_a_page_shows_what_its_commands_and_examples_print(page):
+    text = page.read_text("utf-8")
+    require_data("".join(one.text for one in blocks(page) if one.language in ("pycon", "console")))
+    assert RENEW.renew_text(text) == text, f"python docs/renew.py {page.relative_to(DOCS.parent)}"
+
+
+@pytest.mark.usefixtures("_as_a_new_user")
+def test_a_stale_page_is_renewed():
+    page = (
+        "```{code-block} text\n:caption: a.csv\n\nrun,topic,measure,score\nr,t,AP,0.5\ns,t,AP,0.6\n```\n"
+        "```console\n$ metaeval robustness --help\nstale\n```\n"
+        "```pycon\n>>> 1 + 1\n3\n>>> from pathlib import Path\n>>> Path('a.csv').read_text()[:3]\n'run'\n```\n"
+    )
+    renewed = RENEW.renew_text(page)
+    printed = renewed.partition("--help\n")[2].partition("\n```")[0]
+    assert printed.startswith("Usage: ")
+    assert renewed == page.replace("stale", printed).replace("3\n>>>", "2\n>>>")
+    with pytest.raises(RuntimeError, match="no.csv"):
+        RENEW.renew_text(page + "```console\n$ metaeval similarity no.csv\n```\n")
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        RENEW.renew_text("```pycon\n>>> 1 / 0\n1\n```\n")
 
 
 def metaeval_command(words):
@@ -179,18 +168,53 @@ def test_every_analysis_has_a_concept_page(analysis):
     assert any(f"me.{analysis.__name__}(" in page.read_text("utf-8") for page in CONCEPTS)
 
 
+GALLERY = load_docs("render_gallery")
+
+
 @pytest.mark.parametrize("page", named(CONCEPTS))
-def test_a_concept_page_says_what_when_and_when_not(page):
+def test_a_concept_page_opens_with_its_figure_and_says_when_not_to_trust_it(page):
     text = page.read_text("utf-8")
     parts = (
         r"^# ",
         r"^\*\*[A-Z].*\?",
+        r"^% figure: (.+)$",
+        r"^\*\*How to read it\.\*\* ",
+        r"^## When not to trust it",
         r"^## Formula",
         r"^\*\*Source",
         r"^## How to read the ",
-        r"^## When not to trust it",
+        r"^## Simulations" if "## Simulations" in text else r"^\*\*In code",
     )
     places = [re.search(part, text, re.MULTILINE) for part in parts]
-    assert all(places), "a question, a formula, a source, how to read the table, when not to trust it"
+    assert all(places), "a question, a figure, when not to trust it, a formula, a source, how to read the table"
     assert [place.start() for place in places] == sorted(place.start() for place in places)
+    for name in re.findall(r"^% figure: (.+)$", text, re.MULTILINE):
+        assert GALLERY.FIGURES[name].page == f"concepts/{page.stem}"
+    reading = text[places[3].end() :].partition("\n\n")[0]
+    assert len(re.findall(r"[.!?](?:\s|$)", reading)) == 3
     assert f"\n{page.stem}\n" in (DOCS / "concepts" / "index.md").read_text("utf-8")
+
+
+SEARCH = load_docs("render_search")
+
+
+@pytest.mark.parametrize(
+    "page", named([page for page in PAGES if page.parent.name in ("concepts", "communities", "how-to")])
+)
+def test_a_page_has_words_of_its_readers(page):
+    lists_others = page.stem == "index" and page.parent.name != "concepts"
+    assert lists_others or str(page.relative_to(DOCS).with_suffix("")) in SEARCH.WORDS
+
+
+def test_the_search_finds_pages_by_the_words_of_other_fields():
+    words = [word for words in SEARCH.WORDS.values() for word in words]
+    assert all((DOCS / f"{page}.md").exists() for page in SEARCH.WORDS)
+    assert min(words.count(word) for word in ("metric", "system", "query", "segment", "model")) >= 4
+
+
+def test_a_word_that_the_built_index_lacks_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(SEARCH, "WORDS", {"a": ["metric", "query"], "b": ["metric"]})
+    index = {"docnames": ["a", "b"], "indexentries": {"metric": [[0, "i", True]], "query": [[0, "i", True]]}}
+    (tmp_path / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})")
+    assert SEARCH.find_lost(tmp_path) == ["b: metric"]
+    assert 'keywords: "metric, query"' in SEARCH.add_words("a", "# A\n\ntext\n")

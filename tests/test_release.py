@@ -1,19 +1,19 @@
 """What is released agrees with itself: version, changelog, citation, requirements, and documentation without other hosts."""
 
 import importlib.util
-import json
-import os
 import re
 import shlex
 import tomllib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import typer
 
 import metaeval
 from metaeval import cli
 from metaeval.show.bibliography import bibliography
+from metaeval.show.drawing import save_figure
 
 ROOT = Path(__file__).parent.parent
 if not (ROOT / "CITATION.cff").exists():  # the tests run beside an installed copy
@@ -58,15 +58,26 @@ def test_a_page_that_asks_another_host_would_be_found(tmp_path):
     assert re.findall(r"\w\.org", found) == ["b.org", "c.org", "d.org", "e.org"]
 
 
-def test_the_answer_in_the_readme_is_what_its_command_says():
-    render = load_docs("render_answer")
-    readme = (ROOT / "README.md").read_text("utf-8")
-    kept = json.loads((render.TARGET / "answer.json").read_text("utf-8"))
-    assert f"$ {render.COMMAND}" in readme
-    assert kept["verdict"] in readme
-    if not (Path(os.environ.get("METAEVAL_DATA", "data")) / "stc3").exists():
-        pytest.skip("stc3 is not in the folder that METAEVAL_DATA names")
-    assert render.describe_answer(render.compare_example()) == kept
+FRONT = load_docs("render_front")
+
+
+def read_drawing(path):
+    """Return the words of a picture, and the numbers of its lines, which another matplotlib rounds differently."""
+    text = path.read_text("utf-8")
+    lines = " ".join(re.findall(r"<path[^>]* d=\"([^\"]*)\"", text))
+    return re.findall(r"<text[^>]*>([^<]*)<", text), [float(number) for number in re.findall(r"-?[\d.]+", lines)]
+
+
+def test_the_picture_of_the_front_page_is_of_the_tutorial_and_not_stale(tmp_path):
+    names = FRONT.run_tutorial()
+    save_figure(FRONT.draw_picture(names["runs"], names["mean_gap"]), tmp_path, "picture", (".svg",))
+    words, lines = read_drawing(FRONT.TARGET / "picture.svg")
+    again = read_drawing(tmp_path / "picture.svg")
+    assert "both-ends" in words
+    assert again[0] == words, "python docs/renew.py renews it"
+    assert again[1] == pytest.approx(lines, abs=0.5), "python docs/renew.py renews it"
+    files = FRONT.make_files(names["runs"])
+    assert {name: (FRONT.TARGET / name).read_text("utf-8") for name in files} == files
 
 
 def test_every_formula_of_the_documentation_can_be_drawn():
@@ -89,14 +100,24 @@ def test_the_gallery_shows_every_figure_that_a_command_draws():
     from metaeval.cli.analyses import ANALYSES
 
     shown = load_docs("render_gallery").FIGURES
-    drawn = {*ANALYSES, "judges", "pooled-power"} | {
+    drawn = {*ANALYSES, "compare", "judges", "pooled-power"} | {
         f"{name}-{one}" for name, a in ANALYSES.items() for one in a.switches
     }
     assert set(shown) == drawn
     group = typer.main.get_command(cli.app)
-    for command in shown.values():
-        words = shlex.split(command)
+    for example in shown.values():
+        words = shlex.split(example.command)
         group.commands[words[1]].make_context(words[1], words[2:])
+        assert (ROOT / "docs" / f"{example.page}.md").exists()
+        assert re.fullmatch(r"[A-Z].{20,120}\.", example.line)
+
+
+def test_the_example_of_contradictions_has_some(tmp_path):
+    render = load_docs("render_gallery")
+    render.write_data(tmp_path)
+    render.run_command(render.FIGURES["contradictions"].command, tmp_path)
+    (tables,) = (tmp_path / "figures").glob("contradictions.csv")
+    assert pd.read_csv(tables)["contradictions"].max() > 1
 
 
 def test_a_notebook_becomes_a_page_with_its_code_and_what_it_printed():

@@ -153,7 +153,7 @@ def _variant(table: str, collection: str, kind: str, tied: tuple[str, ...], ties
     yield (
         f"{label_table(table)}, {collection}: with {why} ({ties} tied pairs), τ_b would be a whole number over "
         f"{math.sqrt(pairs * (pairs - ties)) if len(tied) == 1 else pairs - ties:.4g}. {fit_a} of {len(cells)} cells fit "
-        f"n(n − 1)/2 = {pairs}, {fit_b} fit τ_b: the τ {f'is {fitting[0]}' if len(fitting) == 1 else 'cannot be told'}."
+        f"n(n − 1)/2 = {pairs}, {fit_b} fit τ_b: the τ {f'is {fitting[0]}' if len(fitting) == 1 else 'cannot be identified'}."
     )
 
 

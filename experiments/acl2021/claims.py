@@ -36,7 +36,7 @@ def kappa_primary(facts: Facts) -> Answer | None:
     """Where at most one run is constant, κ is best by one of three criteria, and behind no rival by another.
 
     Criteria are consistency over halves, over ten topics, and power. Rivals are the other measures that know the order of
-    classes; best is ahead of one of them and behind none. Where criteria disagree, or none tells, it cannot be told.
+    classes; best is ahead of one of them and behind none. Where criteria disagree, or none decides, the claim stays undecided.
     """
     return None if facts.n_constant > 1 else facts.is_ahead("kappa", leave_out(ORDINAL, "kappa"))
 

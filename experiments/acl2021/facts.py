@@ -100,7 +100,7 @@ class Facts:
         """Is a measure best by one criterion (behind no rival, ahead of one) and beaten by none?
 
         It is not where it is behind a rival by one criterion and best by none; where criteria disagree, or none tells,
-        that cannot be told.
+        that stays undecided.
         """
         if not self.ahead:
             raise NotGiven("neither consistency nor power of these measures")
@@ -114,7 +114,7 @@ class Facts:
         return Answer(_weigh(best, beaten), tuple(numbers))
 
     def is_robust(self, measure: str, criterion: str) -> Answer:
-        """Is a measure more consistent than more others than are more consistent than it? As many: it cannot be told."""
+        """Is a measure more consistent than more others than are more consistent than it? As many: undecided."""
         if criterion not in self.ahead:
             raise NotGiven(f"consistency over {criterion}")
         table = self.ahead[criterion]
@@ -125,7 +125,7 @@ class Facts:
 
 
 def _weigh(pro: int, contra: int) -> Truth:
-    """Return what reasons for and against come to: with both, or neither, it cannot be told."""
+    """Return what reasons for and against come to: with both, or neither, the claim stays undecided."""
     return Truth.UNKNOWN if bool(pro) == bool(contra) else Truth.YES if pro else Truth.NO
 
 

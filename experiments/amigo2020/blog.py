@@ -32,7 +32,7 @@ def split_ends(least: int = 1) -> np.ndarray:
 def fill_invariance() -> Pairs:
     """Return the two data sets of Fig. 2 with every prediction in the classes that have items.
 
-    The first pair is the blog's own: right throughout. Items of a class cannot be told apart, so that matrices of three
+    The first pair is the blog's own: right throughout. Items of a class cannot be distinguished, so that matrices of three
     classes stand for all predictions.
     """
     used = [np.flatnonzero(BLOG["invariance"][which]) for which in ("first", "second")]

@@ -34,7 +34,7 @@ def compute_replab(settings: Settings) -> Outcome:
     try:
         found, skipped = load_policies(settings)
     except DatasetError as error:
-        outcome.notes = [f"{NAME} could not be had ({error})"]
+        outcome.notes = [f"{NAME} could not be loaded ({error})"]
         return outcome
     whole, answered = found[FARTHEST], found[LEFT_OUT]
     missing = int(whole.gold.sum() - answered.gold.sum())

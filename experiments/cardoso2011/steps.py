@@ -49,7 +49,7 @@ def run(settings: Settings) -> list[Outcome]:
     try:
         outcomes.append(compute_trained(settings))
     except DatasetError as error:
-        in_print.notes.append(f"Table 6 and Figure 7 could not be had: {error}")
+        in_print.notes.append(f"Table 6 and Figure 7 could not be loaded: {error}")
     return [compute_claims(outcomes), *outcomes]
 
 

@@ -8,7 +8,7 @@ from experiments.claims import Answer, bound, claim, every
 from experiments.lq2021.facts import MEASURES, Facts
 
 FOUR = ("RNOD", "NVD", "RNSS", "JSD")
-"""RNOD and the measures that ignore the order of classes: those that NMD is held against."""
+"""RNOD and the measures that ignore the order of classes: those that NMD is compared with."""
 
 
 @claim("Abstract", "RNOD is the overall winner among the OQ measures in terms of pooled discriminative power.")

@@ -1,4 +1,4 @@
-"""Simulated campaigns of the shapes of ACL 2021's Table 1 and LQ 2021's Table 2, for when the real ones cannot be had.
+"""Simulated campaigns of the shapes of ACL 2021's Table 1 and LQ 2021's Table 2, for when the real ones cannot be loaded.
 
 Gold is drawn from the models of `experiments.simulate.gold`. A run sees where the votes of a topic lie, and how wide,
 through noise of its own that differs from topic to topic; better runs see more and err less, and every run leans a

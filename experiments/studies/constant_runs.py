@@ -168,7 +168,7 @@ def kappa_becomes_one_of_the_worst(facts: Facts) -> Answer:
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Look at every collection that can be had."""
+    """Look at every collection that can be loaded."""
     outcomes = [compute_source(source, names, settings) for source, names in STUDY["sources"].items()]
     return [try_all(outcomes), *outcomes]
 

@@ -176,7 +176,7 @@ def cem_leads(facts: Facts) -> Answer:
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Sweep the reference sets on every collection that can be had."""
+    """Sweep the reference sets on every collection that can be loaded."""
     outcomes = [compute_source(source, names, settings) for source, names in STUDY["sources"].items()]
     return [try_all(outcomes), *outcomes]
 

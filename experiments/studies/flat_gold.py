@@ -221,7 +221,7 @@ def one_peak_explains(facts: Facts) -> Answer:
 
 
 def run(settings: Settings) -> list[Outcome]:
-    """Look at every topic of STC-3 that can be had, and at all gold."""
+    """Look at every topic of STC-3 that can be loaded, and at all gold."""
     mapped = map_gold()
     real, outcome = study_topics(settings)
     facts: dict[str, Any] = real | {name: MapFacts(some) for name, some in split_map(mapped).items()}

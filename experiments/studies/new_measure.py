@@ -317,7 +317,7 @@ class Facts:
     def share_of_uniform(self, name: str) -> Number:
         """Return the share of topics on which a measure prefers Uniform, of those on which it prefers either."""
         if self.preferences is None:
-            raise NotGiven("the gold could not be had")
+            raise NotGiven("the gold could not be loaded")
         row = self.preferences.loc[name]
         return Number(f"{name} prefers Uniform on a share of", float(row[UNIFORM] / row.sum()))
 

@@ -29,7 +29,7 @@ CAVEATS = {
 
 
 def load_collections(names: Iterable[str], settings: Settings, lacks: list[str]) -> dict[str, Any]:
-    """Return the collections that can be had; `lacks` takes the others. Classifiers that were never trained need ``full``."""
+    """Return the collections that can be loaded; `lacks` takes the others. Classifiers not yet trained need ``full``."""
     collections = {}
     for name in names:
         if name.startswith("ordinal-") and not settings.full and (settings.quick or not is_kept(name)):

@@ -1,1 +1,1 @@
-"""The metrics task of WMT 2023: 32 metrics held against what people say, and what can be seen without people."""
+"""The metrics task of WMT 2023: 32 metrics compared with what people say, and what can be seen without people."""

@@ -131,7 +131,7 @@ def test_files_of_a_source_that_cannot_be_had_are_named_with_the_page(whole, res
     for name in ("comparison.csv", "table1.csv", "claims.csv", PAGE):
         assert name in said
     assert "paper/trained" in said
-    assert "could not be had" in said
+    assert "could not be loaded" in said
 
 
 def test_files_of_a_reduced_outcome_are_named_and_not_compared(whole, results):

@@ -267,11 +267,11 @@ def test_results_are_written_whole_and_compare_equal_with_themselves(outcome, tm
 def test_without_data_the_formulas_remain_and_it_is_said_why():
     class Offline(Settings):
         def load(self, name):
-            raise metaeval.DataError(f"{name} cannot be had")
+            raise metaeval.DataError(f"{name} cannot be loaded")
 
     (only,) = new_measure.run(Offline(say=lambda _: None))
     assert set(only.tables) == {"order", "limits"}
-    assert "stc3-dq-a cannot be had" in only.notes[0]
+    assert "stc3-dq-a cannot be loaded" in only.notes[0]
     assert only.lacks
 
 

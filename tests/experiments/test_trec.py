@@ -111,11 +111,11 @@ def test_what_cannot_be_had_is_said_and_its_group_left_alone():
     class Offline(Settings):
         def load(self, name):
             asked.append(name)
-            raise metaeval.DataError(f"{name} cannot be had")
+            raise metaeval.DataError(f"{name} cannot be loaded")
 
     (only,) = steps.run(Offline(**QUIET))
     assert asked == [names[0] for names in steps.STUDY["groups"].values()]
-    assert "trec-web-2010 cannot be had" in only.notes[0]
+    assert "trec-web-2010 cannot be loaded" in only.notes[0]
     assert not only.tables
 
 

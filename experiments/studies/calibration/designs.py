@@ -237,7 +237,7 @@ DESIGNS: dict[str, Design] = {
 
 @lru_cache
 def load_columns(collection: str) -> metaeval.Scores:
-    """Return the scores of a real collection under the measures that the study names, or raise why they cannot be had."""
+    """Return the scores of a real collection under the measures that the study names, or raise why they cannot be loaded."""
     measures = list_collections()[collection]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetaevalWarning)  # what loading does with odd labels is said elsewhere

@@ -72,7 +72,7 @@ class Cell:
 
 
 def list_cells(missing: list[str], groups: Sequence[Mapping[str, Any]] = tuple(STUDY["groups"])) -> Iterator[Cell]:
-    """Yield the cells of all groups; collections that cannot be had are named in `missing`."""
+    """Yield the cells of all groups; collections that cannot be loaded are named in `missing`."""
     for group in groups:
         truth = "effects" if group.get("effects") else "precise copy" if group.get("precise") else ""
         for half, kind, design, most in [*_list_designs(group), *_list_columns(group, missing)]:

@@ -1,0 +1,12 @@
+"""The measure of the tutorial."""
+
+import numpy as np
+
+import metaeval as me
+
+
+@me.quantification_measure(higher_is_better=False, range=(0, 1))
+def mean_gap(estimated, gold):
+    """How far apart are the mean classes?"""
+    classes = np.arange(gold.shape[-1])
+    return np.abs((estimated - gold) @ classes) / (gold.shape[-1] - 1)
