@@ -32,7 +32,7 @@ class Bars {
     this.slots = data.values.map(() => []);
     const width = Math.max(8, 1.4 * data.series.length * data.classes.length);
     const legend = element("ul", "legend");
-    data.series.forEach((name, row) => legend.append(element("li", `s${data.colours[row]}`, name)));
+    if (data.series.length > 1) data.series.forEach((name, row) => legend.append(element("li", `s${data.colours[row]}`, name)));
     const panels = element("div", "panels");
     panels.style.setProperty("--width", `${width}rem`);
     data.panels.forEach((title, panel) => {
@@ -130,17 +130,24 @@ class Bars {
     if (!slot || event.button || (event.pointerType === "touch" && !event.target.closest(".number"))) return;
     slot.setPointerCapture(event.pointerId);
     slot.focus();
-    this.held = { slot, before: this.values };
-    if (!event.target.closest(".number")) this.drag(event);
+    // Grasped by its number, a bar keeps its distance to the pointer; elsewhere its top jumps there.
+    const byTop = event.target.closest(".number");
+    const [panel, row, column] = slot.place;
+    this.held = { slot, before: this.values, apart: byTop ? this.find(event, slot) - this.values[panel][row][column] : 0 };
+    if (!byTop) this.drag(event);
     event.preventDefault();
+  }
+
+  find(event, slot) {
+    const { bottom, height } = slot.getBoundingClientRect();
+    return ((bottom - event.clientY) / height) * this.tops[slot.place[0]];
   }
 
   drag(event) {
     if (!this.held) return;
-    const { slot, before } = this.held;
-    const { bottom, height } = slot.getBoundingClientRect();
+    const { slot, before, apart } = this.held;
     const shown = this.values;
-    this.change(slot.place, ((bottom - event.clientY) / height) * this.tops[slot.place[0]], before);
+    this.change(slot.place, this.find(event, slot) - apart, before);
     if (near(shown) !== near(this.values)) this.waiting ??= setTimeout(() => this.send(), 100);
   }
 

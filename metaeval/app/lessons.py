@@ -71,7 +71,7 @@ def show_steps(page: Page, lesson: dict[str, Any], names: tuple[str, str], sides
     """
     if not lesson:
         return True
-    st.subheader("Three steps")
+    st.header("Three steps")
     options = (*names, EVEN)
     guess = st.segmented_control(
         "**1.** Look at the bars and guess.",

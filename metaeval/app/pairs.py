@@ -81,11 +81,13 @@ def list_sides(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
 
 def show_sides(names: Sequence[str], sides: dict[str, str], judges: str) -> None:
     """Say how many prefer which of two candidates, and list them."""
-    says = (f"prefer {names[0]}", f"prefer {names[1]}", f"see {EVEN}")
     lists = ""
-    for side, words in zip(SIDES, says, strict=True):
+    for side, name in zip(SIDES, (*names, EVEN), strict=True):
         listed = [judge for judge, preferred in sides.items() if preferred == side]
-        lists += f'<div class="{side}"><strong>{len(listed)} {escape(words)}</strong><p>{escape(", ".join(listed))}</p></div>'
+        lists += (
+            f'<div class="{side}"><strong>{escape(name)}: {len(listed)} of {len(sides)}</strong>'
+            f"<span>{escape(', '.join(listed))}</span></div>"
+        )
     st.html(f'<section class="me-sides" aria-label="{judges} by what they prefer">{lists}</section>')
 
 

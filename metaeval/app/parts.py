@@ -17,8 +17,7 @@ STYLE = """<style>
 .me-wide table{border-collapse:collapse;font-size:.9rem}
 .me-caption{font-size:.9rem;margin:.2rem 0 .3rem;max-width:44rem}
 .stHeading h1{font-size:2rem;text-wrap:balance}
-.stHeading h2{font-size:1.5rem}
-.stHeading h3{font-size:1.2rem;padding-top:0}
+.stHeading h2{font-size:1.35rem;padding-top:.4rem}
 .me-sides{display:grid;grid-template-columns:repeat(3,1fr);gap:.6rem;font-size:.9rem}
 .me-sides div{border-left:4px solid rgba(128,128,128,.6);padding-left:.6rem;overflow-wrap:anywhere}
 [data-testid="stCaptionContainer"],[data-testid="stCaptionContainer"] p{color:inherit!important;opacity:1!important}
@@ -31,7 +30,7 @@ STYLE = """<style>
 .me-sides .second{border-color:#d9661a}
 @media (max-width:640px){
 .stHeading h1{font-size:1.6rem}
-.me-sides p{display:none}
+.me-sides span{display:none}
 [data-testid="stButtonGroup"] button{padding-left:.4rem;padding-right:.4rem}
 [data-testid="stButtonGroup"] button *{font-size:.78rem}
 .me-wide table{font-size:.75rem}
