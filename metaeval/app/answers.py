@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import itertools
 import json
 import zipfile
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,8 @@ import streamlit as st
 
 from metaeval.app.charts import show_chart
 from metaeval.app.jobs import Job
-from metaeval.app.parts import format_score, plain, show_table
+from metaeval.app.parts import plain, show_table
+from metaeval.show.cells import format_cell
 from metaeval.show.charts import HeatMap, IntervalChart, Line, LineChart, Row, thin_chart
 
 QUESTIONS = {
@@ -37,28 +39,20 @@ MOST_ROWS, MOST_COLUMNS, MOST_POINTS = 200, 60, 300
 
 def show_answer(job: Job, folder: Path, question: str) -> None:
     """Show the answer to a question, as the command has left it in a folder."""
-    st.header(QUESTIONS[question])
-    for note in job.notes():
-        st.warning(plain(note))
     if question == "compare":
+        st.header(QUESTIONS[question])
         _offer_report(folder)
         return
-    rows = list(csv.reader(io.StringIO(job.printed())))
+    # The command answers first.
+    st.header(plain(" ".join(job.printed().partition("\n\n")[0].split())))
+    for note in job.notes():
+        st.warning(plain(note))
     content = read_json(folder)
     if content is not None:
         _draw(question, content)
     if question == "power" and content is not None:
         _draw_power(folder, content)
-    if rows:
-        head = rows[0][:MOST_COLUMNS]
-        body = [[_round(cell) for cell in row[:MOST_COLUMNS]] for row in rows[1 : MOST_ROWS + 1]]
-        parts = [
-            f"the first {most} of {n:,} {what}"
-            for what, n, most in (("rows", len(rows) - 1, MOST_ROWS), ("columns", len(rows[0]), MOST_COLUMNS))
-            if n > most
-        ]
-        more = f"; {' and '.join(parts)}, the file has all" if parts else ""
-        show_table(head, body, f"{QUESTIONS[question]}{more}", text=_count_words(body))
+    _show_first_table(folder, QUESTIONS[question])
     if question == "power" and content is not None:
         _show_differences(content)
     if content is not None:
@@ -98,27 +92,30 @@ def _offer_report(folder: Path) -> None:
     st.download_button("Report, tables and scores (ZIP)", packed.getvalue(), file_name="report.zip", key="get-zip")
 
 
-def _round(cell: str) -> str:
-    """Show a number with four digits behind the point; words and whole numbers as they are."""
-    try:
-        number = float(cell)
-    except ValueError:
-        return cell
-    return cell if number == int(number) and "." not in cell else f"{number:.4f}" if np.isfinite(number) else "–"
-
-
-def _count_words(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many of the first columns hold words."""
-
-    def is_number(cell: str) -> bool:
-        try:
-            float(cell)
-        except ValueError:
-            return cell in ("", "–")
-        return True
-
-    width = len(rows[0]) if rows else 1
-    return next((column for column in range(width) if all(is_number(row[column]) for row in rows)), width)
+def _show_first_table(folder: Path, caption: str) -> None:
+    """Show the numbers as the command prints them, from the table that it writes for people."""
+    for file in sorted(folder.glob("*.md")):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        first = next(number for number, line in enumerate(lines) if line.startswith("|"))
+        table = itertools.takewhile(lambda line: line.startswith("|"), lines[first:])
+        # A line within a cell is escaped, so that one between blanks parts two cells; bold names stand between stars.
+        head, rule, *rows = [
+            [
+                html.unescape(cell.replace("\\|", "|")).removeprefix("**").removesuffix("**")
+                for cell in line[2:-2].split(" | ")
+            ]
+            for line in table
+        ]
+        words = next((column for column, mark in enumerate(rule) if mark == "--:"), len(rule))
+        parts = [
+            f"the first {most} of {n:,} {what}"
+            for what, n, most in (("rows", len(rows), MOST_ROWS), ("columns", len(head), MOST_COLUMNS))
+            if n > most
+        ]
+        more = f"; {' and '.join(parts)}, the file has all" if parts else ""
+        show_table(
+            head[:MOST_COLUMNS], [row[:MOST_COLUMNS] for row in rows[:MOST_ROWS]], f"{caption}{more}", text=words
+        )
 
 
 PAIRED = {"overlap": ("sso", "SSO"), "contradictions": ("contradictions", "contradictions")}
@@ -176,7 +173,7 @@ def _draw_square(values: np.ndarray, names: list[str], what: str) -> None:
     if len(names) <= 30 and np.isfinite(values).any():
         show_chart(
             HeatMap(
-                values, names, names, f"{what} of every two measures", partial(format_score, digits=0 if counted else 2),
+                values, names, names, f"{what} of every two measures", partial(format_cell, digits=0 if counted else 2),
                 highest=max(1.0, float(np.nanmax(values))) if counted else 1.0, diagonal=False,
             ),
             f"Heat map of {what} between every two measures; the table below has the numbers.",
@@ -234,7 +231,7 @@ def _show_differences(content: dict[str, Any]) -> None:
             ["measure", "other measure", "finds more", "difference", "low", "high"],
             [
                 [str(row["measure_1"]), str(row["measure_2"]), str(row["finds_more"])]
-                + [format_score(100 * _number(row[key]), 1, sign=True) for key in ("difference", "low", "high")]
+                + [format_cell(100 * _number(row[key]), 1) for key in ("difference", "low", "high")]
                 for row in rows[:MOST_ROWS]
             ],
             f"Which of two measures finds more, in % of the pairs of runs, with the interval of the difference{more}",

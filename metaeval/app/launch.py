@@ -110,7 +110,7 @@ def _prepare(host: str, port: int, address: str | None) -> None:
     if address is not None:
         webbrowser.open(address)
     with contextlib.suppress(Exception):  # a page that imports it again says what is wrong
-        for name in ("closeness", "two_distributions", "two_runs", "your_scores"):
+        for name in ("two_runs", "two_distributions", "closeness", "your_scores"):
             import_module(f"metaeval.app.views.{name}")
 
 

@@ -8,9 +8,9 @@ from metaeval.app.parts import STYLE, say_errors
 from metaeval.app.views import closeness, two_distributions, two_runs, your_scores
 
 PAGES = {
-    "Closeness": closeness.show,
     "Two runs": two_runs.show,
     "Two distributions": two_distributions.show,
+    "Closeness": closeness.show,
     "Your scores": your_scores.show,
 }
 
@@ -20,7 +20,7 @@ st.html(STYLE)
 page = st.segmented_control(
     "Page",
     list(PAGES),
-    default="Closeness",
+    default="Two runs",
     required=True,
     key="page",
     bind="query-params",

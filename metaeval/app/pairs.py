@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from metaeval.app.measures import evaluate
-from metaeval.app.parts import format_score, plain
+from metaeval.app.parts import escape, plain
 from metaeval.errors import MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
@@ -47,22 +47,48 @@ def sort_pairs(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=rank)
 
 
-def format_share(share: float) -> str:
-    """Write a share of a measure's range in percent; a dash where it has no bounds."""
-    return "–" if share != share else f"{format_score(100 * share, 1, sign=True)} %"
+SIDES = ("first", "second", "tie")
+EVEN = "a tie"
+"""What pages call it when neither candidate is better."""
+
+
+def find_side(difference: float) -> str:
+    """Return which of two candidates is better: none where the difference is not a number.
+
+    Examples
+    --------
+    >>> [find_side(one) for one in (0.5, -0.5, 0.0, float("nan"))]
+    ['first', 'second', 'tie', '']
+    """
+    return "first" if difference > 0 else "second" if difference < 0 else "tie" if difference == 0 else ""
 
 
 def name_winner(difference: float, names: tuple[str, str]) -> str:
-    """Return who is better: the first where the difference is above 0, a dash where there is none.
+    """Return the name of the better candidate; a dash where there is no score.
 
     Examples
     --------
     >>> [name_winner(one, ("A", "B")) for one in (0.5, -0.5, 0.0, float("nan"))]
-    ['A', 'B', 'even', '–']
+    ['A', 'B', 'a tie', '–']
     """
-    if difference != difference:
-        return "–"
-    return names[0] if difference > 0 else names[1] if difference < 0 else "even"
+    return dict(zip(SIDES, (*names, EVEN), strict=True)).get(find_side(difference), "–")
+
+
+def list_sides(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return which candidate each measure prefers."""
+    return {str(row["measure"]): find_side(row["difference"]) for row in rows}
+
+
+def show_sides(names: Sequence[str], sides: dict[str, str], judges: str) -> None:
+    """Say how many prefer which of two candidates, and list them."""
+    lists = ""
+    for side, name in zip(SIDES, (*names, EVEN), strict=True):
+        listed = [judge for judge, preferred in sides.items() if preferred == side]
+        lists += (
+            f'<div class="{side}"><strong>{escape(name)}: {len(listed)} of {len(sides)}</strong>'
+            f"<span>{escape(', '.join(listed))}</span></div>"
+        )
+    st.html(f'<section class="me-sides" aria-label="{judges} by what they prefer">{lists}</section>')
 
 
 def say_failures(rows: Sequence[dict[str, Any]]) -> None:

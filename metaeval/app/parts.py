@@ -1,4 +1,4 @@
-"""What the pages share: tables that hold text as text, errors in a sentence, presets, and inputs that belong together."""
+"""What the pages share: tables that hold text as text, and errors in a sentence."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import html
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import streamlit as st
 
-from metaeval.app.inputs import format_numbers
-from metaeval.app.presets import Page, find_presets
 from metaeval.errors import MetaevalError, shorten, visible
 
 STYLE = """<style>
@@ -19,15 +16,21 @@ STYLE = """<style>
 .me-wide{overflow-x:auto;margin:0 0 .6rem}
 .me-wide table{border-collapse:collapse;font-size:.9rem}
 .me-caption{font-size:.9rem;margin:.2rem 0 .3rem;max-width:44rem}
-.stHeading h2{font-size:1.6rem}
+.stHeading h1{font-size:2rem;text-wrap:balance}
+.stHeading h2{font-size:1.35rem;padding-top:.4rem}
+.me-sides{display:grid;grid-template-columns:repeat(3,1fr);gap:.6rem;font-size:.9rem}
+.me-sides div{border-left:4px solid rgba(128,128,128,.6);padding-left:.6rem;overflow-wrap:anywhere}
 [data-testid="stCaptionContainer"],[data-testid="stCaptionContainer"] p{color:inherit!important;opacity:1!important}
 .me-wide th,.me-wide td{padding:.2rem .6rem;border-bottom:1px solid rgba(128,128,128,.35);text-align:left}
 .me-wide th,.me-wide td{white-space:nowrap}
 .me-wide td.long{white-space:normal;min-width:13rem}
 .me-wide td.n,.me-wide th.n{text-align:right;font-variant-numeric:tabular-nums}
 .me-wide td.w{font-weight:600}
+.me-sides .first{border-color:#2b86d9}
+.me-sides .second{border-color:#d9661a}
 @media (max-width:640px){
-.stHeading h1{font-size:2rem}
+.stHeading h1{font-size:1.6rem}
+.me-sides span{display:none}
 [data-testid="stButtonGroup"] button{padding-left:.4rem;padding-right:.4rem}
 [data-testid="stButtonGroup"] button *{font-size:.78rem}
 .me-wide table{font-size:.75rem}
@@ -108,53 +111,8 @@ def say_errors(name: Callable[[str], str] = str) -> Iterator[None]:
         st.error(plain(f"{name(message)} (metaeval app under METAEVAL_DEBUG=1 shows where)"))
 
 
-def choose_preset(page: Page, key: str, fill: Callable[[dict[str, Any]], dict[str, str]]) -> None:
-    """Offer the examples of a page; choosing one fills the inputs. Without an address that says more, the first is there."""
-    presets = find_presets(page)
-
-    def take() -> None:
-        chosen = st.session_state[key]
-        if chosen is not None:
-            st.session_state.update(fill(presets[chosen]))
-
-    for name, text in fill(next(iter(presets.values()))).items():
-        if name not in st.query_params:  # what stands in the address goes into its field by itself
-            st.session_state.setdefault(name, text)
-    st.selectbox("Example", list(presets), index=None, key=key, on_change=take, placeholder="Choose an example")
-
-
-def find_preset(page: Page, fill: Callable[[dict[str, Any]], dict[str, str]]) -> dict[str, Any]:
-    """Return the example that the inputs show; nothing if they show none."""
-    for preset in find_presets(page).values():
-        if all(_squeeze(st.session_state.get(name)) == _squeeze(text) for name, text in fill(preset).items()):
-            return preset
-    return {}
-
-
-def _squeeze(text: Any) -> str:
-    return " ".join(str(text or "").split())
-
-
-def link_numbers(key: str, numbers: Sequence[float], labels: Sequence[str], what: str, *, slider: bool) -> None:
-    """Show one field for each number of a line of text; changing either changes the other."""
-
-    def write() -> None:
-        st.session_state[key] = format_numbers(
-            st.session_state[f"{key}_{position}"] for position in range(len(numbers))
-        )
-
-    columns = st.columns(len(numbers))
-    for position, (column, number, label) in enumerate(zip(columns, numbers, labels, strict=True)):
-        field = f"{key}_{position}"
-        name = f"{what}: {plain(label)}"
-        if slider:
-            st.session_state[field] = round(100 * number)
-            column.slider(name, 0, 100, step=1, key=field, on_change=write, format="%d %%")
-        else:
-            st.session_state[field] = int(number)
-            column.number_input(name, min_value=0, max_value=1_000_000, step=1, key=field, on_change=write)
-
-
-def format_score(value: float, digits: int = 4, *, sign: bool = False) -> str:
-    """Write a score with a fixed number of digits; what cannot be computed is a dash."""
-    return "–" if value != value else f"{value:{'+' * (sign and round(value, digits) != 0)}.{digits}f}"
+@contextmanager
+def open_part(label: str, key: str) -> Iterator[bool]:
+    """Offer what is on demand only: whether somebody has opened it, so that nothing is computed before."""
+    with st.expander(label, key=key, on_change="rerun") as part:
+        yield bool(part.open)

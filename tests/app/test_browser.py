@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import time
 from urllib.parse import urlsplit
 
 import pytest
 
+from metaeval.app.presets import find_presets
 from tests.app.serve import FLAGS, running_app
 
 pytest.importorskip("streamlit")
@@ -14,8 +16,45 @@ CHROMIUM = os.environ.get("METAEVAL_CHROMIUM") or shutil.which("chromium") or sh
 if CHROMIUM is None:
     pytest.skip("there is no chromium (Debian: apt-get install chromium)", allow_module_level=True)
 
-PAGES = ("Closeness", "Two runs", "Two distributions", "Your scores")
-PATIENCE = 600_000
+QUESTIONS = {
+    "Two runs": "Which system is better?",
+    "Two distributions": "Which estimate is better?",
+    "Closeness": "Which mistake is smaller?",
+    "Your scores": "Your scores",
+}
+LESSON_PAGES = {"Two runs": "runs", "Two distributions": "distributions", "Closeness": "closeness"}
+UP, DOWN, MORE = "ArrowUp", "ArrowDown", "PageUp"
+LESSONS = {
+    "Two runs": [
+        [[("B, soon (6), routine", UP, 1)], [("B, soon (6), routine", UP, 1)]],
+        [[("C, 1 (4), 2", UP, 4)], [("C, 1 (4), 1", UP, 1)]],
+        [[("A, neg (10), neg", UP, 1)], [("A, neg (10), neg", UP, 2)]],
+        [[("D, 2 (6), 2", UP, 1)], [("D, 2 (6), 2", UP, 5), ("D, 1 (4), 1", UP, 4)]],
+        [[("CM12, 5 (35), 3", UP, 1)], [("CM12, 5 (35), 5", MORE, 3), ("CM12, 4 (50), 4", MORE, 1)]],
+        [[("CM11, 2 (57), 3", UP, 3)], [("CM11, 2 (57), 3", UP, 5)]],
+    ],
+    "Two distributions": [
+        [[("System A, 3", UP, 1)], [("System A, 1", UP, 2)]],
+        [[("Popularity, 2", MORE, 1), ("Popularity, 2", UP, 6)], [("Popularity, 2", UP, 5)]],
+        [[("Popularity, −1", UP, 1)], [("Popularity, −1", MORE, 3), ("Popularity, −1", UP, 2)]],
+        [[("gold, 0", MORE, 4)], [("gold, 0", UP, 5)]],
+    ],
+    "Closeness": [
+        [[("items, weak reject", MORE, 2)], [("items, weak reject", DOWN, 5)]],
+        [[("items, weak reject", DOWN, 1)], [("items, weak accept", DOWN, 2)]],
+        [[("items, gold class neg, neg", MORE, 2)], [("items, gold class neg, neg", UP, 1)]],
+        [
+            [("items, gold class weak accept, weak accept", UP, 3)],
+            [("items, gold class weak reject, weak reject", DOWN, 3)],
+        ],
+        [
+            [("items, gold class weak reject, weak reject", UP, 3)],
+            [("items, gold class weak reject, weak reject", UP, 1)],
+        ],
+    ],
+}
+"""For each lesson of a page, what is pressed at which bar in the second step and in the third."""
+PATIENCE = 20_000
 """Milliseconds after which nothing is to come any more: what is waited for is a page, however busy the machine is."""
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 900}
 STILL = """addEventListener("DOMContentLoaded", () => {
@@ -24,6 +63,19 @@ STILL = """addEventListener("DOMContentLoaded", () => {
   document.head.append(style);
 })"""
 """What turns while a command runs would be painted sixty times a second, without a graphics card."""
+EDIT = """key => new Promise((done) => {
+  const table = document.querySelector("table"), before = table.innerText, began = performance.now();
+  const watch = new MutationObserver(() => {
+    if (document.querySelector("table")?.innerText === before) return;
+    watch.disconnect();
+    requestAnimationFrame(() => done(performance.now() - began));
+  });
+  watch.observe(document.body, { subtree: true, childList: true, characterData: true });
+  let part = document.activeElement;
+  while (part.shadowRoot?.activeElement) part = part.shadowRoot.activeElement;
+  part.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+})"""
+"""Milliseconds from a key to the frame in which the table has other scores."""
 CSV = "run,topic,measure,score\n" + "".join(
     f"{run},{topic},{measure},{(3 * k + 5 * topic + len(measure) * (topic % 4)) % 11 / 11 + k / 9}\n"
     for k, run in enumerate("abcdef")
@@ -54,7 +106,7 @@ def page(browser, address):
     context.add_init_script(STILL)
     page = context.new_page()
     said, asked = [], []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("console", lambda one: said.append(one.text) if one.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda one: asked.append(urlsplit(one.url).hostname))
     page.goto(f"{address}/?page=Two+runs&first=3+1+%2F+0+4&second=2+2+%2F+0+4")
@@ -71,7 +123,7 @@ def wait_until_drawn(page):
 
 def go(page, name):
     page.get_by_role("radiogroup").first.get_by_text(name, exact=True).click()
-    page.get_by_role("heading", name=name, level=1).wait_for()
+    page.get_by_role("heading", name=QUESTIONS[name], level=1).wait_for()
     wait_until_drawn(page)
 
 
@@ -85,8 +137,9 @@ def fit(page, size):
 
 
 def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough(page):
-    page.get_by_role("heading", name="Two runs", level=1).wait_for()
+    page.get_by_role("heading", name=QUESTIONS["Two runs"], level=1).wait_for()
     page.get_by_role("cell", name="Accuracy", exact=True).wait_for()
+    page.get_by_text("Type the numbers").click()
     field = page.get_by_role("textbox", name="First run")
     sync_api.expect(field).to_have_value("3 1 / 0 4", timeout=PATIENCE)
     for size, typed in ((DESK, "2 2 / 0 4"), (PHONE, "4 0 / 0 4")):
@@ -96,16 +149,110 @@ def test_a_link_holds_what_was_typed_and_the_keyboard_is_enough(page):
         page.keyboard.type(typed)
         page.keyboard.press("Control+Enter")
         page.wait_for_function("typed => new URLSearchParams(location.search).get('first') === typed", arg=typed)
-        page.get_by_text("prefer A, 0 prefer B" if typed == "4 0 / 0 4" else "score both alike").wait_for()
+        page.get_by_text("a tie: 27 of 27" if typed == "2 2 / 0 4" else "A: 26 of 27").wait_for()
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_can_be_played_to_its_end_by_keyboard(page, address, name, size):
+    page.set_viewport_size(size)
+    page.goto(f"{address}/?page={name.replace(' ', '+')}")
+    assert len(LESSONS[name]) == len(find_presets(LESSON_PAGES[name]))
+    for second, third in LESSONS[name]:
+        heading = page.get_by_role("heading", name=f"{QUESTIONS[name]} ", level=1)
+        heading.wait_for()
+        title = heading.inner_text()
+        sync_api.expect(page.get_by_role("table")).to_have_count(0, timeout=PATIENCE)  # no answer before the guess
+        page.get_by_role("radio", name="a tie").click()
+        for step, moves in ((2, second), (3, third)):
+            page.get_by_text(f"{step}. ").first.wait_for()
+            for label, key, times in moves:
+                page.get_by_role("slider", name=label, exact=True).focus()
+                for _ in range(times):
+                    page.keyboard.press(key)
+            page.get_by_text(f"✓ {step}.").wait_for()
+        page.get_by_text("Lesson complete.").wait_for()
+        fit(page, size)
+        page.get_by_role("button", name="Next lesson").click()
+        page.wait_for_function("before => document.querySelector('h1').innerText !== before", arg=title)
+        wait_until_drawn(page)
+
+
+@pytest.mark.parametrize("finger", [False, True], ids=["mouse", "finger"])
+def test_a_bar_can_be_dragged_and_stays_where_it_was_left(browser, address, finger):
+    context = browser.new_context(viewport=PHONE if finger else DESK, has_touch=finger)
+    context.set_default_timeout(PATIENCE)
+    opened = context.new_page()
+    opened.goto(address)
+    bar = opened.get_by_role("slider", name="B, soon (6), routine", exact=True)
+    bar.wait_for()
+    wait_until_drawn(opened)
+    top = bar.locator(".number").bounding_box()
+    x, y, item = top["x"] + top["width"] / 2, top["y"] + top["height"] / 2, bar.bounding_box()["height"] / 6
+    if finger:
+        touch = context.new_cdp_session(opened)
+        for kind, rise in (("touchStart", 0), ("touchMove", 1), ("touchMove", 2), ("touchEnd", None)):
+            points = [] if rise is None else [{"x": x, "y": y - rise * item}]
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    else:
+        opened.mouse.move(x, y)
+        opened.mouse.down()
+        opened.mouse.move(x, y - 2 * item, steps=4)
+        opened.mouse.up()
+    opened.wait_for_function("new URLSearchParams(location.search).get('second')?.split('\\n')[1] === '3 3 0'")
+    wait_until_drawn(opened)
+    sync_api.expect(bar).to_have_attribute("aria-valuenow", "3")
+    context.close()
+
+
+def test_the_first_picture_is_there_in_three_seconds_and_an_edit_in_a_fifth_of_one(browser, address):
+    """The quickest of several: other work on the machine makes each of them slower, and never faster."""
+    first, edits = [], []
+    for _ in range(3):
+        context = browser.new_context(viewport=DESK)
+        context.set_default_timeout(PATIENCE)
+        opened = context.new_page()
+        began = time.monotonic()
+        opened.goto(address)
+        opened.get_by_role("slider").first.wait_for()
+        first.append(time.monotonic() - began)
+        opened.get_by_role("radio", name="a tie").click()
+        opened.get_by_role("table").first.wait_for()
+        opened.get_by_role("slider", name="B, soon (6), routine", exact=True).focus()
+        for key in (UP, DOWN) * 5:
+            wait_until_drawn(opened)
+            edits.append(opened.evaluate(EDIT, key))
+        context.close()
+    assert min(first) <= 3
+    assert min(edits) <= 200, edits
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_axe_finds_nothing_that_keeps_anybody_out(browser, address, size, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE)
+    opened = context.new_page()
+    for name in LESSONS:
+        opened.goto(f"{address}/?page={name.replace(' ', '+')}")
+        opened.get_by_role("radio", name="a tie").click()
+        opened.get_by_role("table").first.wait_for()
+        wait_until_drawn(opened)
+        found = axe.run(opened)
+        assert found.violations_count == 0, found.generate_report()
+    context.close()
 
 
 def test_all_pages_a_file_a_broken_file_and_a_report(page):
     sizes = [DESK, PHONE]
-    for name in PAGES:
+    for name in QUESTIONS:
         go(page, name)
         assert page.locator('[data-testid="stException"]').count() == 0
+        if name in LESSONS:
+            page.get_by_role("radio", name="a tie").click()
         if name == "Two distributions":  # Streamlit takes SVG out of text that it is given as HTML
-            page.get_by_role("img", name="Bars of the three distributions").wait_for()
+            page.get_by_text("Where does each measure change sides?").click()
             page.get_by_role("img", name="Curves of every measure").locator("polyline").nth(3).wait_for(
                 state="attached"
             )

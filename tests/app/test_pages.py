@@ -21,9 +21,10 @@ pytest.importorskip("streamlit")
 
 from streamlit.testing.v1 import AppTest
 
-from metaeval.app import answers
+from metaeval.app import answers, bars
 from metaeval.app.inputs import format_matrix
-from metaeval.app.pairs import sort_pairs
+from metaeval.app.lessons import OWN
+from metaeval.app.pairs import list_sides, sort_pairs
 from metaeval.app.views import closeness, two_distributions, two_runs
 from metaeval.app.views.your_scores import write_command
 
@@ -33,6 +34,18 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # streamlit's own
 def open_page(name):
     page = AppTest.from_string(f"from metaeval.app.views import {name}\n{name}.show()", default_timeout=60)
     return page.run()
+
+
+def choose(page, pages, lesson, *parts):
+    """Choose a lesson, guess, and open parts of the page that are on demand."""
+    for chosen in (OWN, lesson):  # the same lesson again would be no change
+        page.selectbox(key=f"{pages}_lesson").select(chosen).run()
+    assert not all_tables(page)  # no answer before the guess
+    page.session_state[f"{pages}_guess"] = 2
+    for part in parts:
+        page.session_state[part] = True
+    page.run()
+    assert_clean(page)
 
 
 def all_tables(page):
@@ -70,12 +83,11 @@ def pages():
 @pytest.mark.parametrize("name", find_presets("closeness"))
 def test_closeness_shows_what_the_api_computes_and_papers_print(pages, name):
     page, preset = pages["closeness"], find_presets("closeness")[name]
-    page.selectbox(key="closeness_example").select(name).run()
-    assert_clean(page)
+    choose(page, "closeness", name, "scored")
     counts = (
         np.array(preset["counts"])
         if "counts" in preset
-        else closeness.make_run(closeness.RUNS[0], np.array(preset["items"]), "", 0)
+        else closeness.make_run(closeness.RUNS[0], np.array(preset["items"]), 0)
     )
     shown = find_table(page, "score").set_index("measure")
     for measure in closeness.SCORED:
@@ -94,9 +106,8 @@ def test_closeness_shows_what_the_api_computes_and_papers_print(pages, name):
 @pytest.mark.parametrize("name", find_presets("runs"))
 def test_two_runs_show_what_the_api_computes_and_papers_print(pages, name):
     page, preset = pages["two_runs"], find_presets("runs")[name]
-    page.selectbox(key="runs_example").select(name).run()
-    assert_clean(page)
-    shown = find_table(page, "winner").set_index("measure")
+    choose(page, "runs", name)
+    shown = find_table(page, "prefers").set_index("measure")
     shown.index = shown.index.str.removesuffix(" (0/0)")
     first, second = (preset[side] for side in ("first", "second"))
     for measure in metaeval.measures.measures():
@@ -105,9 +116,9 @@ def test_two_runs_show_what_the_api_computes_and_papers_print(pages, name):
             row = shown.loc[str(measure)]
             assert [float(row[first["name"]]), float(row[second["name"]])] == pytest.approx(scores, abs=6e-5)
             ahead = measure.sign * (scores[0] - scores[1])
-            assert row["winner"] == ("even" if abs(ahead) < 1e-9 else first["name"] if ahead > 0 else second["name"])
+            assert row["prefers"] == ("a tie" if abs(ahead) < 1e-9 else first["name"] if ahead > 0 else second["name"])
     for side in (first, second):
-        for measure, printed in side["scores"].items():
+        for measure, printed in side.get("scores", {}).items():
             value = float(metaeval.measure(measure).evaluate(np.array(side["counts"]))[0])
             assert agrees(value, printed), (measure, value, printed)
 
@@ -115,19 +126,19 @@ def test_two_runs_show_what_the_api_computes_and_papers_print(pages, name):
 @pytest.mark.parametrize("name", find_presets("distributions"))
 def test_two_distributions_show_what_the_api_computes_and_papers_print(pages, name):
     page, preset = pages["two_distributions"], find_presets("distributions")[name]
-    page.selectbox(key="distributions_example").select(name).run()
-    assert_clean(page)
-    shown = find_table(page, "winner").set_index("measure")
+    choose(page, "distributions", name)
+    shown = find_table(page, "prefers").set_index("measure")
     gold = np.array(preset["gold"])
     first, second = (np.array(preset[side]["shares"], dtype=float) for side in ("first", "second"))
-    delta = next(column for column in shown.columns if column.startswith("Δ"))
+    delta = next(column for column in shown.columns if column.startswith("difference"))
     for measure in shown.index:
         scores = [float(metaeval.measure(measure).score(one, gold)) for one in (first, second)]
-        assert float(shown.loc[measure, delta]) == pytest.approx(scores[0] - scores[1], abs=6e-5)
+        assert float(shown.loc[measure, delta].split()[0]) == pytest.approx(scores[0] - scores[1], abs=6e-5)
     for measure, printed in preset.get("differences", {}).items():
-        assert agrees(shown.loc[measure, delta], printed)
+        assert agrees(shown.loc[measure, delta].split()[0], printed)
+        assert shown.loc[measure, delta].endswith(f"({printed})")
     for measure in preset.get("equal", []):
-        assert shown.loc[measure, "winner"] == "even"
+        assert shown.loc[measure, "prefers"] == "a tie"
     if "OD" in preset["first"]:
         assert all(agrees(row["OD"], row["printed"]) for _, row in find_table(page, "OD").iterrows())
 
@@ -151,14 +162,57 @@ def test_figure_3_of_lq_2021_leaves_one_gold_distribution_of_twenty_ratings():
         assert np.allclose(counts, [printed["gold"]]), name
 
 
-def test_a_field_and_its_line_of_text_say_the_same(pages):
+def test_the_first_page_keeps_what_its_title_says(pages):
+    page = pages["two_runs"]
+    choose(page, "runs", next(iter(find_presets("runs"))))
+    assert page.title[0].value == "Which system is better? Nine measures say A, nine say B"
+    shipped = [one for one in metaeval.measures.measures() if one.kind == "classification" and is_shipped(one)]
+    preset = find_presets("runs")["Nine measures say A, nine say B"]
+    rows = two_runs.compare_runs(shipped, np.array(preset["first"]["counts"]), np.array(preset["second"]["counts"]))
+    assert sorted(list_sides(rows).values()) == ["first"] * 9 + ["second"] * 9 + ["tie"] * 9
+
+
+def test_a_step_is_done_for_good_and_another_lesson_begins_anew(pages):
+    page = pages["two_runs"]
+    first, second, *_ = find_presets("runs")
+    choose(page, "runs", first)
+    assert len([one for one in page.markdown if one.value.startswith("✓")]) == 1
+    for worse, done in ((2, 1), (1, 1), (3, 2)):
+        page.text_area(key="second").set_value(f"12 0 0 / {worse} {6 - worse} 0 / 0 0 2").run()
+        assert len([one for one in page.markdown if one.value.startswith("✓")]) == 1 + done
+    assert page.success[0].value == "Lesson complete."
+    next(one for one in page.button if one.label.startswith("Next lesson")).click().run()
+    assert page.selectbox(key="runs_lesson").value == second
+    assert page.text_input(key="runs").value == "B, C"
+    assert not page.success
+    assert not all_tables(page)
+
+
+def test_what_is_dragged_stands_in_the_fields(pages):
     page = pages["closeness"]
-    page.selectbox(key="closeness_example").select(next(iter(find_presets("closeness")))).run()
-    page.number_input(key="items_0").set_value(50).run()
-    assert page.text_input(key="items").value.split()[0] == "50"
+    choose(page, "closeness", next(iter(find_presets("closeness"))))
     page.text_input(key="items").set_value("1 2 3").run()
-    assert [page.number_input(key=f"items_{k}").value for k in range(3)] == [1, 2, 3]
-    assert not page.exception
+    data, _ = (json.loads(part.proto.json) for part in page.get("bidi_component"))
+    assert json.loads(data["bars"])["values"] == [[[1, 2, 3]]]
+    assert closeness.write_fields([[[1.0, 5.0, 3.0]]], False, ["a", "b", "c"])["items"] == "1 5 3"
+    assert two_distributions.write_fields([[[0.5, 0.5], [0.1, 0.9], [1, 0]]]) == {
+        "gold": "0.5 0.5",
+        "p": "0.1 0.9",
+        "q": "1 0",
+    }
+    fields = two_runs.write_fields(np.array([[[1, 0], [0, 1]], [[0, 2], [2, 0]]]), ["a", "b"])
+    assert (fields["first"], fields["second"]) == ("1 0\n0 2", "0 1\n2 0")
+
+
+@pytest.mark.parametrize("sent", [None, "x", {}, [], [[["a"]]], [[1]], [[[1, 2]]], [[[1, 2], [3, 4], [5, 6], [7, 8]]]])
+def test_an_edit_that_no_bar_can_send_changes_nothing(sent, monkeypatch):
+    state = {"bars": {"edit": sent}}
+    monkeypatch.setattr(bars.st, "session_state", state)
+    bars.take_edit("bars", two_distributions.write_fields)
+    assert list(state) == ["bars"]
+    state["bars"]["edit"] = [[[1, 0], [0.5, 0.5], [0, 1]]]
+    bars.take_edit("bars", two_distributions.write_fields)
+    assert [state[key] for key in ("gold", "p", "q")] == ["1 0", "0.5 0.5", "0 1"]
 
 
 @pytest.mark.parametrize(
@@ -185,13 +239,15 @@ def test_a_wrong_input_is_one_sentence_and_no_traceback(pages, name, key, text):
 def test_two_matrices_over_another_gold_are_refused(pages):
     page = open_page("two_runs")
     page.text_area(key="second").set_value("1 0 0\n0 1 0\n0 0 1").run()
-    assert "gold class neg has 10 items" in page.error[0].value
+    assert "gold class routine has 12 items" in page.error[0].value
 
 
 def test_the_fewest_moves_and_the_widest_disagreement_are_those_of_the_api():
     page = open_page("two_runs")
+    name = "A tie for Accuracy, a clear winner for others"
+    choose(page, "runs", name, "firm", "search")
     page.selectbox(key="turn").select("CEM_ORD").run()
-    preset = next(iter(find_presets("runs").values()))
+    preset = find_presets("runs")[name]
     found = metaeval.measures.fewest_moves(
         metaeval.measure("CEM_ORD"), preset["first"]["counts"], preset["second"]["counts"]
     )
@@ -199,7 +255,7 @@ def test_the_fewest_moves_and_the_widest_disagreement_are_those_of_the_api():
     assert two_runs.describe_moves(found) in said
     assert len(find_table(page, "from")) == len(found.moves)
     page.number_input(key="search_items").set_value(12)
-    page.button[0].click().run()
+    next(one for one in page.button if one.label.startswith("Search")).click().run()
     assert not page.exception
     widest = metaeval.measures.widest_disagreement(metaeval.measure("kappa"), metaeval.measure("CEM_ORD"), n_items=12)
     page.button(key="take").click().run()
@@ -212,7 +268,8 @@ def test_labels_can_be_pasted_instead_of_matrices():
     page = open_page("two_runs")
     page.radio(key="how").set_value(two_runs.INPUTS[1]).run()
     page.text_area(key="labels").set_value("classes: a, b\na a b\nb b b\nb a b").run()
-    shown = find_table(page, "winner").set_index("measure")
+    page.selectbox(key="runs_lesson").select(OWN).run()
+    shown = find_table(page, "prefers").set_index("measure")
     assert float(shown.loc["Accuracy", "A"]) == pytest.approx(2 / 3, abs=1e-4)
     assert not page.exception
 
@@ -234,6 +291,7 @@ def test_moving_mass_keeps_a_distribution():
 
 def test_names_of_runs_are_text_and_no_markup():
     page = open_page("two_runs")
+    page.selectbox(key="runs_lesson").select(OWN).run()
     page.text_input(key="runs").set_value("<img src=x onerror=1>, ![x](http://example.org/x.png)").run()
     assert not page.exception
     bodies = " ".join(one.proto.body for one in page.get("html"))
@@ -282,15 +340,19 @@ def test_similarity_is_shown_as_the_api_computes_it(scores, tmp_path, monkeypatc
     assert stop.value.code == 0
     found = metaeval.ranking_similarity(scores)
     (tmp_path / "similarity.json").write_text(json.dumps(found.to_dict()))
+    found.to_table().write(tmp_path, "similarity")
+    said = capsys.readouterr().out
     page = AppTest.from_string(
         "from pathlib import Path\nfrom types import SimpleNamespace\nfrom metaeval.app.answers import show_answer\n"
-        f"job = SimpleNamespace(notes=list, printed=lambda: {capsys.readouterr().out!r})\n"
+        f"job = SimpleNamespace(notes=list, printed=lambda: {said!r})\n"
         f"show_answer(job, Path({str(tmp_path)!r}), 'similarity')",
         default_timeout=60,
     ).run()
     assert not page.exception
     shown = find_table(page, "nDCG@10").set_index("measure")
-    assert float(shown.loc["AP", "nDCG@10"]) == pytest.approx(found.tau[0, 1], abs=1e-4)
+    assert page.header[0].value.replace("\\", "") == found.answer()
+    assert shown.loc["AP", "nDCG@10"] in said
+    assert float(shown.loc["AP", "nDCG@10"]) == pytest.approx(found.tau[0, 1], abs=1e-3)
     (chart,) = (json.loads(part.proto.json)["chart"] for part in page.get("bidi_component"))
     assert f'title="AP, nDCG@10: {found.tau[0, 1]:.2f}"' in chart
 

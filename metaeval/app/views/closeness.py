@@ -1,4 +1,4 @@
-"""Page 1: how close two classes are, by the items between them, and what CEM makes of it (Amigó et al. 2020; CEM blog)."""
+"""Page 3: how close two classes are, by the items between them, and what CEM makes of it (Amigó et al. 2020; CEM blog)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from metaeval.app.bars import Values, show_bars
 from metaeval.app.charts import show_chart
 from metaeval.app.inputs import format_matrix, format_numbers, parse_classes, parse_items, parse_matrix
-from metaeval.app.parts import choose_preset, find_preset, format_score, link_numbers, say_errors, show_table
+from metaeval.app.lessons import find_preset, open_lesson, show_steps
+from metaeval.app.pairs import SIDES, list_sides, name_winner, show_sides
+from metaeval.app.parts import open_part, plain, say_errors, show_table
 from metaeval.measures import measure
 from metaeval.measures.closeness_scales import closer_items
+from metaeval.show.cells import format_cell
 from metaeval.show.charts import HeatMap
 
 SCALES = {"ORD": "ordinal", "INT": "interval", "NOM": "nominal"}
@@ -34,11 +38,9 @@ def find_closeness(items: np.ndarray, scale: str) -> np.ndarray:
     return 0.0 - np.log2(closer_items(items, scale=scale) / items.sum())  # 0 − 0 is 0, not −0
 
 
-def make_run(kind: str, items: np.ndarray, matrix: str, constant: int) -> np.ndarray:
+def make_run(kind: str, items: np.ndarray, constant: int) -> np.ndarray:
     """Return the confusion matrix of the chosen run over these gold items."""
     n_classes = len(items)
-    if kind == RUNS[2]:
-        return parse_matrix(matrix)
     predicted = np.minimum(np.arange(n_classes) + 1, n_classes - 1) if kind == RUNS[0] else np.full(n_classes, constant)
     counts = np.zeros((n_classes, n_classes), dtype=np.int64)
     counts[np.arange(n_classes), predicted] = items
@@ -54,81 +56,127 @@ def score_run(counts: np.ndarray) -> dict[str, tuple[float, bool]]:
     return scores
 
 
+def compare_mistakes(items: np.ndarray) -> list[dict[str, Any]]:
+    """Return on each scale how close the two neighbours of the middle class are to it."""
+    middle = len(items) // 2
+    rows = []
+    for scale, name in SCALES.items():
+        first, second = find_closeness(items, scale)[middle, [middle - 1, middle + 1]].tolist()
+        difference = 0.0 if first == second else first - second
+        rows.append({"measure": name, "first": first, "second": second, "difference": difference})
+    return rows
+
+
 def show() -> None:
     """Draw the page."""
-    st.title("Closeness")
-    st.markdown(
-        "Two classes are close if few items lie between them. Change how many items each class has, and see how close the "
-        "classes become, and how the Closeness Evaluation Measure (CEM) scores a run."
-    )
-    choose_preset("closeness", "closeness_example", fill)
-    st.text_input("Items of each gold class, from the lowest class to the highest", key="items", bind="query-params")
-    st.text_input("Names of the classes, with commas", key="classes", bind="query-params")
+    lesson, left, right = open_lesson("closeness", "Which mistake is smaller?", fill)
     with say_errors():
-        _show_page()
+        with st.expander("Type the numbers, or choose a run"):
+            items, classes, counts, own = _read_fields()
+        with left:
+            values = counts[:, None].tolist() if own else [[items.tolist()]]
+            titles = [f"gold class {label}" for label in classes] if own else [""]
+            show_bars(
+                "closeness_bars", values, titles, ["items"], classes, lambda sent: write_fields(sent, own, classes),
+                fixed=False, right=own,
+            )  # fmt: skip
+            st.caption(
+                "Items of each predicted class, one panel per gold class. Drag a bar, or use the arrow keys."
+                if own
+                else "Items of each gold class, from the lowest to the highest. Drag a bar, or use the arrow keys."
+            )
+        rows = compare_mistakes(items) if len(items) > 2 else []
+        names = (classes[len(items) // 2 - 1], classes[(len(items) // 2 + 1) % len(items)])
+        sides = list_sides(rows)
+        with right:
+            if rows:
+                st.markdown(
+                    f"An item of the class **{plain(classes[len(items) // 2])}** is predicted as **{plain(names[0])}** or as "
+                    f"**{plain(names[1])}**. The mistake between closer classes is the smaller one."
+                )
+            revealed = show_steps("closeness", lesson if rows else {}, names, sides, fill)
+        if revealed:
+            if rows:
+                with left:
+                    show_sides(names, sides, "Scales")
+            _show_answer(items, classes, rows, names)
+            with open_part("What does each prediction earn?", "earned") as opened:
+                if opened:
+                    _show_weights(find_closeness(items, st.session_state["level"]), items, classes)
+            with open_part("Which scores does a run get?", "scored") as opened:
+                if opened:
+                    _show_scores(counts, find_preset("closeness", fill), find_closeness(items, "ORD"), classes)
 
 
-def _show_page() -> None:
-    items = parse_items(st.session_state["items"])
-    classes = parse_classes(st.session_state["classes"], len(items))
-    st.selectbox("Run", RUNS, key="run", bind="query-params")
-    kind = st.session_state["run"]
-    constant = 0
-    if kind == RUNS[1]:
-        constant = st.selectbox("Class", range(len(items)), format_func=lambda k: classes[k], key="constant")
+def write_fields(values: Values, own: bool, classes: list[str]) -> dict[str, str]:
+    """Return what the bars write into the inputs of this page."""
+    names = {"classes": ", ".join(classes)}
+    if own:
+        return {**names, "matrix": format_matrix([panel[0] for panel in values])}
+    return {**names, "items": format_numbers(values[0][0])}
+
+
+def _read_fields() -> tuple[np.ndarray, list[str], np.ndarray, bool]:
+    """Return the items of each gold class, the classes, the confusion matrix of the run, and whether it was typed."""
+    st.text_input("Items of each gold class, from the lowest to the highest", key="items", bind="query-params")
+    st.text_input("Names of the classes, with commas", key="classes", bind="query-params")
+    kind = st.selectbox("Run", RUNS, key="run", bind="query-params")
     if kind == RUNS[2]:
         st.text_area(
-            "Confusion matrix: a line for each gold class, in it the items of each predicted class",
+            "Confusion matrix: a line for each gold class, in it the items of each predicted class. It states the items too",
             key="matrix",
             bind="query-params",
             height=130,
         )
-        counts = make_run(kind, items, st.session_state["matrix"], constant)
-        items = counts.sum(axis=1)
-        classes = parse_classes(st.session_state["classes"], len(items))
-        st.caption("The items of each gold class are those of the matrix.")
-    else:
-        link_numbers("items", items.tolist(), classes, "Items", slider=False)
-        counts = make_run(kind, items, "", constant)
-    shown = find_preset("closeness", fill)
-    if shown.get("assumed"):
-        st.caption(f"Assumed, because it is not in print: {shown['assumed']}.")
-    scale = st.radio(
-        "Scale",
-        list(SCALES),
-        format_func=lambda scale: SCALES[scale],
-        key="level",
-        bind="query-params",
-        horizontal=True,
-    )
-    closeness = find_closeness(items, scale)
-    left, right = st.columns(2)
+        counts = parse_matrix(st.session_state["matrix"], "Confusion matrix")
+        return counts.sum(axis=1), parse_classes(st.session_state["classes"], len(counts)), counts, True
+    items = parse_items(st.session_state["items"], "Items of each gold class")
+    classes = parse_classes(st.session_state["classes"], len(items))
+    constant = 0
+    if kind == RUNS[1]:
+        constant = st.selectbox("Class", range(len(items)), format_func=lambda k: classes[k], key="constant")
+    return items, classes, make_run(str(kind), items, constant), False
+
+
+def _show_answer(items: np.ndarray, classes: list[str], rows: list[dict[str, Any]], names: tuple[str, str]) -> None:
+    assumed = find_preset("closeness", fill).get("assumed")
+    if assumed:
+        st.caption(f"Assumed, because it is not in print: {assumed}.")
+    st.header("How close is every class to every other?")
+    left, right = st.columns([3, 2], gap="large")
     with left:
-        _show_closeness(closeness, classes)
+        scale = st.radio(
+            "Scale", list(SCALES), format_func=SCALES.get, key="level", bind="query-params", horizontal=True
+        )
+        _show_closeness(find_closeness(items, str(scale)), classes)
     with right:
-        _show_weights(closeness, items, classes)
-    _show_scores(counts, shown, closeness if scale == "ORD" else find_closeness(items, "ORD"), classes)
+        show_table(
+            ["scale", "closer", *names],
+            [
+                [row["measure"], name_winner(row["difference"], names), *(_write_bits(row[side]) for side in SIDES[:2])]
+                for row in rows
+            ],
+            f"Which of two neighbours is closer to {classes[len(items) // 2]}, in bits",
+            text=2,
+        )
 
 
 def _show_closeness(closeness: np.ndarray, classes: list[str]) -> None:
-    st.header("Informational closeness, in bits")
     show_chart(
         HeatMap(
             closeness,
             classes,
             classes,
-            "Rows: gold class; columns: predicted class",
+            "Informational closeness in bits. Rows: gold class; columns: predicted class",
             _write_bits,
             highest=max(1e-9, float(np.max(closeness, initial=0.0, where=np.isfinite(closeness)))),
         ),
-        "Heat map of the closeness of every predicted class to every gold class; the table below has the numbers.",
+        "Heat map of the closeness of every predicted class to every gold class; its cells have the numbers.",
     )
     st.caption("−log₂ of the share of gold items that are no farther from the gold class than the predicted class is.")
-    _show_pairs(closeness, classes)
 
 
 def _show_weights(closeness: np.ndarray, items: np.ndarray, classes: list[str]) -> None:
-    st.header("What a prediction earns")
     earned = closeness / np.diagonal(closeness)[:, None]
     show_table(
         ["gold \\ predicted", *classes],
@@ -147,40 +195,25 @@ def _show_weights(closeness: np.ndarray, items: np.ndarray, classes: list[str]) 
 
 
 def _write_bits(bits: float) -> str:
-    return format_score(bits, 2).replace("inf", "∞")
-
-
-def _show_pairs(closeness: np.ndarray, classes: list[str]) -> None:
-    """Show which classes are farthest apart and which are closest, as the blog's first figure does."""
-    pairs = [(closeness[g, p], g, p) for g in range(len(classes)) for p in range(len(classes)) if g != p]
-    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
-    chosen = [("closest", pair) for pair in pairs[:3]] + [("farthest", pair) for pair in pairs[-3:][::-1]]
-    show_table(
-        ["pair", "predicted", "gold", "bits"],
-        [[which, classes[p], classes[g], f"{bits:.2f}"] for which, (bits, g, p) in chosen],
-        "Closest and farthest pairs of different classes; closeness is not symmetric",
-        text=3,
-    )
+    return format_cell(bits, 2).replace("inf", "∞")
 
 
 def _show_scores(counts: np.ndarray, shown: dict[str, Any], closeness: np.ndarray, classes: list[str]) -> None:
-    st.header("Scores of the run")
     printed = shown.get("scores", {})
-    scores = score_run(counts)
     rows = [
         [
-            name,
-            format_score(score),
+            f"{name}{' (0/0)' * undefined}",
+            format_cell(score, 4),
             "lower" if measure(name).sign < 0 else "higher",
-            "yes" if undefined else "",
-            printed.get(name, ""),
+            *[printed.get(name, "")] * bool(printed),
         ]
-        for name, (score, undefined) in scores.items()
+        for name, (score, undefined) in score_run(counts).items()
     ]
-    head = ["measure", "score", "better", "0/0: documented value", "printed"]
-    columns = [0, 1, 2, *[3] * any(undefined for _, undefined in scores.values()), *[4] * bool(printed)]
-    head, rows = [head[k] for k in columns], [[row[k] for k in columns] for row in rows]
-    show_table(head, rows, "Every score is computed by the function of the measure")
+    show_table(
+        ["measure", "score", "better", *["printed"] * bool(printed)],
+        rows,
+        "Scores as metaeval score prints them. (0/0): a documented value stands for an undefined score",
+    )
     if shown.get("proximities"):
         positions = {label: position for position, label in enumerate(classes)}
         show_table(

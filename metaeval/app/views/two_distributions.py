@@ -1,4 +1,4 @@
-"""Page 3: two estimates of a distribution over ordered classes, and which measure prefers which (Sakai, LQ 2021)."""
+"""Page 2: two estimates of a distribution over ordered classes, and which measure prefers which (Sakai, LQ 2021)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from metaeval.app.bars import FIRST, GOLD, HOW_TO, SECOND, Values, show_bars
 from metaeval.app.charts import show_chart
 from metaeval.app.inputs import format_numbers, parse_classes, parse_shares
+from metaeval.app.lessons import find_preset, open_lesson, show_steps
 from metaeval.app.measures import evaluate, find_measures
-from metaeval.app.pairs import format_share, name_winner, say_failures, score_pair, sort_pairs
-from metaeval.app.parts import choose_preset, find_preset, format_score, link_numbers, plain, say_errors, show_table
+from metaeval.app.pairs import list_sides, name_winner, say_failures, score_pair, show_sides, sort_pairs
+from metaeval.app.parts import open_part, plain, say_errors, show_table
 from metaeval.errors import MeasureError, MetaevalError
 from metaeval.measures import Measure
 from metaeval.measures.moves import TIE
 from metaeval.measures.order_aware import order_aware_divergence
-from metaeval.show.charts import BarChart, Line, LineChart, Surface
+from metaeval.show.cells import format_cell
+from metaeval.show.charts import Line, LineChart, Surface
 
+FIELDS = {"gold": "Gold", "p": "First estimate", "q": "Second estimate"}
 STEPS = 25
 """Amounts of mass that are tried along each axis."""
 
@@ -80,75 +84,85 @@ def find_surface(
 
 def show() -> None:
     """Draw the page."""
-    st.title("Two distributions")
-    st.markdown(
-        "Two runs have estimated how a gold distribution spreads over ordered classes. Which estimate is better depends on the "
-        "measure: move mass between classes and see where each measure changes its mind."
-    )
-    choose_preset("distributions", "distributions_example", fill)
+    lesson, left, right = open_lesson("distributions", "Which estimate is better?", fill)
     with say_errors():
-        left, right = st.columns(2)
+        with st.expander("Type the numbers"):
+            classes, gold, first, second, names = _read_fields()
+        rows = compare_estimates(find_measures("quantification"), gold, first, second)
         with left:
-            for key, words in (("gold", "Gold"), ("p", "First estimate"), ("q", "Second estimate")):
-                st.text_input(f"{words}: shares, or numbers in their proportion", key=key, bind="query-params")
-            st.text_input("Names of the two estimates, with a comma", key="estimates", bind="query-params")
-            st.text_input("Names of the classes, with commas", key="scale", bind="query-params")
-        gold, first, second = (
-            parse_shares(st.session_state[key], words)
-            for key, words in (("gold", "gold"), ("p", "first estimate"), ("q", "second estimate"))
-        )
-        if not len(gold) == len(first) == len(second):
-            raise MeasureError(
-                f"gold has {len(gold)} classes, the estimates {len(first)} and {len(second)}: all need the same"
-            )
-        classes = parse_classes(st.session_state["scale"], len(gold))
-        names = parse_classes(st.session_state["estimates"], 2)
+            show_bars(
+                "distributions_bars", [np.stack([gold, first, second]).tolist()], [""], ("gold", *names), classes,
+                write_fields, colours=(GOLD, FIRST, SECOND), step=0.01,
+            )  # fmt: skip
+            st.caption(f"Shares of the classes in gold and in two estimates of it. {HOW_TO}")
+        sides = list_sides(rows)
         with right:
-            show_chart(
-                BarChart({"gold": gold, names[0]: first, names[1]: second}, classes, "class", "share"),
-                "Bars of the three distributions, class by class.",
-            )
-        with st.expander("Sliders"):
-            for key, words, shares in (("gold", "gold", gold), ("p", names[0], first), ("q", names[1], second)):
-                link_numbers(key, shares.tolist(), classes, plain(words), slider=True)
-        _show_scores(gold, first, second, (names[0], names[1]))
-        _show_moves(gold, first, second, (names[0], names[1]), classes)
+            revealed = show_steps("distributions", lesson, names, sides, fill)
+        if revealed:
+            with left:
+                show_sides(names, sides, "Measures")
+            _show_scores(rows, first, second, gold, names)
+            with open_part("Where does each measure change sides?", "turns") as opened:
+                if opened:
+                    _show_moves(gold, first, second, names, classes)
 
 
-def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names: tuple[str, str]) -> None:
+def write_fields(values: Values) -> dict[str, str]:
+    """Return what the bars write into the inputs of this page."""
+    return {key: format_numbers(row) for key, row in zip(FIELDS, values[0], strict=True)}
+
+
+def _read_fields() -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray, tuple[str, str]]:
+    """Return the classes, gold, the two estimates, and their names."""
+    for key, label in FIELDS.items():
+        st.text_input(f"{label}: shares, or numbers in their proportion", key=key, bind="query-params")
+    st.text_input("Names of the two estimates, with a comma", key="estimates", bind="query-params")
+    st.text_input("Names of the classes, with commas", key="scale", bind="query-params")
+    gold, first, second = (parse_shares(st.session_state[key], label) for key, label in FIELDS.items())
+    if not len(gold) == len(first) == len(second):
+        raise MeasureError(
+            f"Gold has {len(gold)} classes, the estimates {len(first)} and {len(second)}: all need the same"
+        )
+    names = parse_classes(st.session_state["estimates"], 2)
+    return parse_classes(st.session_state["scale"], len(gold)), gold, first, second, (names[0], names[1])
+
+
+def _show_scores(
+    rows: list[dict[str, Any]],
+    first: np.ndarray,
+    second: np.ndarray,
+    gold: np.ndarray,
+    names: tuple[str, str],
+) -> None:
+    st.header("What each measure says")
     shown = find_preset("distributions", fill)
     for state in ("assumed", "derived"):
         if shown.get(state):
             st.caption(f"{state.capitalize()}, because it is not in print: {plain(shown[state])}.")
-    st.header("Who wins")
     printed = shown.get("differences", {})
     table = []
-    verdicts = compare_estimates(find_measures("quantification"), gold, first, second)
-    for row in verdicts:
-        name = str(row["measure"])
+    for row in rows:
+        name, delta = str(row["measure"]), format_cell(row["first"] - row["second"], 4)
         cells = [
             name,
             name_winner(row["difference"], names),
-            format_score(row["first"]),
-            format_score(row["second"]),
-            format_score(row["first"] - row["second"], sign=True),
-            format_share(row["share"]),
+            format_cell(row["first"], 4),
+            format_cell(row["second"], 4),
         ]
-        table.append(cells + [printed.get(name, "–")] * bool(printed))
+        table.append([*cells, f"{delta} ({printed[name]})" if name in printed else delta])
     show_table(
-        ["measure", "winner", *names, f"Δ = {names[0]} − {names[1]}", f"{names[0]} better, of range"]
-        + ["printed Δ"] * bool(printed),
+        ["measure", "prefers", *names, "difference (printed)" if printed else "difference"],
         table,
-        "Scores; where a measure is an error, lower is better and a negative Δ speaks for the first estimate. Rows are sorted "
-        "by how much better the first is, as a share of the measure's range",
+        "Scores as metaeval score prints them: each is an error, so lower is better. Measures that prefer the first estimate "
+        "most, on their own range, stand on top",
         text=2,
     )
-    say_failures(verdicts)
+    say_failures(rows)
     if "OD" in shown.get("first", {}):
         show_table(
             ["estimate", "OD", "printed"],
             [
-                [name, f"{float(order_aware_divergence(shares, gold)):.4f}", shown[side]["OD"]]
+                [name, format_cell(float(order_aware_divergence(shares, gold)), 4), shown[side]["OD"]]
                 for name, shares, side in zip(names, (first, second), ("first", "second"), strict=True)
             ],
             "Order-aware divergence (LQ 2021, Eq. 3)",
@@ -158,7 +172,6 @@ def _show_scores(gold: np.ndarray, first: np.ndarray, second: np.ndarray, names:
 def _show_moves(
     gold: np.ndarray, first: np.ndarray, second: np.ndarray, names: tuple[str, str], classes: list[str]
 ) -> None:
-    st.header("Where does a measure change its mind?")
     positions = range(len(classes))
     left, right = st.columns(2)
     source = left.selectbox(
@@ -187,8 +200,7 @@ def _show_moves(
     show_table(
         ["measure", "prefers"],
         rows,
-        f"As mass moves from {classes[source]} to {classes[target]}: who is preferred at first, and between which amounts of "
-        "mass that changes",
+        f"As mass moves from {classes[source]} to {classes[target]}: who wins at first, and from which amount that changes",
         text=2,
     )
     measure = st.selectbox("Measure of the map", measures, format_func=str, key="surface")
@@ -202,11 +214,16 @@ def _show_moves(
 
 
 def describe_turns(amounts: np.ndarray, better: np.ndarray, names: tuple[str, str]) -> str:
-    """Say which estimate is preferred, and between which amounts that changes."""
+    """Say which estimate wins at first, and from which amount of moved mass that changes.
+
+    Examples
+    --------
+    >>> describe_turns(np.array([0, 0.1, 0.2]), np.array([0, 0.3, -0.1]), ("A", "B"))
+    'a tie at first; A wins once you move 0.1; B wins once you move 0.2'
+    """
     signs = np.where(np.isnan(better), 2, np.where(np.abs(better) <= TIE, 0, np.sign(better))).astype(int)
-    words = {1: names[0], -1: names[1], 0: "neither", 2: "not defined"}
-    parts = [words[int(signs[0])]]
-    for position in np.flatnonzero(np.diff(signs)):
-        low, high = (f"{amounts[position + step]:.3f}".removeprefix("0") for step in (0, 1))
-        parts.append(f"{words[int(signs[position + 1])]} from between {low} and {high}")
+    words = {1: f"{names[0]} wins", -1: f"{names[1]} wins", 0: "a tie", 2: "not defined"}
+    parts = [f"{words[int(signs[0])]} at first"]
+    for position in np.flatnonzero(np.diff(signs)) + 1:
+        parts.append(f"{words[int(signs[position])]} once you move {amounts[position]:.2g}")
     return "; ".join(parts)

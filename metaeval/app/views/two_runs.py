@@ -1,4 +1,4 @@
-"""Page 2: two runs over the same gold, and which measure prefers which (Amigó et al. 2020; Cardoso and Sousa 2011)."""
+"""Page 1: two runs over the same gold, and which measure prefers which (Amigó et al. 2020; Cardoso and Sousa 2011)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from metaeval.app.bars import HOW_TO, show_bars
 from metaeval.app.inputs import format_matrix, parse_classes, parse_labels, parse_matrix
+from metaeval.app.lessons import find_preset, open_lesson, show_steps
 from metaeval.app.measures import find_measures
-from metaeval.app.pairs import format_share, name_winner, say_failures, score_pair, sort_pairs
-from metaeval.app.parts import choose_preset, find_preset, format_score, plain, say_errors, show_table
+from metaeval.app.pairs import list_sides, name_winner, say_failures, score_pair, show_sides, sort_pairs
+from metaeval.app.parts import open_part, plain, say_errors, show_table
 from metaeval.errors import MeasureError
 from metaeval.measures import FewestMoves, Measure, fewest_moves, widest_disagreement
 from metaeval.measures.worker import spend_time, use_time_limit
+from metaeval.show.cells import format_cell
 
 SEARCH_LIMIT = 20.0
 """Seconds that measures of the user's may take in a search."""
@@ -38,83 +41,93 @@ def compare_runs(measures: list[Measure], first: np.ndarray, second: np.ndarray)
 
 def show() -> None:
     """Draw the page."""
-    st.title("Two runs")
-    st.markdown(
-        "Two runs have labelled the same items. Every measure says which run is better: where they disagree, the choice of "
-        "the measure decides."
-    )
-    choose_preset("runs", "runs_example", fill)
-    how = st.radio("What to give", INPUTS, key="how", bind="query-params", horizontal=True)
+    lesson, left, right = open_lesson("runs", "Which system is better?", fill)
     with say_errors():
-        if how == INPUTS[0]:
-            left, right = st.columns(2)
-            words = "a line for each gold class, in it the items of each predicted class"
-            left.text_area(f"First run: {words}", key="first", bind="query-params", height=150)
-            right.text_area(f"Second run: {words}", key="second", bind="query-params", height=150)
-            first, second = (
-                parse_matrix(st.session_state["first"], "first run"),
-                parse_matrix(st.session_state["second"], "second run"),
-            )
-            st.text_input("Names of the classes, with commas", key="run_classes", bind="query-params")
-            if first.shape != second.shape:
-                raise MeasureError(
-                    f"the first run has {len(first)} classes and the second {len(second)}: both need the same"
-                )
-            classes = parse_classes(st.session_state["run_classes"], len(first))
-        else:
-            st.text_area(
-                "Labels: on each line gold, first run, second run. A first line “classes: a, b, c” states the order",
-                key="labels", height=220, placeholder="classes: neg, neu, pos\nneg neg neu\npos neu pos",
+        with st.expander("Type the numbers, or paste labels"):
+            classes, first, second, (name, other) = _read_fields()
+        rows = compare_runs(find_measures("classification"), first, second)
+        with left:
+            titles = [f"{label} ({n:,})" for label, n in zip(classes, first.sum(axis=1), strict=True)]
+            show_bars(
+                "runs_bars", np.stack([first, second], axis=1).tolist(), titles, (name, other), classes,
+                lambda values: write_fields(np.array(values), classes), right=True,
             )  # fmt: skip
-            classes, first, second = parse_labels(st.session_state["labels"])
-        st.text_input("Names of the two runs, with a comma", key="runs", bind="query-params")
-        names = parse_classes(st.session_state["runs"], 2)
-        if (first.sum(axis=1) != second.sum(axis=1)).any():
-            gold = int(np.flatnonzero(first.sum(axis=1) != second.sum(axis=1))[0])
-            raise MeasureError(
-                f"gold class {classes[gold]} has {first[gold].sum()} items in the first run and {second[gold].sum()} in the "
-                "second: both runs label the same items"
+            st.caption(
+                f"One panel per gold class (items), one bar per predicted class; right predictions are shaded. {HOW_TO}"
             )
-        _show_verdicts(first, second, (names[0], names[1]), classes)
-    _search()
+        sides = list_sides(rows)
+        with right:
+            revealed = show_steps("runs", lesson, (name, other), sides, fill)
+        if revealed:
+            with left:
+                show_sides((name, other), sides, "Measures")
+            _show_verdicts(rows, (name, other))
+            with open_part("How firm is a verdict?", "firm") as opened:
+                if opened:
+                    _show_turning(rows, first, second, (name, other), classes)
+            with open_part("Where do two measures disagree most?", "search") as opened:
+                if opened:
+                    _search()
 
 
-def _show_verdicts(first: np.ndarray, second: np.ndarray, names: tuple[str, str], classes: list[str]) -> None:
-    rows = compare_runs(find_measures("classification"), first, second)
-    ahead = {
-        name: sum(row["difference"] > 0 if side else row["difference"] < 0 for row in rows)
-        for name, side in zip(names, (True, False), strict=True)
-    }
-    even = sum(row["difference"] == 0 for row in rows)
-    st.header("Who wins")
-    st.markdown(
-        f"**{ahead[names[0]]}** measures prefer {plain(names[0])}, **{ahead[names[1]]}** prefer {plain(names[1])}, "
-        f"**{even}** score both alike."
-    )
+def write_fields(values: np.ndarray, classes: list[str]) -> dict[str, str]:
+    """Return what the bars, shape (gold, run, predicted), write into the inputs of this page."""
+    texts = {run: format_matrix(values[:, position]) for position, run in enumerate(("first", "second"))}
+    return {**texts, "how": INPUTS[0], "run_classes": ", ".join(classes)}
+
+
+def _read_fields() -> tuple[list[str], np.ndarray, np.ndarray, tuple[str, str]]:
+    """Return the classes, the two confusion matrices, and the names of the runs."""
+    if st.radio("What to give", INPUTS, key="how", bind="query-params", horizontal=True) == INPUTS[0]:
+        left, right = st.columns(2)
+        words = "a line for each gold class, in it the items of each predicted class"
+        left.text_area(f"First run: {words}", key="first", bind="query-params", height=150)
+        right.text_area(f"Second run: {words}", key="second", bind="query-params", height=150)
+        st.text_input("Names of the classes, with commas", key="run_classes", bind="query-params")
+    else:
+        st.text_area(
+            "Labels: on each line gold, first run, second run. A first line “classes: a, b, c” states the order",
+            key="labels", height=220, placeholder="classes: neg, neu, pos\nneg neg neu\npos neu pos",
+        )  # fmt: skip
+    st.text_input("Names of the two runs, with a comma", key="runs", bind="query-params")
+    if st.session_state["how"] == INPUTS[0]:
+        first, second = (parse_matrix(st.session_state[key], f"{key.capitalize()} run") for key in ("first", "second"))
+        if first.shape != second.shape:
+            raise MeasureError(f"First run has {len(first)} classes and Second run {len(second)}: both need the same")
+        classes = parse_classes(st.session_state["run_classes"], len(first))
+    else:
+        classes, first, second = parse_labels(st.session_state["labels"])
+    for label, one, other in zip(classes, first.sum(axis=1), second.sum(axis=1), strict=True):
+        if one != other:
+            raise MeasureError(
+                f"gold class {label} has {one} items in the first run and {other} in the second: both label the same items"
+            )
+    names = parse_classes(st.session_state["runs"], 2)
+    return classes, first, second, (names[0], names[1])
+
+
+def _show_verdicts(rows: list[dict[str, Any]], names: tuple[str, str]) -> None:
+    st.header("What each measure says")
     shown = find_preset("runs", fill) if st.session_state["how"] == INPUTS[0] else {}
     printed = [shown.get(side, {}).get("scores", {}) for side in ("first", "second")]
-    head = ["measure", "better", "winner", *names, "difference", "of range"]
     table = []
     for row in rows:
         name = str(row["measure"])
-        mark = " (0/0)" if row["undefined"] else ""
         cells = [
-            f"{name}{mark}",
-            "lower" if row["measure"].sign < 0 else "higher",
+            f"{name}{' (0/0)' if row['undefined'] else ''}",
             name_winner(row["difference"], names),
-            format_score(row["first"]),
-            format_score(row["second"]),
-            format_score(row["difference"], sign=True),
-            format_share(row["share"]),
+            format_cell(row["first"], 4),
+            format_cell(row["second"], 4),
         ]
         table.append(cells + [" / ".join(scores[name] for scores in printed if name in scores)] * any(printed))
     show_table(
-        head + ["printed"] * any(printed), table,
-        "Scores, and by how much the first run is better, also as a share of the measure's range, by which the rows are "
-        "sorted. (0/0): a documented value stands for an undefined score", text=3, spare=(1,),
-    )  # fmt: skip
+        ["measure", "prefers", *names] + ["printed"] * any(printed),
+        table,
+        "Scores as metaeval score prints them. Measures that prefer the first run most, on their own range, stand on top. "
+        "(0/0): a documented value stands for an undefined score",
+        text=2,
+    )
     say_failures(rows)
-    _show_turning(rows, first, second, names, classes)
 
 
 @st.cache_data(show_spinner="Searching for the fewest moves", max_entries=200)
@@ -129,7 +142,6 @@ def _turn(name: str, first: list[list[int]], second: list[list[int]], _measure: 
 def _show_turning(
     rows: list[dict[str, Any]], first: np.ndarray, second: np.ndarray, names: tuple[str, str], classes: list[str]
 ) -> None:
-    st.header("How firm is a verdict?")
     choices = {str(row["measure"]): row["measure"] for row in rows if abs(row["difference"]) > 0}
     if not choices:
         st.caption("No measure prefers either run.")
@@ -173,7 +185,6 @@ def describe_moves(turned: FewestMoves) -> str:
 
 
 def _search() -> None:
-    st.header("Where do two measures disagree most?")
     measures = {str(measure): measure for measure in find_measures("classification")}
     with st.form("search"):
         columns = st.columns(2)

@@ -40,7 +40,7 @@ def write_command(
     Examples
     --------
     >>> " ".join(write_command("ranks", "s.csv", {"test": "max-t", "trials": "100", "seed": "1", "measure": "AP"}, "out"))
-    'ranks s.csv --measure=AP --test=max-t -B 100 --seed=1 --format=csv --out=out'
+    'ranks s.csv --measure=AP --test=max-t -B 100 --seed=1 --out=out'
     """
     seed = f"--seed={options['seed']}"
     if question == "compare":
@@ -64,7 +64,7 @@ def write_command(
         words += [f"--test={options['test']}", "-B", options["trials"]]
     if question == "power":
         words.append(f"--p-values={p_values}")
-    return [*words, seed, *reading, "--format=csv", f"--out={out}"]
+    return [*words, seed, *reading, f"--out={out}"]
 
 
 def show() -> None:
