@@ -28,7 +28,7 @@ class Example(NamedTuple):
 
 FIGURES = {
     "compare": Example(
-        "metaeval compare --measure length --scores scores.csv --reference human -o report/ --figures all",
+        "metaeval compare --measure length --data scores.csv --reference human -o report/ --figures all",
         "report/figures/answer",
         "concepts/summary",
         "One panel per finding, one row per other measure; the dashed line is the new measure, or no difference.",

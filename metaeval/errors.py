@@ -119,7 +119,7 @@ class StoreError(MetaevalError):
 
 
 class DatasetError(MetaevalError):
-    """A data set is unknown, cannot be had, or does not match its checksum."""
+    """A data set is unknown, cannot be obtained, or does not match its checksum."""
 
 
 class MetaevalWarning(_OneLine, UserWarning):

@@ -17,10 +17,10 @@ from metaeval.measures.ordinal_cases import (
 )
 
 LEAST_ITEMS, MOST_ITEMS, CLASSES = 4, 12, (3, 4)
-"""Imbalance is tried on every gold of so many items and classes, as in the search."""
+"""Imbalance is tried on every gold of that many items and classes, as in the search."""
 
 SMALL_ITEMS, SMALL_CLASSES = 5, (2, 3, 4)
-"""What is said of all confusion matrices is tried on all of up to so many items."""
+"""What is said of all confusion matrices is tried on all of up to that many items."""
 
 GOLDS = f"all gold of {LEAST_ITEMS} to {MOST_ITEMS} items in {' and '.join(map(str, CLASSES))} classes, none empty"
 MATRICES = f"all confusion matrices of up to {SMALL_ITEMS} items in {SMALL_CLASSES[0]} to {SMALL_CLASSES[-1]} classes"

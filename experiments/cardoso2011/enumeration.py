@@ -28,7 +28,7 @@ BELOW_ONE = float(np.nextafter(1, 0))
 
 @cache
 def list_matrices(n_classes: int, n_items: int) -> np.ndarray:
-    """Return all matrices of so many classes and items, shape (matrix, K, K).
+    """Return all matrices of that many classes and items, shape (matrix, K, K).
 
     Examples
     --------

@@ -145,7 +145,7 @@ def _find_other_row() -> Slip:
 
 
 def expect_sizes(literal: bool, n_points: float) -> np.ndarray:
-    """Return how many of so many points of §4.3 are expected in each class, by either reading of its rule."""
+    """Return how many of that many points of §4.3 are expected in each class, by either reading of its rule."""
     middles = (np.arange(500) + 0.5) / 500
     points = np.stack(np.meshgrid(middles, middles), axis=-1)
     heights = 10 * (points.prod(axis=-1) - 0.5) if literal else height(points)

@@ -293,10 +293,10 @@ def _parse_statistics(names: Sequence[str] | None) -> list[Statistic]:
 
 
 def _find_reference(references: Sequence[Measure]) -> Measure:
-    """Return the measure that all collections are held against."""
+    """Return the measure that all collections are compared with."""
     names = sorted({str(reference) for reference in references})
     if len(names) > 1:
-        raise MetaevalError(f"the collections are held against different measures: {format_list(names)}")
+        raise MetaevalError(f"the collections are compared with different measures: {format_list(names)}")
     return references[0]
 
 

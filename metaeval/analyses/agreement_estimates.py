@@ -98,7 +98,7 @@ class StatisticAgreement:
     chance : float
         What a measure reaches that knows nothing.
     ceiling : float
-        What the reference reaches on topics drawn anew, held against itself on all; NaN where that is not defined.
+        What the reference reaches on topics drawn anew, compared with itself on all; NaN where that is not defined.
     p_values : ndarray, shape (measure, measure)
         ``p_values[i, j]``, one-sided: how often exchanging measures i and j at random gives i as large a lead.
     clusters : ndarray of int, shape (measure,)

@@ -1,4 +1,4 @@
-"""What is held against what: measures, judges, their reference and scores of whole runs, joined by their labels."""
+"""What is compared with what: measures, judges, their reference and scores of whole runs, joined by their labels."""
 
 from __future__ import annotations
 

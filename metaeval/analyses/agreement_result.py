@@ -201,7 +201,7 @@ class Agreement(Result):
         return pd.concat(parts, ignore_index=True)
 
     def significant_pairs(self) -> pd.DataFrame:
-        """Return what becomes of every measure's significant pairs of runs, held against those of the reference.
+        """Return what becomes of every measure's significant pairs of runs, compared with those of the reference.
 
         Returns
         -------

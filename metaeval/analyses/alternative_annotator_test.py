@@ -1,4 +1,4 @@
-"""Can a judge replace people? The alternative annotator test: each person against the judge, held against the others."""
+"""Can a judge replace people? The alternative annotator test: each person against the judge, compared with the others."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def alternative_annotator_test(
 ) -> AlternativeAnnotatorTest:
     """Which judges agree with people at least as well as people agree with each other?
 
-    One person at a time is held against the judge: on how many items does each agree better with all other people? The
+    One person at a time is compared with the judge: on how many items does each agree better with all other people? The
     judge wins if the person's wins exceed its own by significantly less than ε, the advantage that the judge gets
     because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli.
 

@@ -50,7 +50,7 @@ STANDARD_ERRORS = 4.0
 """The true difference whose power is stated by default, in standard errors of the difference of a typical pair of runs."""
 
 POWER_STUDIES = 5
-"""Of so many studies of runs of equal means there is one of runs that differ."""
+"""Of that many studies of runs of equal means there is one of runs that differ."""
 
 Tested: TypeAlias = PairedTest | Procedure
 

@@ -33,7 +33,7 @@ LIMIT, CHANCE = 0.05, 0.5
 """Share of contradicted pairs above which a reference contradicts a measure, and the share of a measure without knowledge."""
 
 CONTRADICTED, TOLD, UNTOLD = "contradicts the reference", "better than chance", "cannot tell"
-"""Words for a measure held against a reference."""
+"""Words for a measure compared with a reference."""
 
 _SLACK = 1e-12  # a third of three measures is a third, whatever rounding makes of it
 
@@ -57,7 +57,7 @@ RULES = {
         "No reference was given. Finding more is good only where the measure ranks runs like another one; otherwise it is "
         "unverified: nothing says whether the differences are right."
     ),
-    "power held against a reference": (
+    "power compared with a reference": (
         "Where the measure contradicts the reference, by the rule of the column reference, that stands in place of the "
         "word; and finding more is good only where the reference confirms it better than chance."
     ),
@@ -186,7 +186,7 @@ def grade_contradictions(low: float, high: float) -> str:
 
 
 def grade_reference_results(results: Sequence[ReferencePairs]) -> list[str]:
-    """Return the word for every measure held against the reference, with pairs added over collections."""
+    """Return the word for every measure compared with the reference, with pairs added over collections."""
     contradicted, decided = (
         np.array([getattr(result, name) for result in results]) for name in ("contradicted", "decided")
     )

@@ -18,12 +18,12 @@ from metaeval.show.table import Table
 from metaeval.stats.intervals import interval_of_pairs
 
 COUNTS = ("confirmed", "contradicted", "only_here", "missed")
-"""What becomes of significant pairs of runs, held against those of the reference."""
+"""What becomes of significant pairs of runs, compared with those of the reference."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReferencePairs(Result):
-    """What becomes of the pairs of runs that measures find significant, held against those of a reference.
+    """What becomes of the pairs of runs that measures find significant, compared with those of a reference.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def reference_pairs(
 
 
 def count_confirmed(power: DiscriminativePower, reference: Measure, measures: Sequence[Measure]) -> np.ndarray:
-    """What becomes of the significant pairs of runs, held against those of the reference?"""
+    """What becomes of the significant pairs of runs, compared with those of the reference?"""
     names = [str(measure) for measure in power.measures]
     conclusions = np.where(power.significant, power.winners, 0)
     return count_conclusions(
@@ -149,7 +149,7 @@ def count_confirmed(power: DiscriminativePower, reference: Measure, measures: Se
 
 
 def count_conclusions(conclusions: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Count what becomes of conclusions about pairs of runs, held against those of the reference, shape (measure, 4)."""
+    """Count what becomes of conclusions about pairs of runs, compared with those of the reference, shape (measure, 4)."""
     both = conclusions * reference
     counted = [both > 0, both < 0, (conclusions != 0) & (reference == 0), (conclusions == 0) & (reference != 0)]
     return np.stack([each.sum(axis=1) for each in counted], axis=1)

@@ -63,13 +63,13 @@ class SampleSize(Result):
     sizes : tuple of int
         Numbers of topics.
     tau : ndarray, shape (size, measure)
-        Mean τ between two disjoint sets of so many topics; NaN where the collection has not twice as many.
+        Mean τ between two disjoint sets of that many topics; NaN where the collection has not twice as many.
     power : ndarray, shape (size, measure)
         Mean share of significant run pairs with so many topics; NaN where there are not so many.
     power_sd : ndarray, shape (size, measure)
         Its standard deviation over samples of topics; 0 for the whole collection.
     expected : ndarray, shape (size, measure, 3)
-        Expected τ between two sets of so many new topics, and the ends of its interval; NaN where there is none.
+        Expected τ between two sets of that many new topics, and the ends of its interval; NaN where there is none.
     truth : ndarray, shape (size, measure, 3)
         The same for expected τ between the ranking on so many new topics and the one on infinitely many.
     confidence : float
@@ -186,7 +186,7 @@ class SampleSize(Result):
         shown = sizes[thin(len(sizes), 4)]
         index = pd.Index([str(measure) for measure in self.measures], name="measure")
         frame = pd.DataFrame(values[shown].T, index=index, columns=[f"{self.sizes[size]:,} topics" for size in shown])
-        kind = "sets of so many new topics" if known else "disjoint sets of so many topics"
+        kind = "sets of that many new topics" if known else "disjoint sets of that many topics"
         caption = f"{'Expected' if known else 'Mean'} τ between the rankings of runs by two {kind}. {self.no_interval}"
         return Table(frame, caption.strip(), self.signature)
 

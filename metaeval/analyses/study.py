@@ -261,7 +261,7 @@ def _test_runs(
 def _test_reference(
     power: DiscriminativePower, reference: Scores, options: Mapping[str, Any]
 ) -> tuple[ReferencePairs, DiscriminativePower]:
-    """Test the reference as the measures were, by the same trials, and hold them against it."""
+    """Test the reference as the measures were, by the same trials, and compare them with it."""
     # Which runs are the same was decided by the measures.
     known = reference.sel(runs=power.runs)
     tested = discriminative_power(known, **{**options, "distinct_runs": False, "n_bootstrap": 0, "test": power.test})

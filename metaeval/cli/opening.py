@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_sources(sources: list[str], values: Values, *, reference_opens: bool, several: bool) -> list[Scores]:
-    """Open sources with the measures that were asked for, those that they are held against, and stated directions.
+    """Open sources with the measures that were asked for, those that they are compared with, and stated directions.
 
     `several`: a file may hold several collections.
     """

@@ -77,7 +77,7 @@ def describe_rules(comparison: ComparisonResults) -> dict[str, str]:
     }
     numbers = {"threshold": comparison.threshold, "limit": 100 * LIMIT, "reference": comparison.reference}
     rules = {name: rule.format(**numbers) for name, rule in RULES.items()}
-    about_reference = "no reference" if comparison.reference is None else "power held against a reference"
+    about_reference = "no reference" if comparison.reference is None else "power compared with a reference"
     return {
         **shown,
         "similarity": rules["similarity"],

@@ -229,7 +229,7 @@ def compare(
     MeasureError
         If a new measure does not satisfy its declaration (see `metaeval.conformance`), or would take too long.
     MetaevalError
-        If the data cannot be had, or do not go together, or a stated direction changes nothing.
+        If the data cannot be obtained, or do not go together, or a stated direction changes nothing.
 
     Examples
     --------

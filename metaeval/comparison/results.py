@@ -38,7 +38,7 @@ class ComparisonResults:
 
     @property
     def reference(self) -> Measure | None:
-        """What the others are held against; None if nothing was named."""
+        """What the others are compared with; None if nothing was named."""
         pairs = self.collections[0].reference
         return None if pairs is None else pairs.reference
 

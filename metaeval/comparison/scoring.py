@@ -88,7 +88,7 @@ def name_reference(reference: Sequence[Any] | None, opened: Sequence[Scores | Ru
         else:
             names.add(str(measure.measures[0]))
     if len(names) > 1:
-        raise MetaevalError(f"the collections are held against different measures: {format_list(sorted(names))}")
+        raise MetaevalError(f"the collections are compared with different measures: {format_list(sorted(names))}")
     return names.pop()
 
 
@@ -101,7 +101,7 @@ def refuse_reference(names: Iterable[str], reference: str | None) -> None:
 def split_reference(
     scores: Scores, data: Scores | Runs, reference: Any, missing: MissingPolicy
 ) -> tuple[Scores, Scores]:
-    """Return scores of the measures, and of the reference they are held against, of the same runs and topics."""
+    """Return scores of the measures, and of the reference they are compared with, of the same runs and topics."""
     if not isinstance(reference, Scores):
         return scores, data.sel(measures=reference) if isinstance(data, Scores) else score(data, [reference])
     joined, known = join_reference(scores, reference, missing)

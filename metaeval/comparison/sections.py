@@ -145,7 +145,7 @@ def give_title(comparison: ComparisonResults) -> str:
 
 
 def list_measures(comparison: ComparisonResults) -> list[Measure]:
-    """Return all measures, and what they are held against."""
+    """Return all measures, and what they are compared with."""
     return [*comparison.measures, *([] if comparison.reference is None else [comparison.reference])]
 
 

@@ -1,4 +1,4 @@
-"""The summary of a comparison in numbers, and what to mind when reading it."""
+"""The summary of a comparison in numbers, and what to consider when reading it."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ RULES = {
     "reference": (
         f"The measure contradicts the reference where the 95 % interval of the share of contradicted pairs, of those that "
         f"both find significant, lies above {100 * LIMIT:g} %, and does better than chance where it lies below "
-        f"{100 * CHANCE:g} %; otherwise it cannot be told."
+        f"{100 * CHANCE:g} %; otherwise it is undecided."
     ),
     "similarity": (
         "The nearest measure is the one with the highest τ, averaged over collections. The measure ranks runs like it "

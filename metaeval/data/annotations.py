@@ -219,13 +219,13 @@ def _describe_size(annotations: Annotations) -> str:
 
 
 def remark_few_labels(annotations: Annotations) -> list[str]:
-    """Return what a reader has to know where people cannot be held against each other, or against one other only."""
+    """Return what a reader has to know where people cannot be compared with each other, or against one other only."""
     remarks = []
     single = int(((annotations.labels >= 0).sum(axis=0) == 1).sum())
     if single:
         remarks.append(f"{format_count(single, 'item')} with the label of one person only: left out")
     if len(annotations.annotators) == 2:
-        remarks.append("with two annotators each is held against the other alone: three or more are advised")
+        remarks.append("with two annotators each is compared with the other alone: three or more are advised")
     return remarks
 
 

@@ -73,7 +73,7 @@ def mend_missing(
 
 
 def refuse_gap(run: str, topic: str, measure: Measure, count: int, file: object = None) -> NoReturn:
-    """Refuse a cell without a score, the first of so many."""
+    """Refuse a cell without a score, the first of that many."""
     more = f"; {count:,} are missing in all" if count > 1 else ""
     raise DataError(f"there is no score{more}", file=file, run=run, topic=topic, measure=measure, hint=hint_missing())
 

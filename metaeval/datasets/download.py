@@ -119,7 +119,7 @@ def remember_unreachable_hosts() -> Iterator[None]:
 
 
 class _Failure(Exception):
-    """Why a file cannot be had; `passing` when another attempt may succeed, `connected` unless nobody was there."""
+    """Why a file cannot be obtained; `passing` when another attempt may succeed, `connected` unless nobody was there."""
 
     def __init__(self, why: str, *, passing: bool = False, connected: bool = True) -> None:
         super().__init__(why)
@@ -128,7 +128,7 @@ class _Failure(Exception):
 
 
 def _in_place(chosen: Dataset, root: Path) -> dict[str, Path]:
-    """Find what somebody put there by hand: there is no checksum to hold it against."""
+    """Find what somebody put there by hand: there is no checksum to compare it with."""
     files = sorted(root.glob(chosen.runs)) if chosen.runs else []
     files = [path for path in files if path.is_file() and not path.name.startswith(".")]
     gold = [root / chosen.gold] if chosen.gold else []

@@ -529,7 +529,7 @@ def _holds_no_scores(table: Table, topic: int | None, runs: Sequence[int]) -> bo
 
 
 def _refuse_square(table: Table, topic: int, runs: Sequence[int]) -> None:
-    """Refuse a table whose rows and columns have the same names: correlations, or one thing held against another."""
+    """Refuse a table whose rows and columns have the same names: correlations, or one thing compared with another."""
     if [str(cell) for cell in table.columns[topic]] == [table.header[j] for j in runs]:
         raise LayoutError(
             "its rows and columns have the same names, as those of correlations or comparisons have",

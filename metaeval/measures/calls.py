@@ -78,7 +78,7 @@ def keep_settings() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class EachTopic:
-    """A formula of one topic, of so many axes (2 for counts, 1 for distributions), made one that takes leading axes."""
+    """A formula of one topic, of that many axes (2 for counts, 1 for distributions), made one that takes leading axes."""
 
     formula: Callable[..., Any]
     axes: int

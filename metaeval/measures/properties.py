@@ -43,7 +43,7 @@ SMALL = tuple((n, k) for n in range(1, 6) for k in (2, 3, 4, 5) if k < 5 or n < 
 """Items and classes for which every confusion matrix is tried, fewest items first."""
 
 GOLD_ITEMS = 12
-"""One mistake, imbalance and constant runs are tried on every gold of up to so many items in 3 or 4 classes."""
+"""One mistake, imbalance and constant runs are tried on every gold of up to that many items in 3 or 4 classes."""
 
 RANDOM_SIZES = tuple((n, k) for n in (8, 20, 60) for k in (3, 4, 5, 7))
 """Items and classes of the random confusion matrices."""

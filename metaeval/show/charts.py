@@ -163,7 +163,7 @@ Chart = LineChart | IntervalChart | HeatMap | ScatterChart | BarChart | Surface
 
 
 def thin(points: int, most: int = MOST_POINTS) -> np.ndarray:
-    """Return which of so many points are drawn: all, or evenly spaced ones with the first and the last among them.
+    """Return which of that many points are drawn: all, or evenly spaced ones with the first and the last among them.
 
     Examples
     --------

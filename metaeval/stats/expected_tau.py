@@ -39,7 +39,7 @@ _NO_VARIANCE = 1e-12  # of the mean square: a smaller variance is rounding
 class ExpectedTau:
     """τ to expect with several numbers of topics, each array of shape (size, measure), with its intervals.
 
-    `between` the rankings on two sets of so many new topics; `truth`: between the ranking on so many and on infinitely many.
+    `between` the rankings on two sets of that many new topics; `truth`: between the ranking on so many and on infinitely many.
     """
 
     between: FloatArray

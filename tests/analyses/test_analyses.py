@@ -1,4 +1,4 @@
-"""What the analyses answer, held against worked cases, the papers' own numbers and other packages."""
+"""What the analyses answer, compared with worked cases, the papers' own numbers and other packages."""
 
 import itertools
 from dataclasses import replace

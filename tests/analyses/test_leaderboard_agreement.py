@@ -1,4 +1,4 @@
-"""Leaderboards of judges held against a leaderboard: the correlations of TREC AutoJudge's own program, to the last digits."""
+"""Leaderboards of judges compared with a leaderboard: the correlations of TREC AutoJudge's own program, to the last digits."""
 
 import json
 import os

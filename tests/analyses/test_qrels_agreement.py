@@ -1,4 +1,4 @@
-"""Relevance grades of judges held against those of people: the classification measures are what other programs print."""
+"""Relevance grades of judges compared with those of people: the classification measures are what other programs print."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Power held against a reference: what a measure finds significant, and whether that is right."""
+"""Power compared with a reference: what a measure finds significant, and whether that is right."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The command that compares measures holds them against a reference, which is a name or a file."""
+"""The command that compares measures compares them with a reference, which is a name or a file."""
 
 import json
 

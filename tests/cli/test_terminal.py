@@ -30,7 +30,7 @@ from metaeval.show.names import count_columns
 
 
 def in_terminal(columns, *words, **variables):
-    """Run the program with a terminal of so many columns as its standard output; return what it shows there."""
+    """Run the program with a terminal of that many columns as its standard output; return what it shows there."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
@@ -57,7 +57,7 @@ def in_terminal(columns, *words, **variables):
 
 @pytest.fixture(scope="module")
 def wide_file(tmp_path_factory):
-    """Scores of so many measures that no terminal holds their matrix."""
+    """Scores of that many measures that no terminal holds their matrix."""
     values = np.random.default_rng(2).random((6, 11, 24))
     scores = me.Scores(values, runs=list("abcdef"), topics=range(11), measures=[f"measure-{i}" for i in range(24)])
     path = tmp_path_factory.mktemp("wide") / "wide.csv"

@@ -1,4 +1,4 @@
-"""A comparison held against a reference: no praise for power that the reference contradicts."""
+"""A comparison with a reference: no praise for power that the reference contradicts."""
 
 import json
 from dataclasses import replace

@@ -109,7 +109,7 @@ def test_a_paper_of_which_nothing_can_be_had_gets_no_page(offline, tmp_path):
 
 
 def test_amigo_after_ordinal_sets_from_an_empty_cache(offline, tmp_path):
-    """The first study leaves a single ordinal set in the cache: questions about several cannot be told of it."""
+    """The first study leaves a single ordinal set in the cache: questions about several have no answer there."""
     for name, option in (("ordinal_sets", "--quick"), ("amigo2020", "--verbose")):
         found = call(name, option, "--out", tmp_path / "out", "--n-jobs", 1)
         assert found.exit_code == 0, found.output

@@ -27,7 +27,7 @@ MIX = 0.35
 """Angle by which the residuals of one drawn topic are turned towards those of another, in `draw_study`."""
 
 RAW_TOPICS = 200
-"""Populations of so many topics are drawn from as they are, ties and all; smaller ones are smoothed."""
+"""Populations of that many topics are drawn from as they are, ties and all; smaller ones are smoothed."""
 
 Numbers = Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
 """By kind of interval: the numbers of one study, and the ends of their intervals, each of shape (number,)."""

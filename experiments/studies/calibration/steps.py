@@ -37,7 +37,7 @@ PARTS = ("changes", "powers")
 SIMULATED = {
     "intervals": {"coverage": "Share of intervals that hold the true value, with its own 95 % interval over studies."},
     "predictions": {
-        "expected-tau": "Expected τ between two sets of so many topics, true and as predicted on average from n_topics, "
+        "expected-tau": "Expected τ between two sets of that many topics, true and as predicted on average from n_topics, "
         "and the share of intervals that hold the true one.",
         "correlations": "Share of intervals of rank correlations that hold the true value.",
         "designs": "Share of intervals of what topic-set-size design rests on that hold the true value.",
