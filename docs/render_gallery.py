@@ -222,5 +222,6 @@ def show_figure(name: str, target: Path) -> Iterator[str]:
     alt = html.escape(f"Figure of {example.command.split()[1]}: {example.line}", quote=True)
     yield f'<p><a href="{file}"><img class="figure" alt="{alt}" src="{file}"></a></p>\n'
     data = " from [simulated data](../gallery.md#the-data)" if ".csv" in example.command else ""
-    control = ", in which `length` knows nothing of the quality of runs" if "scores.csv" in example.command else ""
+    is_shown = "scores.csv" in example.command and (" -m " not in example.command or "length" in example.command)
+    control = ", in which `length` knows nothing of the quality of runs" if is_shown else ""
     yield f"Drawn by `{example.command}`{data}{control}.\n"
