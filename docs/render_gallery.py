@@ -28,7 +28,7 @@ class Example(NamedTuple):
 
 FIGURES = {
     "compare": Example(
-        "metaeval compare --measure length --data scores.csv --reference human -o report/ --figures all",
+        "metaeval compare -m length --data scores.csv -r human -o report/ --figures all",
         "report/figures/answer",
         "concepts/summary",
         "One panel per finding, one row per other measure; the dashed line is the new measure, or no difference.",
@@ -217,8 +217,11 @@ def show_gallery(target: Path) -> Iterator[str]:
 
 
 def show_figure(name: str, target: Path) -> Iterator[str]:
-    """Yield a figure at the top of a page in a folder: the picture, and the command that draws it."""
+    """Yield a figure of a page in a folder: the picture, the command that draws it, and what it reads."""
     file, example = f"../_images/{draw_figure(name, target)}", FIGURES[name]
     alt = html.escape(f"Figure of {example.command.split()[1]}: {example.line}", quote=True)
     yield f'<p><a href="{file}"><img class="figure" alt="{alt}" src="{file}"></a></p>\n'
-    yield f"```console\n$ {example.command}\n```\n"
+    data = " from [simulated data](../gallery.md#the-data)" if ".csv" in example.command else ""
+    is_shown = "scores.csv" in example.command and (" -m " not in example.command or "length" in example.command)
+    control = ", in which `length` knows nothing of the quality of runs" if is_shown else ""
+    yield f"Drawn by `{example.command}`{data}{control}.\n"

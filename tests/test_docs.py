@@ -10,6 +10,7 @@ import sys
 from itertools import dropwhile
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import typer
 
@@ -193,6 +194,29 @@ def test_a_concept_page_opens_with_its_figure_and_says_when_not_to_trust_it(page
     reading = text[places[3].end() :].partition("\n\n")[0]
     assert len(re.findall(r"[.!?](?:\s|$)", reading)) == 3
     assert f"\n{page.stem}\n" in (DOCS / "concepts" / "index.md").read_text("utf-8")
+
+
+def test_the_figures_show_what_their_pages_say(tmp_path):
+    GALLERY.write_data(tmp_path)
+    scores = metaeval.io.read_scores(tmp_path / "scores.csv")
+    power = metaeval.discriminative_power(scores)
+    found = power.summary().set_index("measure")["significant"]
+    assert (found.idxmax(), found.idxmin()) == ("length", "RR")
+    overlap = metaeval.significance_overlap(power).to_frame()
+    both = pd.concat([overlap, overlap.rename(columns={"measure_1": "measure_2", "measure_2": "measure_1"})])
+    assert both.groupby("measure_1")["sso"].mean().idxmin() == "RR"
+    stable = metaeval.split_half_consistency(scores, n_trials=50).to_frame().set_index("measure")["mean_tau"]
+    assert stable.idxmax() == "length"
+    assert metaeval.robustness(scores).to_frame().set_index("measure")["mean"].idxmax() == "length"
+    similar = metaeval.ranking_similarity(scores, n_bootstrap=0).to_frame().drop(index="length")
+    assert similar["length"].max() < similar.drop(columns="length").to_numpy().min()
+    opposite = metaeval.significance_contradictions(power).to_frame().query("contradictions > 0")
+    assert len(opposite) == len(found) - 1
+    assert (opposite[["measure_1", "measure_2"]] == "length").any(axis=1).all()
+    agreeing = metaeval.agreement(
+        scores, reference="human", statistics=["pairwise_accuracy"], n_bootstrap=100
+    ).to_frame()
+    assert agreeing.set_index("measure")["value"].agg(["idxmax", "idxmin"]).tolist() == ["AP", "length"]
 
 
 SEARCH = load_docs("render_search")
