@@ -187,6 +187,8 @@ def test_a_bar_can_be_dragged_and_stays_where_it_was_left(browser, address, fing
     bar = opened.get_by_role("slider", name="B, soon (6), routine", exact=True)
     bar.wait_for()
     wait_until_drawn(opened)
+    opened.evaluate("() => document.fonts.ready")
+    bar.scroll_into_view_if_needed()  # waits until it stands still
     top = bar.locator(".number").bounding_box()
     x, y, item = top["x"] + top["width"] / 2, top["y"] + top["height"] / 2, bar.bounding_box()["height"] / 6
     if finger:
