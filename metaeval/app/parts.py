@@ -25,6 +25,7 @@ STYLE = """<style>
 .me-wide th,.me-wide td{white-space:nowrap}
 .me-wide td.long{white-space:normal;min-width:13rem}
 .me-wide td.n,.me-wide th.n{text-align:right;font-variant-numeric:tabular-nums}
+.me-sides span{display:block}
 .me-sides .first{border-color:#2b86d9}
 .me-sides .second{border-color:#d9661a}
 @media (max-width:640px){
