@@ -144,13 +144,16 @@ def _list_dots(question: str, rows: list[dict[str, Any]]) -> tuple[list[Row], st
     """Return the rows of a chart of intervals, and what they are."""
     if question == "consistency":
         dots = [Row(row["measure"], f"{row['measure']} ({row['letters']})", _number(row["mean_tau"])) for row in rows]
-        return dots, "mean τ between two sets of topics; measures that share a letter are not told apart"
+        return dots, "mean τ between two sets of topics; measures that share a letter do not differ significantly"
     if question == "power":
         dots = [_make_row(row, "power", "measure") for row in sorted(rows, key=lambda row: -_number(row["power"]))]
         return dots, "share of pairs of runs that differ significantly, with its interval over topics"
     if question == "ranks":
         dots = [replace(_make_row(row, "rank"), title=f"{row['run']} ({row['letters']})") for row in rows[:60]]
-        return dots, "rank, and the ranks that the test leaves possible; runs that share a letter are not told apart"
+        return (
+            dots,
+            "rank, and the ranks that the test leaves possible; runs that share a letter do not differ significantly",
+        )
     statistic = st.selectbox("Statistic", list(dict.fromkeys(row["statistic"] for row in rows)), key="statistic")
     ordered = sorted(rows, key=lambda row: -_number(row["value"]))
     dots = [_make_row(row, "value", "measure") for row in ordered if row["statistic"] == statistic]

@@ -37,7 +37,7 @@ _STYLE = """
   touch-action: none; font-variant-numeric: tabular-nums; font-size: .8rem; z-index: 1 }
 .name { display: block; line-height: 1.2; padding: .15rem 0; font-size: .8rem }
 .s0 { --bar: var(--c0) } .s1 { --bar: var(--c1) } .s9 { --bar: var(--c9) }
-@media (pointer: coarse) { .number { padding: .6rem .5rem .1rem; min-width: 1.5rem } }
+@media (pointer: coarse) { .number { padding: .6rem .5rem .1rem; min-width: 1.5rem; box-sizing: border-box } }
 """
 
 _show = st.components.v2.component(

@@ -36,7 +36,7 @@ def parse_numbers(text: str, what: str = "the line") -> list[float]:
         try:
             number = float(number_text)
         except ValueError:
-            raise MetaevalError(f"{what}: {shorten(number_text)!r} is no number") from None
+            raise MetaevalError(f"{what}: {shorten(number_text)!r} is not a number") from None
         if not math.isfinite(number) or number < 0:
             raise MetaevalError(f"{what}: {shorten(number_text)} is not a number of 0 or more")
         numbers.append(number)

@@ -29,8 +29,7 @@ def open_lesson(page: Page, question: str, fill: Fill) -> tuple[dict[str, Any], 
     steps = right.container()
     first = fill(next(iter(presets.values())))
     linked = any(name in st.query_params for name in first)
-    if key not in st.query_params:  # what stands in the address goes into its field by itself
-        st.session_state.setdefault(key, OWN if linked else next(iter(presets)))
+    _keep({key: OWN if linked else next(iter(presets))})
 
     def take() -> None:
         if st.session_state[key] in presets:
@@ -38,13 +37,21 @@ def open_lesson(page: Page, question: str, fill: Fill) -> tuple[dict[str, Any], 
 
     chosen = str(right.selectbox("Lesson", [*presets, OWN], key=key, on_change=take, bind="query-params"))
     lesson = presets.get(chosen, {})
-    for name, text in (fill(lesson) if lesson else first).items():
-        if name not in st.query_params:
-            st.session_state.setdefault(name, text)
+    _keep(fill(lesson) if lesson else first)
     heading.title(f"{question} {chosen}" if lesson else question)
     if lesson:
         right.caption(plain(lesson["source"]))
     return lesson, picture, steps
+
+
+def _keep(texts: dict[str, str]) -> None:
+    """Fill fields that are empty as yet."""
+    for name, text in texts.items():
+        if name not in st.query_params:  # what stands in the address goes into its field by itself
+            st.session_state.setdefault(name, text)
+        # Sent anew each time: a browser that was asked twice before it drew once would take the field for empty.
+        if name in st.session_state:
+            st.session_state[name] = st.session_state[name]
 
 
 def _begin(page: Page, fill: Fill, name: str) -> None:

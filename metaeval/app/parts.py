@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import streamlit as st
@@ -25,7 +25,7 @@ STYLE = """<style>
 .me-wide th,.me-wide td{white-space:nowrap}
 .me-wide td.long{white-space:normal;min-width:13rem}
 .me-wide td.n,.me-wide th.n{text-align:right;font-variant-numeric:tabular-nums}
-.me-wide td.w{font-weight:600}
+.me-sides span{display:block}
 .me-sides .first{border-color:#2b86d9}
 .me-sides .second{border-color:#d9661a}
 @media (max-width:640px){
@@ -37,7 +37,6 @@ STYLE = """<style>
 .me-wide th,.me-wide td{padding:.2rem .22rem}
 .me-wide th,.me-wide td:not(.n){white-space:normal}
 .me-wide th:first-child,.me-wide td:first-child{overflow-wrap:anywhere;min-width:4rem}
-.me-wide .s{display:none}
 .me-wide td.long{min-width:9rem}
 }
 </style>"""
@@ -46,27 +45,18 @@ LONG = 30
 """Letters of a cell of words from which on its line may be broken."""
 
 
-def show_table(
-    head: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    caption: str,
-    *,
-    text: int = 1,
-    bold: Callable[[int], bool] | None = None,
-    spare: Collection[int] = (),
-) -> None:
-    """Show a table; whatever stands in it is text and never markup."""
-    kinds = [("" if column < text else "n") + " s" * (column in spare) for column in range(len(head))]
+def show_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str, *, text: int = 1) -> None:
+    """Show a table, whose first columns are words; whatever stands in it is text and never markup."""
+    kinds = ["" if column < text else "n" for column in range(len(head))]
     top = "".join(f'<th scope="col" class="{kind}">{escape(cell)}</th>' for kind, cell in zip(kinds, head, strict=True))
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td class="{kind}{" w" if bold is not None and bold(number) else ""}'
-            f'{" long" if "n" not in kind and len(cell) > LONG else ""}">{escape(cell)}</td>'
+            f'<td class="{kind or "long" * (len(cell) > LONG)}">{escape(cell)}</td>'
             for kind, cell in zip(kinds, row, strict=True)
         )
         + "</tr>"
-        for number, row in enumerate(rows)
+        for row in rows
     )
     st.html(
         # Outside the table, so that it is neither squeezed by a narrow one nor cut off with a wide one.

@@ -54,7 +54,7 @@ LESSONS = {
     ],
 }
 """For each lesson of a page, what is pressed at which bar in the second step and in the third."""
-PATIENCE = 20_000
+PATIENCE = 600_000
 """Milliseconds after which nothing is to come any more: what is waited for is a page, however busy the machine is."""
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 900}
 STILL = """addEventListener("DOMContentLoaded", () => {
@@ -70,6 +70,7 @@ EDIT = """key => new Promise((done) => {
     watch.disconnect();
     requestAnimationFrame(() => done(performance.now() - began));
   });
+  setTimeout(() => done(60000), 60000);
   watch.observe(document.body, { subtree: true, childList: true, characterData: true });
   let part = document.activeElement;
   while (part.shadowRoot?.activeElement) part = part.shadowRoot.activeElement;
@@ -187,6 +188,8 @@ def test_a_bar_can_be_dragged_and_stays_where_it_was_left(browser, address, fing
     bar = opened.get_by_role("slider", name="B, soon (6), routine", exact=True)
     bar.wait_for()
     wait_until_drawn(opened)
+    opened.evaluate("() => document.fonts.ready")
+    bar.scroll_into_view_if_needed()  # waits until it stands still
     top = bar.locator(".number").bounding_box()
     x, y, item = top["x"] + top["width"] / 2, top["y"] + top["height"] / 2, bar.bounding_box()["height"] / 6
     if finger:
@@ -225,6 +228,7 @@ def test_the_first_picture_is_there_in_three_seconds_and_an_edit_in_a_fifth_of_o
         context.close()
     assert min(first) <= 3
     assert min(edits) <= 200, edits
+    assert max(edits) < 60_000, edits  # none was lost
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

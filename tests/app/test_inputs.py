@@ -36,7 +36,7 @@ def test_what_is_written_is_read_again():
     [
         (parse_matrix, "1 2\n3", "line 2: there are 1 numbers"),
         (parse_matrix, "", "there are 0 classes"),
-        (parse_matrix, "1 x\n2 3", "'x' is no number"),
+        (parse_matrix, "1 x\n2 3", "'x' is not a number"),
         (parse_matrix, "1 -2\n2 3", "not a number of 0 or more"),
         (parse_matrix, "1 nan\n2 3", "not a number of 0 or more"),
         (parse_matrix, "1 1e400\n2 3", "not a number of 0 or more"),
@@ -51,7 +51,7 @@ def test_what_is_written_is_read_again():
         (parse_labels, "", "no labels yet: on each line write"),
         (parse_labels, "classes: a, b\na b c", "'c' is none of the classes a, b"),
         (parse_labels, "classes: a, a\na a a", "named twice"),
-        (parse_numbers, "<script>", "is no number"),
+        (parse_numbers, "<script>", "is not a number"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_sentence(read, text, message):

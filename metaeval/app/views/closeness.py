@@ -11,7 +11,7 @@ from metaeval.app.bars import Values, show_bars
 from metaeval.app.charts import show_chart
 from metaeval.app.inputs import format_matrix, format_numbers, parse_classes, parse_items, parse_matrix
 from metaeval.app.lessons import find_preset, open_lesson, show_steps
-from metaeval.app.pairs import SIDES, list_sides, name_winner, show_sides
+from metaeval.app.pairs import list_sides, show_sides
 from metaeval.app.parts import open_part, plain, say_errors, show_table
 from metaeval.measures import measure
 from metaeval.measures.closeness_scales import closer_items
@@ -47,15 +47,6 @@ def make_run(kind: str, items: np.ndarray, constant: int) -> np.ndarray:
     return counts
 
 
-def score_run(counts: np.ndarray) -> dict[str, tuple[float, bool]]:
-    """Return the score of a run by every measure of this page, and whether a documented value stands for 0/0."""
-    scores = {}
-    for name in SCORED:
-        score, undefined = measure(name).evaluate(counts)
-        scores[name] = (float(score), bool(undefined))
-    return scores
-
-
 def compare_mistakes(items: np.ndarray) -> list[dict[str, Any]]:
     """Return on each scale how close the two neighbours of the middle class are to it."""
     middle = len(items) // 2
@@ -80,11 +71,8 @@ def show() -> None:
                 "closeness_bars", values, titles, ["items"], classes, lambda sent: write_fields(sent, own, classes),
                 fixed=False, right=own,
             )  # fmt: skip
-            st.caption(
-                "Items of each predicted class, one panel per gold class. Drag a bar, or use the arrow keys."
-                if own
-                else "Items of each gold class, from the lowest to the highest. Drag a bar, or use the arrow keys."
-            )
+            bars = "predicted class, one panel per gold class" if own else "gold class, from the lowest to the highest"
+            st.caption(f"Items of each {bars}. Drag the top of a bar, or use the arrow keys.")
         rows = compare_mistakes(items) if len(items) > 2 else []
         names = (classes[len(items) // 2 - 1], classes[(len(items) // 2 + 1) % len(items)])
         sides = list_sides(rows)
@@ -99,10 +87,17 @@ def show() -> None:
             if rows:
                 with left:
                     show_sides(names, sides, "Scales")
-            _show_answer(items, classes, rows, names)
+            st.header("How close is every class to every other?")
+            scale = str(
+                st.radio("Scale", SCALES, format_func=SCALES.get, key="level", bind="query-params", horizontal=True)
+            )
+            _show_closeness(find_closeness(items, scale), classes)
+            assumed = find_preset("closeness", fill).get("assumed")
+            if assumed:
+                st.caption(f"Assumed, because it is not in print: {assumed}.")
             with open_part("What does each prediction earn?", "earned") as opened:
                 if opened:
-                    _show_weights(find_closeness(items, st.session_state["level"]), items, classes)
+                    _show_weights(find_closeness(items, scale), items, classes)
             with open_part("Which scores does a run get?", "scored") as opened:
                 if opened:
                     _show_scores(counts, find_preset("closeness", fill), find_closeness(items, "ORD"), classes)
@@ -136,29 +131,6 @@ def _read_fields() -> tuple[np.ndarray, list[str], np.ndarray, bool]:
     if kind == RUNS[1]:
         constant = st.selectbox("Class", range(len(items)), format_func=lambda k: classes[k], key="constant")
     return items, classes, make_run(str(kind), items, constant), False
-
-
-def _show_answer(items: np.ndarray, classes: list[str], rows: list[dict[str, Any]], names: tuple[str, str]) -> None:
-    assumed = find_preset("closeness", fill).get("assumed")
-    if assumed:
-        st.caption(f"Assumed, because it is not in print: {assumed}.")
-    st.header("How close is every class to every other?")
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        scale = st.radio(
-            "Scale", list(SCALES), format_func=SCALES.get, key="level", bind="query-params", horizontal=True
-        )
-        _show_closeness(find_closeness(items, str(scale)), classes)
-    with right:
-        show_table(
-            ["scale", "closer", *names],
-            [
-                [row["measure"], name_winner(row["difference"], names), *(_write_bits(row[side]) for side in SIDES[:2])]
-                for row in rows
-            ],
-            f"Which of two neighbours is closer to {classes[len(items) // 2]}, in bits",
-            text=2,
-        )
 
 
 def _show_closeness(closeness: np.ndarray, classes: list[str]) -> None:
@@ -200,15 +172,12 @@ def _write_bits(bits: float) -> str:
 
 def _show_scores(counts: np.ndarray, shown: dict[str, Any], closeness: np.ndarray, classes: list[str]) -> None:
     printed = shown.get("scores", {})
-    rows = [
-        [
-            f"{name}{' (0/0)' * undefined}",
-            format_cell(score, 4),
-            "lower" if measure(name).sign < 0 else "higher",
-            *[printed.get(name, "")] * bool(printed),
-        ]
-        for name, (score, undefined) in score_run(counts).items()
-    ]
+    rows = []
+    for one in map(measure, SCORED):
+        score, undefined = one.evaluate(counts)
+        name, better = str(one), "lower" if one.sign < 0 else "higher"
+        cells = [f"{name}{' (0/0)' if undefined.any() else ''}", format_cell(float(score), 4), better]
+        rows.append(cells + [printed.get(name, "")] * bool(printed))
     show_table(
         ["measure", "score", "better", *["printed"] * bool(printed)],
         rows,

@@ -153,8 +153,8 @@ def _show_scores(
     show_table(
         ["measure", "prefers", *names, "difference (printed)" if printed else "difference"],
         table,
-        "Scores as metaeval score prints them: each is an error, so lower is better. Measures that prefer the first estimate "
-        "most, on their own range, stand on top",
+        "Scores as metaeval score prints them; lower is better for all shipped measures. Measures that prefer the first "
+        "estimate most, on their own range, stand on top",
         text=2,
     )
     say_failures(rows)
