@@ -160,7 +160,7 @@ class CoverageSweep(Result):
                 outside = 100 * frame["on_top_outside"].iloc[m]
                 right.plot(outside, row, "|", color="black", markersize=9)
             right.tick_params(labelleft=False)
-            room = 28 if size is None else 10 if narrow else 16
+            room = 28 if size is None else 11 if narrow else 16
             label = "\n".join(
                 textwrap.fill(part, room) for part in ("% of sets on top", "(stroke: of sets without it)")
             )

@@ -52,7 +52,7 @@ def list_figures(result, size):
 def find_texts(figure):
     """Yield every text that can be seen, with its box; ticks beyond the ends of an axis are not drawn."""
     unseen = set()
-    for axes in [*figure.axes, *(child for axes in figure.axes for child in axes.child_axes)]:
+    for axes in [*figure.axes, *(child for parent in figure.axes for child in parent.child_axes)]:
         for axis in (axes.xaxis, axes.yaxis):
             shown = axis._update_ticks() if axes.axison and axis.get_visible() else []
             ticks = {*axis.get_major_ticks(), *axis.get_minor_ticks()} - {*shown}
