@@ -36,7 +36,10 @@ def draw_judges(
     order = np.lexsort((np.array(judges), rho))
     looks = choose_looks(judges)
     epsilons, omega = curves
-    with open_canvas(ax, size, signature, width=7.6, height=max(2.6, 1.4 + 0.24 * len(order)), shape=(1, 2)) as canvas:
+    # In a column of print the panels stand below each other, and the legend below both.
+    stacked = size == "column"
+    height = 5.2 + 0.5 * len(order) if stacked else max(2.6, 1.4 + 0.24 * len(order))
+    with open_canvas(ax, size, signature, width=7.6, height=height, shape=(2, 1) if stacked else (1, 2)) as canvas:
         left = canvas.panels[0]
         for row, j in enumerate(order):
             colour = looks[judges[j]]["color"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -169,9 +170,10 @@ class CoverageSweep(Result):
                 outside = 100 * frame["on_top_outside"].iloc[m]
                 right.plot(outside, row, "|", color="black", markersize=9)
             right.tick_params(labelleft=False)
-            label = "% of sets on top\n(stroke: of sets without it)"
-            if narrow:
-                label = "% of sets\non top\n(stroke:\nof sets\nwithout it)"
+            room = 28 if size is None else 11 if narrow else 16
+            label = "\n".join(
+                textwrap.fill(part, room) for part in ("% of sets on top", "(stroke: of sets without it)")
+            )
             right.set(xlim=(0, 105), xlabel=label)
             right.grid(axis="y", visible=False)
         return canvas.figure

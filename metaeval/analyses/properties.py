@@ -190,7 +190,8 @@ class Properties(Result):
             axes.set_xticks(range(len(columns)), labels, rotation=90 if upright else 0)
             typeset_ticks(axes, "y", [measure.title for measure in self.measures])
             axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
-            axes.set_xlabel("● no counterexample found   × counterexample", fontsize=8)
+            gap = "\n" if canvas.is_narrow else "   "
+            axes.set_xlabel(f"● no counterexample found{gap}× counterexample", fontsize=8)
             axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
             axes.spines["bottom"].set_visible(False)
         return canvas.figure

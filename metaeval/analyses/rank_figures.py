@@ -105,7 +105,7 @@ def draw_groups(
         for number, group in enumerate(groups):
             axes.plot(means[group], [-0.5 - number] * len(group), "|-", color="#0064B0", linewidth=1.6, markersize=5)
         axes.plot(means, np.zeros(len(means)), "o", color="black", markersize=3)
-        note = "a bar joins the runs that it marks, no two of which differ"
+        note = f"a bar joins the runs that it marks,{chr(10) if canvas.is_narrow else ' '}no two of which differ"
         axes.set(xlabel=f"mean {measure.title}\n{note}", yticks=[])
         typeset(axes.xaxis.label)
         if measure.sign > 0:

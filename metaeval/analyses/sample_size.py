@@ -216,7 +216,7 @@ class SampleSize(Result):
         """Draw consistency and power against the number of topics, side by side, or below each other in a column."""
         from metaeval.show.drawing import draw_charts
 
-        width, height = (None, None) if size == "column" else (9.2, 3.8)
+        width, height = (9.2, 3.8) if size is None else (None, None)
         return draw_charts(
             self.charts(), self.signature if signature else None, ax=ax, size=size, width=width, height=height
         )

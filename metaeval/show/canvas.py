@@ -84,10 +84,7 @@ def _adopt(ax: Axes | Sequence[Axes], most: int, size: Size) -> Canvas:
 def sign_figure(figure: Figure, signature: Signature | str, *, grow: bool = True, font_size: float = 6) -> Figure:
     """Put the signature below a figure, wrapped to its width."""
     text = one_line(str(signature))
-    # Names of measures are capitals, which fill a narrow line sooner than a wide one, of which they are a part.
-    lines = textwrap.wrap(
-        text, max(20, int(figure.get_figwidth() * (112 if figure.get_figwidth() < 4 else 126) / font_size))
-    )
+    lines = textwrap.wrap(text, max(20, int(figure.get_figwidth() * 110 / font_size)))  # names of measures are capitals
     below = (len(lines) * 1.25 * font_size + 7) / 72
     width, height = figure.get_size_inches()
     common = figure.get_supxlabel()

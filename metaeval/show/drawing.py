@@ -32,7 +32,7 @@ MOST_POINTS = 10_000
 NAMED_ABOVE = 10
 """Measures that have room above a figure for their names."""
 
-_TALLEST = 9.0  # inches of rows in a figure for print, before they shrink with its width
+_TALLEST = {"column": 9.0, "page": 7.0}  # inches of rows in a figure for print, before they shrink with its width
 _SMALL = 16  # rows from which on names are small where panels stand below each other
 
 _HEADING = 25  # characters in a line of a panel's heading
@@ -98,7 +98,9 @@ def draw_charts(
     panels = [charts] if not isinstance(charts, Sequence) else list(charts)
     if isinstance(panels[0], HeatMap):
         return draw_heatmap(panels[0], signature, ax=ax, size=size)
-    stacked = isinstance(panels[0], LineChart) and size == "column"
+    first = panels[0]
+    many = isinstance(first, LineChart) and len(first.lines) > NAMED_ABOVE
+    stacked = isinstance(first, LineChart) and (size == "column" or (size == "page" and many))
     paired = isinstance(panels[0], IntervalChart) and size == "column"
     columns = 1 if stacked else min(2, len(panels)) if paired else columns or len(panels)
     shape = (-(-len(panels) // columns), columns)
@@ -122,11 +124,9 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
     """Return the width and height in inches that charts take by themselves."""
     chart = panels[0]
     if isinstance(chart, IntervalChart):
+        most = _TALLEST.get(size, np.inf) if isinstance(size, str) else np.inf
         if len(panels) > 1:
-            return 2.35 * shape[1] + 0.8, min(0.3 * len(chart.rows), _TALLEST / shape[0]) * shape[0] + 1.35 * shape[
-                0
-            ] + 0.3
-        most = _TALLEST if isinstance(size, str) else np.inf
+            return 2.35 * shape[1] + 0.8, min(0.3 * len(chart.rows) * shape[0], most) + 1.35 * shape[0] + 0.3
         return 6, min(chart.row_height * len(chart.rows), most) + 1.0
     if isinstance(chart, ScatterChart):
         return 2.9 * shape[1] + 0.3, 2.9 * shape[0]
@@ -136,9 +136,11 @@ def _find_size(panels: Sequence[Chart], shape: tuple[int, int], size: Size) -> t
     legend = 1.7 if most > NAMED_ABOVE else 0
     across = 6.4 + legend if len(panels) == 1 else (4.6 + legend) * shape[1]
     if size == "column":  # in which the legend stands below
-        return WIDTHS["column"], (2.8 if shape[0] == 1 else 2.0) * shape[0] + 0.13 * -(
+        return WIDTHS["column"], (2.8 if shape[0] == 1 else 1.9) * shape[0] + 0.13 * -(
             -most // count_columns(labels)
         ) + 0.1
+    if size == "page" and shape[0] > 1:
+        return WIDTHS["page"], max(2.6, 0.15 * min(24, most) + 0.5) * shape[0]
     return across, max(4.2, 0.21 * min(24, most) + 0.9) * shape[0]
 
 
@@ -222,7 +224,7 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
             _draw_bar(axes, height, row, looks[row.name]["color"])
         else:
             _draw_interval(axes, height, row, looks[row.name], small)
-    titles = [shorten_name(row.title, canvas.longest if not chart.title else 24) for row in rows]
+    titles = [shorten_name(row.title, canvas.longest if not chart.title else min(24, canvas.longest)) for row in rows]
     if first:
         typeset_ticks(
             axes, "y", titles, fontsize=6 if canvas.is_narrow and chart.title and len(rows) > _SMALL else None
@@ -235,9 +237,9 @@ def _draw_intervals(chart: IntervalChart, canvas: Canvas, axes: Axes, *, first: 
     axes.grid(axis="y", visible=False)
     if chart.title:
         narrow = canvas.is_narrow
-        heading = textwrap.fill(chart.title, 14 if narrow else _HEADING)
+        heading = textwrap.fill(chart.title, _HEADING if canvas.size is None else 14)
         axes.set_title(heading, loc="left", fontsize=7.5 if narrow else 9, fontweight="bold")
-        axes.set_xlabel(textwrap.fill(chart.label, 16 if narrow else 30))
+        axes.set_xlabel(textwrap.fill(chart.label, 30 if canvas.size is None else 16))
         typeset(axes._left_title)  # type: ignore[attr-defined]
     else:
         across = canvas.figure.get_figwidth() if canvas.is_own else 6
@@ -283,5 +285,6 @@ def _draw_scatter(chart: ScatterChart, canvas: Canvas, axes: Axes, *, first: boo
     axes.text(0.97, 0.03, str(fourth), transform=axes.transAxes, ha="right", fontsize=8, bbox=box)
     title = chart.title.replace(" [", "\n[") if canvas.is_narrow else chart.title
     axes.set_title(title, fontsize=8 if canvas.size is None else 6)
-    axes.set(xlabel=chart.x_label, ylabel=chart.y_label)
+    most = 32 if canvas.size is None else 16
+    axes.set(xlabel=shorten_name(chart.x_label, most), ylabel=shorten_name(chart.y_label, most))
     typeset(axes.xaxis.label, axes.yaxis.label)

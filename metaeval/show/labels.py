@@ -16,6 +16,8 @@ from metaeval.show.style import GREY
 SHORT = 12
 """Characters of names that stand side by side in a column of print."""
 
+_ALONE = 34  # and of those that do not
+
 
 @dataclass(frozen=True)
 class End:
@@ -108,7 +110,7 @@ def place_legend(canvas: Canvas, axes: Axes, title: str = "") -> None:
     if canvas.is_narrow:
         below = axes.transAxes + ScaledTranslation(-0.4, -0.42, canvas.figure.dpi_scale_trans)
         columns = count_columns([str(handle.get_label()) for handle in handles])
-        longest = SHORT if columns == 2 else canvas.longest
+        longest = SHORT if columns == 2 else _ALONE
         legend = axes.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, borderaxespad=0, ncols=columns,
             columnspacing=1, handlelength=2.6, labelspacing=0.3, **settings,
