@@ -136,17 +136,6 @@ class ScatterChart:
 
 
 @dataclass(frozen=True, eq=False)
-class BarChart:
-    """Series of numbers side by side, group by group; the first series is that which the others are compared with."""
-
-    series: Mapping[str, np.ndarray]
-    groups: Sequence[str]
-    x_label: str
-    y_label: str
-    description: str = ""
-
-
-@dataclass(frozen=True, eq=False)
 class Surface:
     """Which of two is better over a grid, and by how much: positive numbers for the first, shape (y, x); NaN is empty."""
 
@@ -159,7 +148,7 @@ class Surface:
     description: str = ""
 
 
-Chart = LineChart | IntervalChart | HeatMap | ScatterChart | BarChart | Surface
+Chart = LineChart | IntervalChart | HeatMap | ScatterChart | Surface
 
 
 def thin(points: int, most: int = MOST_POINTS) -> np.ndarray:

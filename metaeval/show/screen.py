@@ -18,7 +18,6 @@ import numpy as np
 from metaeval.errors import visible
 from metaeval.show.charts import (
     MOST_POINTS,
-    BarChart,
     HeatMap,
     IntervalChart,
     Line,
@@ -386,33 +385,6 @@ def _draw_scatter(chart: ScatterChart, width: float = 242) -> str:
     return _wrap(parts, area.right + 6, area.bottom + below, described)
 
 
-_BAR_COLOURS = (9, 0, 1)  # of `COLOURS`: grey for what the others are compared with, blue, orange
-
-
-@draw_chart.register
-def _draw_bars(chart: BarChart, width: float = 420) -> str:
-    highest = max(float(np.nanmax(values)) for values in chart.series.values())
-    ticks = find_ticks(0.0, max(highest, 1e-9), 6)
-    area = _Area(52, width - 12, 12, 216, (0.0, float(len(chart.groups))), (0.0, max(highest, ticks[-1])))
-    parts = area.draw_y_axis(ticks, chart.y_label)
-    across = area.across(0.8 / len(chart.series)) - area.left
-    for k, group in enumerate(chart.groups):
-        parts.append(_text(area.across(k + 0.5), area.bottom + 16, shorten_name(group, 14), "middle"))
-        for number, (name, values) in enumerate(chart.series.items()):
-            value, colour = float(values[k]), _BAR_COLOURS[number % len(_BAR_COLOURS)]
-            x, y = area.across(k + 0.1) + number * across, area.up(value)
-            parts.append(
-                f'<rect class="f{colour}" x="{x:.1f}" y="{y:.1f}" width="{across:.1f}" height="{area.bottom - y:.1f}">'
-                f"<title>{_escape(f'{name}, {group}: {value:.3f}')}</title></rect>"
-            )
-    parts.append(_text((area.left + area.right) / 2, area.bottom + 34, chart.x_label, "middle"))
-    described = "; ".join(
-        f"{name}: {', '.join(f'{group} {value:.3f}' for group, value in zip(chart.groups, values, strict=True))}"
-        for name, values in chart.series.items()
-    )
-    return _wrap(parts, width, 262, chart.description or described)
-
-
 @draw_chart.register
 def _draw_surface(chart: Surface, width: float = 420) -> str:
     finite = chart.values[np.isfinite(chart.values)]
@@ -445,22 +417,13 @@ def _draw_surface(chart: Surface, width: float = 420) -> str:
     return _wrap(parts, width, 320, chart.description or f"{chart.names[0]} or {chart.names[1]}")
 
 
-def draw_legend(chart: LineChart | BarChart) -> str:
-    """Return the names of a chart's lines or bars, each with a sample, as a list of HTML."""
-    if isinstance(chart, BarChart):
-        samples = [
-            f'<svg width="12" height="12" aria-hidden="true"><rect class="f{colour}" width="12" height="12"/></svg>'
-            for colour in _BAR_COLOURS[: len(chart.series)]
-        ]
-        labels = [(name, False) for name in chart.series]
-    else:
-        looks = find_looks([line.name for line in chart.lines])
-        samples = [draw_sample(looks[line.name], line.strong) for line in chart.lines]
-        labels = [(line.label, line.strong) for line in chart.lines]
+def draw_legend(chart: LineChart) -> str:
+    """Return the names of a chart's lines, each with a sample, as a list of HTML."""
+    looks = find_looks([line.name for line in chart.lines])
     bold = ("", ' class="bold"')
     items = [
-        f"<li{bold[strong]}>{sample} {to_html(label)}</li>"
-        for sample, (label, strong) in zip(samples, labels, strict=True)
+        f"<li{bold[line.strong]}>{draw_sample(looks[line.name], line.strong)} {to_html(line.label)}</li>"
+        for line in chart.lines
     ]
     return f'<ul class="legend">{"".join(items)}</ul>'
 

@@ -8,7 +8,6 @@ import pytest
 
 import metaeval
 from metaeval.show.charts import (
-    BarChart,
     HeatMap,
     IntervalChart,
     Line,
@@ -41,7 +40,6 @@ CHARTS = {
     "heat": HeatMap(np.array([[1, np.nan], [-0.4, 0.2]]), [NASTY, "b"], ["c", NASTY], NASTY, "{:.2f}".format),
     "holes": HeatMap(np.array([[np.nan, np.inf]]), ["a"], ["b", "c"], "v", "{:.2f}".format, highest=2.0),
     "scatter": ScatterChart(np.array([0.1, -0.2, 0.3]), np.array([0.2, 0.1, -0.3]), NASTY, NASTY),
-    "bars": BarChart({"gold": np.array([0.2, 0.8]), NASTY: np.array([0.5, 0.5])}, ["a", NASTY], NASTY, NASTY),
     "surface": Surface(
         np.array([[0.1, np.nan], [-0.2, 0.0]]), np.arange(2.0), np.arange(2.0), NASTY, NASTY, (NASTY, "B")
     ),
