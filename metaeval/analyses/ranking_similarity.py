@@ -134,13 +134,12 @@ class RankingSimilarity(Result):
         caption = f"Ranking similarity: {of}{self.symbol} between rankings of runs{rows}."
         return Table(frame, caption, self.signature, marks=shade_marks(), legend=self.no_interval)
 
-    def short_tables(self) -> list[Table]:
+    def to_summary(self) -> Table:
         """Return the matrix, or of many measures the one that each is most like."""
-        table = self.to_table()
-        if len(self.measures) <= MANY:
-            return [table]
-        names = [str(measure) for measure in self.measures]
-        return [replace(table, frame=sum_up_matrix(names, self.tau, self.symbol), marks=None)]
+        table, names = self.to_table(), [str(measure) for measure in self.measures]
+        if len(names) <= MANY:
+            return table
+        return replace(table, frame=sum_up_matrix(names, self.tau, self.symbol), marks=None)
 
     def charts(self) -> Sequence[HeatMap]:
         """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""

@@ -140,9 +140,9 @@ class SignificanceContradictions(Result):
         """Of all pairs of measures together."""
         return int(self.to_frame()["contradictions"].sum())
 
-    def _list_first(self) -> tuple[pd.DataFrame, str]:
-        """Return the first contradictions, as many as a table holds, and what to say if that is not all of them."""
-        some, whole = self.run_pairs(MOST_LISTED), self.n_contradictions
+    def _list_first(self, most: int | None = None) -> tuple[pd.DataFrame, str]:
+        """Return the first contradictions, as many as a file holds at most, and what to say if that is not all of them."""
+        some, whole = self.run_pairs(min(most or MOST_LISTED, MOST_LISTED)), self.n_contradictions
         if len(some) == whole:
             return some, ""
         every = format_option("run_pairs", "FILE.csv")
@@ -155,14 +155,12 @@ class SignificanceContradictions(Result):
         caption = "Contradictions: run pairs with opposite significant conclusions."
         return Table(arrange_pairs(names, counts, "–"), caption, self.signature)
 
-    def short_tables(self) -> list[Table]:
-        """Return the counts, or of many measures whom each contradicts most, and the first contradictions."""
-        table, listed = self.to_table(), self.detail_tables()
-        if len(self.measures) > MANY:
-            names = [str(measure) for measure in self.measures]
-            counts = sum_up_matrix(names, self._count(), "contradictions", total=True)
-            table = replace(table, frame=counts)
-        return [table, *(replace(each, frame=each.frame.head(FEW_LISTED)) for each in listed)]
+    def to_summary(self) -> Table:
+        """Return the counts, or of many measures whom each contradicts most."""
+        table, names = self.to_table(), [str(measure) for measure in self.measures]
+        if len(names) <= MANY:
+            return table
+        return replace(table, frame=sum_up_matrix(names, self._count(), "contradictions", total=True))
 
     def _count(self) -> np.ndarray:
         """Return on how many run pairs every two measures contradict each other, shape (measure, measure)."""
@@ -172,14 +170,16 @@ class SignificanceContradictions(Result):
 
     def run_pairs_table(self) -> Table:
         """Return the list of contradictions (LQ 2021, Table 6), the first 1,000 if there are more."""
-        listed, part = self._list_first()
+        return self._list_in_table()
+
+    def _list_in_table(self, most: int | None = None) -> Table:
+        listed, part = self._list_first(most)
         caption = "Measure 1 finds run 1 significantly better; measure 2 finds run 2 better."
         return Table(listed.set_index("measure_1"), caption, self.signature, legend=part)
 
     def detail_tables(self) -> list[Table]:
-        """Return the list of contradictions, if there are any."""
-        table = self.run_pairs_table()
-        return [table] if len(table.frame) else []
+        """Return the first contradictions, if there are any."""
+        return [self._list_in_table(FEW_LISTED)] if self.n_contradictions else []
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return the contradictions with both conclusions, the first 1,000 if there are more."""

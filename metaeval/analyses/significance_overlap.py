@@ -97,15 +97,20 @@ class SignificanceOverlap(Result):
         union = counts[:, None] + counts - self.both
         return np.divide(self.both, union, out=np.full(union.shape, np.nan), where=union > 0)
 
+    def to_summary(self) -> Table:
+        """Return SSO with its counts, or of many measures the one that each shares most with."""
+        table, names = self.to_table(), [str(measure) for measure in self.measures]
+        if len(names) <= MANY:
+            return table
+        return replace(table, frame=sum_up_matrix(names, 100 * self._share(), "SSO %"), marks=None, legend="", digits=1)
+
     def short_tables(self) -> list[Table]:
-        """Return SSO alone, or of many measures the one that each shares most with."""
-        table, percent = self.to_table(), 100 * self._share()
-        names = [str(measure) for measure in self.measures]
+        """Return the summary, of few measures without counts."""
+        table, names = self.to_summary(), [str(measure) for measure in self.measures]
         if len(names) > MANY:
-            frame = sum_up_matrix(names, percent, "SSO %")
-        else:
-            frame = arrange_pairs(names, [f"{p:.1f}" for p in percent[np.triu_indices(len(names), 1)]], "–")
-        return [replace(table, frame=frame, marks=None, legend="", digits=1)]
+            return [table]
+        shares = [f"{100 * share:.1f}" for share in self._share()[np.triu_indices(len(names), 1)]]
+        return [replace(table, frame=arrange_pairs(names, shares, "–"), marks=None, legend="")]
 
     def charts(self) -> Sequence[HeatMap]:
         """Return the significance overlap of all pairs of measures as a heat map."""

@@ -111,14 +111,15 @@ def open_references(
         return None
     texts = [given] if isinstance(given, str) else given
     opens = [not names or (text not in labels and names_file(text)) for text in texts]
-    for text, is_file in zip(texts, opens, strict=True):
-        if not is_file and text not in labels and looks_like_file(text):
-            raise DataError("there is no such file, and no measure of that name", file=text)
     if any(opens) and not all(opens):
         lacking = texts[opens.index(False)]
         raise DataError(
             f"there is no file {lacking}: several references are a file for each collection, in their order"
         )
+    for text in texts:
+        missing = looks_like_file(text) and not os.path.exists(os.path.expanduser(text))
+        if labels and not any(opens) and text not in labels and missing:
+            raise DataError("there is no such file, and no measure of that name", file=text)
     opened = [_open_reference(text, missing, format, columns) for text in texts] if all(opens) else texts
     return opened[0] if isinstance(given, str) else opened
 

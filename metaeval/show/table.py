@@ -351,8 +351,9 @@ MANY = 8
 def sum_up_matrix(names: Sequence[str], square: np.ndarray, number: str, *, total: bool = False) -> pd.DataFrame:
     """Return one row a measure: the mean, or total, of its row of a matrix, and which other measure has the largest number.
 
-    >>> sum_up_matrix(["A", "B", "C"], np.array([[1.0, 0.9, 0.5], [0.9, 1.0, 0.2], [0.5, 0.2, 1.0]]), "τ").loc["A"].tolist()
-    [0.7, 'B', 0.9]
+    >>> square = np.array([[1.0, 0.9, 0.5], [0.9, 1.0, 0.2], [0.5, 0.2, 1.0]])
+    >>> print(*sum_up_matrix(["A", "B", "C"], square, "τ").loc["A"])
+    0.7 B 0.9
     """
     others = np.where(np.eye(len(names), dtype=bool), np.nan, square.astype(float))
     rows = []

@@ -213,10 +213,10 @@ def test_other_spellings_of_the_same_thing(run, tmp_path, monkeypatch):
         me.io.write_scores, me.io.read_scores("good.csv"), "folder"
     )
     assert "--to measures, wide, transposed, sakai" in run("convert", "good.csv", "folder")[2]
-    with pytest.warns(MetaevalWarning, match=r"state it with Measure\(.* or lower_is_better=NAME"):
+    with pytest.warns(MetaevalWarning, match="state it with lower_is_better=NAME or higher_is_better=True"):
         me.ranking_similarity(scores(measures=["x", "y"]), n_bootstrap=0)
     me.io.write_scores(scores(measures=["x", "y"]), "xy.csv")
-    assert "or --lower-is-better NAME" in run("similarity", "xy.csv")[2]
+    assert "with --lower-is-better NAME or --all-higher-is-better" in run("similarity", "xy.csv")[2]
 
 
 def test_options_of_another_command_are_named_with_it(run, tmp_path, monkeypatch):
