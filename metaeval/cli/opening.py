@@ -117,8 +117,8 @@ def open_references(
             f"there is no file {lacking}: several references are a file for each collection, in their order"
         )
     for text in texts:
-        missing = looks_like_file(text) and not os.path.exists(os.path.expanduser(text))
-        if labels and not any(opens) and text not in labels and missing:
+        absent = looks_like_file(text) and not os.path.exists(os.path.expanduser(text))
+        if labels and not any(opens) and text not in labels and absent:
             raise DataError("there is no such file, and no measure of that name", file=text)
     opened = [_open_reference(text, missing, format, columns) for text in texts] if all(opens) else texts
     return opened[0] if isinstance(given, str) else opened
