@@ -57,15 +57,16 @@ def _compare(result: StatisticAgreement, m: int, reference: str) -> str:
     n, ahead, behind = len(result.values) - 1, int(result.better[m].sum()), int(result.better[:, m].sum())
     if not n:
         return f"Agrees with {reference} better than chance"
+    if 2 * behind > n:
+        return f"Agrees with {reference} less than {'every other measure' if behind == n else 'most measures'}"
+    if 2 * ahead > n:
+        return f"Agrees with {reference} better than {'every other measure' if ahead == n else 'most measures'}"
     if ahead and behind:
         return f"Neither best nor worst at agreeing with {reference}"
     if behind:
-        which = "every other measure" if behind == n else "most measures" if 2 * behind > n else "the best measures"
-        return f"Agrees with {reference} less than {which}"
+        return f"Agrees with {reference} less than the best measures"
     if ahead:
-        if 2 * ahead <= n:
-            return f"Among the best at agreeing with {reference}"
-        return f"Agrees with {reference} better than {'every other measure' if ahead == n else 'most measures'}"
+        return f"Among the best at agreeing with {reference}"
     first, second = np.triu_indices(n + 1, 1)
     mine = [word for i, j, word in zip(first, second, result.conclusions, strict=True) if m in (i, j)]
     if all(word == LIKE for word in mine):

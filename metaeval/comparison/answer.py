@@ -176,7 +176,9 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
         )
     (word,) = judge_level([tau], Ends(np.array([low]), np.array([high])), Ends(np.array([low]), np.array([high])),
                           THRESHOLD, min(len(study.scores.topics) for study in comparison.collections))  # fmt: skip
-    if len(comparison.collections) == 1 and ":" in word:
+    if ":" not in word:
+        return f"Borderline: more topics would hardly tell whether it ranks like {title}"
+    if len(comparison.collections) == 1:
         return f"Undecided{word.partition('undecided')[2]}"
     return f"Undecided: more topics would tell whether it ranks like {title}"
 

@@ -12,6 +12,10 @@ from metaeval.stats.blocks import FloatArray
 LIKE, DIFFERS, NO_WORSE, NO_BETTER, UNDECIDED = "like", "differs", "no worse", "no better", "undecided"
 
 
+FEASIBLE = 100
+"""Times as many topics as there are that somebody may still collect: more are not named."""
+
+
 class Ends(NamedTuple):
     """Both ends of intervals, each of shape (...)."""
 
@@ -104,8 +108,8 @@ def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: f
 
 
 def _say_topics(number: float, n_topics: int) -> str:
-    """Return how many topics would decide, with two digits; nothing where none would in practice, or no more than there are."""
-    if not 1.001 * n_topics < number < 1e6:
+    """Return how many topics would decide, with two digits; nothing where that is too many, or no more than there are."""
+    if not 1.001 * n_topics < number < FEASIBLE * n_topics:
         return ""
     scale = 10 ** max(0, len(str(int(number))) - 2)
     return f": about {int(np.ceil(number / scale - 1e-9) * scale):,} topics would decide"

@@ -9,6 +9,7 @@ from metaeval.comparison.answer_figure import list_panels
 from metaeval.comparison.marks import mark_measures
 from metaeval.comparison.new_measure import compare
 from metaeval.comparison.summary import choose_measures, order_measures, show_short
+from metaeval.stats.equivalence import Ends, judge_level
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*gives all runs the same score")
 QUICK = {"n_trials": 60, "n_permutations": 300}
@@ -98,6 +99,16 @@ def test_a_clear_winner_is_said_to_be_one():
     # Of three like it and two far worse ones, no more than half are beaten.
     noise = {"mine": 0.2, "AP": 0.2, "RR": 0.2, "Q": 0.2, "P": 5.0, "S": 5.0}
     assert answer({**see(noise), **people()}).headline == "Among the best at agreeing with people"
+
+
+def test_one_worse_measure_does_not_lift_a_measure_that_most_others_beat():
+    columns = {"mine": see({"x": 5.0}, seed=5)["x"], **see({"AP": 0.2, "RR": 0.2, "Q": 0.2, "S": 0.2}, turned="S")}
+    assert answer({**columns, **people()}).headline == "Agrees with people less than most measures"
+
+
+def test_a_ranking_right_at_the_limit_is_borderline_and_no_number_of_topics_is_named():
+    (word,) = judge_level([0.8005], Ends([0.74], [0.84]), Ends([0.75], [0.83]), 0.8, 249)
+    assert word == "undecided"
 
 
 @pytest.mark.parametrize(
