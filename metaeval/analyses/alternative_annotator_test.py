@@ -135,7 +135,7 @@ class AlternativeAnnotatorTest(Result):
 
     def answer(self) -> str:
         """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""
-        best = int(np.nanargmax(self.rho))
+        best = int(np.nanargmax(self.agrees))
         who = f"{int(self.passes.sum()) or 'None'} of {format_count(len(self.judges), 'judge')} may replace people"
         judge, people = self._write_agreement(self.agrees[best]), self._write_agreement(self.people_agree)
         if self.agreement == "accuracy":

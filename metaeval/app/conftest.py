@@ -2,8 +2,8 @@
 
 from importlib.util import find_spec
 
-collect_ignore = (
-    [] if find_spec("streamlit") else ["answers.py", "charts.py", "main.py", "pairs.py", "parts.py", "views"]
-)
-# Streamlit runs this file; it is no module to import.
-collect_ignore += [] if "main.py" in collect_ignore else ["main.py"]
+_PAGES = ["answers.py", "bars.py", "charts.py", "lessons.py", "pairs.py", "parts.py", "views"]
+"""What imports Streamlit."""
+
+# Streamlit itself runs main.py; it is no module to import.
+collect_ignore = ["main.py"] if find_spec("streamlit") else ["main.py", *_PAGES]
