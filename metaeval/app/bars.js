@@ -17,7 +17,10 @@ class Bars {
     const answered = this.sent.indexOf(near(data.values));
     this.sent.splice(0, answered + 1);
     const shape = JSON.stringify({ ...data, values: data.values.map((panel) => panel.map((row) => row.length)) });
-    if (answered >= 0 && shape === this.shape) return; // an answer to what was done here: newer changes stay
+    // An answer to what was done here, or the same picture again while a bar is held: newer changes stay.
+    const known = answered >= 0 || (this.held && !this.sent.length && near(data.values) === this.taken);
+    this.taken = near(data.values);
+    if (known && shape === this.shape) return;
     this.values = data.values;
     this.sent = [];
     this.held = null;
