@@ -12,7 +12,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_measures, check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
-from metaeval.errors import format_option
+from metaeval.errors import format_count, format_option
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap
@@ -67,14 +67,18 @@ class SignificanceContradictions(Result):
         return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "contradictions": counts})
 
     def answer(self) -> str:
-        """Say which two measures contradict each other most often."""
+        """Say which two measures contradict each other most often, or how many do."""
         frame = self.to_frame()
-        if not len(frame) or frame["contradictions"].max() == 0:
+        counts = frame["contradictions"]
+        most, n = counts.max() if len(frame) else 0, int((counts > 0).sum())
+        if not most:
             return "No two measures contradict each other."
+        pairs = format_count(int(most), "pair")
+        if (counts == most).sum() > 1:
+            return f"{n} of {format_count(len(frame), 'pair')} of measures contradict each other, on at most {pairs} of runs."
         (top,) = frame.nlargest(1, "contradictions").to_dict("records")
         names = {str(measure): measure.title for measure in self.measures}
-        first, second, count = names[top["measure_1"]], names[top["measure_2"]], top["contradictions"]
-        return f"{first} and {second} contradict each other most often (run pairs: {count:,})."
+        return f"{names[top['measure_1']]} and {names[top['measure_2']]} contradict each other most often, on {pairs} of runs."
 
     def run_pairs(self, most: int | None = None) -> pd.DataFrame:
         """Return every contradiction with both conclusions: LQ 2021, Table 6.

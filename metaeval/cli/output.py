@@ -133,6 +133,11 @@ NARROW = 80
 """Columns of a table that is short enough to be read everywhere, also where stdout is no terminal."""
 
 
+def print_answer(sentence: str) -> None:
+    """Print what a command answers, above its tables."""
+    print_text("\n".join(wrap_text(sentence, terminal_width(sys.stdout) or NARROW)) + "\n")
+
+
 def show(table: Table, style: str) -> None:
     """Print a table to stdout; CSV holds numbers only, so its signature goes to stderr."""
     if style == "json":
@@ -207,7 +212,7 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool) ->
             print_note(f"--out and --format json have more: {', '.join(more)}")
     elif style == "text":
         if result.answer():
-            print_text("\n".join(wrap_text(result.answer(), terminal_width(sys.stdout) or NARROW)) + "\n")
+            print_answer(result.answer())
         tables = [result.to_table(), *result.detail_tables()] if explain else result.short_tables()
         *first, last = [replace(table, signature="") for table in tables[:-1]] + tables[-1:]
         print_text("\n".join(render(table, style, explain=explain) for table in (*first, last)), end="")

@@ -12,7 +12,7 @@ from metaeval.cli.command import Values, add_command, option_names
 from metaeval.cli.complete import complete_measure, complete_source
 from metaeval.cli.opening import find_directions, read_gold
 from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, option, switch, take
-from metaeval.cli.output import check_output, check_target, show, working, write_scores
+from metaeval.cli.output import check_output, check_target, print_answer, show, working, write_scores
 from metaeval.io import formats
 from metaeval.io.formats import parse_columns
 
@@ -109,9 +109,24 @@ def score(values: Values) -> None:
         scores = _compute_scores(values)
     (scores,) = state_directions([scores], **find_directions(values), missing=values.missing)
     size = f"{format_count(len(scores.runs), 'run')}, {format_count(len(scores.topics), 'topic')}"
+    if values.style == "text":
+        print_answer(_say_best(scores))
     show(Table(scores.means(), f"Mean scores over topics: {size}.", sign("score", scores), digits=4), values.style)
     if values.out is not None:
         write_scores(scores, values.out, defuse_formulas=values.defuse_formulas)
+
+
+def _say_best(scores: Scores) -> str:
+    """Say which run has the best mean score by each measure."""
+    from metaeval.errors import format_count
+    from metaeval.measures.base import find_signs
+
+    means, named = scores.means() * find_signs(scores.measures), []
+    for measure in scores.measures:
+        column = means[str(measure)]
+        n = int((column == column.max()).sum())
+        named.append(f"{column.idxmax() if n == 1 else format_count(n, 'run')} by {measure.title}")
+    return f"Best mean score: {', '.join(named[:3])}{'; the table has the others' * (len(named) > 3)}."
 
 
 def _compute_scores(values: Values) -> Scores:

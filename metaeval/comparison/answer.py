@@ -71,7 +71,7 @@ def find_answer(comparison: ComparisonResults, measure: str | None = None) -> An
 def _says_something(finding: Finding, backed: bool) -> bool:
     """Tell whether a finding is worth a line: not that nothing was found, nor that what may be wrong is stable."""
     if finding.key == "formula":
-        return ignores_order(finding)
+        return not finding.phrase.startswith("Properties")
     if finding.key == "consistency":
         return finding.verdict.outcome == ("holds" if backed else "does not hold")
     return finding.key != "contradictions" or any(figure.value for figure in finding.verdict.evidence)
@@ -153,13 +153,9 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
     taus = average_tau(comparison.collections, name)
     if taus is None:
         return "Nothing to compare with: name other measures too"
-    by_formula = comparison.traits.get(name, {}).get("ordinal")
-    respecting = [
-        other
-        for other in taus.order
-        if (check := comparison.traits.get(other, {}).get("ordinal")) and check.mark[:1] == "✓"
-    ]
-    if by_formula is not None and by_formula.mark[:1] == "✗" and respecting:
+    ordinal = {other: comparison.traits.get(other, {}).get("ordinal") for other in (name, *taus.order)}
+    respecting = [other for other in taus.order if (check := ordinal[other]) is not None and check.holds]
+    if ignores_order(ordinal[name]) and respecting:
         return f"Ignores the order of the classes, unlike {find_title(comparison.measures, respecting[0])}"
     nearest = taus.order[0]
     title = find_title(comparison.measures, nearest)

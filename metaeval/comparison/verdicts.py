@@ -118,9 +118,9 @@ def _describe_repeat(judge: Judge, finding: Finding, repeated: tuple[Study, ...]
     return "the same" if same else other.phrase
 
 
-def ignores_order(finding: Finding) -> bool:
-    """Tell whether the finding about the formula is that it ignores the order of the classes."""
-    return finding.phrase.startswith("Ignores")
+def ignores_order(check: PropertyCheck | None) -> bool:
+    """Tell whether a formula takes no notice of the order of the classes: it fails in every case that was tried."""
+    return check is not None and 0 < check.cases == check.failed
 
 
 def judge_reference(studies: Sequence[Study], name: str) -> Finding | None:
@@ -310,8 +310,9 @@ def judge_formula(traits: dict[str, PropertyCheck], name: str) -> Finding | None
     marks = "; ".join(f"{trait} {check.mark}" for trait, check in traits.items())
     ordinal = traits.get("ordinal")
     phrase = f"Properties of its formula: {marks}"
-    if ordinal is not None and ordinal.mark[:1] == "✗":
-        phrase = f"Ignores the order of the classes ({ordinal.mark[1:].strip().strip('()')} cases tried)"
+    if ordinal is not None and ordinal.failed:
+        words = "Ignores" if ignores_order(ordinal) else "Does not always respect"
+        phrase = f"{words} the order of the classes (fails in {ordinal.failed:,} of {ordinal.cases:,} cases tried)"
     evidence = tuple(Evidence(f"{trait} {check.mark}", int(check.mark[:1] == "✓")) for trait, check in traits.items())
     verdict = Verdict(f"{name}: {marks}.", "formula", RULES["formula"], "made-up cases", "holds", evidence)
     return Finding("formula", phrase, verdict)
