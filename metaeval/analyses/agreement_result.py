@@ -148,11 +148,11 @@ class Agreement(Result):
 
     def answer(self) -> str:
         """Say which measure agrees best with the reference, and how many may be as good."""
-        result, reference = self.results[0], self.reference.title
+        result, reference = self.results[0], str(self.reference)
         best = result.rank()[0]
         if np.isnan(result.values[best]):
             return f"Agreement with {reference} is not defined."
-        found = f"{self.measures[best].title} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
+        found = f"{self.measures[best]} agrees best with {reference} ({result.title} {result.values[best]:.2f})"
         if len(self.measures) == 1:
             return f"{found.replace(' best', '')}."
         if np.isnan(result.low).all():
@@ -288,7 +288,9 @@ class Agreement(Result):
         if np.isfinite(first.low).any():
             shown["interval"] = [write_ends(first.low[m], first.high[m]) for m in rows]
             beaten = [first.beaten[m] for m in rows]
-            shown["verdict"] = ["" if np.isnan(n) else "none better" if n == 0 else f"{n:.0f} better" for n in beaten]
+            shown["clearly better"] = [
+                "" if np.isnan(n) else format_count(int(n), "other") if n else "none" for n in beaten
+            ]
         for result in self.results[1:]:
             if result.name == "topic_tau_b":
                 shown[result.title] = [float(result.values[m]) for m in rows]

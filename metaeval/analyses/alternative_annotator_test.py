@@ -136,11 +136,13 @@ class AlternativeAnnotatorTest(Result):
     def answer(self) -> str:
         """Say how many judges may replace people, and how the best one agrees with them, beside people with each other."""
         best = int(np.nanargmax(self.agrees))
-        who = f"{int(self.passes.sum()) or 'None'} of {format_count(len(self.judges), 'judge')} may replace people"
+        passing = [judge for judge, passes in zip(self.judges, self.passes, strict=True) if passes]
+        who = f"{len(passing) or 'None'} of {format_count(len(self.judges), 'judge')} may replace people"
+        who += f": {format_list(passing, 3)}" if passing else ""
         judge, people = self._write_agreement(self.agrees[best]), self._write_agreement(self.people_agree)
         if self.agreement == "accuracy":
-            return f"{who}; {self.judges[best]} agrees with people on {judge} of labels, people with each other on {people}."
-        return f"{who}; {self.judges[best]} is {judge} classes from people, people are {people} from each other."
+            return f"{who}. {self.judges[best]} agrees with people on {judge} of labels, people with each other on {people}."
+        return f"{who}. On average {self.judges[best]} is {judge} classes from a person, and people {people} from each other."
 
     def _write_agreement(self, value: float) -> str:
         """Write a share of equal labels, or the root of a mean square."""

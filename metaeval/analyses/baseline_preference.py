@@ -86,10 +86,10 @@ class BaselinePreference(Result):
         first, second = int((lead > 0).sum()), int((lead < 0).sum())
         if max(first, second) == n:
             winner, loser = (self.first, self.second) if first else (self.second, self.first)
-            who = "every measure" if n > 1 else self.measures[0].title
+            who = "every measure" if n > 1 else str(self.measures[0])
             return f"{winner} wins more topics than {loser} by {who}."
-        tied = f"; {n - first - second} tie" * (first + second < n)
-        return f"{self.first} wins more topics by {first} of {n} measures, {self.second} by {second}{tied}."
+        tied = f", {n - first - second} neither" * (first + second < n)
+        return f"On most topics {first} of {n} measures prefer {self.first}, {second} {self.second}{tied}."
 
     def quadrants(self) -> pd.DataFrame:
         """Return, for every pair of measures, on how many topics they disagree, and how deltas correlate.

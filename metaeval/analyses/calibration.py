@@ -124,15 +124,13 @@ class TestCalibration(Result):
         """
         fails, power = self.errs.max(axis=0), self.power[..., 0].mean(axis=0)
         holding = [t for t in range(len(self.tests)) if not fails[t]]
-        kind = f"{self.n_topics} topics of scores like these"
-        failing = [
-            f"{self.tests[t]} ({100 * self.error[:, t].max():.0f} % of studies)" for t in np.flatnonzero(fails).tolist()
-        ]
-        rest = f"; too often in error: {format_list(failing)}" if failing else ""
+        kind = f"studies with {self.n_topics} topics of scores like these"
+        failing = [f"{self.tests[t]} ({100 * self.error[:, t].max():.0f} %)" for t in np.flatnonzero(fails).tolist()]
+        rest = f"; too many by {format_list(failing)}" if failing else ""
         if not holding:
-            return f"None of the tests holds its error rate on {kind}{rest}."
+            return f"Every test raises too many false alarms in {kind}: {format_list(failing)}."
         best = next((t for t in holding if self.tests[t] == RECOMMENDED), max(holding, key=lambda t: power[t]))
-        return f"Use {self.tests[best]}: no sign that it errs too often on {kind}{rest}."
+        return f"Use {self.tests[best]}: false alarms in {100 * self.error[:, best].max():.0f} % of {kind}{rest}."
 
     def to_frame(self) -> pd.DataFrame:
         """Return errors and power, one row a measure and test.
@@ -443,7 +441,8 @@ def _describe_time(
         jobs = 1 if callable(test) else count_jobs(n_jobs)
         seconds += (time.perf_counter() - begun) / TIMED * n_all * len(models) / jobs
     how_long = f"{seconds / 60:.0f} minutes" if seconds >= 90 else format_count(max(round(seconds), 1), "second")
-    what = f"{n_all} simulated studies by {format_count(len(models), 'measure')} and {format_count(len(tests), 'test')}"
+    tried = f"{format_count(len(models), 'measure')} and {format_count(len(tests), 'test')}"
+    what = f"{n_all} simulated studies, some of runs that differ, by {tried}"
     return f"{what}: about {how_long}"
 
 

@@ -128,17 +128,19 @@ class Properties(Result):
     def answer(self) -> str:
         """Say which measure fails which properties."""
         failed = {
-            measure.title: [check.property.name for check in self.checks if check.measure == measure and check.failed]
+            str(measure): [check.property.name for check in self.checks if check.measure == measure and check.failed]
             for measure in self.measures
         }
-        failing = [f"{name} fails {format_list(names, 3)}" for name, names in failed.items() if names]
+        failing = [f"{name} ({format_list(names, 3)})" for name, names in failed.items() if names]
         if len(self.measures) == 1:
-            (name,) = failed
-            return f"{failing[0]}." if failing else f"No counterexample to any property of {name} was found."
+            ((name, names),) = failed.items()
+            return f"{name} fails {format_list(names, 3)}." if names else f"{name} fails none of the properties tried."
         if not failing:
-            return f"No counterexample to any property of {len(self.measures)} measures was found."
-        more = f"; {len(failing) - 2} more fail some" * (len(failing) > 2)
-        return f"{len(failing)} of {len(self.measures)} measures fail a property: {'; '.join(failing[:2])}{more}."
+            return f"None of the {len(self.measures)} measures fails a property that was tried."
+        who = (
+            " and ".join(failing[:2]) if len(failing) <= 2 else f"{', '.join(failing[:2])} and {len(failing) - 2} more"
+        )
+        return f"{len(failing)} of {len(self.measures)} measures fail a property: {who}."
 
     def to_table(self) -> Table:
         """Return one row per measure and one column per property, with the cases tried (Amigó et al. 2020, Table 2)."""

@@ -13,7 +13,7 @@ import pandas as pd
 
 from metaeval.analyses.rank_figures import MOST_NAMES, draw_groups, draw_ranks
 from metaeval.analyses.result import Result
-from metaeval.errors import MetaevalError
+from metaeval.errors import MetaevalError, format_count
 from metaeval.measures.base import Measure
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, join_latex
@@ -124,12 +124,11 @@ class RunRanks(Result):
         """Say how many runs may be first."""
         firsts = self.summary()["near_first"].tolist()
         if len(firsts) == 1:
-            n, by = firsts[0], self.measures[0].title
-            leader = self.runs[int(self.order(0)[0])]
-            return f"{leader} is first by {by}." if n == 1 else f"{n} runs tie for first by {by}."
-        named = [f"{measure.title} {n}" for measure, n in zip(self.measures, firsts, strict=True)]
+            n, leader = firsts[0], f"{self.runs[int(self.order(0)[0])]} is first by {self.measures[0]}"
+            return f"{leader}." if n == 1 else f"{leader}; {format_count(n - 1, 'other run')} may be as good."
+        named = [f"{measure} {n}" for measure, n in zip(self.measures, firsts, strict=True)]
         more = f" and {len(named) - 3} other measures" * (len(named) > 3)
-        return f"Runs that tie for first: by {', '.join(named[:3])}{more}."
+        return f"Runs that may be the best: by {', '.join(named[:3])}{more}."
 
     def summary(self) -> pd.DataFrame:
         """Return how far each measure tells the ranks of runs apart.

@@ -89,7 +89,7 @@ class RankingSimilarity(Result):
         if not np.isfinite(taus).any():
             return "No two measures can be compared."
         pairs = [
-            f"{self.measures[first[k]].title} and {self.measures[second[k]].title} {how} ({self.symbol} {taus[k]:.2f})"
+            f"{self.measures[first[k]]} and {self.measures[second[k]]} {how} ({self.symbol} {taus[k]:.2f})"
             for k, how in ((int(np.nanargmax(taus)), "rank runs most alike"), (int(np.nanargmin(taus)), "least"))
         ]
         return f"{', '.join(pairs[: 2 if len(taus) > 1 else 1])}."

@@ -71,10 +71,10 @@ class Robustness(Result):
             return "No measure ranks runs on two of them."
         best, worst = int(means.argmax()), int(means.argmin())
         unit = "topic to topic" if self.over == "topics" else "collection to collection"
-        found = f"{self.measures[best].title} ranks runs most alike from {unit} (mean ρ {means.iloc[best]:.2f})"
+        found = f"{self.measures[best]} ranks runs most alike from {unit} (mean ρ {means.iloc[best]:.2f})"
         if len(means) == 1:
             return f"{found.replace(' most alike', '')}."
-        return f"{found}, {self.measures[worst].title} least ({means.iloc[worst]:.2f})."
+        return f"{found}, {self.measures[worst]} least ({means.iloc[worst]:.2f})."
 
     def middle(self) -> pd.DataFrame:
         """Return between which values the middle half of the correlations lies, as the figure draws it.

@@ -100,12 +100,12 @@ class SampleSize(Result):
             return f"No measure reaches an expected τ of {AIMS[-1]:g} with up to {max(self.sizes):,} topics."
         aim = reached[0]
         known = needed[aim].dropna().sort_values(kind="stable")
-        titles = {str(measure): measure.title for measure in self.measures}
-        parts = [f"{titles[known.index[0]]} needs about {known.iloc[0]:,.0f} topics for an expected τ of {aim:g}"]
+        parts = [f"{known.index[0]} needs about {known.iloc[0]:,.0f} topics for an expected τ of {aim:g}"]
         if len(known) > 1:
-            parts.append(f"{titles[known.index[-1]]} about {known.iloc[-1]:,.0f}")
+            parts.append(f"{known.index[-1]} about {known.iloc[-1]:,.0f}")
         if missing := len(needed) - len(known):
-            parts.append(f"{missing} of {len(needed)} measures more than {max(self.sizes):,}")
+            rest = "all others" if missing == len(needed) - 1 > 1 else f"{missing} of {len(needed)} measures"
+            parts.append(f"{rest} more than {max(self.sizes):,}")
         return f"{', '.join(parts)}."
 
     def topics_needed(self) -> pd.DataFrame:

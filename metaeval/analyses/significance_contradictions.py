@@ -75,10 +75,15 @@ class SignificanceContradictions(Result):
             return "No two measures contradict each other."
         pairs = format_count(int(most), "pair")
         if (counts == most).sum() > 1:
-            return f"{n} of {format_count(len(frame), 'pair')} of measures contradict each other, on at most {pairs} of runs."
+            contested = np.flatnonzero((self.verdicts > 0).any(axis=0) & (self.verdicts < 0).any(axis=0))
+            if len(contested) == 1:
+                first, second = (self.runs[side[contested[0]]] for side in np.triu_indices(len(self.runs), 1))
+                pairs = f"{first} and {second}"
+            else:
+                pairs = f"at most {pairs} of runs"
+            return f"{n} of {format_count(len(frame), 'pair')} of measures contradict each other, on {pairs}."
         (top,) = frame.nlargest(1, "contradictions").to_dict("records")
-        names = {str(measure): measure.title for measure in self.measures}
-        return f"{names[top['measure_1']]} and {names[top['measure_2']]} contradict each other most often, on {pairs} of runs."
+        return f"{top['measure_1']} and {top['measure_2']} contradict each other most often, on {pairs} of runs."
 
     def run_pairs(self, most: int | None = None) -> pd.DataFrame:
         """Return every contradiction with both conclusions: LQ 2021, Table 6.

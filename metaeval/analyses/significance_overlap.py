@@ -80,15 +80,14 @@ class SignificanceOverlap(Result):
         frame = self.to_frame().dropna(subset="sso")
         if not len(frame):
             return "No measure finds a significant difference."
-        titles = {str(measure): measure.title for measure in self.measures}
         ends = [
-            (int(frame["sso"].argmax()), "share most of their significant differences"),
-            (int(frame["sso"].argmin()), "fewest"),
+            (int(frame["sso"].argmax()), "agree most on which differences are significant"),
+            (int(frame["sso"].argmin()), "least"),
         ]
         parts = []
         for k, what in ends[: len(frame)]:
-            first, second = (titles[frame[side].iloc[k]] for side in ("measure_1", "measure_2"))
-            parts.append(f"{first} and {second} {what} (SSO {100 * float(frame['sso'].iloc[k]):.0f} %)")
+            first, second = (frame[side].iloc[k] for side in ("measure_1", "measure_2"))
+            parts.append(f"{first} and {second} {what} (overlap {100 * float(frame['sso'].iloc[k]):.0f} %)")
         return f"{', '.join(parts)}."
 
     def _share(self) -> np.ndarray:

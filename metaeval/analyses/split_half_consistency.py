@@ -117,8 +117,9 @@ class SplitHalfConsistency(Result):
         """Say which measure ranks runs most stably, and which least."""
         best, worst = int(np.argmax(self.means)), int(np.argmin(self.means))
         a, b = self.sizes
-        most = f"{self.measures[best].title} ranks runs most stably between {a} and {b} of these topics"
-        least = f", {self.measures[worst].title} least ({self.means[worst]:.2f})" if len(self.measures) > 1 else ""
+        sets = f"two random sets of {a} topics" if a == b else f"random sets of {a} and {b} topics"
+        most = f"{self.measures[best]} ranks runs most stably between {sets}"
+        least = f", {self.measures[worst]} least ({self.means[worst]:.2f})" if len(self.measures) > 1 else ""
         return f"{most} (mean τ {self.means[best]:.2f}){least}."
 
     def comparisons(self) -> pd.DataFrame:

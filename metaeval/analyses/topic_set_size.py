@@ -124,7 +124,7 @@ class TopicSetSize(Result):
         """Say how many topics a paired t-test needs, by the measure that needs fewest and the one that needs most."""
         numbers = self.topics[0, :, 0]
         few, many = int(np.argmin(numbers)), int(np.argmax(numbers))
-        found = f"To find a difference of {self.difference:g} between two runs, {self.measures[few].title} needs "
+        found = f"To find a difference of {self.difference:g} between two runs by a t-test, {self.measures[few]} needs "
         found += (
             format_count(int(numbers[few]), "topic")
             if np.isfinite(numbers[few])
@@ -132,7 +132,7 @@ class TopicSetSize(Result):
         )
         if len(numbers) == 1 or not np.isfinite(numbers[many]) or numbers[few] == numbers[many]:
             return f"{found}."
-        return f"{found}, {self.measures[many].title} {int(numbers[many]):,}."
+        return f"{found}, {self.measures[many]} {int(numbers[many]):,}."
 
     def to_table(self) -> Table:
         """Return the numbers of topics with their intervals, one row a measure."""

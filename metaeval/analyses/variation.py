@@ -172,16 +172,18 @@ def list_intervals(over: Over, simultaneous: bool, margin: float, usual: float) 
 def say_who_finds_most(measures: Sequence[Measure], counts: np.ndarray, n_pairs: int, compared: pd.DataFrame) -> str:
     """Say which measure finds most significant pairs, and than how many others that is clear."""
     best, n_others = int(np.argmax(counts)), len(measures) - 1
-    name, of_all = measures[best].title, f"{counts[best]:,} of {n_pairs:,} pairs of runs"
+    name, of_all = str(measures[best]), f"{counts[best]:,} of {n_pairs:,} pairs of runs"
     if not n_others:
         return f"{name} finds {of_all} significant."
     found = f"{name} finds most differences ({of_all})"
     if compared["low"].isna().all():
         return f"{found}; whether clearly more than others is unknown."
-    clear = int((compared["finds_more"] == str(measures[best])).sum())
-    if not clear:
+    beaten = compared.loc[compared["finds_more"] == name, ["measure_1", "measure_2"]].to_numpy().ravel()
+    beaten = beaten[beaten != name].tolist()
+    if not beaten:
         return f"{found}, but not clearly more than any other measure."
-    return f"{found}, clearly more than {clear} of the {n_others} other measures."
+    whom = " and ".join(beaten) if len(beaten) <= 2 else f"{len(beaten)} of the {n_others} other measures"
+    return f"{found}, clearly more than {'every other measure' if len(beaten) == n_others > 1 else whom}."
 
 
 def tabulate_differences(

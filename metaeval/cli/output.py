@@ -192,14 +192,14 @@ def show_results(
         print_text(join_latex(tables, width or "column"), end="", data=True)
     else:
         for result in results.values():
-            _show_result(result, style, out, explain)
+            _show_result(result, style, out, explain, among_others=len(results) > 1)
     if explain or style != "text":
         print_notes(note for result in results.values() for note in result.notes())
     else:
         print_notes((note for result in results.values() for note in result.notes(short=True)), FEW_NOTES)
 
 
-def _show_result(result: Result, style: str, out: Path | None, explain: bool) -> None:
+def _show_result(result: Result, style: str, out: Path | None, explain: bool, *, among_others: bool) -> None:
     """Print a result: its answer, then few tables or with `explain` all of them, and one signature."""
     if style == "json":
         _print_json(result.to_dict())
@@ -212,7 +212,8 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool) ->
             print_note(f"--out and --format json have more: {', '.join(more)}")
     elif style == "text":
         if result.answer():
-            print_answer(result.answer())
+            collection = getattr(result, "collection", "") if among_others else ""
+            print_answer(f"{collection}: {result.answer()}" if collection else result.answer())
         tables = [result.to_table(), *result.detail_tables()] if explain else result.short_tables()
         *first, last = [replace(table, signature="") for table in tables[:-1]] + tables[-1:]
         print_text("\n".join(render(table, style, explain=explain) for table in (*first, last)), end="")

@@ -31,7 +31,7 @@ def judge_with_reference(agreement: Agreement, name: str) -> AgreementVerdict:
     place = int((result.values > value).sum()) + 1
     better, worse = int(result.better[:, m].sum()), int(result.better[m].sum())
     numbers = (
-        f"{100 * low:.0f}–{100 * high:.0f} %; {better or 'none'} better, {worse or 'none'} worse"
+        f"{100 * low:.0f}–{100 * high:.0f} %; {better or 'none'} clearly better, {worse or 'none'} clearly worse"
         if known
         else "no interval"
     )
@@ -61,14 +61,13 @@ def _compare(result: StatisticAgreement, m: int, reference: str) -> str:
         return f"Agrees with {reference} less than {'every other measure' if behind == n else 'most measures'}"
     if 2 * ahead > n:
         return f"Agrees with {reference} better than {'every other measure' if ahead == n else 'most measures'}"
-    if ahead and behind:
-        return f"Neither best nor worst at agreeing with {reference}"
     if behind:
-        return f"Agrees with {reference} less than the best measures"
+        who = "1 measure is" if behind == 1 else f"{behind} measures are"
+        return f"Not the best at agreeing with {reference}: {who} clearly better"
     if ahead:
         return f"Among the best at agreeing with {reference}"
     first, second = np.triu_indices(n + 1, 1)
     mine = [word for i, j, word in zip(first, second, result.conclusions, strict=True) if m in (i, j)]
     if all(word == LIKE for word in mine):
         return f"Agrees with {reference} as well as the others"
-    return f"Agrees with {reference}; no measure clearly does so better"
+    return f"Agrees with {reference}; no measure is clearly better"

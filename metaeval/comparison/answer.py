@@ -14,7 +14,15 @@ from metaeval.analyses.grades import THRESHOLD
 from metaeval.comparison.agreement_verdict import judge_with_reference
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.summary import list_warnings
-from metaeval.comparison.verdicts import Finding, average_tau, compare_pooled, find_verdicts, ignores_order, is_backed
+from metaeval.comparison.verdicts import (
+    Finding,
+    average_tau,
+    compare_pooled,
+    count_contradictions,
+    find_verdicts,
+    ignores_order,
+    is_backed,
+)
 from metaeval.data.scores import Scores
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.equivalence import Ends, judge_level
@@ -25,7 +33,8 @@ MOST_FINDINGS, MOST_WARNINGS = 4, 3
 _SAME = 1e-9
 """Standardised scores that differ by no more are equal but for rounding."""
 
-_ORDER = ("agreement", "reference", "formula", "similarity", "power", "consistency", "contradictions")
+_ORDER = ("formula", "similarity", "contradictions", "power", "consistency")
+_WITH_REFERENCE = ("agreement", "reference", "formula", "similarity", "power", "consistency", "contradictions")
 """Findings by what matters most to a reader."""
 
 
@@ -52,23 +61,23 @@ class Answer:
         return "\n".join(lines)
 
 
-def find_answer(comparison: ComparisonResults, measure: str | None = None) -> Answer:
-    """Choose what to say of a new measure, by rule."""
+def find_answer(comparison: ComparisonResults, measure: str | None = None, *, named: bool = False) -> Answer:
+    """Choose what to say of a new measure, by rule; the headline begins with its name if it is `named` or one of several."""
     name = comparison.find_new(measure)
     backed = is_backed(comparison.collections, name)
     kin = find_kin(comparison, name)
     keys = {"constant": (), "copy": ("similarity",), "linear": ("similarity",), "monotone": ("similarity",)}.get(
-        kin.kind, _ORDER
+        kin.kind, _ORDER if comparison.agreement is None else _WITH_REFERENCE
     )
     findings = {finding.key: finding for finding in find_verdicts(comparison, name)}
-    told = [findings[key].phrase for key in keys if key in findings and _says_something(findings[key], backed)]
+    told = [findings[key].phrase for key in keys if key in findings and says_something(findings[key], backed)]
     headline = find_headline(comparison, name, kin)
-    if len(comparison.new) > 1:
+    if named or len(comparison.new) > 1:
         headline = f"{find_title(comparison.measures, name)}: {headline[0].lower()}{headline[1:]}"
     return Answer(headline, tuple(told[:MOST_FINDINGS]), tuple(list_warnings(comparison)[:MOST_WARNINGS]))
 
 
-def _says_something(finding: Finding, backed: bool) -> bool:
+def says_something(finding: Finding, backed: bool) -> bool:
     """Tell whether a finding is worth a line: not that nothing was found, nor that what may be wrong is stable."""
     if finding.key == "formula":
         return not finding.phrase.startswith("Properties")
@@ -165,18 +174,28 @@ def _judge_without_reference(comparison: ComparisonResults, name: str) -> str:
     if low >= THRESHOLD or tau > 1 - _SAME:
         return _compare_with_nearest(comparison, name, nearest, title)
     if high < THRESHOLD:
-        return (
-            "Unrelated to every other measure: what does it measure?"
-            if low <= 0
-            else "Ranks runs unlike any other measure"
-        )
+        return _judge_outsider(comparison, name, related=low > 0)
     (word,) = judge_level([tau], Ends(np.array([low]), np.array([high])), Ends(np.array([low]), np.array([high])),
                           THRESHOLD, min(len(study.scores.topics) for study in comparison.collections))  # fmt: skip
     if ":" not in word:
         return f"Borderline: more topics would hardly tell whether it ranks like {title}"
-    if len(comparison.collections) == 1:
-        return f"Undecided{word.partition('undecided')[2]}"
-    return f"Undecided: more topics would tell whether it ranks like {title}"
+    topics = word.partition(": ")[2] if len(comparison.collections) == 1 else "more topics would decide"
+    return f"Undecided whether it ranks like {title}: {topics}"
+
+
+def _judge_outsider(comparison: ComparisonResults, name: str, *, related: bool) -> str:
+    """Return the headline of a measure that ranks runs unlike every other one."""
+    if not related:
+        found = sum(int(power.significant[[*map(str, power.measures)].index(name)].sum())
+                    for power in comparison.list_results("power"))  # fmt: skip
+        if comparison.list_results("power") and not found:
+            return "Looks like noise: finds no differences, resembles no other measure"
+        return "Unrelated to every other measure: what does it measure?"
+    counts = count_contradictions(comparison.collections, name)
+    contradicted = sum(map(bool, counts.values()))
+    if contradicted == len(counts) > 1:
+        return "Ranks runs unlike every other measure, and contradicts them all"
+    return f"Ranks runs unlike every other measure{', and contradicts most' * (2 * contradicted > len(counts))}"
 
 
 def _compare_with_nearest(comparison: ComparisonResults, name: str, nearest: str, title: str) -> str:

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.grades import THRESHOLD
-from metaeval.comparison.answer import find_headline
+from metaeval.comparison.answer import find_headline, says_something
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.summary import order_measures, summarise
-from metaeval.comparison.verdicts import find_verdicts
+from metaeval.comparison.verdicts import find_verdicts, is_backed
 from metaeval.show.charts import IntervalChart, Row
 from metaeval.show.names import shorten_name
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 
 MOST_PANELS = 4
+
+_PLAIN = {"consistency": "Stability of its ranking"}
+"""Headings of panels that say nothing by themselves."""
 
 _LONGEST = 24  # letters of the new measure's name below a panel
 
@@ -43,7 +46,13 @@ def draw_answer(
 def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) -> list[IntervalChart]:
     """Return what came out for a new measure, beside the other measures shown: agreement with the reference first."""
     frame = summarise(comparison, name)
-    headings = {finding.key: re.sub(r" \([^)]*\)", "", finding.phrase) for finding in find_verdicts(comparison, name)}
+    backed = is_backed(comparison.collections, name)
+    headings = {
+        finding.key: re.sub(r" \([^)]*\)", "", finding.phrase)
+        if says_something(finding, backed)
+        else _PLAIN.get(finding.key, "")
+        for finding in find_verdicts(comparison, name)
+    }
     title = shorten_name(find_title(comparison.measures, name), _LONGEST)
     others = frame.loc[[other for other in shown if other != name]]
     titles = {str(measure): measure.title for measure in comparison.measures}
@@ -59,7 +68,8 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         charts.append(_make_panel(rows, label, headings["agreement"], 100 * float(agreed["agreed"][name])))
     if "tau" in frame:
         rows = _list_rows(others, "tau", titles)
-        charts.append(_make_panel(rows, f"τ with {title}, 95 % interval", headings["similarity"], THRESHOLD))
+        label = f"τ with {title}{_say_interval(rows)}; line: alike from {THRESHOLD:g}"
+        charts.append(_make_panel(rows, label, headings["similarity"], THRESHOLD))
     if "consistency" in frame:
         rows = _list_rows(others, "consistency", titles)
         label = f"mean τ over splits; line: {title}"
@@ -73,13 +83,18 @@ def list_panels(comparison: ComparisonResults, name: str, shown: Sequence[str]) 
         )
     if "difference" in frame:
         rows = _list_rows(others, "difference", titles, 100.0)
-        charts.append(_make_panel(rows, f"% of pairs more than {title}, 95 % interval", headings["power"], 0.0))
-    if "contradictions" in frame:
+        label = f"% of pairs of runs more than {title}{_say_interval(rows)}"
+        charts.append(_make_panel(rows, label, headings["power"], 0.0))
+    if "contradictions" in frame and headings["contradictions"]:
         rows = _list_rows(others, "contradictions", titles)
         limits = (0.0, 1.25 * max(4.0, *(row.centre for row in rows)))
         label = f"pairs on which it contradicts {title}"
         charts.append(IntervalChart(rows, label, headings["contradictions"], [(0.0, "-")], limits, filled=True))
     return charts[:MOST_PANELS]
+
+
+def _say_interval(rows: Sequence[Row]) -> str:
+    return ", 95 % interval" * any(row.line is not None for row in rows)
 
 
 def _make_panel(rows: Sequence[Row], label: str, heading: str, level: float) -> IntervalChart:

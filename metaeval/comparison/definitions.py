@@ -45,7 +45,7 @@ _WHOLE = {
     "run_1": "Significantly better by the first measure, significantly worse by the second.",
     "run_2": "Significantly worse by the first measure, significantly better by the second.",
     "differences, %": "Pairs of runs that differ significantly, in percent of all pairs.",
-    "more, %": "How much more of all pairs of runs the measure finds significant than the new one, in percent points.",
+    "more, points": "Share of all pairs of runs that the measure finds significant, less that of the new one.",
     "significant pairs": "Pairs of runs that differ significantly, summed over collections.",
     "contradicted by the reference": "Of the pairs that both find significant, those in the opposite direction.",
 }

@@ -88,7 +88,7 @@ class Comparison(ComparisonResults):
         -------
         str
         """
-        return find_answer(self, measure).to_text()
+        return find_answer(self, measure, named=True).to_text()
 
     def summary(self, measure: str | None = None) -> pd.DataFrame:
         """Return the numbers of every measure beside a new one, with intervals.

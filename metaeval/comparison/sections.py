@@ -253,8 +253,9 @@ def _list_repeats(
     title = "Does it stand with another test, seed or choice of runs?"
     if not_tried:
         caption += f" Not tried: {', '.join(not_tried)} (metaeval compare --thorough tries them)."
-        tried = ", ".join(look for look in frame.columns[1:] if look not in not_tried)
-        title += f" Tried: {tried}; the rest was not tried" if tried else " Not tried"
+    tried = [look for look in frame.columns[1:] if look not in not_tried]
+    stand = [f"with {look} {(frame[look] == 'the same').sum()} of {len(frame)} claims stand" for look in tried]
+    title += f" {'; '.join(stand).capitalize()}" if stand else " Not tried"
     meanings = {str(look): "What came out with this changed." for look in frame.columns[1:]}
     table = Table(frame.drop(columns=not_tried), caption, comparison.signature)
     return files.put_table(table, "looks", frame=frame, folded=title, definitions=meanings)

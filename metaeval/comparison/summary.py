@@ -135,9 +135,11 @@ def show_short(comparison: ComparisonResults, measure: str | None = None) -> Tab
             f"{100 * s / p:.0f}" for s, p in zip(frame["significant"], frame["pairs"], strict=True)
         ]
         if agreement is None:
-            shown["more, %"] = _with_ends(frame, "difference", 0, 100)
+            shown["more, points"] = _with_ends(frame, "difference", 0, 100)
     caption = f"τ: with {new}. Differences: significant pairs of runs, of all pairs"
-    caption += f". In brackets: 95 % intervals over topics{f'; more: than {new}' if agreement is None else ''}."
+    if agreement is None:
+        caption += f"; more: than {new}, in percentage points"
+    caption += ". In brackets: 95 % intervals over topics."
     if agreement is not None:
         caption = f"Like {agreement.reference.title}: pairs of runs ordered alike. {caption}"
     shown.index = frame.index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from metaeval.analyses.grades import (
     LIMIT,
     THRESHOLD,
     TOLD,
+    UNTOLD,
     grade,
     grade_contradictions,
     grade_reference_results,
@@ -21,6 +23,7 @@ from metaeval.analyses.grades import (
 )
 from metaeval.analyses.pooled_discriminative_power import pool_over_topics
 from metaeval.analyses.power_result import DiscriminativePower
+from metaeval.analyses.significance_contradictions import SignificanceContradictions
 from metaeval.analyses.study import Study
 from metaeval.comparison.agreement_verdict import judge_with_reference
 from metaeval.comparison.repeats import NOT_TRIED, Repeats
@@ -143,15 +146,14 @@ def judge_reference(studies: Sequence[Study], name: str) -> Finding | None:
     )
     word, reference = grade_contradictions(low, high), pairs_by_collection[0].reference.title
     name = find_title(pairs_by_collection[0].measures, name)
-    counts = f"({wrong:,} of {decided:,})"
+    counts = f"({wrong:,} of the {decided:,} that both find)"
     if not decided:
-        phrase = f"Shares no significant difference with {reference}"
-    elif word == CONTRADICTED:
-        phrase = f"Of the differences that both find, {reference} reverses too many to be chance {counts}"
-    elif word == TOLD:
-        phrase = f"Of the differences that both find, {reference} reverses {'few' if wrong else 'none'} {counts}"
+        phrase = f"Has no significant difference in common with {reference}"
+    elif word == UNTOLD:
+        phrase = f"Has too few differences in common with {reference} to say whether they are confirmed {counts}"
     else:
-        phrase = f"Too few differences that both find to say whether {reference} confirms them {counts}"
+        many = "Too many" if word == CONTRADICTED else "Few" if wrong else "None"
+        phrase = f"{many} of its significant differences are contradicted by {reference} {counts}"
     outcome: OutcomeWord = {CONTRADICTED: "holds", TOLD: "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     evidence = [Evidence("contradicted pairs", wrong), Evidence("pairs that both find significant", decided)]
     if decided:
@@ -174,28 +176,30 @@ def judge_similarity(studies: Sequence[Study], name: str) -> Finding | None:
     title, name = find_title(measures, nearest), find_title(measures, name)
     tau, low, high = taus.ends(nearest)
     mean = "mean τ" if len(similarities) > 1 else "τ"
-    numbers = f"({mean} {tau:.2f}{_format_ends(low, high)})"
+    numbers = f"{mean} {tau:.2f}{_format_ends(low, high)}"
+    tied = sum(abs(taus.ends(other)[0] - tau) < _SLACK for other in taus.order) - 1
+    near = f"Nearest is {title}" if not tied else f"Nearest are {title} and {format_count(tied, 'other')}"
     outcome: OutcomeWord = "holds" if low >= THRESHOLD else "does not hold" if high < THRESHOLD else "cannot tell"
     opposite = taus.ends(farthest)
     claim = f"{name} ranks runs like {title}."
-    if tau > 1 - 1e-9:
+    if tau > 1 - _SLACK:
         phrase = f"Gives the same ranking of these runs as {title} ({mean} 1.00)"
     elif opposite[0] <= -THRESHOLD and opposite[2] < 0:
         against = f"({mean} {opposite[0]:.2f}{_format_ends(*opposite[1:])})"
         phrase = f"Ranks runs opposite to {find_title(measures, farthest)} {against}"
     elif outcome == "holds":
-        phrase = f"Ranks runs like {title} {numbers}"
+        phrase = f"Ranks runs like {title} ({numbers})"
     elif outcome == "does not hold":
-        phrase = f"Ranks runs unlike every other measure; the nearest is {title} {numbers}"
+        phrase = f"{near}, but the rankings of runs differ ({numbers}; alike from {THRESHOLD:g})"
         claim = f"{name} ranks runs like another measure."
     else:
-        phrase = f"The nearest measure is {title}; whether both rank runs alike is undecided {numbers}"
+        phrase = f"{near}; whether the rankings of runs are alike is undecided ({numbers}; alike from {THRESHOLD:g})"
     evidence = (Evidence(f"{mean} with {title}", tau, (low, high) if low <= high else None),)
     return _make_finding("similarity", phrase, claim, outcome, evidence, studies)
 
 
-_STABLE = {"good": "more stable than most measures", "poor": "less stable than most measures"}
-"""By grade of consistency, what is said."""
+_SLACK = 1e-9
+"""Values of τ that are nearer than this are equal but for rounding."""
 
 
 def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
@@ -216,13 +220,15 @@ def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
         error = 1.96 * float(split.tau[:, position].std()) / np.sqrt(len(split.tau))
         mean = float(split.means[position])
         evidence.append(Evidence(text, mean, (mean - error, mean + error)))
-    word, mean = (
-        grade(float(rate_consistency_results(splits)[position])),
-        np.mean([split.means[position] for split in splits]),
+    net, means = float(rate_consistency_results(splits)[position]), np.mean([split.means for split in splits], axis=0)
+    word, rest = grade(net), np.delete(means, position)
+    whom = "every other measure" if abs(net) > 1 - _SLACK else "most measures"
+    than = {"good": f"more stable than {whom}", "poor": f"less stable than {whom}"}.get(
+        word, "about as stable as others"
     )
-    than = _STABLE.get(word, "about as stable as others")
-    phrase = f"Its ranking is {than} between random halves of these topics (mean τ {mean:.2f})"
-    claim = f"{name} ranks runs more stably than most measures between halves of these topics."
+    others = f"others {rest.min():.2f} to {rest.max():.2f}"
+    phrase = f"Its ranking is {than} between random subsets of these topics (mean τ {means[position]:.2f}; {others})"
+    claim = f"{name} ranks runs more stably than most measures between subsets of these topics."
     outcome: OutcomeWord = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     return _make_finding("consistency", phrase, claim, outcome, tuple(evidence), studies)
 
@@ -237,11 +243,11 @@ def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
     counts = np.sum([power.significant.sum(axis=1) for power in powers], axis=0)
     pairs = sum(power.p_values.shape[1] for power in powers)
     difference, low, high = (np.delete(values, position) for values in compare_pooled(powers, position))
-    outcome, words = _rank_power(low, high)
+    outcome, words, compared = _rank_power(low, high)
     claim = f"{words[0].lower()}{words[1:]}."
     more = int((low > 0).sum()) > int((high < 0).sum())
     doubt = "; whether they are right, these data do not show" if more and not is_backed(studies, measure) else ""
-    phrase = f"{words}{doubt} ({counts[position]:,} of {pairs:,} pairs of runs)"
+    phrase = f"{words}{doubt} ({counts[position]:,} of {pairs:,} pairs of runs{compared})"
     error = float(np.sqrt(sum(power.mc_se[position] ** 2 for power in powers)))
     names = [measure.title for m, measure in enumerate(powers[0].measures) if m != position]
     evidence = (
@@ -258,17 +264,20 @@ def judge_power(studies: Sequence[Study], name: str) -> Finding | None:
     return _make_finding("power", phrase, f"{name} {claim}", outcome, evidence, studies)
 
 
-def _rank_power(low: np.ndarray, high: np.ndarray) -> tuple[OutcomeWord, str]:
-    """Return the outcome and the words for it, from intervals of the differences to other measures."""
+def _rank_power(low: np.ndarray, high: np.ndarray) -> tuple[OutcomeWord, str, str]:
+    """Return the outcome, the words for it and its numbers, from intervals of the differences to other measures."""
     more, fewer, n = int((low > 0).sum()), int((high < 0).sum()), len(low)
-    if not n or np.isnan(low).all():
-        return "cannot tell", "Whether it finds more differences than others is undecided"
-    if more == n or fewer == n:
-        return "holds", f"Finds {'more' if more == n else 'fewer'} differences than every other measure"
     if not more and not fewer:
-        return "cannot tell", "Finds neither clearly more nor clearly fewer differences than the others"
-    directions = " and ".join(f"{direction} than {k}" for direction, k in (("more", more), ("fewer", fewer)) if k)
-    return "holds", f"Finds {directions.replace(' than', ' differences than', 1)} of {n} other measures"
+        return "cannot tell", "Whether it finds more differences than others, or fewer, is undecided", ""
+    if n in (more, fewer):
+        return "holds", f"Finds {'more' if more == n else 'fewer'} differences than every other measure", ""
+    counts = " and ".join(f"clearly {word} than {k}" for word, k in (("more", more), ("fewer", fewer)) if k)
+    numbers = f"; {counts} of {n} measures"
+    most = 2 * max(more, fewer) > n
+    if more and fewer and not most:
+        return "holds", "Is in the middle by how many differences it finds", numbers
+    word = "more" if more > fewer else "fewer"
+    return "holds", f"Finds {word} differences than {'most' if most else 'some'} measures", numbers
 
 
 def is_backed(studies: Sequence[Study], name: str) -> bool:
@@ -288,18 +297,36 @@ def judge_contradictions(studies: Sequence[Study], name: str) -> Finding | None:
         return None
     counts = count_contradictions(studies, name)
     titles = {str(measure): measure.title for measure in contradictions[0].measures}
-    name = find_title(contradictions[0].measures, name)
+    culprit, name = _find_culprit(contradictions, name), find_title(contradictions[0].measures, name)
     contradicted = sorted((other for other in counts if counts[other]), key=lambda other: -counts[other])
     if not contradicted:
         phrase, claim = "Contradicts no other measure", f"{name} contradicts none of the others."
     else:
-        phrases = [f"{titles[other]} ({format_count(counts[other], 'pair')})" for other in contradicted[:_NAMED]]
-        rest = len(contradicted) - _NAMED
-        phrases += [f"{rest} other measures" if rest > 1 else "another measure"] * (rest > 0)
-        phrase = f"Contradicts {' and '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)}"
+        named, rest = [titles[other] for other in contradicted[:_NAMED]], len(contradicted) - _NAMED
+        named += [f"{rest} other measures" if rest > 1 else "another measure"] * (rest > 0)
+        whom = " and ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+        if len(contradicted) == len(counts) > 1:
+            whom = "every other measure"
+        most, least = counts[contradicted[0]], counts[contradicted[-1]]
+        pairs = format_count(most, "pair") if most == least else f"{least:,} to {most:,} pairs"
+        phrase = f"Contradicts {whom} (on {pairs} of runs{culprit})"
         claim = f"{name} contradicts {', '.join(titles[other] for other in contradicted)}."
     evidence = tuple(Evidence(f"contradictions with {titles[other]}", counts[other]) for other in contradicted)
     return _make_finding("contradictions", phrase, claim, "holds", evidence, studies)
+
+
+def _find_culprit(contradictions: Sequence[SignificanceContradictions], name: str) -> str:
+    """Say which run is in all pairs on which a measure contradicts others, if there are several pairs."""
+    counts: Counter[str] = Counter()
+    n_pairs = 0
+    for found in contradictions:
+        mine = found.verdicts[[str(measure) for measure in found.measures].index(name)]
+        first, second = np.triu_indices(len(found.runs), 1)
+        pairs = np.flatnonzero((mine * found.verdicts == -1).any(axis=0))
+        counts.update(found.runs[run] for run in (*first[pairs], *second[pairs]))
+        n_pairs += len(pairs)
+    (run, n), *_ = counts.most_common(1) or [("", 0)]
+    return f", all with {run}" if n == n_pairs > 1 and list(counts.values()).count(n) == 1 else ""
 
 
 def judge_formula(traits: dict[str, PropertyCheck], name: str) -> Finding | None:

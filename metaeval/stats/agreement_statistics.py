@@ -383,8 +383,8 @@ _RECORDS = (
             float("nan"),
         ),
     ),
-    _of_topics("tau_b", "τ_b, mean of topics"),
-    _of_topics("spearman", "Spearman, mean of topics"),
+    _of_topics("tau_b", "τ_b, mean over topics"),
+    _of_topics("spearman", "Spearman, mean over topics"),
     _of_ties(
         "acc_t",
         "acc-t, topics",

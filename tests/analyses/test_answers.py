@@ -23,23 +23,21 @@ def test_answers_say_what_was_put_in(scores):
     power = me.discriminative_power(three, n_permutations=300)
     counts = power.significant.sum(axis=1)
     assert power.answer() == (
-        f"sharp finds most differences ({counts[0]} of 66 pairs of runs), clearly more than 1 of the 2 other measures."
+        f"sharp finds most differences ({counts[0]} of 66 pairs of runs), clearly more than dull."
     )
     assert me.ranking_similarity(three).answer().startswith("sharp and fair rank runs most alike (τ_a ")
-    assert (
-        me.split_half_consistency(three, n_trials=50)
-        .answer()
-        .startswith("sharp ranks runs most stably between 20 and 20 of these topics (mean τ ")
-    )
+    halves = me.split_half_consistency(three, n_trials=50).answer()
+    assert halves.startswith("sharp ranks runs most stably between two random sets of 20 topics (mean τ ")
     agreed = me.agreement(scores, reference="people", n_permutations=50)
     assert agreed.answer().startswith("sharp agrees best with people (pairwise accuracy ")
     assert me.significance_contradictions(power).answer() == "No two measures contradict each other."
     firsts = me.run_ranks(power).summary()["near_first"].tolist()
     assert me.run_ranks(power).answer() == (
-        f"Runs that tie for first: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}."
+        f"Runs that may be the best: by sharp {firsts[0]}, fair {firsts[1]}, dull {firsts[2]}."
     )
     single = me.run_ranks(me.discriminative_power(scores.sel(measures="dull"), n_permutations=300))
-    assert single.answer() == f"{firsts[2]} runs tie for first by dull."
+    leader = single.to_frame()["run"].iloc[0]
+    assert single.answer() == f"{leader} is first by dull; {firsts[2] - 1} other runs may be as good."
 
 
 def test_an_upside_down_reference_is_asked_about(scores):
@@ -70,26 +68,25 @@ def test_other_answers_say_what_was_put_in(scores):
         me.robustness(three).answer().endswith("dull least (0.00).") or "dull least (" in me.robustness(three).answer()
     )
     covered = me.coverage(scores, reference=["people"])
-    clear = (covered.compare_coverage()["covers_more"] == "people").sum()
     assert covered.answer() == (
-        f"people covers the reference best (coverage {covered.coverage[3]:.2f}), clearly better than {clear} of the 3 other "
-        "measures."
+        f"Besides the reference itself, fair covers it best (coverage {covered.coverage[1]:.2f}), clearly better than 1 of "
+        "the 2 other measures."
     )
     assert me.baseline_preference(three.sel(measures=["sharp", "fair"]), "r11", "r00").answer() == (
         "r11 wins more topics than r00 by every measure."
     )
     needed = me.topic_set_size(three, n_bootstrap=0)
     assert needed.answer() == (
-        f"To find a difference of 0.1 between two runs, sharp needs {needed.topics[0, 0, 0]:.0f} topics, dull "
+        f"To find a difference of 0.1 between two runs by a t-test, sharp needs {needed.topics[0, 0, 0]:.0f} topics, dull "
         f"{needed.topics[0, 2, 0]:,.0f}."
     )
     power = me.discriminative_power(three, n_permutations=300)
     frame = me.significance_overlap(power).to_frame()
     assert me.significance_overlap(power).answer() == (
-        f"sharp and fair share most of their significant differences (SSO {100 * frame['sso'].max():.0f} %), sharp and dull "
-        f"fewest (SSO {100 * frame['sso'].min():.0f} %)."
+        f"sharp and fair agree most on which differences are significant (overlap {100 * frame['sso'].max():.0f} %), sharp and "
+        f"dull least (overlap {100 * frame['sso'].min():.0f} %)."
     )
-    assert me.properties(["NMD"]).answer() == "No counterexample to any property of NMD was found."
+    assert me.properties(["NMD"]).answer() == "NMD fails none of the properties tried."
     assert me.properties(["RNSS"]).answer().startswith("RNSS fails ordinal")
 
 
@@ -112,7 +109,7 @@ def test_people_agree_with_each_other_as_counted_by_hand():
     assert found.people_agree == pytest.approx((0.5 + 0.5 + 0) / 3)
     assert found.agrees[0] == pytest.approx((0.5 + 0.5 + 0) / 3)
     assert found.answer() == (
-        "1 of 1 judge may replace people; j agrees with people on 33 % of labels, people with each other on 33 %."
+        "1 of 1 judge may replace people: j. j agrees with people on 33 % of labels, people with each other on 33 %."
     )
 
 

@@ -35,7 +35,7 @@ def files(tmp_path, monkeypatch):
 def test_a_reference_is_a_file_or_the_name_of_a_measure(run):
     status, out, err = run("compare", "-m", "wrong", *QUICK, "--reference", "people.csv")
     assert status == 0, err
-    assert "Ranks runs opposite to people: is the direction right?" in out
+    assert "wrong: ranks runs opposite to people: is the direction right?" in out
     named = run("compare", "-m", "wrong", *QUICK, "--data", "all.csv", "-r", "people")
     assert named[0] == 2
     assert "there is no measure 'people'" in named[2]
@@ -66,7 +66,7 @@ def test_every_collection_has_a_reference_file_of_its_own(run, tmp_path):
     references = ("--reference", "people.csv", "--reference", "people2.csv")
     status, out, err = run("compare", "-m", "wrong", *data, *references)
     assert status == 0, err
-    assert "Ranks runs opposite to people: is the direction right?" in out
+    assert "wrong: ranks runs opposite to people: is the direction right?" in out
     quick = ("-B", 50, "--bootstrap", 0, "--statistic", "tau_a", "--format", "json")
     status, out, err = run("agreement", "scores.csv", "two.csv", *references, *quick)
     assert status == 0, err

@@ -50,7 +50,7 @@ ALIKE = {
     "monotone transform": (np.exp(2 * BASE["AP"]), "A monotone transform of AP: it orders all scores alike"),
     "sign flip": (-BASE["AP"], "Ranks runs opposite to AP: is the direction right?"),
     "constant": (np.full((14, 40), 0.5), "Constant: it separates no runs"),
-    "random": (RANDOM, "Unrelated to every other measure: what does it measure?"),
+    "random": (RANDOM, "Looks like noise: finds no differences, resembles no other measure"),
     "near-duplicate": (BASE["AP"] + RANDOM / 50, "Ranks runs like AP: no reason to prefer it"),
 }
 
@@ -71,25 +71,34 @@ def test_nothing_that_may_be_wrong_is_praised():
     result = ask({**BASE, "mine": -BASE["AP"]})
     said = find_answer(result).to_text()
     assert "stable" not in said
-    assert "; whether they are right, these data do not show (52 of 91 pairs of runs)." in said
+    assert (
+        "; whether they are right, these data do not show (52 of 91 pairs of runs; clearly more than 2 of 3 measures)."
+        in said
+    )
     assert mark_measures(result).loc["mine", "power"] == "unverified"
+    panels = list_panels(result, "mine", order_measures(result, "mine"))
+    headings = [panel.title for panel in panels]
+    assert headings[1] == "Stability of its ranking"
+    assert headings[3] == "Contradicts every other measure"
+    counts = result.summary("mine")["contradictions"]
+    assert {row.name: row.centre for row in panels[3].rows} == counts.drop("mine").to_dict()
 
 
 def test_with_a_reference_agreement_leads():
     winner = answer({**BASE, **people()})
-    assert winner.headline == "Agrees with people; no measure clearly does so better"
+    assert winner.headline == "Agrees with people; no measure is clearly better"
     assert winner.findings == (
-        "Orders 98 % of run pairs as people does, place 1 of 4 (91–100 %; none better, none worse)",
-        "Of the differences that both find, people reverses none (0 of 59)",
-        "The nearest measure is AP; whether both rank runs alike is undecided (τ 0.93 [0.69, 0.99])",
-        "Finds more differences than 2 of 3 other measures (62 of 91 pairs of runs)",
+        "Orders 98 % of run pairs as people does, place 1 of 4 (91–100 %; none clearly better, none clearly worse)",
+        "None of its significant differences are contradicted by people (0 of the 59 that both find)",
+        "Nearest are AP and 1 other; whether the rankings of runs are alike is undecided (τ 0.93 [0.69, 0.99]; alike from 0.8)",
+        "Finds more differences than most measures (62 of 91 pairs of runs; clearly more than 2 of 3 measures)",
     )
     assert winner.before == ()
     loser = answer({**BASE, "mine": see({"x": 5.0}, seed=5)["x"], **people()})
     assert loser.headline == "Agrees with people less than every other measure"
     assert loser.findings[:2] == (
-        "Orders 66 % of run pairs as people does, place 4 of 4 (53–77 %; 3 better, none worse)",
-        "Shares no significant difference with people",
+        "Orders 66 % of run pairs as people does, place 4 of 4 (53–77 %; 3 clearly better, none clearly worse)",
+        "Has no significant difference in common with people",
     )
 
 
@@ -151,14 +160,17 @@ def test_what_ignores_the_order_of_classes_is_told_so():
 def test_several_new_measures_have_a_headline_each():
     result = ask(see({"mine": 0.3, "other": 1.5, "AP": 0.4, "RR": 0.8}), new=["mine", "other"])
     assert find_answer(result, "mine").headline.startswith("mine: ")
-    assert find_answer(result, "other").headline == "other: undecided: about 300 topics would decide"
+    assert (
+        find_answer(result, "other").headline
+        == "other: undecided whether it ranks like AP: about 300 topics would decide"
+    )
 
 
 def test_of_34_measures_a_few_lines_and_five_columns_remain():
     columns = see({f"m{i:02}": 0.3 + 0.05 * i for i in range(34)})
     result = ask({**columns, **people()}, new="m05")
     found = find_answer(result)
-    assert found.headline == "Agrees with people; no measure clearly does so better"
+    assert found.headline == "Agrees with people; no measure is clearly better"
     assert len(found.findings) == 4
     table = show_short(result)
     assert table.frame.shape[1] <= 4

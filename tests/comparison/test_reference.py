@@ -129,8 +129,8 @@ def test_a_measure_that_shares_no_significant_pair_with_the_reference_has_a_repo
     found = compare("named", replace(scores, values=changed), reference="people", **QUICK)
     assert found.collections[0].reference.decided[0] == 0
     expected = {
-        "noise": "- Shares no significant difference with people.",
-        "constant": "Constant: it separates no runs.",
+        "noise": "- Has no significant difference in common with people.",
+        "constant": "named: constant: it separates no runs.",
     }
     assert expected[values] in found.verdict()
     found.write(tmp_path / "out")
