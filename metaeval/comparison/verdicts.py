@@ -226,8 +226,8 @@ def judge_consistency(studies: Sequence[Study], name: str) -> Finding | None:
     than = {"good": f"more stable than {whom}", "poor": f"less stable than {whom}"}.get(
         word, "about as stable as others"
     )
-    others = f"others {rest.min():.2f} to {rest.max():.2f}"
-    phrase = f"Its ranking is {than} between random subsets of these topics (mean τ {means[position]:.2f}; {others})"
+    numbers = f"mean τ {means[position]:.2f}; others {rest.min():.2f} to {rest.max():.2f}"
+    phrase = f"Its ranking is {than} between random subsets of these topics ({numbers})"
     claim = f"{name} ranks runs more stably than most measures between subsets of these topics."
     outcome: OutcomeWord = {"good": "holds", "poor": "does not hold"}.get(word, "cannot tell")  # type: ignore[assignment]
     return _make_finding("consistency", phrase, claim, outcome, tuple(evidence), studies)
