@@ -234,7 +234,8 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
     finite += [level for level, _ in levels]
     low, high = chart.limits or (min(finite), max(finite))
     low = min(0.0, low) if chart.filled else low
-    low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+    space = 0.5 if low == high else 0.0 if chart.filled or chart.limits else 0.04 * (high - low)
+    low, high = low - space, high + space  # no mark lies on the frame
     area = _Area(left, width - 20, top, float(edges[-1]), (low, high))
     parts = area.draw_x_axis(find_ticks(low, high, 8), chart.label, lines=True)
     for level, style in levels:
