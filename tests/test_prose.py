@@ -36,7 +36,7 @@ def test_a_page_that_was_changed_by_hand_is_mended(tmp_path):
     page = tmp_path / "README.md"
     page.write_text("A\n<!-- template: {{ say.rule() }} -->\nIt never errs.\n<!-- end -->\nB\n", "utf-8")
     assert fill_pages(tmp_path) == [page]
-    assert "A test *holds* in a cell" in page.read_text("utf-8")
+    assert "A test *keeps its error rate*" in page.read_text("utf-8")
     assert page.read_text("utf-8").endswith("<!-- end -->\nB\n")
     assert fill_pages(tmp_path) == []
 
@@ -60,9 +60,9 @@ def test_a_changed_table_changes_what_is_said(facts):
     [
         (
             [0.94, 0.96],
-            "94.0 to 96.0 % of studies, where 95 % was meant. Limits of 90 and 98 % were set beforehand; it is within",
+            "94.0 to 96.0 % of the studies (nominal: 95 %). We had set limits of 90 to 98 % beforehand; it is within them",
         ),
-        ([0.94, 0.80], "it is outside of them in 1 (llmjudge, 33 runs, 25 topics)."),
+        ([0.94, 0.80], "it is outside of them in 1 of the 2 kinds: too narrow for llmjudge, 33 runs, 25 topics (80.0 %)."),
     ],
 )
 def test_intervals_outside_of_their_limits_are_named(shares, said):
