@@ -102,7 +102,7 @@ DECIMAL = re.compile(r"(?<![\w.])\d*\.\d+(?!\w)|\b\d+(?:\.\d+)? ?%")
 
 SETTINGS = re.compile(
     r"[αβγωεp₁₂] ?[=≤≥<] ?[\d.]+|95 % (?:confidence )?interval|95 % confidence all|error rate 5 % for all|1 − 21/231 = 0.91|multiple of 0.0002|"
-    r"(?:1.5 times|3.5 times) the|than 3.5 times|advise 0.2 where|0.15 where they are skilled and\s0.1 for|changes τ by 0.04|"
+    r"(?:1.5 times|3.5 times) the|1.5 times that of|than 3.5 times|advise 0.2 where|0.15 where they are skilled and\s0.1 for|changes τ by 0.04|"
     r"90 % and above|below 70 %|judgement of 1.5 on"
 )
 """Decimals that are settings, or examples worked by hand."""
