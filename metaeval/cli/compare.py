@@ -39,11 +39,14 @@ COMPARE = {
     "layout": option(str | None, "Layout of gold and run files; see metaeval score --help", "--layout", "-l"),
     **take("classes", "aspect", "rescale", "missing", "invalid"),
     "new_scores": option(
-        list[str] | None, "Scores of the new measure, if you have no function: a CSV of run, topic, score for each --data"
+        list[str] | None,
+        "The new measure's scores, if there is no function: a CSV of run, topic, score for each --data",
     ),
     **take("columns", "doubled"),
     **DIRECTIONS,
-    "against": option(list[str] | None, "Compare with this measure, not with the established ones; may be repeated", "--against", "-a"),
+    "against": option(
+        list[str] | None, "Compare with this measure, not with the established ones; may be repeated", "--against", "-a"
+    ),
     "reference": option(
         list[str] | None,
         "The scores that you trust: a measure of the data, or a file of scores; with several --data, repeat it in "

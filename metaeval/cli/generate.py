@@ -69,7 +69,9 @@ _READING_LABELS = {
         default="raise",
     ),
     **take("columns"),
-    "separator": option(str | None, "The text that ends the topic in an item's name: with __ the topic of doc7__fluency is doc7"),
+    "separator": option(
+        str | None, "Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"
+    ),
 }
 
 
