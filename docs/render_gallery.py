@@ -31,7 +31,7 @@ FIGURES = {
         "metaeval compare -m length --data scores.csv -r human -o report/ --figures all",
         "report/figures/answer",
         "concepts/summary",
-        "One panel per finding, one row per other measure; the dashed line is the new measure, or no difference.",
+        "One panel per finding, one row per other measure; the vertical line is the new measure, or no difference.",
     ),
     "agreement": Example(
         "metaeval agreement scores.csv --reference human -B 200 --bootstrap 100 --out figures/",
@@ -97,7 +97,7 @@ FIGURES = {
         "metaeval baselines scores.csv run02 run06 -m AP -m RR -m length --out figures/",
         "figures/baselines",
         "concepts/baseline-preference",
-        "One point per topic; in a coloured quadrant two measures prefer opposite runs.",
+        "One point per topic; on those drawn as crosses, two measures prefer opposite runs.",
     ),
     "robustness": Example(
         "metaeval robustness scores.csv --out figures/",

@@ -18,6 +18,7 @@ import metaeval
 from experiments.__main__ import run as run_experiments
 from experiments.papers import PAPERS
 from metaeval import cli
+from metaeval.cli.analyses import ANALYSES
 from metaeval.measures import registry
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -150,6 +151,20 @@ def test_every_command_on_a_page_is_one_with_such_options(command):
         experiments_command(words[3:])
     else:
         assert words[0] in ("pip", "dask")
+
+
+def test_the_page_of_tests_names_the_default_test_of_every_command():
+    text = (DOCS / "concepts" / "which-test.md").read_text("utf-8")
+    listed = {
+        command: re.search("`(.+?)`", test)[1]
+        for commands, test in re.findall(r"^\| (`\S.*?) \| (.*`.+`.*) \|$", text, re.MULTILINE)
+        for command in re.findall("`([a-z-]+)`", commands)
+    }
+    group = typer.main.get_command(cli.app)
+    for name in {*listed, *ANALYSES} - {"compare", "calibrate"}:
+        command = group.commands[name].make_context(name, ["-"] * 3, resilient_parsing=True).command
+        default = next((option.default for option in command.params if option.name == "test"), None)
+        assert default == listed.get(name), name
 
 
 def test_a_command_that_does_not_exist_would_be_noticed():

@@ -57,12 +57,12 @@ def list_print() -> dict[str, Any]:
 
 def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Return what the page names: data sets, readings that were tried, slips, and notes by source."""
-    cells = [cell for outcome in outcomes if outcome.source == "examples" for cell in outcome.cells]
-    simulated = [cell for outcome in outcomes if outcome.source == "synthetic" for cell in outcome.cells]
+    came_out = {
+        outcome.source: f"{sum(cell.verdict in ('exact', 'matches') for cell in outcome.cells)} of {len(outcome.cells)}"
+        for outcome in outcomes
+    }
     return {
-        "examples_all": len(cells),
-        "examples_wrong": sum(cell.verdict != "exact" for cell in cells),
-        "matches": sum(cell.verdict == "matches" for cell in simulated),
+        "came_out": came_out,
         "names": [*STUDY["in_kind"]["pooled"], replab.NAME, *STUDY["collections"].values()],
         "readings": len(STUDY["readings"]) + 1,
         "slips": list_failures(audit.find_checks()),

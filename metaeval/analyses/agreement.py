@@ -85,40 +85,39 @@ def agreement(
     Parameters
     ----------
     scores : Scores or sequence of Scores
-        At least two runs and two topics; several collections with the same measures are pooled. Several with one
-        reference of its own are judges of the same runs instead, which become measures called as their collections.
+        At least two runs and two topics. Several collections with the same measures are pooled. Several collections with
+        one separate reference are judges of the same runs: each becomes a measure named after its collection.
     reference : str, Measure, Scores or sequence of Scores
-        A measure of the scores, or scores of one measure on their own, which may have further runs and topics; of several
-        collections, one for each, in their order.
+        The name of a measure in the scores, or separate scores of one measure, which may have further runs and topics;
+        with several collections, one for each, in the same order.
     run_scores : Scores or sequence of Scores, optional
-        Scores of whole runs, with one topic, for measures that do not sum up a run by the mean over its topics. They
-        replace the mean in statistics of runs; measures that are not in them keep it. Of several collections, or judges,
-        one for each, in their order.
+        Scores of whole runs, with one topic, for measures whose run score is not the mean over topics. They replace the
+        mean in statistics of runs; measures that are not in them keep it. With several collections, or judges, one for
+        each, in the same order.
     reference_measure : str, optional
-        Which measure of a reference of its own, if it has several.
+        The measure of a separate reference to use, if it has several.
     annotators : bool, optional
-        The measures of a reference of its own are annotators, who scored the same runs and topics on one scale: their mean
-        is the reference, and the result says what their errors do.
+        Take the measures of a separate reference as annotators, who scored the same runs and topics on one scale: their
+        mean is the reference.
     statistics : sequence of str, optional
-        By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all cells;
-        topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Besides
-        there are tau_ap_b and tau_gap, which weigh the head of the ranking, and acc_t_cells, acc-t over the pairs of all cells.
-        Those of runs can be of the runs that the reference puts first: tau_b@15.
+        By default pairwise_accuracy, spa, pearson, spearman, tau_a and tau_b of runs; topic_pearson, over all scores;
+        topic_tau_b and topic_spearman, means over topics (summary-level or segment-level correlation); and acc_t. Others
+        are tau_ap_b and tau_gap, which weigh the head of the ranking, and acc_t_cells, acc-t over all pairs of scores.
+        Statistics of runs can be limited to the runs that the reference puts first: tau_b@15.
     weights : sequence of float, optional
         Weights of the collections; 1 each by default. Pairwise accuracy adds pairs of runs, other statistics are
         averaged.
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do with topics, or runs, of which scores of their own of the reference have none: leave them out, or
-        raise. No worst value can stand for a reference.
+        What to do with topics, or runs, without a score in a separate reference: leave them out, or raise. No worst value
+        can stand for a reference.
     runs : {"all", "shared"}, optional
         all: every run needs a reference score. shared: keep only the runs found in every file.
     topics : {"all", "shared"}, optional
         all: every topic needs a reference score. shared: keep only the topics found in every file.
     test : str, optional
-        Which pairs of runs are significant: as for `discriminative_power`.
+        The test that decides which pairs of runs differ significantly, as for `discriminative_power`.
     n_permutations : int, optional
-        Trials of the exchange tests between measures, of the sign flips of spa, and of the test of pairs of runs; fewer
-        than for the power of one test, as every pair of measures is tested by every statistic.
+        Trials of the exchange tests between measures, of the sign flips of spa, and of the test of pairs of runs.
     n_bootstrap : int, optional
         Resamples of the topics for the intervals; 0 for none. With fewer than 10 runs or 25 topics there is none.
     alpha : float, optional
@@ -126,18 +125,17 @@ def agreement(
     confidence : float, optional
         Level of the intervals.
     simultaneous : bool, optional
-        Intervals of the differences of all pairs of measures hold together, by each statistic, so that of many equally good
-        measures seldom one is called better; otherwise each is for its pair alone.
+        Make the intervals of the differences of all pairs of measures correct at once, so that one of many equally good
+        measures is rarely called better; otherwise each is for its pair alone.
     margin : float, optional
-        Up to which difference, as a share of the statistic's range, two measures agree with the reference alike.
+        Two measures agree with the reference alike if they differ by at most this share of the statistic's range.
     over : {"topics", "runs and topics"}, optional
-        What intervals speak of: the same runs on other topics, or other runs of the same kind as well. For other runs at
-        least 12 are needed.
+        Make intervals for the same runs on other topics, or also for other runs of the same kind (at least 12 runs).
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
     n_jobs : int, optional
-        Threads; the result is the same for any number.
+        Threads; any number gives the same results.
 
     Returns
     -------

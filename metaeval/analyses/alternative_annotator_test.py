@@ -251,23 +251,24 @@ def alternative_annotator_test(
 ) -> AlternativeAnnotatorTest:
     """Which judges agree with people at least as well as people agree with each other?
 
-    One person at a time is compared with the judge: on how many items does each agree better with all other people? The
-    judge wins if the person's wins exceed its own by significantly less than ε, the advantage that the judge gets
-    because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli.
+    For each person: on how many items does the judge agree with the other people at least as well as this person does, and
+    the reverse? The judge wins against the person if it is worse by less than ε, significantly. ε is the advantage that it
+    gets because it costs less (Calderon, Reichart and Dror 2025). p-values are corrected by Benjamini and Yekutieli.
 
     Parameters
     ----------
     annotations : Annotations
     agreement : {"accuracy", "squared-error"}, optional
-        Share of the other people with the same label; or minus the mean square of the classes between the labels.
+        How agreement is measured: share of the other people with the same label; or minus the mean squared number of
+        classes between the labels.
     epsilon : float, optional
-        The authors advise 0.2 where people are experts, 0.15 where they are skilled, and 0.1 for crowd workers.
+        Allowance for the judge: the authors advise 0.2 if people are experts, 0.15 if they are skilled, 0.1 for crowd workers.
     alpha : float, optional
         False discovery rate.
     n_bootstrap : int, optional
         Resamples of the topics for the intervals; 0 for none.
     confidence : float, optional
-        Of the intervals.
+        Level of the intervals.
     seed : int, optional
 
     Returns

@@ -1,4 +1,4 @@
-"""Which test of all pairs of runs holds on these scores, at their number of runs and topics?"""
+"""Which test of all pairs of runs keeps its error rate on scores like these?"""
 
 from __future__ import annotations
 
@@ -208,9 +208,9 @@ def calibrate_tests(
     seed: int = 0,
     n_jobs: int = -1,
 ) -> TestCalibration:
-    """Which test of all pairs of runs holds on these scores, at their number of runs and topics?
+    """Which test of all pairs of runs keeps its error rate on scores like these?
 
-    Studies are simulated from the scores: new topics for the same runs, tied to each other as observed and each with its own
+    Studies are simulated from the scores: new topics for the same runs, correlated as observed and each with its own
     distribution of scores, but with equal means (a Gaussian copula, after Urbano and Nagler, SIGIR 2018). Whatever a test
     then calls different is a false difference.
 
@@ -219,15 +219,16 @@ def calibrate_tests(
     scores : Scores
         At least two runs and 10 topics.
     tests : sequence of str or function, optional
-        As `discriminative_power` takes them, paired ones with Holm's correction; or ``"file.py:function"``, a test of your
-        own: of an array of shape (run, topic) it returns the p-value of every pair (0, 1), (0, 2), …, (1, 2), …. By default
-        bootstrap-t, randomised-tukey-hsd, max-t and paired-t.
+        A test of ``metaeval power`` (paired tests with Holm's correction), or ``"file.py:function"``; by default bootstrap-t,
+        randomised-tukey-hsd, max-t and paired-t. A function of your own takes an array of shape (run, topic) and returns
+        the p-value of every pair (0, 1), (0, 2), …, (1, 2), ….
     n_studies : int, optional
-        Studies of equal runs by every measure; of runs that differ there are a fifth as many.
+        Simulated studies with equal runs, for each measure; a fifth as many are simulated with runs that differ.
     n_topics : int, optional
-        By default as many as there are.
+        Topics in each study; by default as many as the scores have.
     difference : float, optional
-        True difference whose power is stated, in units of the measures; by default four standard errors of a typical pair.
+        True difference for which power is computed, in units of the measures; by default four standard errors of a typical
+        pair.
         A random half of the runs is better by this much.
     n_permutations : int, optional
         B of tests that resample; raised where a correction needs more.
@@ -236,7 +237,7 @@ def calibrate_tests(
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
     n_jobs : int, optional
-        Processes; the rates are the same for any number.
+        Processes; any number gives the same rates.
 
     Returns
     -------

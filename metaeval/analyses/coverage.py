@@ -162,20 +162,19 @@ def coverage(
     """Does a measure capture all the qualities that the reference measures stand for?
 
     Coverage is Spearman's ρ, over ordered pairs of runs, between the difference of two runs' mean scores and their
-    Unanimous Improvement Ratio. A power of two brings a typical score of each measure near to 1, and differences are
-    equal if they are no more than 1e-9 apart, so that ties are ties.
+    Unanimous Improvement Ratio. Differences that are equal up to rounding are ties.
 
     Parameters
     ----------
     scores : Scores
         At least two runs; every measure in it gets its coverage, the reference measures too.
     reference : names or Measures
-        Any set of the measures in the scores.
+        Reference measures, any of the measures in the scores, one for each quality.
     n_bootstrap : int, optional
         Resamples of the topics for the interval; 0 for none. All measures see the same resamples. With fewer than
         10 runs or 25 topics there is no interval.
     confidence : float, optional
-        Level of the interval: how often it holds the expected coverage on as many new topics, for the same runs.
+        Level of the interval: how often it contains the expected coverage on as many new topics, for the same runs.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional

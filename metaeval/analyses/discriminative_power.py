@@ -67,29 +67,28 @@ def discriminative_power(
         in spread; or for comparison ``"tukey-hsd"``, ``"paired-t"``, ``"paired-randomisation"``,
         ``"paired-bootstrap"``.
     correction : {"auto", "none", "holm", "bonferroni", "benjamini-hochberg"}, optional
-        Of p-values for the number of pairs. By default Holm's for the paired tests, and none for the others, which
-        allow for all pairs by themselves.
+        Correction of the p-values for the number of pairs. By default Holm's for the paired tests, and none for the
+        others, which allow for all pairs by themselves.
     p_add_one : bool, optional
-        Give (count + 1)/(B + 1) in place of the papers' count/B; bootstrap-t and max-t always do,
-        and so does a test whose p-values are corrected, since a p of 0 would survive any correction.
+        Compute p-values as (count + 1)/(B + 1) in place of the papers' count/B. Bootstrap-t, max-t and tests whose
+        p-values are corrected always do, since a p of 0 would survive any correction.
     variance_offset : float, optional
         Variance added to that of every pair, as a share of the median pair's; for bootstrap-t, 0.25 by default.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_bootstrap : int, optional
-        Resamples of the topics for the intervals of power; 0 for none. The critical value of the test is held.
+        Resamples of the topics for the intervals of power; 0 for none. The test is not repeated on them.
     confidence : float, optional
         Level of all intervals.
     simultaneous : bool, optional
-        Intervals of the differences of all pairs of measures hold together, so that of many equally good measures seldom
-        one is said to find more; otherwise each is for its pair alone.
+        Make the intervals of the differences of all pairs of measures correct at once, so that one of many equally good
+        measures is rarely said to find more; otherwise each is for its pair alone.
     margin : float, optional
-        Up to which difference of their shares of significant pairs two measures are alike.
+        Two measures are alike if their shares of significant pairs differ by at most this.
     over : {"topics", "runs and topics"}, optional
-        What intervals of power and of its differences speak of: the same runs on other topics, or other runs of the same kind
-        as well. For other runs at least 12 are needed.
+        Make intervals for the same runs on other topics, or also for other runs of the same kind (at least 12 runs).
     n_jobs : int, optional
-        Threads; the result is the same for any number.
+        Threads; any number gives the same results.
 
     Returns
     -------

@@ -188,13 +188,13 @@ def ranking_similarity(
     n_bootstrap : int, optional
         Resamples of the topics for the interval; 0 for none. With fewer than 10 runs or 25 topics there is none.
     confidence : float, optional
-        Level of the interval: how often it holds the expected τ of as many new topics, for the same runs.
+        Level of the interval: how often it contains the expected τ of as many new topics, for the same runs.
     simultaneous : bool, optional
-        The intervals of all pairs of measures hold together; otherwise each is for its pair alone.
+        Make the intervals of all pairs of measures correct at once; otherwise each is for its pair alone.
     margin : float, optional
-        From which τ on two measures rank runs alike.
+        Two measures rank runs alike if their τ is at least this.
     over : {"topics", "runs and topics"}, optional
-        What intervals speak of: the same runs on other topics, or other runs of the same kind as well.
+        Make intervals for the same runs on other topics, or also for other runs of the same kind.
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional

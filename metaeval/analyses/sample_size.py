@@ -237,14 +237,13 @@ def sample_size(
     seed: int = 0,
     n_jobs: int = 1,
 ) -> SampleSize:
-    """How many topics does a measure need to rank runs consistently, and to tell them apart?
+    """How many topics does a measure need to rank runs consistently, and to find differences?
 
     Parameters
     ----------
     scores : Scores
     sizes : sequence of int, optional
-        Numbers of topics; by default a ladder from 5 to all of them. With more than there are, expected τ goes on, and
-        power is not known.
+        Numbers of topics; by default several from 5 to all of them. Beyond all of them there is only expected τ, no power.
     n_trials : int, optional
         Random pairs of disjoint sets for each size, for τ; and of halves, to which expected τ is fitted.
     n_samples : int, optional
@@ -252,7 +251,7 @@ def sample_size(
     n_permutations : int, optional
         B of the test on each sample.
     test : str, optional
-        Of all pairs of runs, as `discriminative_power` takes it.
+        The test of all pairs of runs, as for `discriminative_power`.
     alpha : float, optional
     tau : {"tau_a", "tau_b"}, optional
     confidence : float, optional
@@ -261,7 +260,7 @@ def sample_size(
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
     n_jobs : int, optional
-        Threads; the result is the same for any number.
+        Threads; any number gives the same results.
 
     Returns
     -------

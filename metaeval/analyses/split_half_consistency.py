@@ -213,7 +213,7 @@ def split_half_consistency(
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
     n_jobs : int, optional
-        Threads; the result is the same for any number.
+        Threads; any number gives the same results.
 
     Returns
     -------

@@ -39,15 +39,18 @@ COMPARE = {
     "layout": option(str | None, "Layout of gold and run files; see metaeval score --help", "--layout", "-l"),
     **take("classes", "aspect", "rescale", "missing", "invalid"),
     "new_scores": option(
-        list[str] | None, "The new measure comes only as scores: a CSV of run, topic, score for each --data"
+        list[str] | None,
+        "The new measure's scores, if there is no function: a CSV of run, topic, score for each --data",
     ),
     **take("columns", "doubled"),
     **DIRECTIONS,
-    "against": option(list[str] | None, "Compare with this measure instead; may be repeated", "--against", "-a"),
+    "against": option(
+        list[str] | None, "Compare with this measure, not with the established ones; may be repeated", "--against", "-a"
+    ),
     "reference": option(
         list[str] | None,
-        "What tells which measures are right: a measure of the same data, or a file of scores of one measure; "
-        "repeated, one for each --data, in their order",
+        "The scores that you trust: a measure of the data, or a file of scores; with several --data, repeat it in "
+        "the same order",
         "--reference",
         "-r",
     ),
@@ -57,7 +60,7 @@ COMPARE = {
     "n_permutations": option(int, HELP["n_permutations"], "-B", "--permutations", default=5000),
     "alpha": option(float, HELP["alpha"], default=0.05),
     "distinct_runs": switch("Keep one of several runs with the same scores on every topic", "--distinct-runs"),
-    "thorough": switch("Try verdicts with other seeds, without baselines and on distinct runs", "--thorough"),
+    "thorough": switch("Repeat the comparison with other seeds, without baselines and on distinct runs", "--thorough"),
     "figures": option(
         Literal["page", "all"],
         "page: in the page and as SVG; all: as PDF and PNG too, which takes longer",

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from metaeval.data.scores import Scores
 
 GROUPS = {
-    "Start here": ("compare", "score", "ranks", "data"),
+    "Start here": ("compare", "agreement", "ranks", "judges", "inspect", "data", "score"),
     "How a measure behaves on runs": (
         "similarity", "consistency", "power", "overlap", "contradictions", "calibrate", "baselines", "robustness",
+        "coverage",
     ),
-    "Whether it is right": ("agreement", "coverage", "judges"),
     "What its formula does": ("measures", "properties", "app"),
     "How many topics it needs": ("sample-size", "topic-set-size"),
     "Files and references": ("convert", "cite"),
@@ -48,28 +48,30 @@ GROUPS = {
 
 _POWER = "analyses.discriminative_power:discriminative_power"
 
-_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95}
+_UNSEEN = {"n_bootstrap": 0, "confidence": 0.95, "simultaneous": True, "margin": 0.05, "over": "topics"}
 """Arguments of discriminative power where only what follows from it is shown: its intervals are not computed."""
 
 _LABELS = {
     "people": argument(
         str,
-        "The labels of people; or, without judges, the name of a data set",
+        "A table of people's labels; or, without JUDGES, the name of a data set",
         metavar="PEOPLE",
         complete=complete_source,
     ),
-    "answers": argument(str | None, "The labels of judges", metavar="[JUDGES]", default=None),
+    "answers": argument(str | None, "A table of judges' labels", metavar="[JUDGES]", default=None),
     **take("classes"),
 }
 _READING_LABELS = {
     "missing": option(
         str,
-        "What to do where a judge has no answer; drop-topic leaves out the item",
+        "What to do if a judge has no answer; drop-topic leaves out the item",
         choices=("raise", "drop-topic", "drop-run"),
         default="raise",
     ),
     **take("columns"),
-    "separator": option(str | None, "An item's topic is its name up to here: __ makes doc7 of doc7__fluency"),
+    "separator": option(
+        str | None, "Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"
+    ),
 }
 
 

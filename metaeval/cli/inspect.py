@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 
 def inspect(values: Values) -> None:
-    """What is a file taken for, what is in it, and which questions can it answer, by which command?
+    """How is a file read, what is missing in it, and which commands can use it?
 
     \b
     Examples:

@@ -35,7 +35,7 @@ FLAGS: dict[str, tuple[str, ...]] = {
 HELP = {
     "seed": "Seed of everything random",
     "alpha": "Significance level",
-    "n_jobs": "Threads; the numbers are the same for any",
+    "n_jobs": "Threads; any number gives the same results",
     "n_permutations": "Trials of the randomised test",
     "tau": "Which rank correlation",
 }
@@ -124,13 +124,13 @@ OPTIONS: Options = {
     ),
     "measure": option(
         list[str] | None,
-        "Which measure: a name, or FILE.py:FUNCTION; may be repeated; by default all",
+        "A measure: its name, or FILE.py:FUNCTION; may be repeated; by default all",
         "--measure",
         "-m",
         metavar="NAME",
         complete=complete_measure,
     ),
-    "collection": option(str | None, "Which collection of a store, or what to call that of a file"),
+    "collection": option(str | None, "The collection to read from a store, or a name for the collection of a file"),
     "format": option(
         str | None,
         f"Format of the source: {', '.join(READ_FORMATS)}; by default what its name and first line tell",
@@ -145,21 +145,21 @@ OPTIONS: Options = {
         choices=DOUBLED,
         default="raise",
     ),
-    "invalid": option(str, "What to do with a label that is no class", choices=INVALID, default="raise"),
+    "invalid": option(str, "What to do with a label that is not among the classes", choices=INVALID, default="raise"),
     "columns": option(
         str | None,
-        "What columns hold whose names do not tell: run, topic, measure, score, collection, time, item, label; a+b joins two: "
-        "run=entry,topic=doc+line",
+        "Names of your columns, if metaeval does not know them: run=entry,topic=doc+line (a+b joins two columns). "
+        "Possible: run, topic, measure, score, collection, time, item, label, ignore",
         metavar="WHAT=NAME,...",
     ),
     "lower_is_better": option(
-        list[str] | None, "State that lower scores of this measure are better; may be repeated", metavar="NAME"
+        list[str] | None, "Lower scores of this measure are better; may be repeated", metavar="NAME"
     ),
     "higher_is_better": option(
-        list[str] | None, "State that higher scores of this measure are better; may be repeated", metavar="NAME"
+        list[str] | None, "Higher scores of this measure are better; may be repeated", metavar="NAME"
     ),
     "all_higher_is_better": switch(
-        "State that higher scores are better, but for --lower-is-better ones", "--all-higher-is-better"
+        "Higher scores are better for all measures except those of --lower-is-better", "--all-higher-is-better"
     ),
     "layout": option(
         str | None,

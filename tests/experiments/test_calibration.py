@@ -178,10 +178,10 @@ def test_the_most_powerful_test_that_holds_and_finds_precise_copies_is_recommend
     assert found.holding == ("bootstrap-t", "corrected T")
     said = describe_conclusion(found)
     assert said[0].startswith(
-        "**Use bootstrap-t.** On the choosing half it finds most of those that hold (bootstrap-t and"
+        "**Use bootstrap-t.** On the choosing half, bootstrap-t and corrected T pass; it finds most"
     )
     assert said[1].startswith(
-        "Checked on the other half, inside its domain, bootstrap-t holds in all 2 cells; its largest"
+        "On the checking half, inside the domain, bootstrap-t keeps its error rate in all 2 kinds of studies; its largest"
     )
 
 
@@ -196,7 +196,7 @@ def test_a_kind_on_which_the_recommended_test_fails_while_choosing_is_outside_of
 def test_a_failure_while_checking_is_said():
     found = conclude(make_rates({"bootstrap-t": (everywhere(0.05, checking_b=0.3), 0.6, 0.5)}))
     assert found.recommended.failed == 1
-    assert "errs too often in 1 of 2 cells; its largest error is 0.300" in describe_conclusion(found)[1]
+    assert "errs too often in 1 of 2 kinds of studies; its largest error is 0.300" in describe_conclusion(found)[1]
 
 
 def test_another_test_is_named_where_the_rule_prefers_it():
