@@ -1,0 +1,229 @@
+"""Which conclusions about runs change when other judgements take the place of people's?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.agreement import agreement
+from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
+from metaeval.analyses.qrels_judges import compare_grades, find_favours, map_grades
+from metaeval.analyses.qrels_result import QrelsComparison
+from metaeval.analyses.qrels_scores import label_scores, leave_groups_out, measure_gaps, parse_measures, score_judged
+from metaeval.data.judged import JudgedRuns
+from metaeval.data.labels import find_labels
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_count
+from metaeval.measures.base import find_signs
+from metaeval.show.signature import sign
+from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
+from metaeval.stats.streams import stream_key
+
+
+def compare_qrels(
+    judged: JudgedRuns,
+    *,
+    measures: Sequence[str] = ("nDCG@10",),
+    statistic: str = "tau_b",
+    scales: Mapping[str, Sequence[int]] | None = None,
+    family: Mapping[str, str] | None = None,
+    groups: Mapping[str, str] | None = None,
+    pool_depth: int = 100,
+    alpha: float = 0.05,
+    n_permutations: int = 2000,
+    n_bootstrap: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+    n_jobs: int = 1,
+) -> QrelsComparison:
+    """Which conclusions about runs change when models judge in place of people?
+
+    Runs are scored under each set of judgements, of which the first is the reference. Needs pip install "metaeval[ir]".
+
+    Parameters
+    ----------
+    judged : JudgedRuns
+        Two runs and two topics or more, with two sets of judgements or more.
+    measures : sequence of str, optional
+        As ir_measures writes them: nDCG@10, AP(rel=2), RR@10; may be repeated. A document without a grade is not relevant.
+    statistic : str, optional
+        How rankings of runs are compared: tau_b, tau_a, tau_ap_b, tau_b@15, as for `agreement`.
+    scales : mapping of str to sequence of int, optional
+        What the grades 0, 1, 2, … of a judge are on the reference's scale: judge=0,0,1,3. Scores and κ use it; otherwise grades
+        are taken as they are.
+    family : mapping of str to str, optional
+        Which runs are made with which model: run=model, or a file of run and model. A judge is of a model if its name, or a part of
+        it between - and _, is the model's.
+    groups : mapping of str to str, optional
+        Which runs are from whom: run=group, or a file of run and group. Each group's own documents are taken out of the pool in
+        turn.
+    pool_depth : int, optional
+        How many documents of a run went into the pool.
+    alpha : float, optional
+        Significance level of the test of all pairs of runs, bootstrap-t.
+    n_permutations : int, optional
+        B, the trials of that test.
+    n_bootstrap : int, optional
+        Resamples of the topics for the intervals; 0 for none.
+    confidence : float, optional
+        Level of the intervals of rank correlations, grades and favours. Those of differences of runs are at 1 − alpha.
+    seed : int, optional
+    n_jobs : int, optional
+        Threads; the result is the same for any number.
+
+    Returns
+    -------
+    QrelsComparison
+
+    Raises
+    ------
+    MetaevalError
+        If ir_measures is not installed or knows no such measure, a run or judge that is named does not exist, or an option
+        is out of range.
+    DataError
+        If a set of judgements gives every run the score 0.
+
+    Examples
+    --------
+    >>> people = {f"q{t}": {"a": 1, "b": t % 2, "c": 0} for t in range(6)}
+    >>> model = {topic: {"a": 1, "b": 1, "c": 0} for topic in people}
+    >>> runs = {run: {topic: {d: -i for i, d in enumerate(run)} for topic in people} for run in ("abc", "bac", "cba")}
+    >>> compare_qrels(JudgedRuns({"people": people, "model": model}, runs), n_permutations=100).to_frame()[["judge", "tau"]]
+       judge       tau
+    0  model  0.816497
+    """
+    _check(judged, alpha, confidence, n_permutations, n_bootstrap, pool_depth, seed, n_jobs)
+    known = parse_measures(measures)
+    judged = _rescale(judged, scales or {})
+    for named in (family or {}, groups or {}):
+        find_labels(named, judged.runs, "run")
+    values, condensed = (score_judged(judged, known, condensed=each) for each in (False, True))
+    scored = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
+    agreements = tuple(
+        agreement(
+            scores, reference=judged.sets[0], statistics=[statistic], test="bootstrap-t", n_permutations=n_permutations,
+            n_bootstrap=n_bootstrap, alpha=alpha, confidence=confidence, seed=seed, n_jobs=n_jobs,
+        )
+        for scores in scored
+    )  # fmt: skip
+    key = stream_key(seed, judged.collection, "compare_qrels")
+    names = [str(each.measure) for each in known]
+    settings = {"measures": ", ".join(names), "judgements": ", ".join(judged.sets), "statistic": statistic}
+    settings |= {"scale": "; ".join(f"{name} {list(each)}" for name, each in scales.items())} if scales else {}
+    settings |= {"family": _count(family)} if family else {}
+    settings |= {"groups": _count(groups), "pool_depth": pool_depth} if groups else {}
+    tested = {"test": "bootstrap-t", "B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
+    gaps = measure_gaps(judged, known, values, condensed)
+    grades = compare_grades(judged.judgements, scales or {}, key, n_bootstrap, confidence)
+    return QrelsComparison(
+        judged.collection,
+        judged.sets,
+        tuple(each.measure for each in known),
+        agreements,
+        _stack(names, [find_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored]),
+        gaps,
+        grades,
+        _stack(names, [find_favours(each, family, key, n_bootstrap, confidence) for each in scored] if family else []),
+        leave_groups_out(judged, known, values, groups, pool_depth) if groups else pd.DataFrame(),
+        alpha,
+        confidence,
+        sign("compare_qrels", scored, **settings, **tested),
+        agreements[0].no_interval,
+        diagnostics=agreements[0].diagnostics,
+        remarks=(*_remark_gaps(gaps), *_remark_grades(grades, judged.sets[0]), *_remark_empty(judged)),
+    )
+
+
+def _check(
+    judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, depth: int, seed: int, n_jobs: int
+) -> None:  # fmt: skip
+    """Refuse options that are out of range."""
+    if not isinstance(judged, JudgedRuns):
+        raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
+    check_share("alpha", alpha)
+    check_share("confidence", confidence)
+    check_count("n_permutations", n_permutations, 1)
+    check_count("n_bootstrap", n_bootstrap, 0)
+    check_count("pool_depth", depth, 1)
+    check_seed(seed)
+    check_jobs(n_jobs)
+
+
+def _rescale(judged: JudgedRuns, scales: Mapping[str, Sequence[int]]) -> JudgedRuns:
+    """Return the runs with the judgements on the scales that are stated."""
+    if not scales:
+        return judged
+    result = object.__new__(JudgedRuns)
+    for name, value in {**vars(judged), "judgements": map_grades(judged, scales)}.items():
+        object.__setattr__(result, name, value)
+    return result
+
+
+def _count(named: Mapping[str, str]) -> str:
+    return f"{format_count(len(named), 'run')} of {len(set(named.values()))}"
+
+
+def _stack(names: Sequence[str], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the frames of all measures as one, with the measure in front."""
+    named = [frame.assign(measure=name)[["measure", *frame]] for name, frame in zip(names, frames, strict=False)]
+    return pd.concat(named, ignore_index=True) if named else pd.DataFrame()
+
+
+def find_flips(scores: Scores, n_permutations: int, alpha: float, seed: int, n_jobs: int = 1) -> pd.DataFrame:
+    """Which pairs of runs differ significantly by one of two sets of judgements only, or the other way round?
+
+    Intervals of all pairs hold together, those by each set and those of the change from one to the other; a flip is clear if
+    the change is. `scores` have runs and topics sorted by label, and the reference first.
+    """
+    signed = scores.values * find_signs(scores.measures)
+    values = np.concatenate([signed, signed[..., 1:] - signed[..., :1]], axis=-1)
+    key = stream_key(seed, scores.collection, "discriminative_power")  # the same trials, and p-values, as there
+    result = bootstrap_max_t(values, n_permutations=n_permutations, key=key, n_jobs=n_jobs)
+    assert result.largest is not None  # noqa: S101  (a max-T test has them)
+    reach = simultaneous_reach(values, result.largest, alpha)
+    first, second = np.triu_indices(len(scores.runs), 1)
+    means, n_sets = values.mean(axis=1).T, len(scores.measures)
+    gaps = means[:, first] - means[:, second]
+    verdicts = np.where(result.p <= alpha, np.sign(gaps), 0)
+    runs, frames = np.array(scores.runs, dtype=object), []
+    for j in range(1, n_sets):
+        people, judge = verdicts[0], verdicts[j]
+        kinds = np.select([people * judge < 0, (people != 0) & (judge == 0), people != judge], ["reversed", "lost", "new"], "")
+        at = np.flatnonzero(kinds)
+        ahead = np.where(people[at] != 0, people[at], judge[at])
+        columns = {
+            "judge": str(scores.measures[j]), "flip": kinds[at],
+            "run_1": np.where(ahead > 0, runs[first[at]], runs[second[at]]),
+            "run_2": np.where(ahead > 0, runs[second[at]], runs[first[at]]),
+        }  # fmt: skip
+        for name, column in (("by_reference", 0), ("by_judge", j), ("change", n_sets - 1 + j)):
+            middle, wide = ahead * gaps[column, at], reach[column, at]
+            columns |= {name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide}
+        frames.append(pd.DataFrame(columns).assign(clear=np.abs(columns["change"]) > reach[n_sets - 1 + j, at]))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _remark_gaps(gaps: pd.DataFrame) -> tuple[str, ...]:
+    worst = gaps.loc[gaps["unjudged"].idxmax()]
+    if worst["unjudged"] == 0:
+        return ()
+    return (
+        f"{worst['judge']} leaves {100 * worst['unjudged']:.1f} % of the documents that {worst['measure']} looks at unjudged\n"
+        f"Without them runs would score {worst['cost']:+.3f} on average, {worst['run']} {worst['cost_of_run']:+.3f}",
+    )
+
+
+def _remark_grades(grades: pd.DataFrame, reference: str) -> tuple[str, ...]:
+    lacking = [f"{name} {count:,}" for name, count in zip(grades["judge"], grades["lacking"], strict=True) if count]
+    return (f"lines of {reference} that a judge lacks count as unjudged: {', '.join(lacking)}",) if lacking else ()
+
+
+def _remark_empty(judged: JudgedRuns) -> tuple[str, ...]:
+    empty = {
+        name: sum(all(grade <= 0 for grade in some.values()) for some in grades.values())
+        for name, grades in judged.judgements.items()
+    }
+    listed = [f"{name} {format_count(count, 'topic')}" for name, count in empty.items() if count]
+    return (f"topics without a relevant document, on which all runs tie: {', '.join(listed)}",) if listed else ()
