@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement
-from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
+from metaeval.analyses.checks import check_count, check_jobs, check_scores, check_seed, check_share
+from metaeval.analyses.diagnostics import choose_common_runs
 from metaeval.analyses.qrels_judges import compare_grades, find_favours, map_grades
 from metaeval.analyses.qrels_result import QrelsComparison
 from metaeval.analyses.qrels_scores import label_scores, leave_groups_out, measure_gaps, parse_measures, score_judged
+from metaeval.analyses.reference_pairs import count_conclusions
 from metaeval.data.judged import JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
@@ -19,6 +21,7 @@ from metaeval.errors import MetaevalError, format_count
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import sign
 from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
+from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
 
 
@@ -35,6 +38,7 @@ def compare_qrels(
     n_permutations: int = 2000,
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
+    distinct_runs: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> QrelsComparison:
@@ -54,21 +58,22 @@ def compare_qrels(
         What the grades 0, 1, 2, … of a judge are on the reference's scale: judge=0,0,1,3. Scores and κ use it; otherwise grades
         are taken as they are.
     family : mapping of str to str, optional
-        Which runs are made with which model: run=model, or a file of run and model. A judge is of a model if its name, or a part of
-        it between - and _, is the model's.
+        Which runs are made with which model: run=model, or a file of both. A judge is of the model that its name, or a part of
+        it between - and _, names.
     groups : mapping of str to str, optional
-        Which runs are from whom: run=group, or a file of run and group. Each group's own documents are taken out of the pool in
-        turn.
+        Which runs are from whom: run=group, or a file of both. Each group's own documents are taken out of the pool in turn.
     pool_depth : int, optional
         How many documents of a run went into the pool.
     alpha : float, optional
         Significance level of the test of all pairs of runs, bootstrap-t.
     n_permutations : int, optional
-        B, the trials of that test.
+        B, the trials of the test of all pairs of runs.
     n_bootstrap : int, optional
         Resamples of the topics for the intervals; 0 for none.
     confidence : float, optional
         Level of the intervals of rank correlations, grades and favours. Those of differences of runs are at 1 − alpha.
+    distinct_runs : bool, optional
+        Keep one of several runs with the same scores on every topic: the first in the order of labels.
     seed : int, optional
     n_jobs : int, optional
         Threads; the result is the same for any number.
@@ -98,19 +103,29 @@ def compare_qrels(
     known = parse_measures(measures)
     judged = _rescale(judged, scales or {})
     for named in (family or {}, groups or {}):
-        find_labels(named, judged.runs, "run")
+        find_labels(named, tuple(judged.runs), "run")
     values, condensed = (score_judged(judged, known, condensed=each) for each in (False, True))
-    scored = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
+    labelled = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
+    scored, diagnostics = choose_common_runs(labelled, distinct_runs)
+    for scores in scored:
+        check_scores(scores)
+    chosen = {run: model for run, model in (family or {}).items() if run in scored[0].runs}
+    # Only values and intervals are taken of these: pairs of runs are tested below, and exchange tests are not needed.
     agreements = tuple(
         agreement(
-            scores, reference=judged.sets[0], statistics=[statistic], test="bootstrap-t", n_permutations=n_permutations,
-            n_bootstrap=n_bootstrap, alpha=alpha, confidence=confidence, seed=seed, n_jobs=n_jobs,
+            scores, reference=judged.sets[0], statistics=[statistic], test="paired-t", n_permutations=1,
+            n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
         )
         for scores in scored
     )  # fmt: skip
+    flips, pairs = zip(*(find_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored), strict=True)
     key = stream_key(seed, judged.collection, "compare_qrels")
     names = [str(each.measure) for each in known]
-    settings = {"measures": ", ".join(names), "judgements": ", ".join(judged.sets), "statistic": statistic}
+    settings: dict[str, object] = {
+        "measures": ", ".join(names),
+        "judgements": ", ".join(judged.sets),
+        "statistic": statistic,
+    }
     settings |= {"scale": "; ".join(f"{name} {list(each)}" for name, each in scales.items())} if scales else {}
     settings |= {"family": _count(family)} if family else {}
     settings |= {"groups": _count(groups), "pool_depth": pool_depth} if groups else {}
@@ -122,31 +137,33 @@ def compare_qrels(
         judged.sets,
         tuple(each.measure for each in known),
         agreements,
-        _stack(names, [find_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored]),
+        np.array(pairs),
+        _stack(names, flips),
         gaps,
         grades,
-        _stack(names, [find_favours(each, family, key, n_bootstrap, confidence) for each in scored] if family else []),
+        _stack(names, [find_favours(each, chosen, key, n_bootstrap, confidence) for each in scored] if chosen else []),
         leave_groups_out(judged, known, values, groups, pool_depth) if groups else pd.DataFrame(),
         alpha,
         confidence,
-        sign("compare_qrels", scored, **settings, **tested),
+        sign("compare_qrels", scored, **settings, **tested, **diagnostics[0].settings),
         agreements[0].no_interval,
-        diagnostics=agreements[0].diagnostics,
+        diagnostics=diagnostics,
         remarks=(*_remark_gaps(gaps), *_remark_grades(grades, judged.sets[0]), *_remark_empty(judged)),
     )
 
 
 def _check(
-    judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, depth: int, seed: int, n_jobs: int
+    judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, pool_depth: int, seed: int,
+    n_jobs: int,
 ) -> None:  # fmt: skip
     """Refuse options that are out of range."""
     if not isinstance(judged, JudgedRuns):
         raise MetaevalError(f"this takes JudgedRuns, not {type(judged).__name__}: see metaeval.io.read_judged_runs")
     check_share("alpha", alpha)
     check_share("confidence", confidence)
-    check_count("n_permutations", n_permutations, 1)
+    check_count("n_permutations", n_permutations, trials_needed(1, alpha))
     check_count("n_bootstrap", n_bootstrap, 0)
-    check_count("pool_depth", depth, 1)
+    check_count("pool_depth", pool_depth, 1)
     check_seed(seed)
     check_jobs(n_jobs)
 
@@ -171,11 +188,14 @@ def _stack(names: Sequence[str], frames: Sequence[pd.DataFrame]) -> pd.DataFrame
     return pd.concat(named, ignore_index=True) if named else pd.DataFrame()
 
 
-def find_flips(scores: Scores, n_permutations: int, alpha: float, seed: int, n_jobs: int = 1) -> pd.DataFrame:
+def find_flips(
+    scores: Scores, n_permutations: int, alpha: float, seed: int, n_jobs: int = 1
+) -> tuple[pd.DataFrame, np.ndarray]:
     """Which pairs of runs differ significantly by one of two sets of judgements only, or the other way round?
 
     Intervals of all pairs hold together, those by each set and those of the change from one to the other; a flip is clear if
-    the change is. `scores` have runs and topics sorted by label, and the reference first.
+    the change is. `scores` have runs and topics sorted by label, and the reference first. Of every judge's pairs it is counted,
+    shape (judge, 4), how many the reference confirms, contradicts, does not find, and finds alone.
     """
     signed = scores.values * find_signs(scores.measures)
     values = np.concatenate([signed, signed[..., 1:] - signed[..., :1]], axis=-1)
@@ -190,7 +210,9 @@ def find_flips(scores: Scores, n_permutations: int, alpha: float, seed: int, n_j
     runs, frames = np.array(scores.runs, dtype=object), []
     for j in range(1, n_sets):
         people, judge = verdicts[0], verdicts[j]
-        kinds = np.select([people * judge < 0, (people != 0) & (judge == 0), people != judge], ["reversed", "lost", "new"], "")
+        kinds = np.select(
+            [people * judge < 0, (people != 0) & (judge == 0), people != judge], ["reversed", "lost", "new"], ""
+        )
         at = np.flatnonzero(kinds)
         ahead = np.where(people[at] != 0, people[at], judge[at])
         columns = {
@@ -201,12 +223,12 @@ def find_flips(scores: Scores, n_permutations: int, alpha: float, seed: int, n_j
         for name, column in (("by_reference", 0), ("by_judge", j), ("change", n_sets - 1 + j)):
             middle, wide = ahead * gaps[column, at], reach[column, at]
             columns |= {name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide}
-        frames.append(pd.DataFrame(columns).assign(clear=np.abs(columns["change"]) > reach[n_sets - 1 + j, at]))
-    return pd.concat(frames, ignore_index=True)
+        frames.append(pd.DataFrame(columns).assign(clear=np.abs(middle) > wide))
+    return pd.concat(frames, ignore_index=True), count_conclusions(verdicts[1:n_sets], verdicts[0])
 
 
 def _remark_gaps(gaps: pd.DataFrame) -> tuple[str, ...]:
-    worst = gaps.loc[gaps["unjudged"].idxmax()]
+    worst = gaps.iloc[int(gaps["unjudged"].to_numpy().argmax())]
     if worst["unjudged"] == 0:
         return ()
     return (

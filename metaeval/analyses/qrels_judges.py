@@ -91,9 +91,9 @@ def find_favours(
 ) -> pd.DataFrame:
     """Does a judge favour runs made with its own model? A row a judge and model, better being higher.
 
-    `favour` is a difference in differences: how much the judge scores these runs above the reference, less the same of all other
-    runs. `at_same_score` compares them with other runs to which the reference gives the same score: how far they lie above the
-    line of least squares from the reference's means to the judge's. Intervals are over topics, and hold together.
+    `favour` is a difference in differences: how much the judge scores these runs above the reference, less the same of all
+    other runs. `at_same_score` compares them with other runs to which the reference gives the same score: how far they lie
+    above the line of least squares from the reference's means to the judge's. Intervals are over topics, and hold together.
     """
     runs = find_labels(family, scores.runs, "run")
     models = sorted(set(family.values()))

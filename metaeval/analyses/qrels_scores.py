@@ -63,7 +63,7 @@ def score_judged(
     values = np.zeros((len(measures), len(judged.runs), len(judged.topics), len(sets)))
     whole = [_write_scores(topics) for topics in judged.runs.values()]
     for s, grades in enumerate(sets.values()):
-        evaluator = ir_measures.evaluator([*position], grades)
+        evaluator: Any = ir_measures.evaluator([*position], grades)  # type: ignore[arg-type]
         for r, topics in enumerate(judged.runs.values()):
             run = _write_scores(_condense(topics, grades)) if condensed else whole[r]
             for metric in evaluator.iter_calc(run):
@@ -103,12 +103,24 @@ def measure_gaps(
     """How many documents down to the cut are unjudged, and how much would runs score without them? A row a measure and set."""
     cost = (condensed - values).mean(axis=2)
     runs, rows = list(judged.runs), []
+    by_cutoff = {
+        cutoff: [_share_unjudged(judged, grades, cutoff) for grades in judged.judgements.values()]
+        for cutoff in {each.cutoff for each in measures}
+    }
     for m, each in enumerate(measures):
         for s, name in enumerate(judged.sets):
-            shares = _share_unjudged(judged, judged.judgements[name], each.cutoff)
+            shares = by_cutoff[each.cutoff][s]
             worst = int(np.abs(cost[m, :, s]).argmax())
             rows.append(
-                (str(each.measure), name, shares.mean(), cost[m, :, s].mean(), runs[worst], shares[worst], cost[m, worst, s])
+                (
+                    str(each.measure),
+                    name,
+                    shares.mean(),
+                    cost[m, :, s].mean(),
+                    runs[worst],
+                    shares[worst],
+                    cost[m, worst, s],
+                )
             )
     columns = ["measure", "judge", "unjudged", "cost", "run", "unjudged_of_run", "cost_of_run"]
     return pd.DataFrame(rows, columns=columns)
@@ -148,7 +160,15 @@ def leave_groups_out(
             fall = [int((after > after[r]).sum() - (before > before[r]).sum()) for r in np.flatnonzero(own)]
             change = sign * (after - before)[own].mean()
             rows.append(
-                (str(each.measure), name, int(own.sum()), len(lost), sum(g > 0 for g in lost), change, max(fall, key=abs))
+                (
+                    str(each.measure),
+                    name,
+                    int(own.sum()),
+                    len(lost),
+                    sum(g > 0 for g in lost),
+                    change,
+                    max(fall, key=abs),
+                )
             )
     return pd.DataFrame(rows, columns=["measure", "group", "runs", "unique", "relevant", "change", "ranks_lost"])
 

@@ -15,7 +15,7 @@ from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.command import Values, make_command
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.opening import open_annotations, open_references, open_sources
+from metaeval.cli.opening import open_annotations, open_judged_runs, open_references, open_sources
 from metaeval.cli.options import (
     DIRECTIONS,
     OPENING,
@@ -39,7 +39,7 @@ GROUPS = {
     "How a measure behaves on runs": (
         "similarity", "consistency", "power", "overlap", "contradictions", "calibrate", "baselines", "robustness",
     ),
-    "Whether it is right": ("agreement", "coverage", "judges"),
+    "Whether it is right": ("agreement", "coverage", "judges", "qrels"),
     "What its formula does": ("measures", "properties", "app"),
     "How many topics it needs": ("sample-size", "topic-set-size"),
     "Files and references": ("convert", "cite"),
@@ -70,6 +70,28 @@ _READING_LABELS = {
     ),
     **take("columns"),
     "separator": option(str | None, "An item's topic is its name up to here: __ makes doc7 of doc7__fluency"),
+}
+
+_JUDGED = {
+    "judgements": argument(
+        list[str],
+        "Files of judgements, topic 0 document grade: those of people first, then judges'",
+        metavar="QRELS...",
+    ),
+    "runs": option(
+        list[str],
+        "A folder of runs, or a run, topic Q0 document rank score name; may be repeated",
+        default=...,
+        metavar="FOLDER",
+    ),
+}
+_READING_JUDGED = take("collection") | {
+    "missing": option(
+        str,
+        "What to do where a run has no document on a topic, or judgements lack one; worst lets the run find nothing",
+        choices=("raise", "drop-topic", "drop-run", "worst"),
+        default="raise",
+    )
 }
 
 
@@ -172,6 +194,8 @@ class Plan:
             declared = take("measures")
         elif self.takes == "annotations":
             declared = dict(_LABELS)
+        elif self.takes == "judged":
+            declared = dict(_JUDGED)
         else:
             declared = {"source": take("sources")["sources"] if self.several else take("source")["source"]}
         declared |= {parameter.name: parameter.declare() for parameter in parameters if not parameter.flags}
@@ -188,6 +212,8 @@ class Plan:
             declared |= OPENING | DIRECTIONS
         if self.takes == "annotations":
             declared |= _READING_LABELS
+        if self.takes == "judged":
+            declared |= _READING_JUDGED
         if self.pairs:
             declared |= take(self.pairs)
         return declared | take("style", "explain", "width", "out", "defuse_formulas")
@@ -215,8 +241,8 @@ class Plan:
         self._convert(values)
         flag = next((name for name in self.switches if getattr(values, name)), "")
         function, name = (self.switches[flag], f"{self.name}-{flag}") if flag else (self.main, self.name)
-        if self.takes in ("measures", "annotations"):
-            subject = values.measures if self.takes == "measures" else _read_labels(values)
+        if self.takes in ("measures", "annotations", "judged"):
+            subject = values.measures if self.takes == "measures" else _read_labels(values, self.takes)
             results = {name: self.call(function, subject, values)}
         else:
             sources = values.source if self.several else [values.source]
@@ -281,9 +307,9 @@ class Plan:
         return {f"pooled-{name}": self.call(self.pool, results, values)} | named
 
 
-def _read_labels(values: Values) -> Any:
-    with working("reading labels"):
-        return open_annotations(values)
+def _read_labels(values: Values, kind: str) -> Any:
+    with working("reading labels" if kind == "annotations" else "reading runs"):
+        return open_annotations(values) if kind == "annotations" else open_judged_runs(values)
 
 
 @contextmanager

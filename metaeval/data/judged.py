@@ -15,6 +15,8 @@ from metaeval.errors import DataError, format_count, format_list, format_option
 Grades = Mapping[str, Mapping[str, int]]
 """The grades of documents by topic."""
 
+LARGEST_GRADE = 100
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgedRuns:
@@ -70,8 +72,8 @@ class JudgedRuns:
             name: {topic: _check_grades(given[topic], name, topic) for topic in topics}
             for name, given in judgements.items()
         }
-        for name, given in grades.items():
-            if not any(grade > 0 for by_document in given.values() for grade in by_document.values()):
+        for name, known in grades.items():
+            if not any(grade > 0 for some in known.values() for grade in some.values()):
                 raise DataError("no document is relevant: every grade is 0 or less", file=name)
         ranked = {run: {topic: rank_documents(runs[run].get(topic, {}), run) for topic in topics} for run in named}
         _refuse_unjudged(ranked, grades)
@@ -116,7 +118,9 @@ def _share_topics(judgements: Mapping[str, Mapping[str, Any]], missing: MissingP
             listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
             raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
         if lacking:
-            report_policy(f"left out {format_count(len(lacking), 'topic')} without judgements: {format_list(lacking)}", name)
+            report_policy(
+                f"left out {format_count(len(lacking), 'topic')} without judgements: {format_list(lacking)}", name
+            )
         topics = [topic for topic in topics if topic in judgements[name]]
     if not topics:
         raise DataError("no topic is judged in every set")
@@ -133,26 +137,28 @@ def _choose_runs(
         raise DataError("it has no document on any judged topic", run=named[position])
     if present.all() or missing == "worst":
         if not present.all():
-            report_policy(f"runs have no document on a topic in {int((~present).sum()):,} cases, which count as nothing found")
+            report_policy(
+                f"runs have no document on a topic in {int((~present).sum()):,} cases, which count as nothing found"
+            )
         return named, topics
     if missing == "raise":
         r, t = np.argwhere(~present)[0]
         raise DataError("there is no document", run=named[r], topic=topics[t], hint=hint_missing())
     axis = 0 if missing == "drop-run" else 1
-    kept = drop_sparse(present.all(axis=1 - axis), topics if axis else named, axis, missing)
+    complete = np.asarray(present.all(axis=1 - axis))
+    kept = drop_sparse(complete, topics if axis else named, axis, missing)
     return (named, kept) if axis else (kept, topics)
 
 
 def _check_grades(grades: Mapping[str, Any], name: str, topic: str) -> dict[str, int]:
     """Return the grades of one topic as whole numbers."""
-    try:
-        whole = {document: int(grade) for document, grade in grades.items()}
-    except (TypeError, ValueError, OverflowError):
-        whole = {}
+    whole: dict[str, int] = {}
     for document, grade in grades.items():
-        if whole.get(document) != grade:
-            hint = "trec_eval takes no other: round or rescale the grades first"
-            raise DataError(f"the grade {grade!r} is no whole number", file=name, topic=topic, item=document, hint=hint)
+        number = grade if isinstance(grade, int | float | np.number) else math.nan
+        if not (number == number // 1 and number <= LARGEST_GRADE):
+            problem = f"the grade {grade!r} is no whole number of at most {LARGEST_GRADE}"
+            raise DataError(problem, file=name, topic=topic, item=document, hint="round or rescale the grades first")
+        whole[document] = int(number)
     return whole
 
 

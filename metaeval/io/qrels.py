@@ -91,11 +91,11 @@ def _read_file(path: PathLike, layout: str, column: int, kind: type[Number]) -> 
 
 
 def read_pairs(path: PathLike) -> dict[str, str]:
-    """Read lines of two names with a comma, a tab or spaces between them, such as a run and its group; a header is left out.
+    r"""Read lines of two names with a comma, a tab or spaces between them, such as a run and its group; a header is left out.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "groups.csv"
-    >>> _ = path.write_text("run,group\\nbm25,baselines\\n")
+    >>> _ = path.write_text("run,group\nbm25,baselines\n")
     >>> read_pairs(path)
     {'bm25': 'baselines'}
     """
