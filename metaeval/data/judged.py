@@ -154,7 +154,7 @@ def _check_grades(grades: Mapping[str, Any], name: str, topic: str) -> dict[str,
     """Return the grades of one topic as whole numbers."""
     whole: dict[str, int] = {}
     for document, grade in grades.items():
-        number = grade if isinstance(grade, int | float | np.number) else math.nan
+        number = float(grade) if isinstance(grade, int | float | np.number) else math.nan
         if not (number == number // 1 and number <= LARGEST_GRADE):
             problem = f"the grade {grade!r} is no whole number of at most {LARGEST_GRADE}"
             raise DataError(problem, file=name, topic=topic, item=document, hint="round or rescale the grades first")
