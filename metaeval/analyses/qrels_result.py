@@ -115,7 +115,7 @@ class QrelsComparison(Result):
         ranks = f"{best['judge']} ranks runs {how} {self.sets[0]} ({self._symbol} {best['tau']:.2f})"
         if not best["reversed"]:
             return f"{ranks} and reverses no conclusion."
-        return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(best['reversed'], 'conclusion')}."
+        return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(int(best['reversed']), 'conclusion')}."
 
     def to_table(self) -> Table:
         """Return all measures and judges with intervals and counts."""
