@@ -8,13 +8,21 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement
-from metaeval.analyses.checks import check_count, check_jobs, check_scores, check_seed, check_share
+from metaeval.analyses.agreement_result import Agreement
+from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_common_runs
 from metaeval.analyses.qrels_judges import compare_grades, find_favours, map_grades
 from metaeval.analyses.qrels_result import QrelsComparison
-from metaeval.analyses.qrels_scores import label_scores, leave_groups_out, measure_gaps, parse_measures, score_judged
+from metaeval.analyses.qrels_scores import (
+    RetrievalMeasure,
+    label_scores,
+    leave_groups_out,
+    measure_gaps,
+    parse_measures,
+    score_judged,
+)
 from metaeval.analyses.reference_pairs import count_conclusions
-from metaeval.data.judged import JudgedRuns
+from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count
@@ -99,60 +107,45 @@ def compare_qrels(
        judge       tau
     0  model  0.816497
     """
-    _check(judged, alpha, confidence, n_permutations, n_bootstrap, pool_depth, seed, n_jobs)
-    known = parse_measures(measures)
-    judged = _rescale(judged, scales or {})
-    for named in (family or {}, groups or {}):
-        find_labels(named, tuple(judged.runs), "run")
-    values, condensed = (score_judged(judged, known, condensed=each) for each in (False, True))
+    _check_options(judged, alpha, confidence, n_permutations, n_bootstrap, pool_depth, seed, n_jobs)
+    known, names = parse_measures(measures), tuple(judged.runs)
+    find_labels(family or {}, names, "run")
+    find_labels(groups or {}, names, "run")
+    sets = map_grades(judged, scales or {})
+    values, condensed = (score_judged(judged, known, sets, condensed=each) for each in (False, True))
     labelled = [label_scores(judged, each, array) for each, array in zip(known, values, strict=True)]
     scored, diagnostics = choose_common_runs(labelled, distinct_runs)
-    for scores in scored:
-        check_scores(scores)
-    chosen = {run: model for run, model in (family or {}).items() if run in scored[0].runs}
-    # Only values and intervals are taken of these: pairs of runs are tested below, and exchange tests are not needed.
-    agreements = tuple(
-        agreement(
-            scores, reference=judged.sets[0], statistics=[statistic], test="paired-t", n_permutations=1,
-            n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
-        )
-        for scores in scored
-    )  # fmt: skip
+    compared = [_compare(scores, statistic, n_bootstrap, confidence, seed) for scores in scored]
     flips, pairs = zip(*(find_flips(each, n_permutations, alpha, seed, n_jobs) for each in scored), strict=True)
     key = stream_key(seed, judged.collection, "compare_qrels")
-    names = [str(each.measure) for each in known]
-    settings: dict[str, object] = {
-        "measures": ", ".join(names),
-        "judgements": ", ".join(judged.sets),
-        "statistic": statistic,
-    }
-    settings |= {"scale": "; ".join(f"{name} {list(each)}" for name, each in scales.items())} if scales else {}
-    settings |= {"family": _count(family)} if family else {}
-    settings |= {"groups": _count(groups), "pool_depth": pool_depth} if groups else {}
-    tested = {"test": "bootstrap-t", "B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
     gaps = measure_gaps(judged, known, values, condensed)
-    grades = compare_grades(judged.judgements, scales or {}, key, n_bootstrap, confidence)
+    grades = compare_grades(sets, scales or {}, key, n_bootstrap, confidence)
+    chosen = {run: model for run, model in (family or {}).items() if run in scored[0].runs}
+    favours = [find_favours(each, chosen, key, n_bootstrap, confidence) for each in scored] if chosen else []
+    settings = {"measures": ", ".join(str(each.measure) for each in known), "judgements": ", ".join(judged.sets)}
+    settings |= _describe_settings(scales, family, groups, pool_depth) | {"statistic": statistic, "test": "bootstrap-t"}
+    numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
     return QrelsComparison(
         judged.collection,
         judged.sets,
         tuple(each.measure for each in known),
-        agreements,
+        tuple(compared),
         np.array(pairs),
-        _stack(names, flips),
+        _stack(known, flips),
         gaps,
         grades,
-        _stack(names, [find_favours(each, chosen, key, n_bootstrap, confidence) for each in scored] if chosen else []),
-        leave_groups_out(judged, known, values, groups, pool_depth) if groups else pd.DataFrame(),
+        _stack(known, favours),
+        leave_groups_out(judged, known, values, sets, groups, pool_depth) if groups else pd.DataFrame(),
         alpha,
         confidence,
-        sign("compare_qrels", scored, **settings, **tested, **diagnostics[0].settings),
-        agreements[0].no_interval,
+        sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
+        compared[0].no_interval,
         diagnostics=diagnostics,
-        remarks=(*_remark_gaps(gaps), *_remark_grades(grades, judged.sets[0]), *_remark_empty(judged)),
+        remarks=(*_remark_gaps(gaps), *_remark_grades(grades, judged.sets[0]), *_remark_empty(sets)),
     )
 
 
-def _check(
+def _check_options(
     judged: JudgedRuns, alpha: float, confidence: float, n_permutations: int, n_bootstrap: int, pool_depth: int, seed: int,
     n_jobs: int,
 ) -> None:  # fmt: skip
@@ -168,24 +161,29 @@ def _check(
     check_jobs(n_jobs)
 
 
-def _rescale(judged: JudgedRuns, scales: Mapping[str, Sequence[int]]) -> JudgedRuns:
-    """Return the runs with the judgements on the scales that are stated."""
-    if not scales:
-        return judged
-    result = object.__new__(JudgedRuns)
-    for name, value in {**vars(judged), "judgements": map_grades(judged, scales)}.items():
-        object.__setattr__(result, name, value)
-    return result
+def _compare(scores: Scores, statistic: str, n_bootstrap: int, confidence: float, seed: int) -> Agreement:
+    """Compare the rankings of runs; pairs of runs are tested elsewhere, and no judges are exchanged."""
+    return agreement(
+        scores, reference=scores.measures[0], statistics=[statistic], test="paired-t", n_permutations=1,
+        n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
+    )  # fmt: skip
 
 
-def _count(named: Mapping[str, str]) -> str:
-    return f"{format_count(len(named), 'run')} of {len(set(named.values()))}"
+def _describe_settings(
+    scales: Mapping[str, Sequence[int]] | None, family: Mapping[str, str] | None, groups: Mapping[str, str] | None, depth: int
+) -> dict[str, str]:  # fmt: skip
+    """Return what the signature says of what was stated about judges and runs."""
+    settings = {"scale": "; ".join(f"{name} {list(each)}" for name, each in (scales or {}).items())}
+    for name, given in (("family", family), ("groups", groups)):
+        settings[name] = f"{format_count(len(given), 'run')} of {len(set(given.values()))}" if given else ""
+    settings["pool_depth"] = str(depth) if groups else ""
+    return {name: text for name, text in settings.items() if text}
 
 
-def _stack(names: Sequence[str], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _stack(measures: Sequence[RetrievalMeasure], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return the frames of all measures as one, with the measure in front."""
-    named = [frame.assign(measure=name)[["measure", *frame]] for name, frame in zip(names, frames, strict=False)]
-    return pd.concat(named, ignore_index=True) if named else pd.DataFrame()
+    named = [frame.assign(measure=str(one.measure)) for one, frame in zip(measures, frames, strict=False)]
+    return pd.concat(named, ignore_index=True)[["measure", *frames[0]]] if named else pd.DataFrame()
 
 
 def find_flips(
@@ -242,10 +240,7 @@ def _remark_grades(grades: pd.DataFrame, reference: str) -> tuple[str, ...]:
     return (f"lines of {reference} that a judge lacks count as unjudged: {', '.join(lacking)}",) if lacking else ()
 
 
-def _remark_empty(judged: JudgedRuns) -> tuple[str, ...]:
-    empty = {
-        name: sum(all(grade <= 0 for grade in some.values()) for some in grades.values())
-        for name, grades in judged.judgements.items()
-    }
+def _remark_empty(sets: Mapping[str, Grades]) -> tuple[str, ...]:
+    empty = {name: sum(max(some.values()) <= 0 for some in grades.values()) for name, grades in sets.items()}
     listed = [f"{name} {format_count(count, 'topic')}" for name, count in empty.items() if count]
     return (f"topics without a relevant document, on which all runs tie: {', '.join(listed)}",) if listed else ()

@@ -47,7 +47,7 @@ def parse_measures(names: Sequence[str]) -> list[RetrievalMeasure]:
 def score_judged(
     judged: JudgedRuns,
     measures: Sequence[RetrievalMeasure],
-    judgements: Mapping[str, Grades] | None = None,
+    sets: Mapping[str, Grades],
     *,
     condensed: bool = False,
 ) -> np.ndarray:
@@ -57,7 +57,6 @@ def score_judged(
     """
     import ir_measures
 
-    sets = judged.judgements if judgements is None else judgements
     position = {each.parsed: m for m, each in enumerate(measures)}
     place = {topic: t for t, topic in enumerate(judged.topics)}
     values = np.zeros((len(measures), len(judged.runs), len(judged.topics), len(sets)))
@@ -136,8 +135,9 @@ def _share_unjudged(judged: JudgedRuns, grades: Grades, cutoff: int | None) -> n
 
 
 def leave_groups_out(
-    judged: JudgedRuns, measures: Sequence[RetrievalMeasure], values: np.ndarray, groups: Mapping[str, str], depth: int
-) -> pd.DataFrame:
+    judged: JudgedRuns, measures: Sequence[RetrievalMeasure], values: np.ndarray, sets: Mapping[str, Grades],
+    groups: Mapping[str, str], depth: int,
+) -> pd.DataFrame:  # fmt: skip
     """How would a group's runs do if it had added nothing to the pool? A row a measure and group.
 
     Documents that only the group's runs have among their first `depth` lose the grade of the reference (Zobel 1998), and
@@ -145,7 +145,7 @@ def leave_groups_out(
     """
     names, rows = sorted(set(groups.values())), []
     finders = _find_groups(judged, groups, depth)
-    full = judged.judgements[judged.sets[0]]
+    full = sets[judged.sets[0]]
     for name in names:
         kept = {
             topic: {one: grade for one, grade in some.items() if finders.get((topic, one)) != {name}}

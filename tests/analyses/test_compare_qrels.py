@@ -387,7 +387,7 @@ def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_
         printed = me.io.read_scores(DL21 / "ndcg_cut10.csv")
     from metaeval.analyses.qrels_scores import parse_measures, score_judged
 
-    values = score_judged(real, parse_measures(["nDCG@10"]))[0]
+    values = score_judged(real, parse_measures(["nDCG@10"]), real.judgements)[0]
     scores = me.Scores(
         values, runs=real.runs, topics=real.topics, measures=real.sets, collection="human", higher_is_better=True
     )
