@@ -121,7 +121,7 @@ def compare_qrels(
     gaps = measure_gaps(judged, known, values, condensed)
     grades = compare_grades(sets, scales or {}, key, n_bootstrap, confidence)
     chosen = {run: model for run, model in (family or {}).items() if run in scored[0].runs}
-    favours = [find_favours(each, chosen, key, n_bootstrap, confidence) for each in scored] if chosen else []
+    favours = [find_favours(each, chosen, confidence) for each in scored] if chosen else []
     settings = {"measures": ", ".join(str(each.measure) for each in known), "judgements": ", ".join(judged.sets)}
     settings |= _describe_settings(scales, family, groups, pool_depth) | {"statistic": statistic, "test": "bootstrap-t"}
     numbers = {"B": n_permutations, "alpha": alpha, "bootstrap": n_bootstrap, "seed": seed}
@@ -141,7 +141,12 @@ def compare_qrels(
         sign("compare_qrels", scored, **settings, **numbers, **diagnostics[0].settings),
         compared[0].no_interval,
         diagnostics=diagnostics,
-        remarks=(*_remark_gaps(gaps), *_remark_grades(grades, judged.sets[0]), *_remark_empty(sets)),
+        remarks=(
+            *_remark_favours(favours),
+            *_remark_gaps(gaps),
+            *_remark_grades(grades, judged.sets[0]),
+            *_remark_empty(sets),
+        ),
     )
 
 
@@ -223,6 +228,20 @@ def find_flips(
             columns |= {name: middle, f"{name}_low": middle - wide, f"{name}_high": middle + wide}
         frames.append(pd.DataFrame(columns).assign(clear=np.abs(middle) > wide))
     return pd.concat(frames, ignore_index=True), count_conclusions(verdicts[1:n_sets], verdicts[0])
+
+
+def _remark_favours(favours: Sequence[pd.DataFrame]) -> tuple[str, ...]:
+    """Say which judges favour runs of their own model, or the opposite, by the first measure."""
+    if not favours:
+        return ()
+    own = favours[0][favours[0]["own"]]
+    clear = own[(own["at_same_score_low"] > 0) | (own["at_same_score_high"] < 0)]
+    listed = [
+        f"{judge} scores runs of {model} {value:+.3f}"
+        for judge, model, value in zip(clear["judge"], clear["model"], clear["at_same_score"], strict=True)
+    ]
+    said = f"{'; '.join(listed)}, compared with other runs of the same score" if listed else ""
+    return (said or "no judge clearly favours runs of its own model, compared with other runs of the same score",)
 
 
 def _remark_gaps(gaps: pd.DataFrame) -> tuple[str, ...]:

@@ -74,6 +74,8 @@ def _estimate(
 ) -> tuple[float, float, float]:
     """Return a measure of counts, shape (topic, grade, grade), over all topics, with its interval over topics."""
     n_topics, size, _ = counts.shape
+    if not counts.any():
+        return (np.nan,) * 3
     value, drawn = float(measure(counts.sum(axis=0))), np.empty(0)
     if n_topics >= FEWEST_TOPICS and n_bootstrap:
         weights = draw_weights(key, range(n_bootstrap), n_topics)
@@ -86,45 +88,49 @@ def _find_largest(grades: Grades) -> int:
     return max(1, *(grade for some in grades.values() for grade in some.values()))
 
 
-def find_favours(
-    scores: Scores, family: Mapping[str, str], key: int, n_bootstrap: int, confidence: float
-) -> pd.DataFrame:
+def find_favours(scores: Scores, family: Mapping[str, str], confidence: float) -> pd.DataFrame:
     """Does a judge favour runs made with its own model? A row a judge and model, better being higher.
 
     `favour` is a difference in differences: how much the judge scores these runs above the reference, less the same of all
     other runs. `at_same_score` compares them with other runs to which the reference gives the same score: how far they lie
-    above the line of least squares from the reference's means to the judge's. Intervals are over topics, and hold together.
+    above the line of least squares from the reference's means to the judge's. Intervals are over runs, by how far the others
+    are from their mean, or that line, and hold together (Bonferroni).
     """
-    runs = find_labels(family, scores.runs, "run")
-    models = sorted(set(family.values()))
-    judges = [str(measure) for measure in scores.measures[1:]]
+    models, judges = sorted(set(family.values())), [str(measure) for measure in scores.measures[1:]]
+    of_run = np.array([family.get(run, "") for run in scores.runs])
+    reference, *means = (scores.values * find_signs(scores.measures)).mean(axis=1).T
+    level, rows = 1 - (1 - confidence) / (2 * len(models) * len(judges)), []
     for model in models:
         if not any(uses_model(judge, model) for judge in judges):
             problem = f"no judge is of the model {model!r}: a judge is of it if its name, or a part of it, is the same"
             raise MetaevalError(f"{problem}; judges are {format_list(judges)}")
-    of_run = {int(r): family[scores.runs[r]] for r in runs}
-    values = scores.values * find_signs(scores.measures)
-    n_topics = len(scores.topics)
-    weights = np.ones((1, n_topics))
-    if n_bootstrap and n_topics >= FEWEST_TOPICS:
-        weights = np.concatenate([weights, draw_weights(key, range(n_bootstrap), n_topics)])
-    means = np.einsum("wt,rtm->mwr", weights / n_topics, values, optimize=True)
-    columns, estimates = [], []
-    for model in models:
-        own = np.array([of_run.get(r) == model for r in range(len(scores.runs))])
-        if own.all():
+        if (own := of_run == model).all():
             raise MetaevalError(f"every run is of the model {model}: there is none to compare with")
-        for judge, by_judge in zip(judges, means[1:], strict=True):
-            columns.append((judge, model, int(own.sum()), uses_model(judge, model)))
-            estimates.append(np.stack([_differ(by_judge, means[0], own), _depart(by_judge, means[0], own)]))
-    numbers = np.array(estimates)  # judge and model, statistic, trial
-    frame = pd.DataFrame(columns, columns=["judge", "model", "runs", "own"])
-    for name, each in zip(("favour", "at_same_score"), np.moveaxis(numbers, 1, 0), strict=True):
-        low, high = centre_interval(
-            each[:, 0], each[:, 1:].T, max(n_topics, 2), confidence=confidence, scale="mean", simultaneous=True
-        )
-        frame = frame.assign(**{name: each[:, 0], f"{name}_low": low, f"{name}_high": high})
-    return frame
+        for name, judge in zip(judges, means, strict=True):
+            found = [_compare_own(judge, reference, own, level, line) for line in (False, True)]
+            rows.append((name, model, int(own.sum()), uses_model(name, model), *found[0], *found[1]))
+    columns = [f"{name}{end}" for name in ("favour", "at_same_score") for end in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=["judge", "model", "runs", "own", *columns])
+
+
+def _compare_own(
+    judge: np.ndarray, reference: np.ndarray, own: np.ndarray, level: float, line: bool
+) -> tuple[float, float, float]:
+    """Return how far own runs lie above the other runs, or above the line through them, with Student's t interval."""
+    from scipy.special import stdtrit
+
+    x, y = (each[~own] - each[~own].mean() for each in (reference, judge))
+    lead = [each[own].mean() - each[~own].mean() for each in (reference, judge)]
+    squares, freedom = float(x @ x), len(x) - 1 - line
+    if line and squares < 1e-12:
+        return (np.nan,) * 3
+    slope, leverage = (float(x @ y) / squares, lead[0] ** 2 / squares) if line else (1.0, 0.0)
+    gap = float(lead[1] - slope * lead[0])
+    if freedom < 1:
+        return gap, np.nan, np.nan
+    error = np.sqrt(((y - slope * x) ** 2).sum() / freedom * (1 / own.sum() + 1 / len(x) + leverage))
+    reach = float(stdtrit(freedom, level) * error)
+    return gap, gap - reach, gap + reach
 
 
 def uses_model(judge: str, model: str) -> bool:
@@ -134,18 +140,3 @@ def uses_model(judge: str, model: str) -> bool:
     (True, False)
     """
     return model.lower() in (judge.lower(), *re.split(r"[-_]", judge.lower()))
-
-
-def _differ(judge: np.ndarray, reference: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return the difference in differences, shape (trial,); means have shape (trial, run)."""
-    above = judge - reference
-    return np.asarray(above[:, own].mean(axis=1) - above[:, ~own].mean(axis=1))
-
-
-def _depart(judge: np.ndarray, reference: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return how far runs lie above the line through the others, shape (trial,); NaN where that has no slope."""
-    x, y = (each[:, ~own] - each[:, ~own].mean(axis=1, keepdims=True) for each in (reference, judge))
-    squares = (x * x).sum(axis=1)
-    slope = np.divide((x * y).sum(axis=1), squares, out=np.full(len(x), np.nan), where=squares > 1e-12)
-    gap = [each[:, own].mean(axis=1) - each[:, ~own].mean(axis=1) for each in (reference, judge)]
-    return np.asarray(gap[1] - slope * gap[0])

@@ -113,9 +113,11 @@ class QrelsComparison(Result):
             return f"The ranking of runs by {self.sets[0]} cannot be compared with any other."
         how = "most like" if several else "like" if best["tau"] >= 0.5 else "unlike"
         ranks = f"{best['judge']} ranks runs {how} {self.sets[0]} ({self._symbol} {best['tau']:.2f})"
-        if not best["reversed"]:
+        frame = self.to_frame()
+        turned = int(frame.loc[frame["judge"] == best["judge"], "reversed"].sum())  # by any measure
+        if not turned:
             return f"{ranks} and reverses no conclusion."
-        return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(int(best['reversed']), 'conclusion')}."
+        return f"{ranks} {'and' if how == 'unlike' else 'but'} reverses {format_count(turned, 'conclusion')}."
 
     def to_table(self) -> Table:
         """Return all measures and judges with intervals and counts."""
@@ -229,4 +231,6 @@ class QrelsComparison(Result):
 
 
 def _write_interval(value: float, low: float, high: float) -> str:
-    return f"{value:+.3f}" if np.isnan(low) else f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
+    if np.isnan(low):
+        return "–" if np.isnan(value) else f"{value:+.3f}"
+    return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"

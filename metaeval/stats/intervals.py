@@ -16,7 +16,7 @@ import numpy.typing as npt
 from metaeval.stats.blocks import FloatArray, IntArray
 from metaeval.stats.other_runs import FEWEST_OTHER_RUNS, Over
 
-Scale: TypeAlias = Literal["correlation", "share", "mean"]
+Scale: TypeAlias = Literal["correlation", "share"]
 
 FEWEST_RUNS, FEWEST_TOPICS = 10, 25
 """With fewer, the intervals' coverage was not measured, and none is given."""
@@ -57,8 +57,8 @@ def centre_interval(
         The same number on resampled topics; NaN where it is not defined.
     n_topics : int
     confidence : float, optional
-    scale : {"correlation", "share", "mean"}, optional
-        Numbers from −1 to 1, by Fisher's z; from 0 to 1, by the logit; or any numbers, as they are.
+    scale : {"correlation", "share"}, optional
+        Numbers from −1 to 1, by Fisher's z; or from 0 to 1, by the logit.
     step : array_like of float, shape (...), optional
         The smallest step between two values: an estimate at an end of the scale counts as half a step away from it.
     least : array_like of float, shape (...), optional
@@ -96,9 +96,6 @@ def centre_interval(
         largest = _find_largest(np.where(known, drawn - centre, 0.0), squares, count, confidence)
         quantile = stdtrit(n_topics - 1, ndtr(largest))
     reach = quantile * np.sqrt(variance)
-    if scale == "mean":
-        reach = np.where(np.isfinite(middle) & (count > 1), np.maximum(reach, least), np.nan)
-        return middle - reach, middle + reach
     bottom = -1.0 if scale == "correlation" else 0.0
     # A share p is a correlation 2p − 1: the logit of p is twice Fisher's z of 2p − 1.
     widen = 2.0 / (1.0 - bottom)
