@@ -260,6 +260,6 @@ def _remark_grades(grades: pd.DataFrame, reference: str) -> tuple[str, ...]:
 
 
 def _remark_empty(sets: Mapping[str, Grades]) -> tuple[str, ...]:
-    empty = {name: sum(max(some.values()) <= 0 for some in grades.values()) for name, grades in sets.items()}
+    empty = {name: sum(max(some.values(), default=0) <= 0 for some in grades.values()) for name, grades in sets.items()}
     listed = [f"{name} {format_count(count, 'topic')}" for name, count in empty.items() if count]
     return (f"topics without a relevant document, on which all runs tie: {', '.join(listed)}",) if listed else ()

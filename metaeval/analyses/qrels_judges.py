@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from metaeval.data.judged import Grades, JudgedRuns
+from metaeval.data.judged import LARGEST_GRADE, Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, MetaevalError, format_list, format_option
@@ -24,15 +24,15 @@ def map_grades(judged: JudgedRuns, scales: Mapping[str, Sequence[int]]) -> dict[
     find_labels(scales, judged.sets, "set of judgements")
     mapped: dict[str, Grades] = dict(judged.judgements)
     for name, scale in scales.items():
-        for topic, some in judged.judgements[name].items():
-            for document, grade in some.items():
-                if grade >= len(scale):
-                    stated = f"{name}={','.join(map(str, scale))}"
-                    problem = f"the grade {grade} is beyond {format_option('scales', stated)}"
-                    raise DataError(problem, file=name, topic=topic, item=document)
+        stated = format_option("scales", f"{name}={','.join(map(str, scale))}")
+        if any(not isinstance(grade, int) or not 0 <= grade <= LARGEST_GRADE for grade in scale):
+            raise MetaevalError(f"{stated}: grades are whole numbers from 0 to {LARGEST_GRADE}")
+        top = _find_largest(mapped[name])
+        if top >= len(scale):
+            raise DataError(f"the grade {top} is beyond {stated}", file=name)
         mapped[name] = {
             topic: {document: scale[max(grade, 0)] for document, grade in some.items()}
-            for topic, some in judged.judgements[name].items()
+            for topic, some in mapped[name].items()
         }
     return mapped
 

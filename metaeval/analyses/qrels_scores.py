@@ -10,9 +10,12 @@ import pandas as pd
 
 from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, MetaevalError
+from metaeval.errors import DataError, MetaevalError, format_list
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
+
+DEEPEST = 1_000_000
+"""Documents that a measure may look at."""
 
 
 class RetrievalMeasure(NamedTuple):
@@ -36,20 +39,19 @@ def parse_measures(names: Sequence[str]) -> list[RetrievalMeasure]:
         try:
             parsed = ir_measures.parse_measure(name)
             ir_measures.evaluator([parsed], {"topic": {"document": 1}})
-        except (NameError, ValueError, TypeError, KeyError, SyntaxError) as error:
+        except Exception as error:  # of many kinds, assertions among them
             raise MetaevalError(f"ir_measures cannot compute {name!r}: {error}") from None
+        cutoff = parsed.params.get("cutoff")
+        if cutoff is not None and not 1 <= cutoff <= DEEPEST:  # trec_eval would end the program
+            raise MetaevalError(f"ir_measures cannot compute {name!r}: its cut lies from 1 to {DEEPEST:,}")
         known = measure_of_label(name)
         measure = known if known.higher_is_better is not None else Measure(name, higher_is_better=True)
-        result.append(RetrievalMeasure(measure, parsed, parsed.params.get("cutoff")))
+        result.append(RetrievalMeasure(measure, parsed, cutoff))
     return result
 
 
 def score_judged(
-    judged: JudgedRuns,
-    measures: Sequence[RetrievalMeasure],
-    sets: Mapping[str, Grades],
-    *,
-    condensed: bool = False,
+    judged: JudgedRuns, measures: Sequence[RetrievalMeasure], sets: Mapping[str, Grades], *, condensed: bool = False
 ) -> np.ndarray:
     """Score all runs under each set of judgements, shape (measure, run, topic, set).
 
@@ -65,8 +67,12 @@ def score_judged(
         evaluator: Any = ir_measures.evaluator([*position], grades)  # type: ignore[arg-type]
         for r, topics in enumerate(judged.runs.values()):
             run = _write_scores(_condense(topics, grades)) if condensed else whole[r]
-            for metric in evaluator.iter_calc(run):
-                values[position[metric.measure], r, place[metric.query_id], s] = metric.value
+            try:
+                for metric in evaluator.iter_calc(run):
+                    values[position[metric.measure], r, place[metric.query_id], s] = metric.value
+            except Exception as error:  # some measures are programs of their own
+                names = format_list([str(each.measure) for each in measures])
+                raise MetaevalError(f"ir_measures cannot compute {names} of these runs: {error}") from None
     return values
 
 
@@ -108,19 +114,10 @@ def measure_gaps(
     }
     for m, each in enumerate(measures):
         for s, name in enumerate(judged.sets):
-            shares = by_cutoff[each.cutoff][s]
-            worst = int(np.abs(cost[m, :, s]).argmax())
-            rows.append(
-                (
-                    str(each.measure),
-                    name,
-                    shares.mean(),
-                    cost[m, :, s].mean(),
-                    runs[worst],
-                    shares[worst],
-                    cost[m, worst, s],
-                )
-            )
+            shares, costs = by_cutoff[each.cutoff][s], cost[m, :, s]
+            worst = int(np.abs(costs).argmax())
+            means = shares.mean(), costs.mean()
+            rows.append((str(each.measure), name, *means, runs[worst], shares[worst], costs[worst]))
     columns = ["measure", "judge", "unjudged", "cost", "run", "unjudged_of_run", "cost_of_run"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -154,22 +151,13 @@ def leave_groups_out(
         lost = [grade for topic, some in full.items() for one, grade in some.items() if one not in kept[topic]]
         again = score_judged(judged, measures, {name: kept})[..., 0].mean(axis=2)
         own = np.array([groups.get(run) == name for run in judged.runs])
+        counted = int(own.sum()), len(lost), sum(grade > 0 for grade in lost)
         for m, each in enumerate(measures):
             sign = each.measure.sign
             before, after = values[m, ..., 0].mean(axis=1) * sign, again[m] * sign
             fall = [int((after > after[r]).sum() - (before > before[r]).sum()) for r in np.flatnonzero(own)]
             change = sign * (after - before)[own].mean()
-            rows.append(
-                (
-                    str(each.measure),
-                    name,
-                    int(own.sum()),
-                    len(lost),
-                    sum(g > 0 for g in lost),
-                    change,
-                    max(fall, key=abs),
-                )
-            )
+            rows.append((str(each.measure), name, *counted, change, max(fall, key=abs)))
     return pd.DataFrame(rows, columns=["measure", "group", "runs", "unique", "relevant", "change", "ranks_lost"])
 
 

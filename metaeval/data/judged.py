@@ -101,7 +101,9 @@ def rank_documents(scored: Mapping[str, float], run: str = "") -> list[str]:
         if not math.isfinite(score):
             raise DataError(f"the score is {score}", run=run, item=document)
     documents = sorted(scored, reverse=True)
-    order = np.argsort(-np.array([scored[document] for document in documents], dtype=np.float32), kind="stable")
+    with np.errstate(over="ignore"):
+        scores = np.array([scored[document] for document in documents]).astype(np.float32)
+    order = np.argsort(-scores, kind="stable")
     return [documents[position] for position in order]
 
 

@@ -159,8 +159,9 @@ def simultaneous_reach(
 ) -> FloatArray:
     """How far do intervals of all pairs' differences, which hold together, reach to either side?
 
-    They turn `bootstrap_max_t` round: an interval leaves 0 out where the pair is significant, p ≤ α. With c the largest T² that
-    is not, of either kind, the reach is the smaller one of √(c V / (n − 1)) and √(c′ (V + `variance_offset` A) / (n − 1)).
+    They turn `bootstrap_max_t` round: an interval leaves 0 out where the pair is significant, p ≤ α. With c and c′ the largest
+    values of its two T² that are not, a pair's reach is the smaller one of √(c V / (n − 1)) and
+    √(c′ (V + `variance_offset` A) / (n − 1)).
 
     Parameters
     ----------

@@ -163,6 +163,12 @@ def test_topics_that_a_judge_lacks_are_left_out_if_asked_for(run, files):
             "binary: measure AP(rel=2): every run scores 0 on every topic",
         ),
         ("people.txt gpt-4.txt --runs runs -m nDGC@10", "ir_measures cannot compute 'nDGC@10'"),
+        (
+            "people.txt gpt-4.txt --runs runs -m P@0",
+            "ir_measures cannot compute 'P@0': its cut lies from 1 to 1,000,000",
+        ),
+        ("people.txt gpt-4.txt --runs runs -m AP(rel='x')", "ir_measures cannot compute"),
+        ("people.txt gpt-4.txt --runs runs --scale gpt-4=0,1,2,900", "grades are whole numbers from 0 to 100"),
         ("people.txt gpt-4.txt --runs runs -m nDCG@", "ir_measures cannot compute 'nDCG@'"),
         ("people.txt gpt-4.txt --runs runs --scale gpt-4=0,1", "the grade 3 is beyond --scale gpt-4=0,1"),
         (
