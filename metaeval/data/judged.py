@@ -112,20 +112,16 @@ def _share_topics(judgements: Mapping[str, Mapping[str, Any]], missing: MissingP
     first, *others = judgements
     topics = sorted(judgements[first])
     for name in others:
-        lacking = [topic for topic in sorted(judgements[first]) if topic not in judgements[name]]
-        if len(lacking) == len(judgements[first]):
+        present = np.array([topic in judgements[name] for topic in topics])
+        if not present.any():
             raise DataError(f"no topic is one of {first}: its judgements are of other topics", file=name)
-        if lacking and missing != "drop-topic":
-            hint = f"{format_option('missing', 'drop-topic')} leaves them out"
-            listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
-            raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
-        if lacking:
-            report_policy(
-                f"left out {format_count(len(lacking), 'topic')} without judgements: {format_list(lacking)}", name
-            )
-        topics = [topic for topic in topics if topic in judgements[name]]
-    if not topics:
-        raise DataError("no topic is judged in every set")
+        if not present.all():
+            if missing != "drop-topic":
+                lacking = [topic for topic in topics if topic not in judgements[name]]
+                hint = f"{format_option('missing', 'drop-topic')} leaves them out"
+                listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
+                raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
+            topics = drop_sparse(present, topics, 1, missing, name)
     return topics
 
 
