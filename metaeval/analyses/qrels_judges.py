@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -136,7 +135,8 @@ def _compare_own(
 def uses_model(judge: str, model: str) -> bool:
     """Say whether a judge is of a model: its name, or a part of it between - and _, is the model's.
 
-    >>> uses_model("umbrela-gpt4o", "gpt4o"), uses_model("umbrela-gpt4o", "gpt4")
+    >>> uses_model("umbrela_gpt-4o", "GPT-4o"), uses_model("umbrela_gpt-4o", "gpt-4")
     (True, False)
     """
-    return model.lower() in (judge.lower(), *re.split(r"[-_]", judge.lower()))
+    whole, part = (f"-{name.lower().replace('_', '-')}-" for name in (judge, model))
+    return part in whole
