@@ -25,9 +25,10 @@ from metaeval.analyses.reference_pairs import count_conclusions
 from metaeval.data.judged import Grades, JudgedRuns
 from metaeval.data.labels import find_labels
 from metaeval.data.scores import Scores
-from metaeval.errors import MetaevalError, format_count
+from metaeval.errors import MetaevalError, format_count, format_option
 from metaeval.measures.base import find_signs
 from metaeval.show.signature import sign
+from metaeval.stats.agreement_statistics import parse_statistic
 from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
 from metaeval.stats.significant_counts import trials_needed
 from metaeval.stats.streams import stream_key
@@ -61,7 +62,7 @@ def compare_qrels(
     measures : sequence of str, optional
         As ir_measures writes them: nDCG@10, AP(rel=2), RR@10; may be repeated. A document without a grade is not relevant.
     statistic : str, optional
-        How rankings of runs are compared: tau_b, tau_a, tau_ap_b, tau_b@15, as for `agreement`.
+        How rankings of runs are compared: tau_b, tau_a, tau_ap_b, tau_b@15 and others of runs, as for `agreement`.
     scales : mapping of str to sequence of int, optional
         What the grades 0, 1, 2, … of a judge are on the reference's scale: judge=0,0,1,3. Scores and κ use it; otherwise grades
         are taken as they are.
@@ -168,6 +169,9 @@ def _check_options(
 
 def _compare(scores: Scores, statistic: str, n_bootstrap: int, confidence: float, seed: int) -> Agreement:
     """Compare the rankings of runs; pairs of runs are tested elsewhere, and no judges are exchanged."""
+    if parse_statistic(statistic).run_statistic is None:
+        others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
+        raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
     return agreement(
         scores, reference=scores.measures[0], statistics=[statistic], test="paired-t", n_permutations=1,
         n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,

@@ -111,7 +111,8 @@ class QrelsComparison(Result):
         best, several = self._take(0).iloc[0], len(self.sets) > 2
         if np.isnan(best["tau"]):
             return f"The ranking of runs by {self.sets[0]} cannot be compared with any other."
-        how = "most like" if several else "like" if best["tau"] >= 0.5 else "unlike"
+        middle = (1 + self.agreements[0].results[0].chance) / 2
+        how = "most like" if several else "like" if best["tau"] >= middle else "unlike"
         ranks = f"{best['judge']} ranks runs {how} {self.sets[0]} ({self._symbol} {best['tau']:.2f})"
         frame = self.to_frame()
         turned = int(frame.loc[frame["judge"] == best["judge"], "reversed"].sum())  # by any measure

@@ -188,6 +188,11 @@ def test_topics_that_a_judge_lacks_are_left_out_if_asked_for(run, files):
             "three.csv:1: the line has 3 columns, not run and name",
         ),
         ("people.txt gpt-4.txt --runs runs --statistic kappa", "there is no statistic 'kappa'"),
+        (
+            "people.txt gpt-4.txt --runs runs --statistic spa",
+            "--statistic spa does not compare rankings of runs: use tau_b",
+        ),
+        ("people.txt gpt-4.txt --runs runs --statistic tau_b@9", "tau_b@9 needs 9 runs, there are 3"),
         ("people.txt gpt-4.txt --runs runs -B 5", "-B is 5; it is a whole number of at least 19"),
         ("people.txt gpt-4.txt --runs runs --pool-depth 0", "--pool-depth is 0; it is a whole number of at least 1"),
     ],
