@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.agreement import agreement
+from metaeval.analyses.agreement_estimates import remark_coverage
 from metaeval.analyses.agreement_result import Agreement
 from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_share
 from metaeval.analyses.diagnostics import choose_common_runs
@@ -109,6 +110,10 @@ def compare_qrels(
     0  model  0.816497
     """
     _check_options(judged, alpha, confidence, n_permutations, n_bootstrap, pool_depth, seed, n_jobs)
+    which = parse_statistic(statistic)
+    if which.run_statistic is None:
+        others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
+        raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
     known, names = parse_measures(measures), tuple(judged.runs)
     find_labels(family or {}, names, "run")
     find_labels(groups or {}, names, "run")
@@ -147,6 +152,7 @@ def compare_qrels(
             *_remark_gaps(gaps),
             *_remark_grades(grades, judged.sets[0]),
             *_remark_empty(sets),
+            *(remark_coverage([which], len(judged.topics)) if n_bootstrap and not compared[0].no_interval else ()),
         ),
     )
 
@@ -169,9 +175,6 @@ def _check_options(
 
 def _compare(scores: Scores, statistic: str, n_bootstrap: int, confidence: float, seed: int) -> Agreement:
     """Compare the rankings of runs; pairs of runs are tested elsewhere, and no judges are exchanged."""
-    if parse_statistic(statistic).run_statistic is None:
-        others = "use tau_b, tau_a, tau_ap_b, tau_gap, spearman, pearson or pairwise_accuracy"
-        raise MetaevalError(f"{format_option('statistic', statistic)} does not compare rankings of runs: {others}")
     return agreement(
         scores, reference=scores.measures[0], statistics=[statistic], test="paired-t", n_permutations=1,
         n_bootstrap=n_bootstrap, confidence=confidence, seed=seed,
