@@ -45,6 +45,12 @@ FIGURES = {
         "concepts/judges",
         "Left: how often a judge agrees as well as a person. Right: against what share of people it wins.",
     ),
+    "qrels": Example(
+        "metaeval qrels qrels/people.txt qrels/near.txt qrels/lenient.txt qrels/noise.txt --runs runs -B 200 --out figures/",
+        "figures/qrels",
+        "concepts/qrels",
+        "Left: how alike runs are ranked. Middle: what judges lose of people's findings. Right: what only they find.",
+    ),
     "ranks": Example(
         "metaeval ranks scores.csv -m AP -m P@10 --out figures/",
         "figures/ranks",
@@ -140,7 +146,7 @@ FIGURES = {
 
 
 def write_data(folder: Path) -> None:
-    """Write the files that the commands read: two simulated collections, and labels of people and judges.
+    """Write the files that the commands read: two simulated collections, labels of people and judges, and judged documents.
 
     The measure `length` knows nothing of the quality of runs, but differs steadily between them.
     """
@@ -169,6 +175,28 @@ def write_data(folder: Path) -> None:
         head = ",".join(["item", *(f"{name[:-1]}{number + 1}" for number in range(len(spread)))])
         rows = [",".join([f"item{i + 1}", *(str(label[i]) for label in labels)]) for i in range(len(gold))]
         (folder / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n", "utf-8")
+    _write_judged(folder)
+
+
+def _write_judged(folder: Path) -> None:
+    """Write twelve runs of 20 documents on 30 topics, and four sets of judgements of them."""
+    rng = np.random.default_rng(3)
+    people = rng.choice(4, (30, 20), p=[0.5, 0.2, 0.2, 0.1])
+    sets = {
+        "people": people,
+        "near": np.clip(people + rng.choice([-1, 0, 0, 0, 1], people.shape), 0, 3),
+        "lenient": np.clip(people + rng.integers(0, 3, people.shape), 0, 3),
+        "noise": rng.permuted(people, axis=1),
+    }
+    (folder / "qrels").mkdir()
+    (folder / "runs").mkdir()
+    for name, grades in sets.items():
+        lines = [f"q{t} 0 d{d} {grade}\n" for t, row in enumerate(grades) for d, grade in enumerate(row)]
+        (folder / "qrels" / f"{name}.txt").write_text("".join(lines), "utf-8")
+    for r in range(12):
+        scores = people + rng.normal(0, 1 + r / 6, people.shape)
+        lines = [f"q{t} Q0 d{d} 0 {score} run\n" for t, row in enumerate(scores) for d, score in enumerate(row)]
+        (folder / "runs" / f"run{r:02d}.txt").write_text("".join(lines), "utf-8")
 
 
 @cache

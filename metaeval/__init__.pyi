@@ -28,6 +28,8 @@ from .analyses.pooled_discriminative_power import (
 )
 from .analyses.power_result import DiscriminativePower as DiscriminativePower
 from .analyses.properties import Properties as Properties, properties as properties
+from .analyses.qrels import compare_qrels as compare_qrels
+from .analyses.qrels_result import QrelsComparison as QrelsComparison
 from .analyses.rank_result import RunRanks as RunRanks
 from .analyses.ranking_similarity import (
     RankingSimilarity as RankingSimilarity,
@@ -52,6 +54,7 @@ from .analyses.topic_set_size import TopicSetSize as TopicSetSize, topic_set_siz
 from .analyses.unanimous_improvement import UnanimousImprovement as UnanimousImprovement, uir as uir
 from .comparison.new_measure import Comparison as Comparison, compare as compare
 from .data.annotations import Annotations as Annotations
+from .data.judged import JudgedRuns as JudgedRuns
 from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns
 from .data.score import score as score
 from .data.scores import Scores as Scores

@@ -22,6 +22,7 @@ ANALYSES: dict[str, str] = {
     "discriminative_power": "Sakai 2006; Sakai 2021, §5.3",
     "pooled_discriminative_power": "LQ 2021, Eq. 9",
     "properties": "Amigó et al. 2020, §4.1; Sakai 2021, Tables 4 and 7",
+    "compare_qrels": "Voorhees 2000; Zobel 1998; Sakai 2007",
     "ranking_similarity": "Kendall 1938; Sakai 2021, §5.1",
     "reference_pairs": "Clopper and Pearson 1934",
     "robustness": "Amigó et al. 2020, §5.4",

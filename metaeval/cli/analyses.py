@@ -11,8 +11,8 @@ class Analysis:
     """An analysis that is a command: its options and help come from the function's signature and docstring.
 
     The function is ``"module:function"`` below metaeval; what its first parameter is annotated with says what the
-    command takes: scores, several of them, the discriminative power of scores, annotations, or measures. Examples are
-    command lines without the program's name. `pool` is the function of the results of several sources. With each of
+    command takes: scores, several of them, the discriminative power of scores, annotations, judged runs, or measures. Examples
+    are command lines without the program's name. `pool` is the function of the results of several sources. With each of
     the flags `switches`, another function is called in place of the first. `pairs` is the option that names a file for
     what grows with the number of pairs of runs; the result's method ``write_`` with its name writes it. `remarks` are
     a paragraph of the help that the docstring does not have, `defaults` those of options that differ from the
@@ -106,6 +106,13 @@ ANALYSES = {
         remarks="Tables have one column per annotator or judge besides a column item, or one row per label: item, "
         'annotator, label. JSON is {"annotator": {"item": label}}. Data sets of this kind: alttest-summeval, '
         "alttest-cebab-stars, …",
+    ),
+    "qrels": Analysis(
+        "analyses.qrels:compare_qrels",
+        (
+            "qrels people.txt gpt.txt llama.txt --runs runs/ -m nDCG@10 -m AP",
+            "qrels people.txt gpt.txt --runs runs/ --scale gpt=0,0,1,2,3 --family run7=gpt --out results/",
+        ),
     ),
     "properties": Analysis(
         "analyses.properties:properties",

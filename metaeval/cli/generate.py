@@ -15,7 +15,7 @@ from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.command import Values, make_command
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.opening import open_annotations, open_references, open_sources
+from metaeval.cli.opening import open_annotations, open_judged_runs, open_references, open_sources
 from metaeval.cli.options import (
     DIRECTIONS,
     OPENING,
@@ -40,6 +40,7 @@ GROUPS = {
         "similarity", "consistency", "power", "overlap", "contradictions", "calibrate", "baselines", "robustness",
         "coverage",
     ),
+    "Whether judges are right": ("qrels",),
     "What its formula does": ("measures", "properties", "app"),
     "How many topics it needs": ("sample-size", "topic-set-size"),
     "Files and references": ("convert", "cite"),
@@ -72,6 +73,28 @@ _READING_LABELS = {
     "separator": option(
         str | None, "Where the topic ends in an item's name: with __ the topic of doc7__fluency is doc7"
     ),
+}
+
+_JUDGED = {
+    "judgements": argument(
+        list[str],
+        "Files of judgements, topic 0 document grade: those of people first, then judges'",
+        metavar="QRELS...",
+    ),
+    "runs": option(
+        list[str],
+        "A folder of runs, or a run, topic Q0 document rank score name; may be repeated",
+        default=...,
+        metavar="FOLDER",
+    ),
+}
+_READING_JUDGED = take("collection") | {
+    "missing": option(
+        str,
+        "What to do where a run has no document on a topic, or judgements lack one; worst lets the run find nothing",
+        choices=("raise", "drop-topic", "drop-run", "worst"),
+        default="raise",
+    )
 }
 
 
@@ -174,6 +197,8 @@ class Plan:
             declared = take("measures")
         elif self.takes == "annotations":
             declared = dict(_LABELS)
+        elif self.takes == "judged":
+            declared = dict(_JUDGED)
         else:
             declared = {"source": take("sources")["sources"] if self.several else take("source")["source"]}
         declared |= {parameter.name: parameter.declare() for parameter in parameters if not parameter.flags}
@@ -190,6 +215,8 @@ class Plan:
             declared |= OPENING | DIRECTIONS
         if self.takes == "annotations":
             declared |= _READING_LABELS
+        if self.takes == "judged":
+            declared |= _READING_JUDGED
         if self.pairs:
             declared |= take(self.pairs)
         return declared | take("style", "explain", "width", "out", "defuse_formulas")
@@ -217,8 +244,8 @@ class Plan:
         self._convert(values)
         flag = next((name for name in self.switches if getattr(values, name)), "")
         function, name = (self.switches[flag], f"{self.name}-{flag}") if flag else (self.main, self.name)
-        if self.takes in ("measures", "annotations"):
-            subject = values.measures if self.takes == "measures" else _read_labels(values)
+        if self.takes in ("measures", "annotations", "judged"):
+            subject = values.measures if self.takes == "measures" else _read_labels(values, self.takes)
             results = {name: self.call(function, subject, values)}
         else:
             sources = values.source if self.several else [values.source]
@@ -283,9 +310,9 @@ class Plan:
         return {f"pooled-{name}": self.call(self.pool, results, values)} | named
 
 
-def _read_labels(values: Values) -> Any:
-    with working("reading labels"):
-        return open_annotations(values)
+def _read_labels(values: Values, kind: str) -> Any:
+    with working("reading labels" if kind == "annotations" else "reading runs"):
+        return open_annotations(values) if kind == "annotations" else open_judged_runs(values)
 
 
 @contextmanager

@@ -198,3 +198,10 @@ def open_annotations(values: Values) -> Any:
     return read_annotations(
         people, values.answers, classes=classes, columns=parse_columns(columns), separator=separator, missing=missing
     )
+
+
+def open_judged_runs(values: Values) -> Any:
+    """Return runs with several sets of judgements, of files."""
+    from metaeval.io import read_judged_runs
+
+    return read_judged_runs(values.judgements, values.runs, missing=values.missing, collection=values.collection)

@@ -29,6 +29,8 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "tests": ("--test",),
     "n_studies": ("--studies",),
     "n_topics": ("--topics",),
+    "measures": ("--measure", "-m"),
+    "scales": ("--scale",),
 }
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 
@@ -207,14 +209,14 @@ DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 ADVANCED = (
     "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
     "over", "weights", "n_jobs", "cluster", "resume", "p_values", "run_pairs", "time_limit", "n_random",
-    "empty_classes", "figures", "target", "beta", "alpha",
+    "empty_classes", "figures", "pool_depth", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
 
 METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
-    "new_scores": "FILE",
+    "new_scores": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL", "groups": "RUN=GROUP",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
@@ -57,9 +57,10 @@ class Parameter:
 
 
 def find_input(function: Function) -> str:
-    """Return what an analysis takes: "scores", "several" of them, their "power", "annotations", or "measures"."""
+    """Return what it takes: "scores", "several" of them, their "power", "annotations", "judged" runs, or "measures"."""
     from metaeval.analyses.power_result import DiscriminativePower
     from metaeval.data.annotations import Annotations
+    from metaeval.data.judged import JudgedRuns
     from metaeval.data.scores import Scores
 
     name = next(iter(inspect.signature(function).parameters))
@@ -70,6 +71,8 @@ def find_input(function: Function) -> str:
         return "power"
     if hint is Annotations:
         return "annotations"
+    if hint is JudgedRuns:
+        return "judged"
     if Scores in get_args(hint):
         return "several"
     if name == "measures":
@@ -112,6 +115,9 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
     if hint in (Iterable[str], Sequence[str], Sequence[str | Procedure]):
         return list[str], lambda given: given or None, ()
     if NoneType in get_args(hint) and len(inner) == 1:
+        if get_origin(inner[0]) is Mapping:
+            value = get_args(inner[0])[1]
+            return list[str] | None, lambda given: _read_pairs(given, flags[0], numbers=value is not str), ()
         if inner[0] == Sequence[int]:
             return str | None, lambda text: _read_numbers(text, flags[0]), ()
         if inner[0] == Sequence[float]:
@@ -141,6 +147,23 @@ def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int)
             "whole numbers with commas, such as 10,25,50" if kind is int else "numbers with commas, such as 1,0.5"
         )
         raise MetaevalError(f"{flag} {text}: {expected}") from None
+
+
+def _read_pairs(given: list[str] | None, flag: str, *, numbers: bool) -> dict[str, Any] | None:
+    """Return what a repeated option names: NAME=VALUE, or a file of names with their values."""
+    from metaeval.errors import MetaevalError
+    from metaeval.io.qrels import read_pairs
+
+    pairs: dict[str, Any] = {}
+    for text in given or ():
+        name, equals, value = text.rpartition("=")
+        if not numbers and not (equals and name and value):
+            pairs |= read_pairs(text)
+        elif not (name and value):
+            raise MetaevalError(f"{flag} {text}: name a judge and its grades, such as judge=0,1,1,2")
+        else:
+            pairs[name] = _read_numbers(value, f"{flag} {name}") if numbers else value
+    return pairs or None
 
 
 def _either(choices: Sequence[str]) -> str:

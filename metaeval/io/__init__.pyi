@@ -19,6 +19,7 @@ from .formats import LOG_FORMATS as LOG_FORMATS, RUN_FORMATS as RUN_FORMATS, SCO
 from .inspection import inspect_scores as inspect_scores
 from .judges import read_annotations as read_annotations
 from .objects import from_ir_measures as from_ir_measures, from_pytrec_eval as from_pytrec_eval, from_ranx as from_ranx
+from .qrels import read_judged_runs as read_judged_runs
 from .runs import read_runs as read_runs
 from .scores import (
     from_frame as from_frame,

@@ -65,13 +65,15 @@ class PairedTestResult(NamedTuple):
     """The p-value of each pair of runs after any correction, and the exceedance counts before it, shape (measure, pair).
 
     Pairs are in the order of ``np.triu_indices(n_runs, 1)``. A test that does not resample has no counts and no `n_trials`.
-    `exact`: p has no Monte Carlo error, without trials or with one for each possible sign vector.
+    `exact`: p has no Monte Carlo error, without trials or with one for each possible sign vector. `largest`: of a max-T test,
+    the largest statistics of each kind, shape (measure, kind, trial).
     """
 
     p: FloatArray
     counts: IntArray | None
     n_trials: int | None
     exact: bool
+    largest: FloatArray | None = None
 
 
 def run_test(values: FloatArray, test: Test, n_jobs: int) -> PairedTestResult:
@@ -86,6 +88,7 @@ def run_test(values: FloatArray, test: Test, n_jobs: int) -> PairedTestResult:
     _announce(scores, test, n_jobs)
     counts = np.zeros((n_measures, n_pairs), dtype=np.int64)
     computed = 0  # trials that were not found in a folder, of all groups of measures
+    every: list[FloatArray] = []
     for measures in scores.split_measures():
         statistics = [_merge_equal(test.prepare(scores.take(measure))) for measure in measures]
         length = size
@@ -113,9 +116,10 @@ def run_test(values: FloatArray, test: Test, n_jobs: int) -> PairedTestResult:
         largest = np.concatenate(list(of_parts), axis=2)
         for measure, of_measure, of_trials in zip(measures, statistics, largest, strict=True):
             counts[measure] = count_exceedances(of_measure, of_trials)
+        every.append(largest)
         del statistics  # before those of the next measures are prepared
     p = counts / test.n_trials if test.exact else (counts + 1) / (test.n_trials + 1)
-    return PairedTestResult(p, counts, test.n_trials, test.exact)
+    return PairedTestResult(p, counts, test.n_trials, test.exact, np.concatenate(every))
 
 
 def run_trials(statistics: Sequence[Statistics], test: Test, trials: range, *, size: int) -> FloatArray:
@@ -147,12 +151,13 @@ def count_exceedances(statistics: Statistics, largest: FloatArray) -> IntArray:
     """
     reached = statistics.observed * (1 - statistics.tolerance)
     ordered = np.sort(largest, axis=1)
+    return np.searchsorted(np.sort(rank_trials(ordered, largest)), rank_trials(ordered, reached), side="right")
 
-    def rank(numbers: FloatArray) -> IntArray:
-        below = [np.searchsorted(*of_kind, side="left") for of_kind in zip(ordered, numbers, strict=True)]
-        return np.asarray(largest.shape[1] - np.max(below, axis=0))
 
-    return np.searchsorted(np.sort(rank(largest)), rank(reached), side="right")
+def rank_trials(ordered: FloatArray, numbers: FloatArray) -> IntArray:
+    """Return how many trials reach numbers, the smallest count of all kinds; `ordered` are their largest statistics, sorted."""
+    below = [np.searchsorted(*of_kind, side="left") for of_kind in zip(ordered, numbers, strict=True)]
+    return np.asarray(ordered.shape[1] - np.max(below, axis=0))
 
 
 def _name_trials(scores: Scaled, measures: range, test: Test) -> str:

@@ -18,7 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats._max_t_trials import NUMBERS_A_BLOCK, PairedTestResult, Statistics, Test, find_largest, run_test
+from metaeval.stats._max_t_trials import (
+    NUMBERS_A_BLOCK,
+    PairedTestResult,
+    Statistics,
+    Test,
+    find_largest,
+    rank_trials,
+    run_test,
+)
 from metaeval.stats.blocks import FloatArray, IntArray, check_count, check_shape
 from metaeval.stats.resampling import resampled_topics, topic_signs
 from metaeval.stats.streams import check_key
@@ -144,6 +152,56 @@ def bootstrap_max_t(
     work = n_topics * n_runs * (n_runs - 1) // 2
     settings = f"key {key} offset {float(variance_offset)!r}"
     return run_test(scores, Test("bootstrap-t", settings, prepare, draw, n_permutations, work), n_jobs)
+
+
+def simultaneous_reach(
+    values: npt.ArrayLike, largest: FloatArray, alpha: float = 0.05, *, variance_offset: float = VARIANCE_OFFSET
+) -> FloatArray:
+    """How far do intervals of all pairs' differences, which hold together, reach to either side?
+
+    They turn `bootstrap_max_t` round: an interval leaves 0 out where the pair is significant, p ≤ α. With c and c′ the largest
+    values of its two T² that are not, a pair's reach is the smaller one of √(c V / (n − 1)) and
+    √(c′ (V + `variance_offset` A) / (n − 1)).
+
+    Parameters
+    ----------
+    values : array_like of float, shape (run, topic, measure)
+    largest : ndarray, shape (measure, kind, trial)
+        Of the result of `bootstrap_max_t` on these values.
+    alpha : float
+    variance_offset : float
+        As in that call.
+
+    Returns
+    -------
+    ndarray, shape (measure, pair)
+        In the unit of the scores; infinite where so few trials were drawn that no pair could be significant.
+
+    Examples
+    --------
+    >>> values = np.random.default_rng(0).random((3, 40, 1)) + np.array([0.0, 0.0, 0.5]).reshape(3, 1, 1)
+    >>> result = bootstrap_max_t(values, n_permutations=1000, key=1)
+    >>> simultaneous_reach(values, result.largest).round(2)
+    array([[0.13, 0.19, 0.18]])
+    """
+    scores = check_shape(values)
+    reach = []
+    for measure, drawn in enumerate(largest):
+        ordered, few = np.sort(drawn, axis=1), int(np.floor(alpha * (drawn.shape[1] + 1) + 1e-9)) - 1
+        # A pair is significant if fewer trials reach it than reach the trial that stands here.
+        rank = np.sort(rank_trials(ordered, drawn))[few] if few >= 0 else 0
+        if not rank:
+            reach.append(np.full(len(scores) * (len(scores) - 1) // 2, np.inf))
+            continue
+        column = scores[..., measure]
+        gaps = [column[run] - column[run + 1 :] for run in range(len(column) - 1)]
+        variances = np.concatenate([gap.var(axis=1) for gap in gaps])
+        differing = variances[np.concatenate([gap.any(axis=1) for gap in gaps])]
+        added = variance_offset * float(np.median(differing)) if len(differing) else 0.0
+        kinds = zip(ordered[:, -rank], (variances, variances + added), strict=False)
+        squares = [np.full_like(kind, np.inf) if np.isinf(limit) else limit * kind for limit, kind in kinds]
+        reach.append(np.sqrt(np.min(squares, axis=0)))
+    return np.array(reach)
 
 
 def _all_signs(trials: range, n_topics: int) -> npt.NDArray[np.int8]:

@@ -1,0 +1,168 @@
+"""Runs that rank documents, and several sets of judgements of them: of people, and of models in their place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from metaeval.data.policies import MissingPolicy, check_policy, drop_sparse, hint_missing, report_policy
+from metaeval.errors import DataError, format_count, format_list, format_option
+
+Grades = Mapping[str, Mapping[str, int]]
+"""The grades of documents by topic."""
+
+LARGEST_GRADE = 100
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgedRuns:
+    """Runs of documents with several sets of judgements; the first set is the reference.
+
+    Parameters
+    ----------
+    judgements : mapping of name to mapping of topic to mapping of document to grade
+        Two sets or more. Grades are whole numbers; above 0 is relevant. A document that has no grade is unjudged.
+    runs : mapping of run to mapping of topic to mapping of document to score
+        Two runs or more. Documents are ranked as trec_eval does: by the score in four bytes, ties by the last name first.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        What to do with a topic of the reference on which a run has no document: worst keeps it, and the run retrieves
+        nothing. Topics that another set of judgements lacks are left out with drop-topic, and refused otherwise.
+    collection, provenance : str, optional
+        Name of the collection, and where the data come from.
+
+    Raises
+    ------
+    DataError
+        If a grade is no whole number, a set shares no topic with the reference or calls nothing relevant, a run has no
+        judged document, or a topic is missing and the policy is to raise.
+
+    Examples
+    --------
+    >>> grades = {"people": {"t": {"d": 1, "e": 0}}, "model": {"t": {"d": 1, "e": 1}}}
+    >>> JudgedRuns(grades, {"a": {"t": {"d": 2.0, "e": 1.0}}, "b": {"t": {"e": 3.0}}})
+    JudgedRuns: 2 runs × 1 topic, judged by people, model
+    """
+
+    judgements: Mapping[str, Grades]
+    runs: Mapping[str, Mapping[str, Sequence[str]]]
+    topics: tuple[str, ...]
+    collection: str = ""
+    provenance: str = ""
+
+    def __init__(
+        self,
+        judgements: Mapping[str, Mapping[str, Mapping[str, Any]]],
+        runs: Mapping[str, Mapping[str, Mapping[str, float]]],
+        *,
+        missing: MissingPolicy = "raise",
+        collection: str = "",
+        provenance: str = "",
+    ) -> None:
+        check_policy(missing, MissingPolicy)
+        for what, given in (("sets of judgements", judgements), ("runs", runs)):
+            if len(given) < 2:
+                raise DataError(f"{len(given) or 'no'} {what} cannot be compared: at least two are needed")
+        topics = _share_topics(judgements, missing)
+        named, topics = _choose_runs(runs, topics, missing)
+        grades = {
+            name: {topic: _check_grades(given[topic], name, topic) for topic in topics}
+            for name, given in judgements.items()
+        }
+        for name, known in grades.items():
+            if not any(grade > 0 for some in known.values() for grade in some.values()):
+                raise DataError("no document is relevant: every grade is 0 or less", file=name)
+        ranked = {run: {topic: rank_documents(runs[run].get(topic, {}), run) for topic in topics} for run in named}
+        _refuse_unjudged(ranked, grades)
+        fields = {"judgements": grades, "runs": ranked, "topics": tuple(topics)}
+        for field, value in {**fields, "collection": collection, "provenance": provenance}.items():
+            object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        size = f"{format_count(len(self.runs), 'run')} × {format_count(len(self.topics), 'topic')}"
+        return f"JudgedRuns: {size}, judged by {format_list(self.sets)}"
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the sets of judgements, the reference first."""
+        return tuple(self.judgements)
+
+
+def rank_documents(scored: Mapping[str, float], run: str = "") -> list[str]:
+    """Return documents best first, as trec_eval ranks them.
+
+    >>> rank_documents({"a": 1.0, "b": 1.0, "c": 2.0})
+    ['c', 'b', 'a']
+    """
+    for document, score in scored.items():
+        if not math.isfinite(score):
+            raise DataError(f"the score is {score}", run=run, item=document)
+    documents = sorted(scored, reverse=True)
+    with np.errstate(over="ignore"):
+        scores = np.array([scored[document] for document in documents]).astype(np.float32)
+    order = np.argsort(-scores, kind="stable")
+    return [documents[position] for position in order]
+
+
+def _share_topics(judgements: Mapping[str, Mapping[str, Any]], missing: MissingPolicy) -> list[str]:
+    """Return the topics of the reference that every other set has, sorted."""
+    first, *others = judgements
+    topics = sorted(judgements[first])
+    for name in others:
+        present = np.array([topic in judgements[name] for topic in topics])
+        if not present.any():
+            raise DataError(f"no topic is one of {first}: its judgements are of other topics", file=name)
+        if not present.all():
+            if missing != "drop-topic":
+                lacking = [topic for topic in topics if topic not in judgements[name]]
+                hint = f"{format_option('missing', 'drop-topic')} leaves them out"
+                listed = f"{format_count(len(lacking), 'topic')} of {first}: {format_list(lacking)}"
+                raise DataError(f"there is no judgement of {listed}", file=name, hint=hint)
+            topics = drop_sparse(present, topics, 1, missing, name)
+    return topics
+
+
+def _choose_runs(
+    runs: Mapping[str, Mapping[str, Any]], topics: list[str], missing: MissingPolicy
+) -> tuple[list[str], list[str]]:
+    """Return the runs and topics that stay, sorted: a run may have no document on a topic."""
+    named = sorted(runs)
+    present = np.array([[bool(runs[run].get(topic)) for topic in topics] for run in named])
+    for position in np.flatnonzero(~present.any(axis=1))[:1]:
+        raise DataError("it has no document on any judged topic", run=named[position])
+    if present.all() or missing == "worst":
+        if not present.all():
+            report_policy(
+                f"runs have no document on a topic in {int((~present).sum()):,} cases, which count as nothing found"
+            )
+        return named, topics
+    if missing == "raise":
+        r, t = np.argwhere(~present)[0]
+        raise DataError("there is no document", run=named[r], topic=topics[t], hint=hint_missing())
+    axis = 0 if missing == "drop-run" else 1
+    complete = np.asarray(present.all(axis=1 - axis))
+    kept = drop_sparse(complete, topics if axis else named, axis, missing)
+    return (named, kept) if axis else (kept, topics)
+
+
+def _check_grades(grades: Mapping[str, Any], name: str, topic: str) -> dict[str, int]:
+    """Return the grades of one topic as whole numbers."""
+    whole: dict[str, int] = {}
+    for document, grade in grades.items():
+        number = float(grade) if isinstance(grade, int | float | np.number) else math.nan
+        if not (number == number // 1 and number <= LARGEST_GRADE):
+            problem = f"the grade {grade!r} is no whole number of at most {LARGEST_GRADE}"
+            raise DataError(problem, file=name, topic=topic, item=document, hint="round or rescale the grades first")
+        whole[document] = int(number)
+    return whole
+
+
+def _refuse_unjudged(runs: Mapping[str, Mapping[str, Iterable[str]]], judgements: Mapping[str, Grades]) -> None:
+    """Refuse a run of which a set of judgements knows no document: it would score 0 without a word."""
+    for name, grades in judgements.items():
+        for run, topics in runs.items():
+            if all(grades[topic].keys().isdisjoint(documents) for topic, documents in topics.items()):
+                raise DataError(f"{name} judges none of its documents: are their names the same?", run=run)

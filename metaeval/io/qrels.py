@@ -1,0 +1,111 @@
+"""Judgements and runs as TREC has them: lines ``topic 0 document grade``, and ``topic Q0 document rank score name``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+from metaeval.data.cells import number
+from metaeval.data.judged import JudgedRuns
+from metaeval.data.policies import MissingPolicy
+from metaeval.errors import DataError
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, find_paths, read_lines, stem
+from metaeval.io.table import read_fields
+
+_GRADE, _SCORE = 3, 4  # in which column
+Number = TypeVar("Number", int, float)
+
+
+def read_judged_runs(
+    judgements: Sequence[PathLike],
+    runs: Sources | Sequence[PathLike],
+    *,
+    missing: MissingPolicy = "raise",
+    collection: str | None = None,
+) -> JudgedRuns:
+    """Read runs of documents, and several sets of judgements of them.
+
+    Parameters
+    ----------
+    judgements : sequence of path
+        Lines ``topic 0 document grade``; a set is called as its file. The first file is the reference.
+    runs : path, sequence of path or mapping of name to path
+        A folder, or files, of lines ``topic Q0 document rank score name``, which may be packed. A run is called as its file.
+    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
+        As for `metaeval.JudgedRuns`.
+    collection : str, optional
+        By default the name of the reference.
+
+    Returns
+    -------
+    JudgedRuns
+
+    Raises
+    ------
+    DataError
+        If a line is no such line, a document has two grades or stands twice in a run, or what `metaeval.JudgedRuns`
+        refuses; the message names file and line.
+    """
+    named: dict[str, PathLike] = {}
+    for path in judgements:
+        if stem(path) in named:
+            hint = "a set of judgements is named after its file; rename one"
+            raise DataError(f"another file is called {stem(path)} too", file=path, hint=hint)
+        named[stem(path)] = path
+    if len(named) < 2:
+        raise DataError("name two files of judgements or more: first those of people, then those of models")
+    if isinstance(runs, list | tuple):
+        runs = [path for source in runs for path in find_paths(source)]
+    files = find_named_files(runs)
+    grades = {name: _read_file(path, "topic 0 document grade", _GRADE, int) for name, path in named.items()}
+    scored = {run: _read_file(path, "topic Q0 document rank score name", _SCORE, float) for run, path in files.items()}
+    return JudgedRuns(
+        grades,
+        scored,
+        missing=missing,
+        collection=next(iter(named)) if collection is None else collection,
+        provenance=describe_files([*named.values(), *files.values()]),
+    )
+
+
+def _read_file(path: PathLike, layout: str, column: int, kind: type[Number]) -> dict[str, dict[str, Number]]:
+    """Return the number in a column by topic and document; the same line may stand twice, another number may not."""
+    size = len(layout.split())
+    rows, lines = read_fields(path, separator=None, least=size, most=size, layout=layout)
+    result: dict[str, dict[str, Number]] = {}
+    for line, fields in zip(lines, rows, strict=True):
+        topic, document, text = fields[0], fields[2], fields[column]
+        value = number(text)
+        if not math.isfinite(value) or (kind is int and value != int(value)):
+            what = "grade, a whole number" if kind is int else "score, a finite number"
+            raise DataError(f"{text!r} is no {what}", file=path, line=line, topic=topic, item=document)
+        known = result.setdefault(topic, {})
+        if known.setdefault(document, kind(value)) != value:
+            raise DataError(
+                f"it has two {'grades' if kind is int else 'scores'}, {known[document]:g} and {value:g}",
+                file=path, line=line, topic=topic, item=document,
+            )  # fmt: skip
+    return result
+
+
+def read_pairs(path: PathLike) -> dict[str, str]:
+    r"""Read lines of two names with a comma, a tab or spaces between them, such as a run and its group; a header is left out.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "groups.csv"
+    >>> _ = path.write_text("run,group\nbm25,baselines\n")
+    >>> read_pairs(path)
+    {'bm25': 'baselines'}
+    """
+    pairs: dict[str, str] = {}
+    for line, text in read_lines(path):
+        fields = re.split(r"\s*[,\t]\s*|\s+", text.strip())
+        if len(fields) != 2:
+            raise DataError(f"the line has {len(fields)} columns, not run and name", file=path, line=line)
+        if line == 1 and fields[0].lower() == "run":
+            continue
+        if pairs.setdefault(*fields) != fields[1]:
+            raise DataError("it stands twice, with two names", file=path, line=line, run=fields[0])
+    return pairs

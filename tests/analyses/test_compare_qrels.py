@@ -1,0 +1,426 @@
+"""What other judgements change about runs is what plain loops, other packages and hand-made cases say."""
+
+import os
+import sys
+import warnings
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+
+import metaeval as me
+from metaeval.analyses.qrels import find_flips
+from metaeval.analyses.qrels_judges import find_favours
+from metaeval.data.judged import rank_documents
+from metaeval.errors import MetaevalError
+from metaeval.stats.max_t import bootstrap_max_t, simultaneous_reach
+
+ir_measures = pytest.importorskip("ir_measures")
+pytest.importorskip("pytrec_eval")
+
+DL21 = Path(os.environ.get("METAEVAL_DATA", "")) / "dl21"
+TOPICS, DOCUMENTS = [f"q{t}" for t in range(30)], [f"d{i:02}" for i in range(20)]
+
+
+def draw(seed=0):
+    """People, a judge that errs a little, and one that knows nothing; twelve runs of which later ones are worse."""
+    rng = np.random.default_rng(seed)
+    grades = rng.choice(4, (30, 16), p=[0.5, 0.2, 0.2, 0.1])
+    near = np.clip(grades + rng.choice([-1, 0, 0, 1], grades.shape), 0, 3)
+    sets = {"people": grades, "near": near, "noise": rng.permuted(grades, axis=1)}
+    judgements = {
+        name: {q: dict(zip(DOCUMENTS, row.tolist(), strict=False)) for q, row in zip(TOPICS, rows, strict=True)}
+        for name, rows in sets.items()
+    }
+    seen = np.concatenate([grades, np.zeros((30, 4))], axis=1)  # four documents are unjudged
+    noise = rng.normal(size=(12, 30, 20)) * (1 + np.arange(12) / 6)[:, None, None]
+    runs = {
+        f"r{r:02}": {q: dict(zip(DOCUMENTS, row, strict=True)) for q, row in zip(TOPICS, scores.tolist(), strict=True)}
+        for r, scores in enumerate(seen + noise)
+    }
+    return judgements, runs
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return me.JudgedRuns(*draw(), collection="made")
+
+
+@pytest.fixture(scope="module")
+def found(judged):
+    return me.compare_qrels(judged, measures=["nDCG@10", "P@5"], n_permutations=400, n_bootstrap=200, seed=3)
+
+
+def ndcg(grades, documents, depth=10):
+    """The definition, with linear gains, as trec_eval has it."""
+    discounts = 1 / np.log2(np.arange(2, depth + 2))
+    gains = [max(0, grades.get(document, 0)) for document in documents[:depth]]
+    ideal = sorted((max(0, grade) for grade in grades.values()), reverse=True)[:depth]
+    best = np.dot(ideal, discounts[: len(ideal)])
+    return np.dot(gains, discounts[: len(gains)]) / best if best else 0.0
+
+
+def by_hand(judgements, runs):
+    """nDCG@10 under every set of judgements, shape (run, topic, set)."""
+    ranked = {
+        run: {q: sorted(some, key=lambda d: -some[d]) for q, some in topics.items()} for run, topics in runs.items()
+    }
+    return np.array(
+        [[[ndcg(judgements[s][q], ranked[run][q]) for s in judgements] for q in sorted(TOPICS)] for run in sorted(runs)]
+    )
+
+
+def score_by_hand(judgements, runs):
+    return me.Scores(
+        by_hand(judgements, runs), runs=sorted(runs), topics=sorted(TOPICS), measures=list(judgements), collection="made",
+        higher_is_better=True,
+    )  # fmt: skip
+
+
+def test_rankings_are_those_of_scores_by_the_definition(found):
+    means = by_hand(*draw()).mean(axis=1)
+    frame = found.to_frame().query("measure == 'nDCG@10'").set_index("judge")
+    for s, judge in enumerate(("near", "noise"), start=1):
+        assert frame.loc[judge, "tau"] == pytest.approx(kendalltau(means[:, 0], means[:, s]).statistic)
+    ranks = 12 - means.argsort(axis=0).argsort(axis=0)
+    for row in found.details()["runs"].query("measure == 'nDCG@10' and judge == 'near'").itertuples():
+        run = int(row.run[1:])
+        assert (row.rank, row.reference_rank) == (ranks[run, 1], ranks[run, 0])
+        assert row.score == pytest.approx(means[run, 1])
+
+
+def loop_over_pairs(scores, power, alpha=0.05):
+    """Compare every pair of runs under each judge with the reference, one by one."""
+    conclusions, means = {}, scores.values.mean(axis=1)
+    for s, name in enumerate(map(str, scores.measures)):
+        for k, (i, j) in enumerate(combinations(range(len(scores.runs)), 2)):
+            ahead = (i, j) if means[i, s] > means[j, s] else (j, i)
+            conclusions[name, i, j] = ahead if power.p_values[s, k] <= alpha else None
+    first, *judges = map(str, scores.measures)
+    flips = set()
+    for name in judges:
+        for i, j in combinations(range(len(scores.runs)), 2):
+            people, judge = conclusions[first, i, j], conclusions[name, i, j]
+            if people != judge:
+                kind = "new" if people is None else "lost" if judge is None else "reversed"
+                flips.add((name, kind, *(scores.runs[r] for r in people or judge)))
+    return flips
+
+
+def test_flips_are_those_of_a_plain_loop(found):
+    scores = score_by_hand(*draw())
+    power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=400, seed=3, n_bootstrap=0)
+    listed = found.flips.query("measure == 'nDCG@10'")
+    flips = set(listed[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
+    assert len(listed) == len(flips) > 20
+    assert flips == loop_over_pairs(scores, power)
+    counted = listed.groupby(["judge", "flip"]).size()
+    for row in found.to_frame().query("measure == 'nDCG@10'").itertuples():
+        assert [getattr(row, kind) for kind in ("lost", "new")] == [
+            counted.get((row.judge, kind), 0) for kind in ("lost", "new")
+        ]
+
+
+def test_differences_and_their_change_are_those_of_the_scores_and_intervals_say_which_are_significant(found):
+    means = by_hand(*draw()).mean(axis=1)
+    for row in found.flips.query("measure == 'nDCG@10'").itertuples():
+        one, two, s = int(row.run_1[1:]), int(row.run_2[1:]), 1 + (row.judge == "noise")
+        gaps = means[one] - means[two]
+        assert (row.by_reference, row.by_judge, row.change) == pytest.approx((gaps[0], gaps[s], gaps[s] - gaps[0]))
+        significant = (
+            not row.by_reference_low <= 0 <= row.by_reference_high,
+            not row.by_judge_low <= 0 <= row.by_judge_high,
+        )
+        assert significant == {"lost": (True, False), "new": (False, True), "reversed": (True, True)}[row.flip]
+        assert row.clear == (not row.change_low <= 0 <= row.change_high)
+
+
+def test_a_judge_that_turns_the_grades_round_reverses_what_people_find():
+    judgements, runs = draw()
+    turned = {q: {d: 3 - grade for d, grade in some.items()} for q, some in judgements["people"].items()}
+    result = me.compare_qrels(
+        me.JudgedRuns({"people": judgements["people"], "turned": turned}, runs), n_permutations=400, n_bootstrap=50
+    )
+    (row,) = result.to_frame().itertuples()
+    assert row.tau < -0.5
+    assert row.kept == 0
+    assert row.reversed > 5
+    assert result.flips.query("flip == 'reversed'")["clear"].all()
+    assert (
+        result.answer()
+        == f"turned ranks runs unlike people (τ_b {row.tau:.2f}) and reverses {row.reversed} conclusions."
+    )
+
+
+def test_the_same_judgements_change_nothing():
+    judgements, runs = draw()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = me.compare_qrels(
+            me.JudgedRuns({"people": judgements["people"], "copy": judgements["people"]}, runs), n_permutations=100
+        )
+    (row,) = result.to_frame().itertuples()
+    assert (row.tau, row.reversed, row.lost, row.new) == (1, 0, 0, 0)
+    assert result.flips.empty
+    assert result.answer() == "copy ranks runs like people (τ_b 1.00) and reverses no conclusion."
+    assert result.grades[["same_grade", "kappa", "tau_b"]].to_numpy().tolist() == [[1, 1, 1]]
+
+
+def test_neither_the_order_of_anything_nor_threads_nor_further_measures_move_a_number(judged, found):
+    judgements, runs = draw()
+    turned = {
+        name: {q: dict(reversed(some.items())) for q, some in reversed(given.items())}
+        for name, given in judgements.items()
+    }
+    again = me.JudgedRuns(turned, dict(reversed(runs.items())), collection="made")
+    result = me.compare_qrels(again, measures=["P@5"], n_permutations=400, n_bootstrap=200, seed=3, n_jobs=2)
+    for mine, theirs in ((result.to_frame(), found.to_frame()), (result.flips, found.flips)):
+        chosen = theirs[theirs["measure"] == "P@5"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(mine, chosen, check_exact=True)
+
+
+def test_grades_agree_as_scikit_learn_and_scipy_say(judged, found):
+    metrics = pytest.importorskip("sklearn.metrics")
+    for row in found.grades.itertuples():
+        people, judge = (
+            [grade for q in TOPICS for grade in judged.judgements[name][q].values()] for name in ("people", row.judge)
+        )
+        assert row.documents == 480
+        assert row.kappa == pytest.approx(metrics.cohen_kappa_score(people, judge, weights="linear"))
+        assert row.tau_b == pytest.approx(kendalltau(people, judge).statistic)
+        assert row.same_grade == pytest.approx(np.mean(np.array(people) == judge))
+        assert row.kappa_low < row.kappa < row.kappa_high
+
+
+def test_kappa_of_another_scale_is_given_only_where_the_scale_is_stated():
+    judgements, runs = draw()
+    binary = {q: {d: int(grade > 1) for d, grade in some.items()} for q, some in judgements["people"].items()}
+    judged = me.JudgedRuns({"people": judgements["people"], "binary": binary}, runs)
+    plain, stated = (
+        me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, scales=scales).grades.iloc[0]
+        for scales in (None, {"binary": [0, 2]})
+    )
+    assert (plain["scale"], stated["scale"]) == ("0–1", "0,2")
+    assert np.isnan(plain["kappa"])
+    same = [grade in (0, 2) for some in judgements["people"].values() for grade in some.values()]
+    assert stated["same_grade"] == pytest.approx(np.mean(same))
+    assert stated["tau_b"] == plain["tau_b"]
+
+
+def test_lines_that_a_judge_lacks_are_counted_and_what_is_unjudged_costs_what_a_condensed_list_would_gain():
+    people = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "c": 1}}
+    judge = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "x": 0}}
+    runs = {"one": {"q1": {"x": 3, "a": 2, "b": 1}, "q2": {"a": 2, "x": 1}}, "two": {q: {"a": 1} for q in people}}
+    result = me.compare_qrels(
+        me.JudgedRuns({"people": people, "judge": judge}, runs), measures=["RR@2", "P@1"], n_permutations=20
+    )
+    assert result.grades[["documents", "lacking", "extra"]].to_numpy().tolist() == [[3, 1, 1]]
+    rows = result.unjudged.set_index(["measure", "judge"])
+    # Of the six documents of both runs at most two deep, people do not judge x: one/q1 first, one/q2 second.
+    assert rows.loc[("RR@2", "people"), "unjudged"] == pytest.approx((2 / 4 + 0) / 2)
+    assert rows.loc[("RR@2", "people"), "cost"] == pytest.approx((1 - 1 / 2) / 2 / 2)  # a stands first once x is gone
+    assert rows.loc[("RR@2", "people"), ["run", "cost_of_run"]].tolist() == ["one", 0.25]
+    assert rows.loc[("P@1", "judge"), "unjudged"] == pytest.approx((1 / 2 + 0) / 2)
+    assert "lines of people that a judge lacks count as unjudged: judge 1" in result.notes()
+
+
+def score_favours(people, *judges):
+    return me.Scores(
+        np.stack([people, *judges], axis=-1), runs=[f"r{r:02}" for r in range(len(people))],
+        topics=range(people.shape[1]), measures=["people", "judge-gpt", "other"][: 1 + len(judges)], higher_is_better=True,
+    )  # fmt: skip
+
+
+def test_a_judge_that_favours_its_own_runs_is_told_from_one_that_is_lenient():
+    people = np.random.default_rng(1).random((12, 30)) * np.linspace(0.2, 1, 12)[:, None]
+    own, halved = np.arange(12) >= 9, 0.1 + 0.5 * people
+    scores = score_favours(people, halved + 0.07 * own[:, None], halved)
+    frame = find_favours(scores, {"r09": "gpt", "r10": "gpt", "r11": "gpt"}, 0.95).set_index("judge")
+    assert frame["own"].tolist() == [True, False]
+    # Halving all scores takes half of the lead of good runs away, whoever made them.
+    lead = people[own].mean() - people[~own].mean()
+    np.testing.assert_allclose(frame["favour"], [0.07 - lead / 2, -lead / 2], atol=1e-12)
+    np.testing.assert_allclose(frame["at_same_score"], [0.07, 0], atol=1e-12)
+    np.testing.assert_allclose(frame["at_same_score_high"] - frame["at_same_score_low"], 0, atol=1e-9)
+    assert frame.loc["other", "favour_high"] < 0  # so that this alone would accuse a judge that favours nobody
+    loop = [
+        np.mean([scores.values[r, :, s].mean() - people[r].mean() for r in range(9, 12)])
+        - np.mean([scores.values[r, :, s].mean() - people[r].mean() for r in range(9)])
+        for s in (1, 2)
+    ]
+    np.testing.assert_allclose(frame["favour"], loop, atol=1e-12)
+
+
+def test_a_single_own_run_is_judged_by_its_studentised_residual():
+    statsmodels = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(3)
+    people = rng.random((10, 25))
+    judge = people + rng.normal(0, 0.3, (10, 25))
+    row = find_favours(score_favours(people, judge), {"r04": "gpt"}, 0.95).iloc[0]
+    design = np.column_stack([np.ones(10), people.mean(axis=1), np.arange(10) == 4]).astype(float)
+    fitted = statsmodels.OLS(judge.mean(axis=1), design).fit()
+    assert row["at_same_score"] == pytest.approx(fitted.params[2])
+    assert (row["at_same_score_low"], row["at_same_score_high"]) == pytest.approx(tuple(fitted.conf_int(0.05)[2]))
+
+
+def test_of_judges_without_a_preference_few_are_accused_though_they_like_some_runs_more():
+    rng, wrong = np.random.default_rng(5), 0
+    for _ in range(1000):
+        quality = np.linspace(0.3, 0.7, 12)[:, None] + rng.normal(0, 0.1, (12, 40))
+        judge = 0.2 + 0.6 * quality + rng.normal(0, 0.03, (12, 1)) + rng.normal(0, 0.08, (12, 40))
+        row = find_favours(score_favours(quality, judge), {"r05": "gpt", "r06": "gpt", "r11": "gpt"}, 0.95).iloc[0]
+        wrong += not row["at_same_score_low"] <= 0 <= row["at_same_score_high"]
+    assert wrong <= 70  # three standard errors above 5 %
+
+
+def test_judges_without_a_common_document_do_not_agree():
+    judgements, runs = draw()
+    others = {q: {"d17": 1, "d18": 0, "d19": 2} for q in TOPICS}
+    row = me.compare_qrels(
+        me.JudgedRuns({"people": judgements["people"], "others": others}, runs), n_permutations=20
+    ).grades.iloc[0]
+    assert row[["documents", "lacking", "extra"]].tolist() == [0, 480, 90]
+    assert row[["tau_b", "same_grade", "kappa"]].isna().all()
+
+
+def test_a_group_left_out_of_the_pool_is_scored_as_if_nobody_had_judged_its_own_documents(judged):
+    groups = {"r00": "A", "r01": "A", "r02": "B", "r03": "B"}
+    pools = me.compare_qrels(judged, groups=groups, pool_depth=3, n_permutations=20, n_bootstrap=0).pools.set_index(
+        "group"
+    )
+    judgements, runs = draw()
+    before = by_hand({"people": judgements["people"]}, runs)[..., 0].mean(axis=1)
+    for group in "AB":
+        kept, unique = {}, []
+        for q in TOPICS:
+            kept[q] = {}
+            for document, grade in judgements["people"][q].items():
+                finders = [run for run in runs if document in sorted(runs[run][q], key=lambda d: -runs[run][q][d])[:3]]
+                if finders and all(groups.get(run) == group for run in finders):
+                    unique.append(grade)
+                else:
+                    kept[q][document] = grade
+        after = by_hand({"kept": kept}, runs)[..., 0].mean(axis=1)
+        own = [int(run[1:]) for run in groups if groups[run] == group]
+        assert pools.loc[group, ["runs", "unique", "relevant"]].tolist() == [2, len(unique), sum(g > 0 for g in unique)]
+        assert len(unique) > 5
+        assert pools.loc[group, "change"] == pytest.approx((after - before)[own].mean())
+        falls = [(after > after[r]).sum() - (before > before[r]).sum() for r in own]
+        assert pools.loc[group, "ranks_lost"] == max(falls, key=abs)
+
+
+def test_documents_are_ranked_as_trec_eval_ranks_them():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        scored = {
+            f"d{i}": float(np.round(rng.random(), 1)) + 1e-9 * rng.random() for i in range(30)
+        }  # ties in four bytes
+        documents = rank_documents(scored)
+        for depth in (1, 5, 20):
+            grades = {"q": {document: int(document in documents[:depth]) for document in scored}}
+            evaluator = pytrec_eval.RelevanceEvaluator(grades, {f"P_{depth}"})
+            assert evaluator.evaluate({"q": scored})["q"][f"P_{depth}"] == 1
+
+
+@pytest.mark.parametrize("n_topics", [8, 40])
+@pytest.mark.parametrize("offset", [0.0, 0.25])
+def test_simultaneous_intervals_leave_0_out_where_the_test_finds_a_pair_significant(n_topics, offset):
+    rng = np.random.default_rng(n_topics)
+    values = rng.gamma(1, 1, (10, n_topics, 2)) * rng.uniform(0.5, 2, (10, 1, 1)) + np.linspace(0, 2, 10)[:, None, None]
+    values[3] = values[4]
+    for trials in (30, 999):
+        result = bootstrap_max_t(values, n_permutations=trials, key=3, variance_offset=offset)
+        reach = simultaneous_reach(values, result.largest, variance_offset=offset)
+        first, second = np.triu_indices(10, 1)
+        gaps = np.abs(values.mean(axis=1)[first] - values.mean(axis=1)[second]).T
+        assert ((gaps > reach) == (result.p <= 0.05)).all()
+
+
+def test_simultaneous_intervals_hold_all_true_differences():
+    rng, held = np.random.default_rng(8), 0
+    first, second = np.triu_indices(8, 1)
+    truth = np.linspace(0, 0.4, 8)
+    for study in range(300):
+        noise = rng.normal(0, 0.2, (8, 50)) * np.linspace(0.5, 1.5, 8)[:, None] + rng.normal(0, 0.2, 50)
+        values = (truth[:, None] + noise)[..., None]
+        reach = simultaneous_reach(values, bootstrap_max_t(values, n_permutations=200, key=study).largest)[0]
+        means = values.mean(axis=(1, 2)) - truth
+        held += (np.abs(means[first] - means[second]) <= reach).all()
+    assert held / 300 >= 0.92  # three standard errors below 0.95 are 0.912
+
+
+def test_runs_and_judgements_that_cannot_be_compared_are_refused(judged):
+    judgements, runs = draw()
+    people, no_score = {"people": judgements["people"]}, {q: {"d00": np.nan} for q in TOPICS}
+    wrong = [
+        ({**people, "half": {q: {"d00": 0.5} for q in TOPICS}}, runs, "half: topic q0, item d00: the grade 0.5 is no whole"),
+        ({**people, "none": {q: {"d00": None} for q in TOPICS}}, runs, "the grade None is no whole number"),
+        (people, runs, "1 sets of judgements cannot be compared"),
+        ({**people, "j": judgements["near"]}, {**runs, "r05": no_score}, "run r05, item d00: the score is nan"),
+    ]  # fmt: skip
+    for sets, named, message in wrong:
+        with pytest.raises(MetaevalError, match=message):
+            me.JudgedRuns(sets, named)
+    with pytest.raises(MetaevalError, match="every run is of the model near"):
+        me.compare_qrels(judged, family=dict.fromkeys(runs, "near"), n_permutations=20)
+    with pytest.raises(MetaevalError, match="takes JudgedRuns, not dict"):
+        me.compare_qrels({})
+
+
+def test_identical_runs_can_count_once():
+    judgements, runs = draw()
+    judged = me.JudgedRuns(judgements, {**runs, "twin": runs["r03"]})
+    both, once = (
+        me.compare_qrels(judged, n_permutations=50, n_bootstrap=0, distinct_runs=each) for each in (False, True)
+    )
+    assert any("2 of 13 runs have the same scores" in note for note in both.notes())
+    assert [each.agreements[0].n_pairs for each in (both, once)] == [78, 66]
+
+
+def test_without_ir_measures_it_is_said_how_to_have_it(judged, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    with pytest.raises(MetaevalError, match=r'scoring runs needs ir_measures: pip install "metaeval\[ir\]"'):
+        me.compare_qrels(judged)
+
+
+@pytest.fixture(scope="module")
+def real():
+    if not DL21.is_dir():
+        pytest.skip("needs dl21/ in the folder that METAEVAL_DATA names")
+    names = ("human", "umbrela-gpt4o", "binary-gpt4")
+    return me.io.read_judged_runs([DL21 / "qrels" / f"{name}.txt" for name in names], DL21 / "runs")
+
+
+def test_of_deep_learning_2021_scores_are_those_of_trec_eval_and_flips_those_of_a_loop(real):
+    found = me.compare_qrels(real, n_permutations=500, n_bootstrap=100, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        printed = me.io.read_scores(DL21 / "ndcg_cut10.csv")
+    from metaeval.analyses.qrels_scores import parse_measures, score_judged
+
+    values = score_judged(real, parse_measures(["nDCG@10"]), real.judgements)[0]
+    scores = me.Scores(
+        values, runs=real.runs, topics=real.topics, measures=real.sets, collection="human", higher_is_better=True
+    )
+    people = scores.sel(measures="human", runs=printed.runs, topics=printed.topics)
+    assert people.values.shape == (63, 53, 1)
+    assert (np.abs(np.round(people.values, 4) - printed.values) < 1e-9).all()
+    means = values.mean(axis=1)
+    frame = found.to_frame().set_index("judge")
+    for s, judge in enumerate(real.sets[1:], start=1):
+        expected = kendalltau(np.round(means[:, 0], 12), np.round(means[:, s], 12)).statistic
+        assert frame.loc[judge, "tau"] == pytest.approx(expected, abs=1e-12)
+    assert dict(zip(found.grades["judge"], found.grades["lacking"], strict=True)) == {
+        "umbrela-gpt4o": 0,
+        "binary-gpt4": 7,
+    }
+    power = me.discriminative_power(scores, test="bootstrap-t", n_permutations=500, seed=1, n_bootstrap=0)
+    flips = set(found.flips[["judge", "flip", "run_1", "run_2"]].itertuples(index=False, name=None))
+    assert flips == loop_over_pairs(scores, power)
+    again, pairs = find_flips(scores, 500, 0.05, 1)
+    assert (pairs == found.pairs[0]).all()
+    assert len(again) == len(flips)
