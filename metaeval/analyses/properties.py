@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -151,6 +151,12 @@ class Properties(Result):
         caption = "Formal properties. ✓ (n): no counterexample in n cases, which is no proof; ✗ (k of n): it fails in k cases."
         dash = "–: a property of the other kind of measures, or only scores are known."
         return Table(frame, caption, self.signature, legend=dash if (frame == "–").to_numpy().any() else "")
+
+    def short_tables(self) -> list[Table]:
+        """Return the table alone: counterexamples are as wide as their counts."""
+        table = self.to_table()
+        more = " The smallest counterexamples: --explain." * any(check.failed for check in self.checks)
+        return [replace(table, caption=f"{table.caption}{more}")]
 
     def detail_tables(self) -> list[Table]:
         """Return the smallest counterexample of every property that fails, one row each."""

@@ -55,7 +55,7 @@ class TopicSetSize(Result):
         How many topics there are.
     n_runs : int
         How many runs the analysis of variance is to compare.
-    difference, width : float
+    difference, interval_width : float
         The difference to detect, and the width of the confidence interval, in units of the measures.
     alpha, beta, target, confidence : float
     signature : Signature
@@ -72,7 +72,7 @@ class TopicSetSize(Result):
     n_topics: int
     n_runs: int
     difference: float
-    width: float
+    interval_width: float
     alpha: float
     beta: float
     target: float
@@ -142,9 +142,9 @@ class TopicSetSize(Result):
         here = f"with {self.n_topics}"
         shown[f"detectable {here}"], shown[f"coefficient {here}"] = self.detectable, self.coefficient[:, 0]
         legend = (
-            f"t-test: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at "
+            f"T-test: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at "
             f"α = {self.alpha:g} by a paired t-test. ANOVA: between the best and worst of {self.n_runs} runs. Interval: for a "
-            f"{100 * (1 - self.alpha):g} % confidence interval of a difference {self.width:g} wide. Generalisability: for a "
+            f"{100 * (1 - self.alpha):g} % confidence interval of a difference {self.interval_width:g} wide. Generalisability: for a "
             f"coefficient of {self.target:g}. {self.no_interval}"
         ).strip()
         caption = f"Topics needed to find a difference of {self.difference:g}, and for three other aims."
@@ -167,7 +167,7 @@ def topic_set_size(
     scores: Scores,
     *,
     difference: float = 0.1,
-    width: float | None = None,
+    interval_width: float | None = None,
     n_runs: int | None = None,
     alpha: float = 0.05,
     beta: float = 0.2,
@@ -185,7 +185,7 @@ def topic_set_size(
         At least two runs and two topics, of the kind that the new collection will have.
     difference : float, optional
         The smallest difference of two runs' means that matters, in units of the measures.
-    width : float, optional
+    interval_width : float, optional
         How wide the confidence interval of a difference may be on average; by default as wide as `difference`.
     n_runs : int, optional
         How many runs the analysis of variance is to compare; by default as many as there are.
@@ -225,8 +225,8 @@ def topic_set_size(
     """
     scores, diagnostics = choose_runs(scores, distinct_runs)
     check_positive("difference", difference)
-    width = difference if width is None else width
-    check_positive("width", width)
+    width = difference if interval_width is None else interval_width
+    check_positive("interval_width", width)
     n_compared = len(scores.runs) if n_runs is None else n_runs
     check_count("n_runs", n_compared, 2)
     for name, share in (("alpha", alpha), ("beta", beta), ("target", target), ("confidence", confidence)):
@@ -253,7 +253,7 @@ def topic_set_size(
         )
     resampling = {"bootstrap": n_bootstrap, "confidence": confidence, "seed": seed} if n_bootstrap else {}
     signature = sign(
-        "topic_set_size", scores, difference=difference, width=width, runs_compared=n_compared, alpha=alpha, beta=beta,
+        "topic_set_size", scores, difference=difference, interval_width=width, runs_compared=n_compared, alpha=alpha, beta=beta,
         target=target, **resampling, **diagnostics.settings,
     )  # fmt: skip
     return TopicSetSize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metaeval.show.cells import Cells
-from metaeval.show.names import count_columns
+from metaeval.show.names import count_columns, shorten_names
 
 _GAP = 2
 _LEAST = 20  # columns of the narrowest terminal that is taken as it is
@@ -14,8 +14,10 @@ _JOINTS = "-_/.,|"  # after which a long word is broken rather than elsewhere
 _HEADING = 12  # width to which a heading is wrapped where the numbers below it are narrower
 
 
-def fit_cells(cells: Cells, width: int) -> str:
+def fit_cells(cells: Cells, width: int, *, cut: bool = False) -> str:
     """Return a table as lines that are at most as long as a terminal is wide.
+
+    Texts that are too long take several lines or, to `cut` them, lose their middle.
 
     Examples
     --------
@@ -31,11 +33,11 @@ def fit_cells(cells: Cells, width: int) -> str:
     columns = [[head, *(row[c] for row in cells.rows)] for c, head in enumerate(cells.flat_head)]
     natural = [max(map(count_columns, column)) for column in columns]
     if _total(natural) <= width:
-        return _draw(cells, range(len(natural)), natural)
+        return _draw(cells, range(len(natural)), natural, cut)
     for comfort in _COMFORT:
         least = [_find_least(column, text, comfort) for column, text in zip(columns, cells.left, strict=True)]
         if _total(least) <= width:
-            return _draw(cells, range(len(natural)), _widen(least, natural, width))
+            return _draw(cells, range(len(natural)), _widen(least, natural, width), cut)
     least = [_find_least(column, text, _COMFORT[0]) for column, text in zip(columns, cells.left, strict=True)]
     drawn = []
     for block in _divide(least, cells.labels, width):
@@ -44,7 +46,7 @@ def fit_cells(cells: Cells, width: int) -> str:
             range(len(block)), key=lambda column: -shrunk[column]
         ):  # a terminal narrower than two columns
             shrunk[column] = max(1, min(shrunk[column], width - _total(shrunk) + shrunk[column]))
-        drawn.append(_draw(cells, block, _widen(shrunk, [natural[c] for c in block], width)))
+        drawn.append(_draw(cells, block, _widen(shrunk, [natural[c] for c in block], width), cut))
     return "\n\n".join(drawn)
 
 
@@ -109,13 +111,25 @@ def _divide(widths: Sequence[int], labels: int, width: int) -> list[list[int]]:
     return blocks or [list(range(labels))]
 
 
-def _draw(cells: Cells, shown: Sequence[int], widths: Sequence[int]) -> str:
+def _draw(cells: Cells, shown: Sequence[int], widths: Sequence[int], cut: bool) -> str:
     left = [cells.left[c] for c in shown]
+    columns = [[row[c] for row in cells.rows] for c in shown]
+    if cut:
+        columns = [_cut(column, width) for column, width in zip(columns, widths, strict=True)]
     lines = _draw_row([cells.flat_head[c] for c in shown], left, widths)
     lines.append((" " * _GAP).join("─" * width for width in widths))
-    for row in cells.rows:
-        lines += _draw_row([row[c] for c in shown], left, widths)
+    for row in zip(*columns, strict=True):
+        lines += _draw_row(row, left, widths)
     return "\n".join(lines)
+
+
+def _cut(column: Sequence[str], width: int) -> list[str]:
+    """Return texts that fit in so many columns, and differ wherever they did."""
+    different = list(dict.fromkeys(column))
+    if all(count_columns(text) <= width for text in different):
+        return list(column)
+    shortened = dict(zip(different, shorten_names(different, width), strict=True))
+    return [shortened[text] for text in column]
 
 
 def _draw_row(row: Sequence[str], left: Sequence[bool], widths: Sequence[int]) -> list[str]:

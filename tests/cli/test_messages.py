@@ -138,7 +138,7 @@ WRONG_VALUES = {
     "--cluster nowhere; -m nobody; --no-such-option 3",
     "baselines": "r0 r0; r0 nobody; r0; r0 r1 --tie -1; r0 r1 --tie nan",
     "sample-size": "--sizes 1; --sizes 0,13; --sizes -4; --sizes 4,x; --samples -1; --trials 0; -B -1; --alpha 7",
-    "topic-set-size": "--difference 0; --difference nan; --width -1; --n-runs 1; --beta 1; --target 0; --bootstrap -1",
+    "topic-set-size": "--difference 0; --difference nan; --interval-width -1; --n-runs 1; --beta 1; --target 0; --bootstrap -1",
     "coverage": "; -r nobody; -r AP --bootstrap -1; -r AP --confidence -1",
 }
 
