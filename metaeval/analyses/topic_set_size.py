@@ -142,10 +142,10 @@ class TopicSetSize(Result):
         here = f"with {self.n_topics}"
         shown[f"detectable {here}"], shown[f"coefficient {here}"] = self.detectable, self.coefficient[:, 0]
         legend = (
-            f"T-test: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at "
-            f"α = {self.alpha:g} by a paired t-test. ANOVA: between the best and worst of {self.n_runs} runs. Interval: for a "
-            f"{100 * (1 - self.alpha):g} % confidence interval of a difference {self.interval_width:g} wide. Generalisability: for a "
-            f"coefficient of {self.target:g}. {self.no_interval}"
+            f"T-test: to find a difference of {self.difference:g} with probability {1 - self.beta:g} at α = {self.alpha:g} by "
+            f"a paired t-test. ANOVA: between the best and worst of {self.n_runs} runs. Interval: for a "
+            f"{100 * (1 - self.alpha):g} % confidence interval of a difference {self.interval_width:g} wide. "
+            f"Generalisability: for a coefficient of {self.target:g}. {self.no_interval}"
         ).strip()
         caption = f"Topics needed to find a difference of {self.difference:g}, and for three other aims."
         return Table(shown, caption, self.signature, legend=legend)
