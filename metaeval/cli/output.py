@@ -208,7 +208,7 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool) ->
     elif style == "text":
         if result.answer():
             print_text("\n".join(wrap_text(result.answer(), terminal_width(sys.stdout) or NARROW)) + "\n")
-        tables = [result.to_table(), *result.detail_tables()] if explain else result.short_tables()
+        tables = result.explained_tables() if explain else result.short_tables()
         *first, last = [replace(table, signature="") for table in tables[:-1]] + tables[-1:]
         print_text("\n".join(render(table, style, explain=explain) for table in (*first, last)), end="")
     else:
