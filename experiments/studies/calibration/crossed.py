@@ -19,7 +19,8 @@ SEED, TRIALS, CONFIDENCE = 9, 300, 0.95
 
 STATISTICS = ("pairwise_accuracy", "spa", "pearson", "tau_a", "topic_pearson", "acc_t")
 
-WAYS: tuple[Over, ...] = ("runs and topics", "topics")
+WAYS: dict[Over, int] = {"runs and topics": 600, "topics": 1000}
+"""What intervals speak of, and the number of studies."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,9 @@ class Size:
     n_runs: int
     n_topics: int
     effect: float
-    studies: int
 
 
-SIZES = tuple(
-    Size(*runs_and_topics, effect, 1000) for runs_and_topics in ((12, 40), (24, 80)) for effect in (0.0, 1 / 3)
-)
+SIZES = tuple(Size(*runs_and_topics, effect) for runs_and_topics in ((12, 40), (24, 80)) for effect in (0.0, 1 / 3))
 
 
 def simulate_measures(size: Size, study: int) -> metaeval.Scores:
@@ -85,10 +83,10 @@ def count_crossed(folder: Path, n_jobs: int = 1, sizes: Sequence[Size] = SIZES) 
     for size in sizes:
         with joblib.parallel_config("loky", inner_max_num_threads=1):
             judged = joblib.Parallel(n_jobs=n_jobs)(
-                joblib.delayed(cached)(size, study, over) for over in WAYS for study in range(size.studies)
+                joblib.delayed(cached)(size, study, over) for over, studies in WAYS.items() for study in range(studies)
             )
         columns = ["over", "number", "value", "low", "high"]
-        ways = [over for over in WAYS for _ in range(size.studies)]
+        ways = [over for over, studies in WAYS.items() for _ in range(studies)]
         rows = [(over, *row) for over, study in zip(ways, judged, strict=True) for row in study]
         for (over, number), some in pd.DataFrame(rows, columns=columns).groupby(["over", "number"], sort=False):
             expected = 0.0 if number.startswith("difference") else some["value"].mean()
