@@ -23,7 +23,7 @@ from experiments.index import tabulate_reproduction
 from experiments.papers import PAPERS
 from experiments.studies.calibration import STUDY
 from experiments.studies.calibration.exchanges import find_excess
-from experiments.studies.calibration.rates import compute_rates, conclude, read_counts
+from experiments.studies.calibration.rates import compute_rates, conclude, read_counts, summarise_copies
 from experiments.templates import fill_template
 from metaeval.errors import DataError
 from metaeval.files import write_atomically
@@ -43,6 +43,7 @@ def collect_facts(root: Path = ROOT) -> dict[str, Any]:
         "study": STUDY,
         "tests": compute_rates(read_counts(calibration / "tests" / "counts.csv")),
         "conclude": conclude,
+        "summarise_copies": summarise_copies,
         "find_excess": find_excess,
         "cluster": model_cluster(table("benchmarks/measured/cluster.csv").set_index("name")["seconds"]),
         "reproduced_papers": tabulate_reproduction(root / "results", PAPERS),

@@ -50,7 +50,7 @@ def make_environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "percent": format_percent, "span": format_span, "names": join_names, "cell": name_cell,
-        "outside": select_outside,
+        "outside": select_outside, "mean": lambda values: sum(values) / len(values),
     }  # fmt: skip
     return environment
 

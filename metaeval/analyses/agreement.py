@@ -209,7 +209,7 @@ def agreement(
         n_jobs=n_jobs,
     )
     powers = list(map(find_power, collections))
-    options = Options(alpha, confidence, simultaneous, margin)
+    options = Options(alpha, confidence, simultaneous, margin, over)
     n_topics = min(len(each.topics) for each in collections)
     settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
     settings |= list_intervals(over, simultaneous, margin, 0.05)
@@ -235,6 +235,7 @@ def agreement(
         _sign(collections, whole, share, settings, diagnostics[0].settings),
         tuple(disagreement for _, disagreement in compared),
         no_interval,
+        over,
         diagnostics=diagnostics,
         remarks=(
             *_remark(asked, n_topics, len(measures), over, with_intervals=bool(n_bootstrap and not no_interval)),
@@ -324,9 +325,9 @@ def _compare(
     # Run by run they are shown on the measures' own scales.
     run_scores = replace_means(mean_over_topics(order.values)[:, columns], scores, whole, labels)
     without = [sides.leave_out(run) for run in range(len(scores.runs))] if over != "topics" and trials[1] else []
+    # Collections of the same runs have the same ones drawn.
     estimates = [
-        statistic.estimate(sides, without, generator(seed, scores.collection, "agreement", "other runs"))
-        for statistic in asked
+        statistic.estimate(sides, without, generator(seed, *axes[0], "agreement", "other runs")) for statistic in asked
     ]
     if people is not None:
         by_person = people.sel(runs=axes[0], topics=axes[1])

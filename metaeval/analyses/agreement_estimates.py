@@ -181,6 +181,7 @@ class Options(NamedTuple):
     confidence: float
     simultaneous: bool
     margin: float
+    over: Over = "topics"
 
 
 def pool_estimates(
@@ -311,7 +312,8 @@ class _Reach(NamedTuple):
             self.find_gap_ends(value, drawn, n_topics, each) for each in (level, max(2 * level - 1, 0.0))
         )
         margin = self.size * self.options.margin
-        words = judge_difference(value[first] - value[second], Ends(*two_sided), Ends(*one_sided), margin, n_topics)
+        ends = Ends(*two_sided), Ends(*one_sided)
+        words = judge_difference(value[first] - value[second], *ends, margin, n_topics, self.options.over)
         return two_sided, tuple(words)
 
 

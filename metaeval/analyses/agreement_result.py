@@ -13,13 +13,14 @@ from metaeval.analyses.agreement_estimates import StatisticAgreement, write_ends
 from metaeval.analyses.disagreement import Disagreement, tabulate_disagreement
 from metaeval.analyses.reference_pairs import COUNTS
 from metaeval.analyses.result import Result
-from metaeval.analyses.variation import tabulate_differences
+from metaeval.analyses.variation import tabulate_conclusions, tabulate_differences
 from metaeval.errors import MetaevalError, format_count, format_list
 from metaeval.measures.base import Measure
 from metaeval.show.charts import HeatMap, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.annotators import REDRAWS
+from metaeval.stats.other_runs import ELSEWHERE, Over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,6 +62,8 @@ class Agreement(Result):
         Of every collection, where measures and reference differ.
     no_interval : str
         Why there is no interval, if it was asked for.
+    over : {"topics", "runs and topics"}
+        What intervals speak of.
     """
 
     collections: tuple[str, ...]
@@ -74,6 +77,7 @@ class Agreement(Result):
     signature: Signature
     disagreements: tuple[Disagreement, ...]
     no_interval: str = ""
+    over: Over = "topics"
 
     def __repr__(self) -> str:
         where = ", ".join(filter(None, self.collections)) or "scores"
@@ -301,7 +305,11 @@ class Agreement(Result):
         if len(self.measures) > 1 and not np.isfinite(self.gap_ends).any():
             return "Which measure is better is not said, as there are no intervals."
         level = f"{100 * self.confidence:g} % intervals"
-        return f"Bold: no other measure is better on these runs, by {level} of the paired difference."
+        return f"Bold: no other measure is better {self._where}, by {level} of the paired difference."
+
+    @property
+    def _where(self) -> str:
+        return "on these runs" if self.over == "topics" else "on runs of this kind"
 
     def to_summary(self) -> Table:
         """Return up to four statistics: the first three, which compare runs, and the last one."""
@@ -327,13 +335,25 @@ class Agreement(Result):
         level = f"{100 * self.confidence:g} % intervals"
         best = f"How far each measure is from the best one of a column, with {level}, both on the same topics."
         legend = (
-            "Better, on these runs, is the measure whose interval leaves 0 out. That the best was chosen by these numbers "
+            f"Better, {self._where}, is the measure whose interval leaves 0 out. That the best was chosen by these numbers "
             "favours it a little."
         )
+        speaks = "over topics, for the same runs" if self.over == "topics" else ELSEWHERE[self.over]
         return [
-            Table(pd.DataFrame(ends, index=index), f"{level} over topics, for the same runs.", self.signature),
+            Table(pd.DataFrame(ends, index=index), f"{level} {speaks}.", self.signature),
             Table(pd.DataFrame(gaps, index=index), best, self.signature, legend=legend),
         ]
+
+    def explained_tables(self) -> list[Table]:
+        """Return further whether measures agree as the best one does, by the first statistic."""
+        if len(self.measures) == 1 or np.isnan(self.low).all():
+            return super().explained_tables()
+        first = self.results[0]
+        caption = f"Differences of {first.title} {ELSEWHERE[self.over]}, and what is known of them."
+        pairs = self.differences().query("statistic == @first.name")
+        best = str(self.measures[first.rank()[0]])
+        listed = tabulate_conclusions(pairs, "difference", "difference", caption, self.signature, best)
+        return [*super().explained_tables(), listed]
 
     def _tabulate_annotators(self) -> list[Table]:
         noises = [result.noise for result in self.results if result.noise is not None]

@@ -134,7 +134,7 @@ def discriminative_power(
     add_one = add_one or test in MAX_T
     over_topics = measure_variation(
         order, result, test=test, alpha=alpha, n_bootstrap=n_bootstrap, confidence=confidence,
-        simultaneous=simultaneous, over=over, topics=tuple(sorted(scores.topics)), seed=seed,
+        simultaneous=simultaneous, over=over, topics=tuple(sorted(scores.topics)), runs=tuple(sorted(scores.runs)), seed=seed,
     )  # fmt: skip
     settings = _list_test(test, correction, variance_offset)
     settings |= _list_trials(result, n_permutations, seed, alpha, add_one)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_seed, remark_shared_topics, warn_of_same_data
-from metaeval.analyses.power_result import DiscriminativePower, shorten_summary, summary_table
+from metaeval.analyses.power_result import DiscriminativePower, explain_differences, shorten_summary, summary_table
 from metaeval.analyses.result import Result
 from metaeval.analyses.variation import Variation, say_who_finds_most
 from metaeval.errors import MetaevalError
@@ -18,6 +18,7 @@ from metaeval.show.charts import Chart, IntervalChart, Row
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.collections import FEWEST_COLLECTIONS, explain_too_few, pool, redraw_collections
+from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.streams import generator
 
 
@@ -136,7 +137,9 @@ class PooledDiscriminativePower(Result):
         )
         legend = ""
         if frame["low"].notna().any():
-            legend = f"Low and high: {100 * self.over_topics.confidence:g} % interval on other topics"
+            legend = (
+                f"Low and high: {100 * self.over_topics.confidence:g} % interval {ELSEWHERE[self.over_topics.over]}"
+            )
             legend += ", and of other collections." if frame["collections_low"].notna().any() else "."
         legend = " ".join(filter(None, [legend, self.over_topics.no_interval, self.over_collections.no_interval]))
         return summary_table(
@@ -150,6 +153,13 @@ class PooledDiscriminativePower(Result):
     def short_tables(self) -> list[Table]:
         """Return the table without the number of all pairs, which the answer has, and without Monte Carlo errors."""
         return [shorten_summary(self.to_table())]
+
+    def explained_tables(self) -> list[Table]:
+        """Return further what is known of the measure that finds most, and every other."""
+        return [
+            self.to_table(),
+            *explain_differences(self.compare_power(), self.to_frame(), self.margin, self.signature),
+        ]
 
     def charts(self) -> Sequence[Chart]:
         """Return the pooled discriminative power of every measure with its interval."""
@@ -238,7 +248,7 @@ def _check_poolable(powers: Sequence[DiscriminativePower]) -> None:
             )
         if other.test != first.test:
             raise MetaevalError(f"{other.collection} was tested by {other.test}, {first.collection} by {first.test}")
-        for option in ("confidence", "simultaneous"):
+        for option in ("confidence", "simultaneous", "over"):
             if getattr(other.over_topics, option) != getattr(first.over_topics, option):
                 raise MetaevalError(
                     f"{other.collection} and {first.collection} were tested with other {option} of intervals"
@@ -257,7 +267,7 @@ def pool_over_topics(powers: Sequence[DiscriminativePower]) -> Variation:
     steps = pool([part.steps for part in parts], pairs) / len(parts)  # a step of one collection alone
     why = next((part.no_interval for part in parts if part.no_interval), "")
     n_topics, first = min(part.n for part in parts), parts[0]
-    return Variation(n_topics, pool(drawn, pairs), steps, first.confidence, why, first.simultaneous)
+    return Variation(n_topics, pool(drawn, pairs), steps, first.confidence, why, first.simultaneous, over=first.over)
 
 
 def _pool_over_collections(labels: Sequence[str], powers: Sequence[DiscriminativePower], seed: int) -> Variation:

@@ -12,12 +12,13 @@ import pandas as pd
 
 from metaeval.analyses.rank_result import RunRanks, find_ranks
 from metaeval.analyses.result import Result
-from metaeval.analyses.variation import TopicVariation, say_who_finds_most
+from metaeval.analyses.variation import TopicVariation, say_who_finds_most, tabulate_conclusions
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import Line, LineChart
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, write_frames
+from metaeval.stats.other_runs import ELSEWHERE
 from metaeval.stats.paired_tests import PairedTest
 
 if TYPE_CHECKING:
@@ -251,8 +252,8 @@ class DiscriminativePower(Result):
             frame = frame.assign(**ends, more=[int(more.get(name, 0)) for name in frame["measure"]])
             frame = frame.rename(columns={"more": "finds more than"})
             legend = (
-                f"Low and high: {level:g} % interval for the percentage on other topics. Finds more than: how many "
-                f"measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
+                f"Low and high: {level:g} % interval for the percentage {ELSEWHERE[self.over_topics.over]}. Finds more "
+                f"than: how many measures, where the {self.over_topics.kind} interval of the difference leaves 0 out."
             )
         return summary_table(frame, caption, self.signature, f"{legend} {self.over_topics.no_interval}".strip())
 
@@ -263,6 +264,13 @@ class DiscriminativePower(Result):
     def short_tables(self) -> list[Table]:
         """Return the table without the number of all pairs, which the answer has, and without Monte Carlo errors."""
         return [shorten_summary(self.to_table())]
+
+    def explained_tables(self) -> list[Table]:
+        """Return further what is known of the measure that finds most, and every other."""
+        return [
+            self.to_table(),
+            *explain_differences(self.compare_power(), self.summary(), self.margin, self.signature),
+        ]
 
     def charts(self) -> Sequence[LineChart]:
         """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""
@@ -280,6 +288,17 @@ class DiscriminativePower(Result):
                 level=(self.alpha, f"α = {self.alpha:g}"), marks=5, names="top", counted="significant pairs",
             )
         ]  # fmt: skip
+
+
+def explain_differences(
+    compared: pd.DataFrame, summary: pd.DataFrame, margin: float, signature: Signature
+) -> list[Table]:
+    """Return a table of whether other measures find as much as the one that finds most; none without intervals."""
+    if compared["low"].isna().all():
+        return []
+    best = summary["measure"][int(summary["significant"].argmax())]
+    caption = f"Differences of power: alike are measures within {100 * margin:g} points of each other."
+    return [tabulate_conclusions(compared, "difference", "difference", caption, signature, best)]
 
 
 def shorten_summary(table: Table) -> Table:

@@ -12,7 +12,7 @@ from metaeval.analyses.checks import check_choice, check_count, check_depth, che
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
-from metaeval.analyses.variation import list_intervals
+from metaeval.analyses.variation import list_intervals, tabulate_conclusions
 from metaeval.data.scores import Scores
 from metaeval.measures.base import Measure, find_signs
 from metaeval.show.charts import HeatMap
@@ -22,7 +22,7 @@ from metaeval.show.table import MANY, Table, sum_up_matrix, take_upper_triangle
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.equivalence import Ends, judge_level
 from metaeval.stats.intervals import centre_interval, explain_no_interval
-from metaeval.stats.other_runs import Over, vary_runs
+from metaeval.stats.other_runs import CROSSED_TRIALS, ELSEWHERE, Over, vary_runs
 from metaeval.stats.parallel import tell
 from metaeval.stats.rank_correlation import tau_matrix
 from metaeval.stats.resampling import trials_a_pass
@@ -55,6 +55,8 @@ class RankingSimilarity(Result):
     conclusions : ndarray of str, shape (measure, measure)
         Whether two measures rank runs alike, from τ = `margin` on (see `metaeval.stats.equivalence`).
     margin : float
+    over : {"topics", "runs and topics"}
+        What intervals speak of.
     """
 
     measures: tuple[Measure, ...]
@@ -68,6 +70,7 @@ class RankingSimilarity(Result):
     simultaneous: bool = True
     conclusions: np.ndarray | None = None
     margin: float = 0.9
+    over: Over = "topics"
 
     def __repr__(self) -> str:
         return f"RankingSimilarity: {self.variant} between {len(self.measures)} measures"
@@ -141,10 +144,19 @@ class RankingSimilarity(Result):
             return table
         return replace(table, frame=sum_up_matrix(names, self.tau, self.symbol), marks=None)
 
+    def explained_tables(self) -> list[Table]:
+        """Return further the intervals, and whether measures rank runs alike."""
+        if np.isnan(self.low).all():
+            return [self.to_table()]
+        level = f"{100 * self.confidence:g} % intervals"
+        caption = f"{level} of {self.symbol} {ELSEWHERE[self.over]}; alike is {self.margin:g} or more."
+        listed = tabulate_conclusions(self.intervals(), "tau", self.symbol, caption, self.signature)
+        return [self.to_table(), listed]
+
     def charts(self) -> Sequence[HeatMap]:
         """Return τ between all pairs of measures as a heat map with its numbers, and its intervals as tips."""
         names = [measure.title for measure in self.measures]
-        kind = f"{self.confidence:.0%} interval over topics{', of all pairs together' * self.simultaneous}"
+        kind = f"{self.confidence:.0%} interval over {self.over}{', of all pairs together' * self.simultaneous}"
         tips = {
             (i, j): f"{names[i]} and {names[j]}\nτ = {self.tau[i, j]:.3f}\n"
             f"{kind}: {self.low[i, j]:.3f} to {self.high[i, j]:.3f}"
@@ -234,10 +246,14 @@ def ranking_similarity(
         rng = generator(seed, scores.collection, "ranking_similarity")
         drawn = _resample(oriented, mixed, which, n_bootstrap, rng)
         if over != "topics":
-            pairs = _pair_measures(len(scores.measures), which)
-            runs = np.arange(len(means))
+            pairs, runs = _pair_measures(len(scores.measures), which), np.arange(len(means))
             left_out = [_compare_rankings(means[runs != run], sizes[runs != run], which)[pairs] for run in runs]
-            drawn = vary_runs(drawn, np.array(left_out), rng)
+            few = min(n_bootstrap, CROSSED_TRIALS)
+            crossed = [
+                _resample(oriented.without(run), mixed, which, few, generator(seed, scores.collection, "other runs"))
+                for run in runs.tolist()
+            ]
+            drawn = vary_runs(drawn, np.array(left_out), np.array(crossed), rng)
         size = n_ranked, len(scores.topics)
         low, high = _find_ends(similarity, drawn, size, confidence, simultaneous, which)
         least, _ = _find_ends(similarity, drawn, size, max(2 * confidence - 1, 0.0), simultaneous, which)
@@ -247,11 +263,11 @@ def ranking_similarity(
     given = np.ix_(order.measures, order.measures)
     ends = Ends(low[given].ravel(), high[given].ravel())
     words = judge_level(
-        similarity[given].ravel(), ends, Ends(least[given].ravel(), ends.high), margin, len(scores.topics)
+        similarity[given].ravel(), ends, Ends(least[given].ravel(), ends.high), margin, len(scores.topics), over
     )
     return RankingSimilarity(
         scores.measures, similarity[given], low[given], high[given], str(which), confidence, signature, no_interval,
-        simultaneous, np.array(words, dtype=object).reshape(low.shape), margin, diagnostics=(diagnostics,),
+        simultaneous, np.array(words, dtype=object).reshape(low.shape), margin, over, diagnostics=(diagnostics,),
     )  # fmt: skip
 
 

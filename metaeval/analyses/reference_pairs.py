@@ -86,7 +86,7 @@ class ReferencePairs(Result):
         legend = (
             "The reference confirms them, contradicts them, or does not find them (only here); missed: only the reference "
             "finds them. % contradicted: of the pairs that both find significant; low and high: its "
-            f"{100 * self.confidence:g} % interval over runs."
+            f"{100 * self.confidence:g} % interval for other runs and other topics."
         )
         return Table(frame.rename(columns=headings), caption, self.signature, digits=1, legend=legend)
 

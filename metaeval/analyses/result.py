@@ -109,6 +109,10 @@ class Result(ABC):
         """Return what the command line prints unless ``--explain`` asks for all: tables of few columns."""
         return [self.to_summary(), *self.detail_tables()]
 
+    def explained_tables(self) -> list[Table]:
+        """Return what the command line prints with ``--explain``."""
+        return [self.to_table(), *self.detail_tables()]
+
     def details(self) -> dict[str, pd.DataFrame]:
         """Return what was computed, printed or drawn besides `rows`, by name; exports hold all of it.
 

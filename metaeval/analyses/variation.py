@@ -11,18 +11,23 @@ import pandas as pd
 
 from metaeval.analyses.label_order import LabelOrder
 from metaeval.measures.base import Measure
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
 from metaeval.stats.blocks import take_measure
 from metaeval.stats.equivalence import Ends, judge_difference
 from metaeval.stats.intervals import FEWEST_TOPICS, centre_interval, explain_no_interval, interval_of_differences
 from metaeval.stats.max_t import PairedTestResult
-from metaeval.stats.other_runs import Over, shares_without, vary_runs
+from metaeval.stats.other_runs import CROSSED_TRIALS, Over, shares_without, vary_runs
 from metaeval.stats.paired_tests import MAX_T, PairedTest
 from metaeval.stats.resampled_power import resample_power
 from metaeval.stats.resampling import draw_weights
-from metaeval.stats.streams import stream_key
+from metaeval.stats.streams import generator, stream_key
 
 NUMBERS_A_BLOCK = 2**21
 """Differences of two runs by topic that are held at once."""
+
+MOST_CONCLUSIONS = 45
+"""Rows of a table of conclusions: all pairs of ten measures."""
 
 _OWN_ERROR = (*MAX_T, "paired-t", "paired-bootstrap")
 """Tests that divide the difference of two runs by its own standard error; the others use that of all runs."""
@@ -51,6 +56,8 @@ class Variation:
         Whether intervals of the differences of all pairs of measures hold together.
     few : bool
         Whether so few are drawn that the spread is known as well as Student's t allows for.
+    over : {"topics", "runs and topics"}
+        What intervals speak of.
     """
 
     n: int
@@ -60,6 +67,7 @@ class Variation:
     no_interval: str
     simultaneous: bool
     few: bool = False
+    over: Over = "topics"
 
     @property
     def kind(self) -> str:
@@ -88,7 +96,7 @@ class Variation:
         first, second = np.triu_indices(len(measures), 1)
         gap, level = power[first] - power[second], max(2 * self.confidence - 1, 0.0)
         ends, one_sided = (Ends(*self.find_difference_ends(power, each)) for each in (self.confidence, level))
-        words = judge_difference(gap, ends, one_sided, margin, self.n)
+        words = judge_difference(gap, ends, one_sided, margin, self.n, self.over)
         return tabulate_differences(measures, gap, *ends, "finds_more").assign(conclusion=words)
 
 
@@ -139,27 +147,44 @@ def measure_variation(
     simultaneous: bool,
     over: Over,
     topics: tuple[str, ...],
+    runs: tuple[str, ...],
     seed: int,
 ) -> TopicVariation:
-    """Resample topics after a test of all pairs of runs; collections that share their topics have the same ones drawn."""
+    """Resample topics after a test of all pairs of runs; collections that share topics, or runs, have the same ones drawn."""
     key = stream_key(seed, *topics, "discriminative_power", "interval")
     values = order.values
     n_runs, n_topics, n_measures = values.shape
     no_interval = explain_no_interval(n_runs, n_topics, over) if n_bootstrap else ""
     shares, steps = np.empty((0, n_measures)), np.zeros(n_measures)
     if n_bootstrap and not no_interval:
-        shares, steps = resample_power(
-            values, result.p, partial(draw_weights, key, n_topics=n_topics), n_bootstrap, alpha=alpha,
+        resample = partial(
+            resample_power, draw=partial(draw_weights, key, n_topics=n_topics), alpha=alpha,
             smallest_p=0.5 / result.n_trials if result.n_trials else 1e-12, studentised=test in _OWN_ERROR,
         )  # fmt: skip
+        shares, steps = resample(values, result.p, n_trials=n_bootstrap)
         shares, steps = shares[:, order.measures], steps[order.measures]
         if test in MAX_T:
             centre = shares.mean(axis=0)
             shares = centre + np.sqrt(1 + _OWN_NULL / n_topics) * (shares - centre)
         if over != "topics":
+            first, second = np.triu_indices(n_runs, 1)
+            crossed = [
+                resample(
+                    np.delete(values, run, axis=0), result.p[:, (first != run) & (second != run)],
+                    n_trials=min(n_bootstrap, CROSSED_TRIALS),
+                ).shares[:, order.measures]
+                for run in range(n_runs)
+            ]  # fmt: skip
             significant = result.p[order.measures] <= alpha
-            shares = vary_runs(shares, shares_without(significant, n_runs), np.random.default_rng([key, 1]))
-    return TopicVariation(n_topics, shares, steps, confidence, no_interval, simultaneous, order=order, topics=topics)
+            shares = vary_runs(
+                shares,
+                shares_without(significant, n_runs),
+                np.array(crossed),
+                generator(seed, *runs, "discriminative_power", "other runs"),
+            )
+    return TopicVariation(
+        n_topics, shares, steps, confidence, no_interval, simultaneous, over=over, order=order, topics=topics
+    )
 
 
 def list_intervals(over: Over, simultaneous: bool, margin: float, usual: float) -> dict[str, object]:
@@ -184,6 +209,20 @@ def say_who_finds_most(measures: Sequence[Measure], counts: np.ndarray, n_pairs:
         return f"{found}, but not clearly more than any other measure."
     whom = " and ".join(beaten) if len(beaten) <= 2 else f"{len(beaten)} of the {n_others} other measures"
     return f"{found}, clearly more than {'every other measure' if len(beaten) == n_others > 1 else whom}."
+
+
+def tabulate_conclusions(
+    pairs: pd.DataFrame, value: str, heading: str, caption: str, signature: Signature, best: str = ""
+) -> Table:
+    """Return a table of what is known of pairs of measures: those with the best one, or else those of the largest value."""
+    shown = pairs[(pairs["measure_1"] == best) | (pairs["measure_2"] == best)] if best else pairs
+    shown = shown.sort_values(value, ascending=False, kind="stable")[:MOST_CONCLUSIONS]
+    if len(shown) < len(pairs):
+        caption = f"{caption} {len(shown):,} of {len(pairs):,} pairs: --out and --format json have all."
+    ends = [f"{low:.3f} – {high:.3f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
+    columns = {"and": shown["measure_2"], heading: shown[value], "interval": ends, "conclusion": shown["conclusion"]}
+    frame = pd.DataFrame(columns).set_index(shown["measure_1"].rename("measure"))
+    return Table(frame, caption, signature)
 
 
 def tabulate_differences(

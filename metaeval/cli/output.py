@@ -214,7 +214,7 @@ def _show_result(result: Result, style: str, out: Path | None, explain: bool, *,
         if result.answer():
             collection = getattr(result, "collection", "") if among_others else ""
             print_answer(f"{collection}: {result.answer()}" if collection else result.answer())
-        tables = [result.to_table(), *result.detail_tables()] if explain else result.short_tables()
+        tables = result.explained_tables() if explain else result.short_tables()
         *first, last = [replace(table, signature="") for table in tables[:-1]] + tables[-1:]
         print_text("\n".join(render(table, style, explain=explain) for table in (*first, last)), end="")
     else:

@@ -13,6 +13,7 @@ import pandas as pd
 from metaeval.analyses.agreement import agreement
 from metaeval.analyses.agreement_inputs import list_for_each
 from metaeval.analyses.agreement_result import Agreement
+from metaeval.analyses.checks import check_choice
 from metaeval.analyses.pooled_discriminative_power import PooledDiscriminativePower, pooled_discriminative_power
 from metaeval.analyses.properties import properties
 from metaeval.analyses.study import PAPERS_TEST, QUESTIONS, Study, study_collection
@@ -41,7 +42,7 @@ from metaeval.measures.properties import PropertyCheck
 from metaeval.measures.resolve import MeasureLike
 from metaeval.measures.worker import TIME_LIMIT, use_time_limit
 from metaeval.show.signature import sign
-from metaeval.stats.paired_tests import RECOMMENDED
+from metaeval.stats.paired_tests import RECOMMENDED, PairedTest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -167,6 +168,7 @@ def compare(
     missing: MissingPolicy = "raise",
     n_trials: int = 1000,
     n_permutations: int = 5000,
+    test: PairedTest | None = None,
     alpha: float = 0.05,
     distinct_runs: bool = False,
     thorough: bool = False,
@@ -198,8 +200,10 @@ def compare(
     n_trials : int, optional
         Splits of the topics.
     n_permutations : int, optional
-        B of the tests of all pairs of runs: bootstrap-t, and beside it the papers' randomised Tukey HSD; of more than 300 runs
-        the latter alone.
+        B of the tests of all pairs of runs.
+    test : str, optional
+        Which test verdicts rest on, as for `discriminative_power`: by default bootstrap-t, and beside it the papers' randomised
+        Tukey HSD; of more than 300 runs the latter alone. Beside another test stands bootstrap-t.
     alpha : float, optional
     distinct_runs : bool, optional
         Keep one of several runs with the same scores on every topic: the first in the order of labels.
@@ -259,12 +263,13 @@ def compare(
     scored = scored.state_directions(higher_is_better, lower_is_better)
     many = not thorough and max(len(scores.runs) for scores in scored.scores) > MANY_RUNS
     left_out = ("second_power", "second_reference", "sample_size") if many else ()
+    chosen, second = _choose_tests(test, many=many)
     options = {
         "n_trials": n_trials,
         "n_permutations": n_permutations,
         "alpha": alpha,
-        "test": PAPERS_TEST if many else RECOMMENDED,
-        "second_test": RECOMMENDED if many else PAPERS_TEST,
+        "test": chosen,
+        "second_test": second,
         "questions": [question for question in QUESTIONS if question not in left_out],
         "distinct_runs": distinct_runs,
         "seed": seed,
@@ -273,19 +278,26 @@ def compare(
     }
     asks = _prepare_studies(opened, scored, options)
     first = [partial(ask, scores) for ask, scores in zip(asks, scored.scores, strict=True)]
-    studies = [_explain_gaps(study, left_out) for study in study_collections(first, n_jobs)]
+    studies = [_explain_gaps(study, left_out, second) for study in study_collections(first, n_jobs)]
     pooled = _pool_power(studies, seed, tell)
     repeats: Repeats = repeat_studies(studies, asks, seed, n_jobs) if thorough else dict.fromkeys(CHANGES, NOT_TRIED)
     tell("trying properties")
     with use_time_limit(time_limit):
         traits = _try_properties(scored.scores[0].measures)
     signature = sign(
-        "compare", scored.scores, trials=n_trials, tests=PAPERS_TEST if many else f"{RECOMMENDED}, {PAPERS_TEST}",
+        "compare", scored.scores, trials=n_trials, tests=chosen if many else f"{chosen}, {second}",
         B=n_permutations, alpha=alpha, seed=seed, **studies[0].diagnostics.settings,
         **_describe_references(reference_name, scored.references),
     )  # fmt: skip
     agreed = _find_agreement(scored, seed, alpha, distinct_runs, n_jobs)
     return Comparison(scored.new, tuple(studies), pooled, traits, scored.notes, repeats, signature, agreed)
+
+
+def _choose_tests(test: PairedTest | None, *, many: bool) -> tuple[PairedTest, PairedTest]:
+    """Return the test that verdicts rest on, and the one beside it."""
+    chosen = test or (PAPERS_TEST if many else RECOMMENDED)
+    check_choice("test", chosen, PairedTest)
+    return chosen, PAPERS_TEST if chosen == RECOMMENDED else RECOMMENDED
 
 
 def _find_agreement(
@@ -333,10 +345,10 @@ def _try_properties(measures: Sequence[Measure]) -> dict[str, dict[str, Property
     return traits
 
 
-def _explain_gaps(study: Study, questions: Sequence[str]) -> Study:
+def _explain_gaps(study: Study, questions: Sequence[str], second: PairedTest) -> Study:
     """Return a study that says why questions were left out."""
     why = f"not tried with more than {MANY_RUNS} runs; a thorough comparison tries it."
-    reasons = {"second_power": f"Power by {RECOMMENDED}: {why}", "sample_size": f"Number of topics: {why}"}
+    reasons = {"second_power": f"Power by {second}: {why}", "sample_size": f"Number of topics: {why}"}
     skipped = {question: reasons[question] for question in questions if question in reasons}
     return replace(study, skipped={**(study.skipped or {}), **skipped})
 

@@ -20,7 +20,7 @@ from metaeval.stats.annotators import (
 )
 from metaeval.stats.blocks import Scaled
 from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy
-from metaeval.stats.other_runs import vary_runs
+from metaeval.stats.other_runs import CROSSED_TRIALS, vary_runs
 from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
 from metaeval.stats.resampling import WEIGHTS_HELD, draw_weights, trials_a_pass
@@ -110,9 +110,10 @@ class Sides:
         return correlate_by_topic(self.scores, ["tau_b", *sorted(others)])
 
     def leave_out(self, run: int) -> Sides:
-        """Return the same without a run, for values alone."""
+        """Return the same without a run, for values and a few resamples of the topics."""
         scores, run_scores = self.scores.without(run), np.delete(self.run_scores, run, axis=0)
-        return Sides(scores, run_scores, self.key, 0, 0, self.statistics, self.n_flips or self.n_permutations)
+        few = min(self.n_bootstrap, CROSSED_TRIALS)
+        return Sides(scores, run_scores, self.key, 0, few, self.statistics, self.n_flips or self.n_permutations)
 
     def hold_against(self, reference: np.ndarray, measures: np.ndarray | None = None) -> Sides:
         """Return other measures, by default these, beside another reference, of shape (run, topic), for values alone."""
@@ -193,12 +194,16 @@ class Statistic:
         n_measures = sides.scores.shape[2] - 1
         drawn, ceiling = self.resample(sides) if sides.n_bootstrap else (np.empty((0, n_measures)), float("nan"))
         if without and rng is not None and len(drawn):
-            drawn = vary_runs(drawn, np.array([self.value(each) for each in without]), rng)
+            left_out, crossed = (np.array([give(each) for each in without]) for give in (self.value, self._resample))
+            drawn = vary_runs(drawn, left_out, crossed, rng)
         n_pairs = sides.n_pairs if self.first is None else self.first * (self.first - 1) // 2
         observed, exchanged = self.exchange(sides)
         return Estimate(
             self.value(sides), observed, exchanged, drawn, ceiling, self.chance(sides), self.step(sides), n_pairs
         )
+
+    def _resample(self, sides: Sides) -> np.ndarray:
+        return self.resample(sides)[0]
 
 
 @dataclass(frozen=True, eq=False)

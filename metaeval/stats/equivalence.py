@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray
+from metaeval.stats.other_runs import Over
 
 LIKE, DIFFERS, NO_WORSE, NO_BETTER, UNDECIDED = "like", "differs", "no worse", "no better", "undecided"
 
@@ -46,14 +47,15 @@ def two_one_sided(
 
 
 def judge_difference(
-    difference: npt.ArrayLike, two_sided: Ends, one_sided: Ends, margin: float, n_topics: int
+    difference: npt.ArrayLike, two_sided: Ends, one_sided: Ends, margin: float, n_topics: int, over: Over = "topics"
 ) -> list[str]:
     """Return in a word what is known of each difference, and how many topics would decide what is not.
 
     `two_sided` are intervals at 1 − α, `one_sided` those at 1 − 2α, whose ends are those of one-sided tests. *like*: within
     ± `margin`, whether or not 0 lies outside. *differs*: 0 lies outside the two-sided interval. *no worse*: above −`margin`;
     *no better*: below `margin`.
-    An interval is taken to become narrower as the root of the number of topics.
+    An interval is taken to become narrower as the root of the number of topics; one that speaks of other runs too, as that
+    of runs and topics.
 
     Examples
     --------
@@ -77,11 +79,13 @@ def judge_difference(
         else:
             room = [(margin - abs(gap), (most - least) / 2), (abs(gap), (high - low) / 2)]
             needed = [n_topics * (reach / space) ** 2 for space, reach in room if space > 0]
-            words.append(f"{UNDECIDED}{_say_topics(min(needed, default=np.inf), n_topics)}")
+            words.append(f"{UNDECIDED}{_say_topics(min(needed, default=np.inf), n_topics, over)}")
     return words
 
 
-def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: float, n_topics: int) -> list[str]:
+def judge_level(
+    value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: float, n_topics: int, over: Over = "topics"
+) -> list[str]:
     """Return the same of numbers, such as τ, that are *like* from a level on and *differ* below it.
 
     Examples
@@ -101,15 +105,18 @@ def judge_level(value: npt.ArrayLike, two_sided: Ends, one_sided: Ends, level: f
             words.append(DIFFERS)
         else:
             space = abs(number - level)
-            words.append(
-                f"{UNDECIDED}{_say_topics(n_topics * ((high - low) / 2 / space) ** 2 if space > 0 else np.inf, n_topics)}"
-            )
+            needed = n_topics * ((high - low) / 2 / space) ** 2 if space > 0 else np.inf
+            words.append(f"{UNDECIDED}{_say_topics(needed, n_topics, over)}")
     return words
 
 
-def _say_topics(number: float, n_topics: int) -> str:
+def _say_topics(number: float, n_topics: int, over: Over) -> str:
     """Return how many topics would decide, with two digits; nothing where that is too many, or no more than there are."""
     if not 1.001 * n_topics < number < FEASIBLE * n_topics:
         return ""
+    if over != "topics":
+        times = number / n_topics
+        parts = 10 if times < 10 else 1
+        return f": about {np.ceil(parts * times - 1e-9) / parts:g} times the runs and topics would decide"
     scale = 10 ** max(0, len(str(int(number))) - 2)
     return f": about {int(np.ceil(number / scale - 1e-9) * scale):,} topics would decide"

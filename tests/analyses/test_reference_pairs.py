@@ -12,6 +12,7 @@ from metaeval.analyses.grades import grade_reference_results, hold_power
 from metaeval.analyses.reference_pairs import reference_pairs
 from metaeval.analyses.study import study_collection
 from metaeval.errors import MetaevalError
+from metaeval.stats.intervals import interval_of_pairs
 
 QUICK = {"n_permutations": 200, "n_bootstrap": 0}
 COUNTS = ["confirmed", "contradicted", "only_here", "missed"]
@@ -60,6 +61,24 @@ def test_more_pairs_tell_what_few_cannot():
     assert grade_reference_results([few]) == ["cannot tell", "cannot tell"]
     assert grade_reference_results([few] * 5) == ["cannot tell", "better than chance"]
     assert grade_reference_results([few] * 20) == ["contradicts the reference", "better than chance"]
+
+
+def test_intervals_of_the_share_contradicted_hold_it_for_other_runs_and_other_topics():
+    rng, n_runs, n_topics = np.random.default_rng(3), 14, 40
+    first, second = np.triu_indices(n_runs, 1)
+    counts = []
+    for _ in range(400):
+        people = 0.5 * rng.standard_normal((n_runs, 1)) + rng.standard_normal((n_runs, n_topics))
+        measure = people + rng.standard_normal((n_runs, 1)) + rng.standard_normal((n_runs, n_topics))
+        gaps = [each[first] - each[second] for each in (people, measure)]
+        statistics = [gap.mean(axis=1) / gap.std(axis=1, ddof=1) * np.sqrt(n_topics) for gap in gaps]
+        signs = np.prod([np.sign(each) * (np.abs(each) > 3.3) for each in statistics], axis=0)
+        counts.append([(signs < 0).sum(), (signs != 0).sum()])
+    part, whole = np.array(counts).T
+    low, high = interval_of_pairs(part[np.newaxis], whole[np.newaxis], [n_runs])
+    share = part.sum() / whole.sum()
+    assert 0.05 < share < 0.3
+    assert ((low <= share) & (share <= high)).mean() > 0.95
 
 
 def test_a_share_that_is_not_there_is_shown_and_exported(held):

@@ -49,6 +49,17 @@ def classified(collection="oc"):
 
 
 class TestCompare:
+    @pytest.mark.parametrize(("test", "second"), [("max-t", "bootstrap-t"), ("bootstrap-t", "randomised-tukey-hsd")])
+    def test_verdicts_rest_on_the_test_that_is_chosen(self, test, second):
+        result = compare("RNADW", quantified(), test=test, **QUICK)
+        study = result.collections[0]
+        assert (result.test, study.power.test, study.second_power.test) == (test, test, second)
+        assert f"tests {test}, {second}" in str(result.signature)
+
+    def test_an_unknown_test_is_refused_with_those_there_are(self):
+        with pytest.raises(MetaevalError, match="there is no test 'anova': use randomised-tukey-hsd, max-t"):
+            compare("RNADW", quantified(), test="anova", **QUICK)
+
     def test_quantification_runs_get_everything_that_applies(self):
         result = compare("RNADW", [quantified(), quantified(collection="second", seed=6)], **QUICK)
         assert [str(one) for one in result.measures] == ["RNADW", "NMD", "RNOD", "RSNOD", "NVD", "RNSS", "JSD"]

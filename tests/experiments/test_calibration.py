@@ -10,7 +10,7 @@ from experiments.studies.calibration import STUDY, designs, intervals, reliabili
 from experiments.studies.calibration.candidates import judge_candidates, judge_twice, moderate
 from experiments.studies.calibration.designs import DESIGNS, simulate_design
 from experiments.studies.calibration.intervals import make_normal_population
-from experiments.studies.calibration.rates import RECOMMENDED, compute_rates, conclude, read_counts
+from experiments.studies.calibration.rates import RECOMMENDED, compute_rates, conclude, read_counts, summarise_copies
 from experiments.studies.calibration.simulation import (
     KEPT,
     Cell,
@@ -190,7 +190,23 @@ def test_a_kind_on_which_the_recommended_test_fails_while_choosing_is_outside_of
     found = conclude(rates)
     assert (found.excluded, found.included) == (["b"], ["a"])
     assert found.recommended.failed == 0
-    assert any(line.startswith("Not in the domain: b") for line in describe_conclusion(found))
+    assert any(line.startswith("Not in the domain: fewer than 25 topics; b") for line in describe_conclusion(found))
+
+
+def test_every_kind_of_scores_has_words():
+    assert {design.kind for design in DESIGNS.values()} | {"real"} <= {*STUDY["words"], *STUDY["special"]}
+
+
+def test_precise_copies_are_counted_beside_holm_and_the_best_candidate_that_holds():
+    shares = {"bootstrap-t": 0.5, "paired-t, Holm": 0.6, "own standard error": 0.7, "liberal": 0.9}
+    rates = make_rates(
+        {name: (everywhere(0.3 if name == "liberal" else 0.05), 0.6, share) for name, share in shares.items()}
+    )
+    (found,) = summarise_copies(rates)
+    assert (found.topics, found.candidate, found.best, found.same) == (50, "own standard error", (0.7, 0.6), (0.5, 0.6))
+    assert set(found.shares) == {0.5}
+    assert set(found.holm) == {0.6}
+    assert found.few == []
 
 
 def test_a_failure_while_checking_is_said():

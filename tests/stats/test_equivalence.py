@@ -45,3 +45,16 @@ def test_levels_are_reached_by_the_lower_end():
     assert judge_level([0.9], Ends(wide.low[:1], wide.high[:1]), Ends(wide.low[:1], wide.high[:1]), 0.9, 50) == [
         "undecided"
     ]
+
+
+def test_for_other_runs_too_the_words_count_runs_with_topics():
+    wide = Ends(np.array([-0.2]), np.array([0.24]))
+    (topics,) = judge_difference([0.02], wide, wide, 0.05, 50)
+    (both,) = judge_difference([0.02], wide, wide, 0.05, 50, "runs and topics")
+    # An interval of half width .22 becomes .03 wide with (.22 / .03)² = 53.8 times as much.
+    assert topics == "undecided: about 2,700 topics would decide"
+    assert both == "undecided: about 54 times the runs and topics would decide"
+    ends = Ends(np.array([0.7]), np.array([0.9]))
+    assert judge_level([0.8], ends, ends, 0.85, 50, "runs and topics") == [
+        "undecided: about 4 times the runs and topics would decide"
+    ]

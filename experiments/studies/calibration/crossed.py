@@ -19,7 +19,8 @@ SEED, TRIALS, CONFIDENCE = 9, 300, 0.95
 
 STATISTICS = ("pairwise_accuracy", "spa", "pearson", "tau_a", "topic_pearson", "acc_t")
 
-WAYS: tuple[Over, ...] = ("runs and topics", "topics")
+WAYS: dict[Over, int] = {"runs and topics": 600, "topics": 1000}
+"""What intervals speak of, and the number of studies."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,9 @@ class Size:
     n_runs: int
     n_topics: int
     effect: float
-    studies: int
 
 
-SIZES = tuple(
-    Size(*runs_and_topics, effect, 1000) for runs_and_topics in ((12, 40), (24, 80)) for effect in (0.0, 1 / 3)
-)
+SIZES = tuple(Size(*runs_and_topics, effect) for runs_and_topics in ((12, 40), (24, 80)) for effect in (0.0, 1 / 3))
 
 
 def simulate_measures(size: Size, study: int) -> metaeval.Scores:
@@ -48,36 +46,31 @@ def simulate_measures(size: Size, study: int) -> metaeval.Scores:
     return metaeval.Scores(values, measures=["reference", "a", "b", "c"], **labels)
 
 
-def judge_study(size: Size, study: int) -> list[tuple[str, str, float, float, float]]:
-    """Return what intervals speak of and a number with its interval: every statistic of one measure, and of two."""
-    scores, rows = simulate_measures(size, study), []
-    options = {"n_bootstrap": TRIALS, "seed": study, "simultaneous": False, "confidence": CONFIDENCE}
+def judge_study(size: Size, study: int, over: Over) -> list[tuple[str, float, float, float]]:
+    """Return numbers with their intervals: every statistic of one measure, and of two."""
+    scores = simulate_measures(size, study)
+    options = {"n_bootstrap": TRIALS, "seed": study, "simultaneous": False, "confidence": CONFIDENCE, "over": over}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MetaevalWarning)
-        for over in WAYS:
-            agreement = metaeval.agreement(
-                scores, reference="reference", statistics=STATISTICS, n_permutations=200, over=over, **options
-            )
-            of_one = agreement.to_frame().query("measure == 'a'")
-            of_two = agreement.differences().query("measure_1 == 'a' and measure_2 == 'b'")
-            similarity = (
-                metaeval.ranking_similarity(scores, over=over, **options)
-                .intervals()
-                .query("measure_1 == 'a' and measure_2 == 'b'")
-            )
-            power = metaeval.discriminative_power(scores, n_permutations=TRIALS, over=over, **options)
-            named = [
-                *((f"agreement, {row.statistic}", row.value, row.low, row.high) for row in of_one.itertuples()),
-                *((f"difference, {row.statistic}", row.difference, row.low, row.high) for row in of_two.itertuples()),
-                *(("τ", row.tau, row.low, row.high) for row in similarity.itertuples()),
-                *(("power", row.power, row.low, row.high) for row in power.intervals().iloc[[1]].itertuples()),
-                *(
-                    ("difference, power", row.difference, row.low, row.high)
-                    for row in power.compare_power().query("measure_1 == 'a' and measure_2 == 'b'").itertuples()
-                ),
-            ]
-            rows += [(over, *row) for row in named]
-    return rows
+        agreement = metaeval.agreement(
+            scores, reference="reference", statistics=STATISTICS, n_permutations=200, **options
+        )
+        of_one = agreement.to_frame().query("measure == 'a'")
+        of_two = agreement.differences().query("measure_1 == 'a' and measure_2 == 'b'")
+        similarity = (
+            metaeval.ranking_similarity(scores, **options).intervals().query("measure_1 == 'a' and measure_2 == 'b'")
+        )
+        power = metaeval.discriminative_power(scores, n_permutations=TRIALS, **options)
+        return [
+            *((f"agreement, {row.statistic}", row.value, row.low, row.high) for row in of_one.itertuples()),
+            *((f"difference, {row.statistic}", row.difference, row.low, row.high) for row in of_two.itertuples()),
+            *(("τ", row.tau, row.low, row.high) for row in similarity.itertuples()),
+            *(("power", row.power, row.low, row.high) for row in power.intervals().iloc[[1]].itertuples()),
+            *(
+                ("difference, power", row.difference, row.low, row.high)
+                for row in power.compare_power().query("measure_1 == 'a' and measure_2 == 'b'").itertuples()
+            ),
+        ]
 
 
 def count_crossed(folder: Path, n_jobs: int = 1, sizes: Sequence[Size] = SIZES) -> pd.DataFrame:
@@ -90,11 +83,12 @@ def count_crossed(folder: Path, n_jobs: int = 1, sizes: Sequence[Size] = SIZES) 
     for size in sizes:
         with joblib.parallel_config("loky", inner_max_num_threads=1):
             judged = joblib.Parallel(n_jobs=n_jobs)(
-                joblib.delayed(cached)(size, study) for study in range(size.studies)
+                joblib.delayed(cached)(size, study, over) for over, studies in WAYS.items() for study in range(studies)
             )
         columns = ["over", "number", "value", "low", "high"]
-        rows = pd.DataFrame([row for study in judged for row in study], columns=columns)
-        for (over, number), some in rows.groupby(["over", "number"], sort=False):
+        ways = [over for over, studies in WAYS.items() for _ in range(studies)]
+        rows = [(over, *row) for over, study in zip(ways, judged, strict=True) for row in study]
+        for (over, number), some in pd.DataFrame(rows, columns=columns).groupby(["over", "number"], sort=False):
             expected = 0.0 if number.startswith("difference") else some["value"].mean()
             coverage = float(((some["low"] <= expected) & (expected <= some["high"])).mean())
             width = float((some["high"] - some["low"]).mean() / (2 * 1.96 * some["value"].std()))

@@ -137,6 +137,49 @@ def _label_kinds(rows: pd.DataFrame) -> list[str]:
 
 
 @dataclass(frozen=True)
+class Copies:
+    """Which shares of precise copies a test finds with so many topics, by kind of scores, beside Holm's test.
+
+    `few` are the kinds of which it finds fewer than the study asks for. On the choosing half, where candidates were tried, the
+    `candidate` that finds most of those that hold finds shares `best` of precise copies, and of true differences with any
+    number of topics; the test finds `same`.
+    """
+
+    name: str
+    topics: int
+    shares: list[float]
+    holm: list[float]
+    few: list[str]
+    candidate: str
+    best: tuple[float, float]
+    same: tuple[float, float]
+
+    @property
+    def least(self) -> float:
+        """The smallest of the shares."""
+        return min(self.shares)
+
+
+def summarise_copies(rates: pd.DataFrame, test: str = RECOMMENDED) -> list[Copies]:
+    """Return what the recommended test finds of precise copies, by number of topics."""
+    powers = {one.name: one.power for one in conclude(rates).candidates if not one.failed}
+    copies = rates[rates["truth"] == "precise copy"]
+    found = []
+    for topics, rows in copies.groupby("topics"):
+        own, holm = (rows[rows["test"] == name] for name in (test, "paired-t, Holm"))
+        chosen = rows[rows["half"] == "choosing"].groupby("test")["power"].mean()
+        candidate = str(chosen.reindex([name for name in powers if name != test]).idxmax())
+        found.append(
+            Copies(
+                test, int(str(topics)), own["power"].tolist(), holm["power"].tolist(),
+                own.loc[own["power"] < STUDY["precise"], "design"].tolist(),
+                candidate, (float(chosen[candidate]), powers[candidate]), (float(chosen[test]), powers[test]),
+            )
+        )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True)
 class Fires:
     """Shares of studies in which the diagnostic fires: by cell of rare scores, of one very skewed run, and of the domain.
 

@@ -25,6 +25,7 @@ from experiments.studies.calibration.rates import (
     conclude,
     list_worst,
     read_counts,
+    summarise_copies,
     summarise_fires,
 )  # fmt: skip
 from experiments.studies.calibration.reliability import average_collections, measure_reliability
@@ -154,6 +155,7 @@ def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "tests": compute_rates(frames["counts"]),
         "conclude": conclude,
         "summarise_fires": summarise_fires,
+        "summarise_copies": summarise_copies,
         "find_excess": find_excess,
         "study": STUDY,
     }
