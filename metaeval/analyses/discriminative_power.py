@@ -114,7 +114,7 @@ def discriminative_power(
       measure  significant  pairs     power  mc_se
     0     NMD            2      3  0.666667    0.0
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs)
+    scores, diagnostics = choose_runs(scores, distinct_runs, clusters="pool")
     check_positive("margin", margin)
     check_choice("over", over, Over)
     _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)

@@ -15,9 +15,10 @@ from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.command import Values, make_command
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.opening import open_annotations, open_references, open_sources
+from metaeval.cli.opening import open_annotations, open_references, open_sources, read_columns
 from metaeval.cli.options import (
     DIRECTIONS,
+    NOISE,
     OPENING,
     Options,
     argument,
@@ -29,7 +30,6 @@ from metaeval.cli.options import (
 )
 from metaeval.cli.output import check_output, check_width, print_status, show_results, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
-from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
@@ -185,7 +185,7 @@ class Plan:
         for name, function in self.switches.items():
             declared[name] = switch(parse_docstring(function).question, spell(name)[0])
         if of_scores:
-            declared |= OPENING | DIRECTIONS
+            declared |= OPENING | NOISE | DIRECTIONS
         if self.takes == "annotations":
             declared |= _READING_LABELS
         if self.pairs:
@@ -235,7 +235,7 @@ class Plan:
             if parameter.convert is not None:
                 value = parameter.convert(value)
             if parameter.opens == "files":
-                columns = parse_columns(values.columns)
+                columns = read_columns(values)
                 value = open_references(value, values.missing, values.format, columns=columns, names=False)
             setattr(values, parameter.name, value)
 

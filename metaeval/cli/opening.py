@@ -29,7 +29,7 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     files = [text for text in texts if reference_opens and names_file(text)]
     named = [text for text in texts if text not in files]
     selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
-    opening = {name: getattr(values, name) for name in OPENING} | {"columns": parse_columns(values.columns)}
+    opening = {name: getattr(values, name) for name in OPENING} | {"columns": read_columns(values)}
     opened: list[Scores] = []
     with parse_once():
         for source in sources:
@@ -42,6 +42,13 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
             values.reference, opening["missing"], opening["format"], columns=opening["columns"], labels=labels
         )
     return _state_directions(opened, values)
+
+
+def read_columns(values: Values) -> dict[str, str] | None:
+    """Return what the command line says of columns, those of clusters and repeats among them."""
+    named = {"cluster": getattr(values, "clusters", None), "repeat": getattr(values, "repeats", None)}
+    columns = (parse_columns(values.columns) or {}) | {what: name for what, name in named.items() if name is not None}
+    return columns or None
 
 
 def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:

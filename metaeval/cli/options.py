@@ -152,6 +152,16 @@ OPTIONS: Options = {
         "run=entry,topic=doc+line",
         metavar="WHAT=NAME,...",
     ),
+    "clusters": option(
+        str | None,
+        "Column whose values tell which topics belong together (document, passage, conversation): they are drawn together",
+        metavar="COLUMN",
+    ),
+    "repeats": option(
+        str | None,
+        "Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it",
+        metavar="COLUMN",
+    ),
     "lower_is_better": option(
         list[str] | None, "State that lower scores of this measure are better; may be repeated", metavar="NAME"
     ),
@@ -201,6 +211,9 @@ def take(*names: str, **others: Declared) -> Options:
 OPENING = take("collection", "format", "missing", "columns", "doubled")
 """How a source is opened: arguments of `open_scores`."""
 
+NOISE = take("clusters", "repeats")
+"""Columns that say which topics belong together, and which scores repeat each other: see `read_columns`."""
+
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `parse_directions`."""
 
@@ -237,7 +250,7 @@ def find_metavar(name: str, kind: Any) -> str:
 SECTIONS = {
     "Output": ("style", "explain", "width", "out", "overwrite", "to_format", "defuse_formulas"),
     "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
-                "parts", "columns", "separator"),
+                "parts", "columns", "clusters", "repeats", "separator"),
     "Directions of measures": tuple(DIRECTIONS),
     "Advanced": ADVANCED,
 }  # fmt: skip

@@ -22,6 +22,7 @@ import pandas as pd
 
 from metaeval.data.cells import number
 from metaeval.data.columns import (
+    CLUSTER,
     COLLECTION,
     DIRECTION,
     LABEL_NAMES,
@@ -366,6 +367,7 @@ def _find_matrix(
     header, roles = table.header, dict(roles or {})
     if kind is None:
         _refuse_labels(table)
+    cluster, stated = stated.get(CLUSTER), {role: j for role, j in stated.items() if role != CLUSTER}
     odd = sorted(set(stated) - {"run", "topic"})
     if odd:
         problem = f"in a table of topics × runs no column is the {odd[0]}: one is the topic, all others are runs"
@@ -375,14 +377,18 @@ def _find_matrix(
     if not stated and len(header) > 2 and counts_rows(table, 0) and not table.holds_numbers(1):
         first = 1
     if kind == "transposed" or (kind is None and _holds_runs_in_rows(table, first, stated, roles)):
+        if cluster is not None:
+            raise DataError("in a table of runs × topics no column holds clusters", file=table.file)
         return _lay_out_runs(table, first, stated)
     topic, runs = find_topics(header, lambda j: counts_rows(table, j), _name_topics(table, stated, first))
     if kind is None:
         _refuse_what_is_no_matrix(table, topic, runs, roles)
         if first and not stated and not names_topics(header[1]):
             _ask_for_rows(table, header[1])
+    runs = [j for j in runs if j != cluster]
     kept = _leave_out_traits(table, runs if topic is None else _leave_out_texts(table, runs), topic, stated)
-    return _matrix("wide", table, {} if topic is None else {"topic": topic}, kept)
+    found = {"topic": topic, CLUSTER: cluster}
+    return _matrix("wide", table, {role: j for role, j in found.items() if j is not None}, kept)
 
 
 def _lay_out_runs(table: Table, first: int, stated: Mapping[str, int]) -> Layout:
