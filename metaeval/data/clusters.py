@@ -39,6 +39,13 @@ def code_clusters(clusters: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]
     return names, np.array([number[cluster] for cluster in clusters], dtype=np.intp)
 
 
+def join_clusters(mine: tuple[str, ...], theirs: tuple[str, ...], collection: str) -> tuple[str, ...]:
+    """Return the clusters of topics that two sets of scores share, which one of them may not know."""
+    if mine and theirs and mine != theirs:
+        raise DataError(f"the topics of the collection {collection} have two kinds of clusters")
+    return mine or theirs
+
+
 def find_clusters(topics: Sequence[object], clusters: Sequence[object], file: object) -> dict[str, str]:
     """Return the cluster of each topic from rows of both; refuse a topic in two clusters."""
     found: dict[str, str] = {}

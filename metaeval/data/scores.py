@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metaeval.data.cells import arrange_cells
-from metaeval.data.clusters import Repeats, code_clusters, label_clusters
+from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters
 from metaeval.data.columns import CLUSTER, COLUMNS
 from metaeval.data.labels import find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy
@@ -309,8 +309,6 @@ class Scores:
         if both:
             raise DataError(f"the collection {self.collection or 'given'} has a measure {min(both)} already")
         aligned = other.sel(runs=self.runs, topics=self.topics)
-        if self.clusters and aligned.clusters and self.clusters != aligned.clusters:
-            raise DataError(f"the topics of the collection {self.collection or 'given'} have two kinds of clusters")
         parts = (aligned, self) if first else (self, aligned)
         joined = make_room((*self.values.shape[:2], sum(len(part.measures) for part in parts)))
         for some in split_runs(joined):
@@ -321,7 +319,7 @@ class Scores:
             self,
             values=joined,
             measures=tuple(measure for part in parts for measure in part.measures),
-            clusters=self.clusters or aligned.clusters,
+            clusters=join_clusters(self.clusters, aligned.clusters, self.collection or "given"),
             repeats={**aligned.repeats, **self.repeats},
         )
 
