@@ -15,11 +15,12 @@ from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.command import Values, make_command
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.opening import open_annotations, open_references, open_sources, read_columns
+from metaeval.cli.opening import open_annotations, open_ratings, open_references, open_sources, read_columns
 from metaeval.cli.options import (
     DIRECTIONS,
     NOISE,
     OPENING,
+    RATINGS,
     Options,
     argument,
     format_name,
@@ -41,7 +42,7 @@ GROUPS = {
     ),
     "Whether it is right": ("agreement", "coverage", "judges"),
     "What its formula does": ("measures", "properties", "app"),
-    "How many topics it needs": ("sample-size", "topic-set-size"),
+    "How many topics it needs": ("variance", "sample-size", "topic-set-size"),
     "Files and references": ("convert", "cite"),
 }  # fmt: skip
 """The commands by subject, as ``metaeval --help`` shows them; others follow under a heading of their own."""
@@ -175,7 +176,7 @@ class Plan:
         else:
             declared = {"source": take("sources")["sources"] if self.several else take("source")["source"]}
         declared |= {parameter.name: parameter.declare() for parameter in parameters if not parameter.flags}
-        if of_scores:
+        if of_scores or self.takes == "ratings":
             declared |= take("measure")
         for parameter in parameters:
             if parameter.flags:
@@ -188,6 +189,8 @@ class Plan:
             declared |= OPENING | NOISE | DIRECTIONS
         if self.takes == "annotations":
             declared |= _READING_LABELS
+        if self.takes == "ratings":
+            declared |= RATINGS
         if self.pairs:
             declared |= take(self.pairs)
         return declared | take("style", "explain", "width", "out", "defuse_formulas")
@@ -215,8 +218,8 @@ class Plan:
         self._convert(values)
         flag = next((name for name in self.switches if getattr(values, name)), "")
         function, name = (self.switches[flag], f"{self.name}-{flag}") if flag else (self.main, self.name)
-        if self.takes in ("measures", "annotations"):
-            subject = values.measures if self.takes == "measures" else _read_labels(values)
+        if self.takes in ("measures", "annotations", "ratings"):
+            subject = values.measures if self.takes == "measures" else _read_rows(self.takes, values)
             results = {name: self.call(function, subject, values)}
         else:
             sources = values.source if self.several else [values.source]
@@ -281,9 +284,9 @@ class Plan:
         return {f"pooled-{name}": self.call(self.pool, results, values)} | named
 
 
-def _read_labels(values: Values) -> Any:
-    with working("reading labels"):
-        return open_annotations(values)
+def _read_rows(what: str, values: Values) -> Any:
+    with working(f"reading {'labels' if what == 'annotations' else what}"):
+        return open_annotations(values) if what == "annotations" else open_ratings(values.source, values)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from metaeval.cli.output import working
 from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
+    from metaeval.data.ratings import Ratings
     from metaeval.data.runs import Runs
     from metaeval.data.scores import Scores
 
@@ -46,9 +47,26 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
 
 def read_columns(values: Values) -> dict[str, str] | None:
     """Return what the command line says of columns, those of clusters and repeats among them."""
-    named = {"cluster": getattr(values, "clusters", None), "repeat": getattr(values, "repeats", None)}
+    named = {what: getattr(values, f"{what}s", None) for what in ("cluster", "repeat", "judge", "task")}
     columns = (parse_columns(values.columns) or {}) | {what: name for what, name in named.items() if name is not None}
     return columns or None
+
+
+def open_ratings(source: str, values: Values) -> Ratings:
+    """Return the ratings in a table, gaps and all, or the scores of a data set, a store or a file of another format."""
+    from metaeval.data.scores import only_collection
+    from metaeval.datasets.open import open_collections
+    from metaeval.errors import MetaevalError
+    from metaeval.io.ratings import holds_table, read_ratings, refuse_columns
+
+    columns, chosen = read_columns(values), values.measure or None
+    if values.format is None and holds_table(source, columns):
+        if chosen and len(chosen) > 1:
+            raise MetaevalError("name one --measure of a table, or none for all")
+        return read_ratings(source, columns=columns, measure=chosen[0] if chosen else None, doubled=values.doubled)
+    own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")} or None
+    found = open_collections(source, chosen, format=values.format, columns=own, doubled=values.doubled)
+    return refuse_columns(only_collection(found, source), columns)
 
 
 def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:

@@ -29,6 +29,7 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "tests": ("--test",),
     "n_studies": ("--studies",),
     "n_topics": ("--topics",),
+    "prices": ("--price",),
 }
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 
@@ -162,6 +163,8 @@ OPTIONS: Options = {
         "Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it",
         metavar="COLUMN",
     ),
+    "judges": option(str | None, "Column that names the judge or annotator of a score", metavar="COLUMN"),
+    "tasks": option(str | None, "Column that names the task or category of a topic", metavar="COLUMN"),
     "lower_is_better": option(
         list[str] | None, "State that lower scores of this measure are better; may be repeated", metavar="NAME"
     ),
@@ -214,6 +217,9 @@ OPENING = take("collection", "format", "missing", "columns", "doubled")
 NOISE = take("clusters", "repeats")
 """Columns that say which topics belong together, and which scores repeat each other: see `read_columns`."""
 
+RATINGS = take("format", "columns", "doubled", "repeats", "judges", "tasks")
+"""How ratings are opened."""
+
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `parse_directions`."""
 
@@ -227,7 +233,7 @@ ADVANCED = (
 METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
-    "new_scores": "FILE",
+    "new_scores": "FILE", "prices": "WHAT=PRICE",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""
 
@@ -250,7 +256,7 @@ def find_metavar(name: str, kind: Any) -> str:
 SECTIONS = {
     "Output": ("style", "explain", "width", "out", "overwrite", "to_format", "defuse_formulas"),
     "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
-                "parts", "columns", "clusters", "repeats", "separator"),
+                "parts", "columns", "clusters", "repeats", "judges", "tasks", "separator"),
     "Directions of measures": tuple(DIRECTIONS),
     "Advanced": ADVANCED,
 }  # fmt: skip

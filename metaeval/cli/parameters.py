@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
@@ -57,9 +57,10 @@ class Parameter:
 
 
 def find_input(function: Function) -> str:
-    """Return what an analysis takes: "scores", "several" of them, their "power", "annotations", or "measures"."""
+    """Return what an analysis takes: "scores", "several" of them, their "power", "ratings", "annotations", or "measures"."""
     from metaeval.analyses.power_result import DiscriminativePower
     from metaeval.data.annotations import Annotations
+    from metaeval.data.ratings import Ratings
     from metaeval.data.scores import Scores
 
     name = next(iter(inspect.signature(function).parameters))
@@ -70,6 +71,8 @@ def find_input(function: Function) -> str:
         return "power"
     if hint is Annotations:
         return "annotations"
+    if Ratings in get_args(hint):
+        return "ratings"
     if Scores in get_args(hint):
         return "several"
     if name == "measures":
@@ -114,6 +117,8 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
     if NoneType in get_args(hint) and len(inner) == 1:
         if inner[0] == Sequence[int]:
             return str | None, lambda text: _read_numbers(text, flags[0]), ()
+        if inner[0] == Mapping[str, float]:
+            return list[str] | None, lambda given: _read_prices(given, flags[0]), ()
         if inner[0] == Sequence[float]:
             return str | None, lambda text: _read_numbers(text, flags[0], float), ()
         annotation, convert, choices = _read_type(inner[0], flags)
@@ -141,6 +146,19 @@ def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int)
             "whole numbers with commas, such as 10,25,50" if kind is int else "numbers with commas, such as 1,0.5"
         )
         raise MetaevalError(f"{flag} {text}: {expected}") from None
+
+
+def _read_prices(given: list[str] | None, flag: str) -> dict[str, float] | None:
+    from metaeval.errors import MetaevalError
+
+    prices = {}
+    for text in given or ():
+        what, _, price = text.partition("=")
+        try:
+            prices[what.strip()] = float(price)
+        except ValueError:
+            raise MetaevalError(f"{flag} {text}: say of what and how much, such as {flag} topic=10") from None
+    return prices or None
 
 
 def _either(choices: Sequence[str]) -> str:

@@ -23,7 +23,9 @@ from metaeval.data.columns import (
     COLLECTION,
     COLUMNS,
     DIRECTION,
+    JUDGE,
     REPEAT,
+    TASK,
     format_columns,
     is_index,
     names_trait,
@@ -110,13 +112,13 @@ def arrange(
         if repeats:
             values, topics, each = average_repeats(values, topics, repeats, file)
             noise = dict(zip(map(str, known), each, strict=True))
-        labels_of = {
-            "runs": runs,
-            "topics": topics,
-            "measures": known,
-            "clusters": _list_clusters(part, topics, repeats, file),
-        }
-        found.append(Scores(values, **labels_of, collection=label, provenance=provenance, repeats=noise))
+        clusters = _list_clusters(part, topics, repeats, file)
+        found.append(
+            Scores(
+                values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance,
+                clusters=clusters, repeats=noise,
+            )
+        )  # fmt: skip
     refuse_spanning([(scores.collection, scores.clusters) for scores in found], table.file)
     return found
 
@@ -157,7 +159,7 @@ def make_rows(layout: Layout, measure: str | Measure | None) -> tuple[pd.DataFra
         chosen, names = (table.header.index(known[0]),), known
     elif layout.kind == "tidy" and measure is not None:
         names = [str(measure)]
-    roles = (*COLUMNS[:3], DIRECTION, COLLECTION, "time", CLUSTER, REPEAT)
+    roles = (*COLUMNS[:3], DIRECTION, COLLECTION, "time", CLUSTER, REPEAT, TASK, JUDGE)
     shared = {role: _labels(layout.cells(role)) for role in roles}
     scores = read_numbers(table, chosen)
     parts = [

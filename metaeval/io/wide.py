@@ -113,6 +113,15 @@ def arrange(
     )  # fmt: skip
 
 
+def list_rows(layout: Layout, measure: str) -> pd.DataFrame:
+    """Return the cells of a table of topics × runs, or runs × topics, in rows, NaN where there is no score."""
+    matrix = _find_matrix(layout, measure, None)
+    n_topics, n_runs = matrix.values.shape
+    columns = {"run": np.tile(np.array(matrix.runs, dtype=object), n_topics)}
+    columns |= {"topic": np.repeat(np.array(matrix.topics, dtype=object), n_runs), "score": matrix.values.ravel()}
+    return pd.DataFrame({**columns, "measure": np.full(n_topics * n_runs, measure, dtype=object)})
+
+
 def fits(sample: Sample) -> bool:
     """Say whether this is a table of topics × runs."""
     return sample.layout == "wide"
