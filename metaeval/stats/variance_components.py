@@ -24,7 +24,7 @@ from metaeval.stats.blocks import FloatArray, IntArray
 FACETS = ("run", "task", "topic", "judge", "repeat")
 """What scores may differ by, in the order of cells. Topics lie within tasks, and repeats within cells of all others."""
 
-N_DRAWS = 4000
+N_DRAWS = 20_000
 """Draws of the components on which intervals rest."""
 
 MOST_LEVELS = 6000
@@ -182,11 +182,13 @@ def _solve_balanced(
     """
     squares, freedom, levels = np.empty((3, len(facets)))
     for n, effect in enumerate(facets):
-        own = ["topic" if facet == "task" and "topic" in effect else facet for facet in effect]
+        # Topics vary within a task, and repeats within a cell.
+        nested = set(effect) - {"repeat"} if "repeat" in effect else {"task"} if "topic" in effect else set()
+        own = [facet for facet in effect if facet not in nested]
         rest = cells.mean(axis=tuple(a for a, facet in enumerate(FACETS) if facet not in effect), keepdims=True)
         levels[n] = rest.size
-        for axis in sorted({FACETS.index(facet) for facet in own}):
-            rest = rest - rest.mean(axis=axis, keepdims=True)
+        for facet in own:
+            rest = rest - rest.mean(axis=FACETS.index(facet), keepdims=True)
         sizes = [cells.shape[FACETS.index(facet)] for facet in effect]
         freedom[n] = np.prod([size - (facet in own) for facet, size in zip(effect, sizes, strict=True)])
         squares[n] = (rest**2).sum() * cells.size / rest.size / max(freedom[n], 1)
