@@ -323,10 +323,11 @@ def _compare(
 
     axes = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
     clusters = order_clusters(scores.clusters, scores.topics)
+    drawn = axes[1] if clusters is None else tuple(sorted(set(scores.clusters)))
 
     def key(purpose: str) -> int:
         # Collections that share their topics have the same ones drawn.
-        return stream_key(seed, *(axes[1] if purpose == "topics" else [scores.collection]), "agreement", purpose)
+        return stream_key(seed, *(drawn if purpose == "topics" else [scores.collection]), "agreement", purpose)
 
     run_means = replace_means(scaled.means(), scores, whole, labels)
     sides = Sides(scaled, run_means, key, *trials, tuple(asked), clusters=clusters)

@@ -241,8 +241,8 @@ def diagnose(scores: Scores) -> Diagnostics:
     return Diagnostics(scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical, values)
 
 
-Clustered: TypeAlias = Literal["refuse", "pool", "keep"]
-"""What an analysis does with topics in clusters: it refuses them, takes clusters as topics, or draws them itself."""
+Clustered: TypeAlias = Literal["refuse", "pool", "sum", "keep"]
+"""What an analysis does with topics in clusters: refuse them, take their pseudo-values or sums as topics, or draw them."""
 
 
 def choose_runs(
@@ -283,5 +283,5 @@ def _treat_clusters(scores: Scores, clusters: Clustered) -> Scores:
         return scores
     if clusters == "refuse":
         refuse_clusters(scores)
-    pooled = scores.pool_clusters()  # which refuses a single cluster, whatever draws them
-    return pooled if clusters == "pool" else scores
+    pooled = scores.pool_clusters(sums=clusters == "sum")  # which refuses a single cluster, whatever draws them
+    return scores if clusters == "keep" else pooled

@@ -74,7 +74,7 @@ def find_noise(scores: Scores) -> TopicNoise | None:
         return None
     names, codes = code_clusters(scores.clusters)
     correlation, effect = np.empty((2, 0))
-    if names:
+    if len(names) > 1:
         correlation = intraclass_correlation(scores.values, codes)
         effect = design_effect(correlation, codes)
     shares = {}

@@ -50,8 +50,8 @@ class VarianceComponents(Result):
     detectable, tau : ndarray, shape (measure,)
         The difference of two runs found with probability 1 − β, and the expected τ with as many new topics.
     designs : DataFrame
-        What the budget buys: columns measure, topics, repeats, judges and tasks as far as there are any, cost, coefficient, phi,
-        detectable and best; empty without a budget.
+        What the budget buys: columns measure, topics, repeats, judges and tasks as far as there are any, cost, coefficient,
+        phi, detectable and best; empty without a budget.
     curve : DataFrame
         Columns measure, line, cost (or topics, without a budget) and coefficient.
     confidence, alpha, beta : float

@@ -10,6 +10,8 @@ import numpy as np
 from metaeval.data.labels import rank_labels
 from metaeval.errors import DataError, format_count, format_list, format_option
 
+UNEQUAL = "repeats are unequal: keep those that all runs and topics have"
+
 
 @dataclass(frozen=True)
 class Repeats:
@@ -84,11 +86,10 @@ def average_repeats(
     for topic, known in by_topic.items():
         if sorted(known) != repeats:
             raise DataError(
-                f"repeats are unequal: it has {format_list(sorted(known))}, the topic {next(iter(by_topic))} has "
-                f"{format_list(repeats)}",
+                f"it has the repeats {format_list(sorted(known))}, the topic {next(iter(by_topic))} has {format_list(repeats)}",
                 file=file,
                 topic=topic,
-                hint="keep the repeats that all runs and topics have",
+                hint=UNEQUAL,
             )
     if len(repeats) < 2:
         raise DataError(f"the only repeat is {repeats[0]!r}; at least two tell how much repeats differ", file=file)

@@ -242,8 +242,13 @@ class Scores:
             clusters=tuple(self.clusters[i] for i in t) if self.clusters else (),
         )
 
-    def pool_clusters(self) -> Scores:
+    def pool_clusters(self, *, sums: bool = False) -> Scores:
         """Return scores with one topic for each cluster; the means of runs stay.
+
+        Parameters
+        ----------
+        sums : bool, optional
+            Take sums of clusters in place of pseudo-values.
 
         Returns
         -------
@@ -267,7 +272,7 @@ class Scores:
             raise DataError(f"{known}; at least two are needed to draw them", file=self.collection or None)
         pooled = make_room((len(self.runs), len(names), len(self.measures)))
         for some in split_runs(self.values):
-            pooled[some] = pool_clusters(self.values[some], codes)
+            pooled[some] = pool_clusters(self.values[some], codes, sums=sums)
         return replace(self, values=pooled, topics=names, clusters=())
 
     def add_measures(self, other: Scores, *, first: bool = False) -> Scores:

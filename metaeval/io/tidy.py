@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
-from metaeval.data.clusters import Repeats, average_repeats, find_clusters, refuse_spanning
+from metaeval.data.clusters import UNEQUAL, Repeats, average_repeats, find_clusters, refuse_spanning
 from metaeval.data.columns import (
     CLUSTER,
     COLLECTION,
@@ -108,6 +108,8 @@ def arrange(
             )
         except DoubledError as error:  # all options at once
             raise error.changed(hint=_spell_out(layout, frame, error, columns, missing)) from None
+        except DataError as error:
+            raise (error.changed(hint=UNEQUAL) if repeats and error.value is None else error) from None
         noise: dict[str, Repeats] = {}
         if repeats:
             values, topics, each = average_repeats(values, topics, repeats, file)

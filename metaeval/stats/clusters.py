@@ -43,7 +43,7 @@ def add_by_cluster(numbers: npt.NDArray[Float], clusters: IntArray | None) -> np
     return np.asarray(np.add.reduceat(numbers[..., order], starts, axis=-1))
 
 
-def pool_clusters(values: FloatArray, clusters: IntArray) -> FloatArray:
+def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False) -> FloatArray:
     """Make one number of the topics of each cluster, so that clusters can be drawn as topics are.
 
     With n_c topics in cluster c of G, N in all, the sum S_c and the mean m over all topics, the pseudo-value is
@@ -54,6 +54,8 @@ def pool_clusters(values: FloatArray, clusters: IntArray) -> FloatArray:
     values : ndarray of float, shape (run, topic, measure)
     clusters : ndarray of int, shape (topic,)
         As for `add_by_cluster`; at least two clusters.
+    sums : bool, optional
+        Take S_c·G/N in place of pseudo-values: for flips of signs, which are exact for what is symmetrical about 0.
 
     Returns
     -------
@@ -65,9 +67,12 @@ def pool_clusters(values: FloatArray, clusters: IntArray) -> FloatArray:
     [2.0, 8.0]
     """
     sizes = np.bincount(clusters)
+    if sums:
+        added = add_by_cluster(np.moveaxis(values, 1, -1), clusters)
+        return np.ascontiguousarray(np.moveaxis(added, -1, 1) * (len(sizes) / len(clusters)))
     means = values.mean(axis=1, keepdims=True)
-    sums = add_by_cluster(np.moveaxis(values - means, 1, -1), clusters)
-    pooled = np.moveaxis((len(sizes) - 1) * sums / (len(clusters) - sizes), -1, 1)
+    rest = add_by_cluster(np.moveaxis(values - means, 1, -1), clusters)
+    pooled = np.moveaxis((len(sizes) - 1) * rest / (len(clusters) - sizes), -1, 1)
     pooled -= pooled.mean(axis=1, keepdims=True)
     return np.ascontiguousarray(pooled + means)
 

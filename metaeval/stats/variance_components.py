@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import product
 from typing import NamedTuple
 
@@ -144,7 +143,10 @@ def error_divisors(effects: Sequence[Effect], numbers: Mapping[str, npt.ArrayLik
     divisors = []
     for effect in effects:
         within = [f for f in effect.facets if f != "run" and not (f == "task" and "topic" in effect.facets)]
-        divisors.append(reduce(np.multiply, [np.asarray(numbers[facet], dtype=np.float64) for facet in within], 1.0))
+        divisor = np.ones(())
+        for facet in within:
+            divisor = divisor * np.asarray(numbers[facet], dtype=np.float64)
+        divisors.append(divisor)
     return np.stack(np.broadcast_arrays(*divisors), axis=-1)
 
 
@@ -182,8 +184,11 @@ def _solve_balanced(
     """
     squares, freedom, levels = np.empty((3, len(facets)))
     for n, effect in enumerate(facets):
-        # Topics vary within a task, and repeats within a cell.
-        nested = set(effect) - {"repeat"} if "repeat" in effect else {"task"} if "topic" in effect else set()
+        # Topics vary within a task, unless it has one topic, and repeats within a cell.
+        within_task = "task" if cells.shape[FACETS.index("topic")] > 1 else "topic"
+        nested = (
+            {*effect} - {"repeat"} if "repeat" in effect else {within_task} if {"task", "topic"} <= {*effect} else {}
+        )
         own = [facet for facet in effect if facet not in nested]
         rest = cells.mean(axis=tuple(a for a, facet in enumerate(FACETS) if facet not in effect), keepdims=True)
         levels[n] = rest.size
@@ -208,12 +213,15 @@ def _solve_reml(
     Each is drawn as a variance with the degrees of freedom that its standard error tells (Satterthwaite 1946).
     """
     inside = list(range(len(codes)))
-    while True:
-        equations = _Equations(values, [codes[n] for n in inside])
-        found, covariance, lost = _maximise(equations)
+    lost: int | None = None
+    while inside:
+        found, covariance, lost = _maximise(_Equations(values, [codes[n] for n in inside]))
         if lost is None:
             break
         del inside[lost]
+    else:
+        spread = values.var(ddof=1)
+        found, covariance = np.array([spread]), np.array([[2 * spread**2 / (len(values) - 1)]])
     variance, error = np.zeros(len(codes) + 1), np.zeros(len(codes) + 1)
     variance[[*inside, -1]], error[[*inside, -1]] = found, np.sqrt(np.diag(covariance))
     freedom = np.divide(2 * variance**2, error**2, out=np.ones_like(variance), where=error > 0)
@@ -242,7 +250,7 @@ class _Equations:
         def indicate(code: IntArray) -> sparse.csr_array:
             return sparse.csr_array((np.ones(n), (np.arange(n), code)), shape=(n, int(code.max()) + 1))
 
-        rest = sparse.hstack([np.ones((n, 1)), *(indicate(codes[m]) for m in others)], format="csr")
+        rest = sparse.hstack([sparse.csr_array(np.ones((n, 1))), *(indicate(codes[m]) for m in others)], format="csr")
         own = indicate(codes[self.largest])
         self.rest, self.own = rest, own
         self.inner = (rest.T @ rest).toarray()
