@@ -11,13 +11,14 @@ import pandas as pd
 
 from metaeval.data.cells import DoubledPolicy, read_score_column, settle_doubled
 from metaeval.data.columns import COLUMNS
-from metaeval.data.policies import report_policy
+from metaeval.data.policies import check_policy, report_policy
 from metaeval.data.ratings import FACETS, Ratings
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.files import is_remote, is_standard_input, stem
 from metaeval.io.layout import LAYOUTS, describe_unused, find_layout
 from metaeval.io.sample import Sample
+from metaeval.io.table import ColumnsError
 from metaeval.io.tables import open_cells, open_once
 from metaeval.io.tidy import make_rows
 from metaeval.io.wide import list_rows, split_stem
@@ -53,6 +54,7 @@ def read_ratings(
     DataError
         If the columns do not tell what they hold, or a score is no number.
     """
+    check_policy(doubled, DoubledPolicy)
     with open_once():
         layout = find_layout(open_cells(path), columns)
         note = describe_unused(layout)
@@ -76,6 +78,7 @@ def read_ratings(
         frame = frame.assign(score=score)
         if doubled != "raise":
             _, cell = np.unique(frame.groupby(columns_of, sort=False).ngroup().to_numpy(), return_inverse=True)
+            score, gaps = score.copy(), gaps.copy()  # which the mean changes
             rows = settle_doubled(cell, score, gaps, frame, doubled, layout.table.file, where)
             frame, gaps = frame.assign(score=score).iloc[rows], gaps[rows]
         if measure is not None:
@@ -98,7 +101,8 @@ def holds_table(source: str, columns: Mapping[str, str] | None) -> bool:
     if is_standard_input(source) or is_remote(source) or not os.path.isfile(os.path.expanduser(source)):
         return False
     sample = Sample(source, columns)
-    return sample.is_table and sample.layout in LAYOUTS
+    # A column that is not there is refused where the table is read.
+    return sample.is_table and (sample.layout in LAYOUTS or isinstance(sample.refusal, ColumnsError))
 
 
 def refuse_columns(scores: Scores, columns: Mapping[str, str] | None) -> Ratings:

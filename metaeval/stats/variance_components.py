@@ -32,6 +32,7 @@ MOST_LEVELS = 6000
 _SMALLEST = 1e-7  # share of the total variance below which a component is at its bound
 _PRECISION = 1e-9  # of -2 log likelihood per score, at which REML has converged
 _STEPS = 200
+_LARGEST = 1e150  # whose square a float holds
 
 
 class Effect(NamedTuple):
@@ -82,7 +83,10 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     (['run', 'topic', 'run × topic and error'], [2.17, 4.25, 1.17])
     """
     values = np.asarray(scores, dtype=np.float64)
-    centre, unit = float(values.mean()), float(np.abs(values - values.mean()).max()) or 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, unit = float(values.mean()), float(np.abs(values - values.mean()).max()) or 1.0
+    if not unit <= _LARGEST:
+        raise MetaevalError(f"scores that lie {unit:g} from their mean have no variance that a number could hold: rescale them")
     values = (values - centre) / unit
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
     effects, codes, merged = list_effects(levels, len(values))
