@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.command import Values
@@ -63,9 +64,12 @@ def open_ratings(source: str, values: Values) -> Ratings:
     if values.format is None and holds_table(source, columns):
         if chosen and len(chosen) > 1:
             raise MetaevalError("name one --measure of a table, or none for all")
-        return read_ratings(source, columns=columns, measure=chosen[0] if chosen else None, doubled=values.doubled)
+        measure = chosen[0] if chosen else None
+        ratings = read_ratings(source, columns=columns, measure=measure, doubled=values.doubled)
+        return ratings if values.collection is None else replace(ratings, collection=values.collection)
     own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")} or None
-    found = open_collections(source, chosen, format=values.format, columns=own, doubled=values.doubled)
+    options = {"format": values.format, "collection": values.collection, "doubled": values.doubled}
+    found = open_collections(source, chosen, columns=own, **options)
     return refuse_columns(only_collection(found, source), columns)
 
 

@@ -217,8 +217,8 @@ OPENING = take("collection", "format", "missing", "columns", "doubled")
 NOISE = take("clusters", "repeats")
 """Columns that say which topics belong together, and which scores repeat each other: see `read_columns`."""
 
-RATINGS = take("format", "columns", "doubled", "repeats", "judges", "tasks")
-"""How ratings are opened."""
+RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks")
+"""How ratings are opened: gaps are kept."""
 
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `parse_directions`."""

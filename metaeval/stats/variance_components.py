@@ -86,7 +86,9 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     with np.errstate(over="ignore", invalid="ignore"):
         centre, unit = float(values.mean()), float(np.abs(values - values.mean()).max()) or 1.0
     if not unit <= _LARGEST:
-        raise MetaevalError(f"scores that lie {unit:g} from their mean have no variance that a number could hold: rescale them")
+        raise MetaevalError(
+            f"scores that lie {unit:g} from their mean have no variance that a number could hold: rescale them"
+        )
     values = (values - centre) / unit
     levels = {facet: np.unique(facets[facet], return_inverse=True)[1] for facet in FACETS if facet in facets}
     effects, codes, merged = list_effects(levels, len(values))
