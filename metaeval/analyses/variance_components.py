@@ -220,7 +220,9 @@ class VarianceComponents(Result):
             Line(str(name), str(name), part[x].to_numpy(), part["coefficient"].to_numpy())
             for (_, name), part in self.curve.groupby(["measure", "line"], sort=False)
         ]
-        return [LineChart(lines, x, "Eρ² of runs' means", log=True, marks=6, names="right")]
+        centre = self.numbers["topic"] if self.budget is None else self.budget
+        ticks = [float(f"{centre * times:.2g}") for times in (0.25, 0.5, 1, 2, 4)]
+        return [LineChart(lines, x, "Eρ² of runs' means", log=True, ticks=ticks, marks=6, names="right")]
 
 
 def variance_components(
