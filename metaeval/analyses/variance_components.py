@@ -16,7 +16,7 @@ from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.show.charts import Chart, Line, LineChart
-from metaeval.show.signature import Signature, describe_measures
+from metaeval.show.signature import Signature
 from metaeval.show.table import Table
 from metaeval.stats.decision_study import (
     check_prices,
@@ -140,30 +140,29 @@ class VarianceComponents(Result):
         values = self.coefficients[:, 0, 0]
         if len(self.designs):
             best = self.designs[self.designs["best"]].iloc[0]
-            whose = f" by {self.measures[0].title}" if len(self.measures) > 1 else ""
-            return f"{self.budget:g} buys most with {self._describe(best)}{whose}."
+            whose = f" by {self.measures[0]}" if len(self.measures) > 1 else ""
+            return f"For {self.budget:g}, buy {self._describe(best)}{whose}."
         if len(self.measures) > 1:
             high, low = int(np.argmax(values)), int(np.argmin(values))
             return (
-                f"{self.measures[high].title} is most reliable (Eρ² {values[high]:.2f}), {self.measures[low].title} least "
+                f"{self.measures[high]} is most reliable (Eρ² {values[high]:.2f}), {self.measures[low]} least "
                 f"({values[low]:.2f})."
             )
         gains = {facet: self._double(self.components[0], facet) for facet in self._bought()}
         best_facet = max(gains, key=lambda facet: gains[facet])
         if len(gains) > 1 and np.isfinite(values[0]):
             return f"More {_PLURALS[best_facet]} would help most; reliability (Eρ²) is {values[0]:.2f} now."
-        return f"{100 * values[0]:.0f} % of the variance of runs' means is between runs."
+        return f"{100 * min(values[0], 0.999):.3g} % of the variance of runs' means is between runs."
 
     def _describe(self, design: pd.Series) -> str:
-        parts = [format_count(int(design["topics"]), "topic")]
-        parts += [
-            f"{format_count(int(design[_PLURALS[facet]]), facet)} each"
+        bought = format_count(int(design["topics"]), "topic")
+        each = [
+            format_count(int(design[_PLURALS[facet]]), facet)
             for facet in ("repeat", "judge")
             if _PLURALS[facet] in design
         ]
-        return " in ".join(
-            [", ".join(parts), *([format_count(int(design["tasks"]), "task")] if "tasks" in design else [])]
-        )
+        bought += f" with {' and '.join(each)} each" * bool(each)
+        return bought + (f" in {format_count(int(design['tasks']), 'task')}" if "tasks" in design else "")
 
     def to_table(self) -> Table:
         """Return components with intervals and shares."""
@@ -216,10 +215,10 @@ class VarianceComponents(Result):
     def charts(self) -> Sequence[Chart]:
         """Return Eρ² against cost, a line for each number of repeats and judges; without a budget, against topics."""
         x = "cost" if self.budget is not None else "topics"
-        lines = [
-            Line(str(name), str(name), part[x].to_numpy(), part["coefficient"].to_numpy())
-            for (_, name), part in self.curve.groupby(["measure", "line"], sort=False)
-        ]
+        lines = []
+        for (measure, name), part in self.curve.groupby(["measure", "line"], sort=False):
+            label = str(name) if len(self.measures) == 1 or name == measure else f"{measure}, {name}"
+            lines.append(Line(label, label, part[x].to_numpy(), part["coefficient"].to_numpy()))
         centre = self.numbers["topic"] if self.budget is None else self.budget
         ticks = [float(f"{centre * times:.2g}") for times in (0.25, 0.5, 1, 2, 4)]
         return [LineChart(lines, x, "Eρ² of runs' means", log=True, ticks=ticks, marks=6, names="right")]
@@ -312,7 +311,8 @@ def variance_components(
     relative = [find_reliability(one.effects, one.variance, numbers).relative for one in components]
     detectable = detectable_difference(np.array(relative), numbers.get("task", numbers["topic"]), alpha, beta)
     designs, curve = _plan(given.measures, components, numbers, budget, prices or {}, (alpha, beta))
-    settings = describe_measures(list(given.measures)) | {
+    settings = {
+        "measures": ", ".join(map(str, given.measures)),
         "facets": ", ".join(given.facets), "by": "mean squares" if all(each.balanced for each in components) else "REML",
         "confidence": f"{confidence:g}", "alpha": f"{alpha:g}", "beta": f"{beta:g}", "seed": str(seed),
     }  # fmt: skip
@@ -365,7 +365,7 @@ def _plan(
             topics = np.unique(np.maximum(np.rint(np.array(_SIZES) * present["topic"]), present.get("task", 1.0)))
             known = find_reliability(found.effects, found.variance[np.newaxis], {**present, "topic": topics})
             points = {"topics": topics, "coefficient": known.relative_coefficient}
-            curves.append(pd.DataFrame({"measure": str(measure), "line": measure.title, **points}))
+            curves.append(pd.DataFrame({"measure": str(measure), "line": str(measure), **points}))
             continue
         bought = list_designs(budget, prices, present)
         known = find_reliability(found.effects, found.variance[np.newaxis], bought)
@@ -379,12 +379,12 @@ def _plan(
         frame = pd.DataFrame({"measure": str(measure), **columns})
         frame = frame.sort_values(["coefficient", "cost"], ascending=[False, True], kind="stable", ignore_index=True)
         designs.append(frame.assign(best=frame.index == 0))
-        curves.append(_draw_curve(measure, found, budget, prices, present))
+        curves.append(_draw_curve(found, budget, prices, present).assign(measure=str(measure)))
     return pd.concat(designs, ignore_index=True), pd.concat(curves, ignore_index=True)
 
 
 def _draw_curve(
-    measure: Measure, found: Components, budget: float, prices: Mapping[str, float], present: Mapping[str, float]
+    found: Components, budget: float, prices: Mapping[str, float], present: Mapping[str, float]
 ) -> pd.DataFrame:
     """Return Eρ² by cost of the best design, and of the best one with as many repeats, judges and tasks as now."""
     rows = []
@@ -395,11 +395,10 @@ def _draw_curve(
             continue
         values = find_reliability(found.effects, found.variance[np.newaxis], bought).relative_coefficient
         as_now = np.all([bought[facet] == present[facet] for facet in present if facet != "topic"], axis=0)
-        rows.append((f"{measure.title}, best design", cost, values.max()))
+        rows.append(("best design", cost, values.max()))
         if len(prices) > 1 and np.any(as_now):
-            rows.append((f"{measure.title}, more topics only", cost, values[as_now].max()))
-    frame = pd.DataFrame(rows, columns=["line", "cost", "coefficient"])
-    return frame.assign(measure=str(measure))
+            rows.append(("topics only", cost, values[as_now].max()))
+    return pd.DataFrame(rows, columns=["line", "cost", "coefficient"])
 
 
 def _remark(measures: Sequence[Measure], components: Sequence[Components]) -> tuple[str, ...]:
