@@ -103,7 +103,17 @@ class Sides:
     @cached_property
     def units(self) -> Scaled:
         """What is drawn: topics, or clusters of them."""
-        return self.scores if self.clusters is None else Scaled(pool_clusters(self.scores.values, self.clusters))
+        return self._pool(sums=False)
+
+    @cached_property
+    def flipped(self) -> Scaled:
+        """What has its sign flipped: topics, or clusters of them."""
+        return self._pool(sums=True)
+
+    def _pool(self, *, sums: bool) -> Scaled:
+        if self.clusters is None:
+            return self.scores
+        return Scaled(pool_clusters(self.scores.values, self.clusters, sums=sums))
 
     @cached_property
     def cells(self) -> StandardCells:
@@ -113,7 +123,7 @@ class Sides:
     @cached_property
     def flips(self) -> np.ndarray:
         """One-sided p-values of flips, shape (measure + 1, run pair)."""
-        return flip_p_values(self.units, self.key("flips"), self.n_flips or self.n_permutations)
+        return flip_p_values(self.flipped, self.key("flips"), self.n_flips or self.n_permutations)
 
     @cached_property
     def by_topic(self) -> dict[RunStatistic, TopicCorrelation]:
@@ -140,7 +150,7 @@ class Sides:
     @cached_property
     def limits(self) -> np.ndarray:
         """The same by the normal distribution that flips tend to."""
-        return normal_p_values(self.units)
+        return normal_p_values(self.flipped)
 
     @cached_property
     def ties(self) -> TieAccuracy:
@@ -389,7 +399,7 @@ _RECORDS = (
         "soft pairwise accuracy",
         lambda sides: soft_accuracy(sides.flips[:-1], sides.flips[-1]),
         _exchange_softly,
-        lambda sides: resample_soft_accuracy(sides.units, sides.limits[-1], sides.key("topics"), sides.n_bootstrap),
+        lambda sides: resample_soft_accuracy(sides.flipped, sides.limits[-1], sides.key("topics"), sides.n_bootstrap),
         _guess_softly,
         share=True,
     ),
