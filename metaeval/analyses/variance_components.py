@@ -70,9 +70,9 @@ def variance_components(
     >>> found = variance_components(scores, budget=200, prices={"topic": 10})
     >>> found.to_frame()[["component", "variance"]].round(2)
                    component  variance
-    0                    run      0.64
-    1                  topic      0.60
-    2  run × topic and error      0.98
+    0                    run      0.26
+    1                  topic      0.56
+    2  run × topic and error      1.07
     >>> found.answer()
     'For 200, buy 20 topics.'
     """

@@ -105,7 +105,7 @@ class Ratings:
 
         Examples
         --------
-        >>> Ratings.from_scores(Scores([[[1.0], [2.0]], [[1.0], [3.0]]], runs="ab", topics="tu", measures=["X"]))
+        >>> Ratings.from_scores(Scores([[[1.0], [2.0]], [[1.0], [3.0]]], runs=["a", "b"], topics=["t", "u"], measures=["X"]))
         Ratings: 4 scores of 2 runs × 2 topics
         """
         return cls(scores.to_frame(), scores.measures, scores.collection)

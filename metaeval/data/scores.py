@@ -262,7 +262,8 @@ class Scores:
 
         Examples
         --------
-        >>> scores = Scores([[[1.0], [3.0], [8.0], [8.0]]], runs=["a"], topics="wxyz", measures=["X"], clusters="ddee")
+        >>> labels = {"runs": ["a"], "topics": range(4), "measures": ["X"]}
+        >>> scores = Scores([[[1.0], [3.0], [8.0], [8.0]]], clusters=["d", "d", "e", "e"], **labels)
         >>> scores.pool_clusters().to_frame()[["topic", "score"]].values.tolist()
         [['d', 2.0], ['e', 8.0]]
         """

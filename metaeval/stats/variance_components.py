@@ -80,7 +80,7 @@ def find_components(scores: npt.ArrayLike, facets: Mapping[str, IntArray], rng: 
     >>> run, topic = np.indices(table.shape).reshape(2, -1)
     >>> found = find_components(table.ravel(), {"run": run, "topic": topic}, np.random.default_rng(0))
     >>> [effect.name for effect in found.effects], found.variance.round(2).tolist()
-    (['run', 'topic', 'run × topic and error'], [2.17, 4.25, 1.17])
+    (['run', 'topic', 'run × topic and error'], [2.33, 4.17, 1.17])
     """
     values = np.asarray(scores, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
