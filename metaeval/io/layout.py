@@ -109,6 +109,10 @@ def _find_stated(table: Table, columns: Mapping[str, str] | None) -> tuple[Table
     ignored = columns.pop(IGNORE, None)
     if ignored is not None:
         table = _leave_out(table, [ignored] if ignored in table.header else ignored.split("+"))
+    if columns.get(CLUSTER) == table.header[0] and len(table.header) > 1:
+        # A first column would be taken for topics or runs.
+        cells, table = table.columns[0], _leave_out(table, [table.header[0]])
+        table = replace(table, header=(*table.header, columns[CLUSTER]), columns=(*table.columns, cells))
     for role, name in columns.items():
         parts = name.split("+")
         if name not in table.header and len(parts) > 1 and set(parts) <= set(table.header):
