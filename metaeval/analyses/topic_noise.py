@@ -75,7 +75,8 @@ def find_noise(scores: Scores) -> TopicNoise | None:
     names, codes = code_clusters(scores.clusters)
     correlation, effect = np.empty((2, 0))
     if len(names) > 1:
-        correlation = intraclass_correlation(scores.values, codes)
+        one_by_one = np.moveaxis(scores.values, -1, 0)  # a copy of all scores might not fit into memory
+        correlation = np.array([intraclass_correlation(each[..., np.newaxis], codes)[0] for each in one_by_one])
         effect = design_effect(correlation, codes)
     shares = {}
     for m, measure in enumerate(scores.measures):

@@ -13,9 +13,7 @@ import pandas as pd
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count
 from metaeval.measures.base import Measure
-
-FACETS = ("run", "task", "topic", "judge", "repeat")
-"""What a column of ratings may hold besides measure and score."""
+from metaeval.stats.variance_components import FACETS
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import pandas as pd
 from metaeval.data.cells import DoubledPolicy, read_score_column, settle_doubled
 from metaeval.data.columns import COLUMNS
 from metaeval.data.policies import check_policy, report_policy
-from metaeval.data.ratings import FACETS, Ratings
+from metaeval.data.ratings import Ratings
 from metaeval.data.scores import Scores
 from metaeval.errors import DataError, format_count, format_option
 from metaeval.files import is_remote, is_standard_input, stem
@@ -23,6 +23,7 @@ from metaeval.io.tables import open_cells, open_once
 from metaeval.io.tidy import make_rows
 from metaeval.io.wide import list_rows, split_stem
 from metaeval.measures.resolve import measure_of_label
+from metaeval.stats.variance_components import FACETS
 
 
 def read_ratings(

@@ -225,3 +225,20 @@ def test_tables_with_gaps_and_too_many_levels_are_refused_before_memory_is_full(
     scores, facets = simulate(8, 12, 1, 0.2)
     with pytest.raises(MetaevalError, match="takes too much memory"):
         solve(scores, **facets)
+
+
+def test_judges_crossed_with_runs_and_topics_agree_with_statsmodels():
+    rng = np.random.default_rng(3)
+    run, topic, judge = (axis.ravel() for axis in np.indices((6, 8, 5)))
+    scores = rng.normal(size=6)[run] + 0.8 * rng.normal(size=8)[topic] + rng.normal(size=5)[judge]
+    scores = scores + 0.7 * rng.normal(size=(6, 8))[run, topic] + 0.5 * rng.normal(size=(6, 5))[run, judge]
+    scores = scores + 0.5 * rng.normal(size=(8, 5))[topic, judge] + rng.normal(size=run.size)
+    kept = rng.random(run.size) > 0.1
+    run, topic, judge = run[kept], topic[kept], judge[kept]
+    found = name(solve(scores[kept], run=run, topic=topic, judge=judge))
+    columns = {"run": run, "topic": topic, "judge": judge}
+    columns |= {"run × topic": run * 100 + topic, "run × judge": run * 100 + judge, "topic × judge": topic * 100 + judge}
+    short = {effect: f"e{number}" for number, effect in enumerate(columns)}
+    expected = fit_mixed_model(scores[kept], {short[effect]: codes for effect, codes in columns.items()})
+    ours = {short[effect]: found[effect] for effect in columns} | {"error": found["run × topic × judge and error"]}
+    assert ours == pytest.approx(expected, rel=1e-4)
