@@ -237,7 +237,11 @@ def test_judges_crossed_with_runs_and_topics_agree_with_statsmodels():
     run, topic, judge = run[kept], topic[kept], judge[kept]
     found = name(solve(scores[kept], run=run, topic=topic, judge=judge))
     columns = {"run": run, "topic": topic, "judge": judge}
-    columns |= {"run × topic": run * 100 + topic, "run × judge": run * 100 + judge, "topic × judge": topic * 100 + judge}
+    columns |= {
+        "run × topic": run * 100 + topic,
+        "run × judge": run * 100 + judge,
+        "topic × judge": topic * 100 + judge,
+    }
     short = {effect: f"e{number}" for number, effect in enumerate(columns)}
     expected = fit_mixed_model(scores[kept], {short[effect]: codes for effect, codes in columns.items()})
     ours = {short[effect]: found[effect] for effect in columns} | {"error": found["run × topic × judge and error"]}
