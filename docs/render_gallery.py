@@ -123,6 +123,12 @@ FIGURES = {
         "concepts/topic-set-size",
         "Further left: fewer topics are enough to find a difference of the stated size.",
     ),
+    "variance": Example(
+        "metaeval variance scores.csv -m AP --budget 100 --price topic=2 --out figures/",
+        "figures/variance",
+        "concepts/what-to-buy-next",
+        "How much of the variance of means is between runs, by what a collection costs.",
+    ),
     "coverage": Example(
         "metaeval coverage scores.csv -r AP -r RR --bootstrap 200 --out figures/",
         "figures/coverage",

@@ -35,6 +35,7 @@ from metaeval.analyses.discriminative_power import discriminative_power
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.reference_pairs import count_confirmed
 from metaeval.analyses.variation import list_intervals
+from metaeval.data.clusters import order_clusters
 from metaeval.data.policies import MissingPolicy, check_policy
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
@@ -178,11 +179,15 @@ def agreement(
     share = check_weights(weights, len(given))
     joined = [join_reference(*pair, missing, shares=True) for pair in zip(given, references, strict=True)]
     standard = _find_reference([each for _, each in joined])
-    chosen = [choose_runs(each, distinct_runs, measures=2) for each, _ in joined]
+    chosen = [choose_runs(each, distinct_runs, measures=2, clusters="keep") for each, _ in joined]
     collections, diagnostics = zip(*chosen, strict=True)
     measures = list_measures(collections, standard)
     warn_of_same_data(_list_titles(collections), [each.values for each in collections])
-    gaps = [explain_no_interval(len(each.runs), len(each.topics), over) if n_bootstrap else "" for each in collections]
+    drawn = [len(set(each.clusters) or each.topics) for each in collections]
+    gaps = [
+        explain_no_interval(len(each.runs), n, over) if n_bootstrap else ""
+        for each, n in zip(collections, drawn, strict=True)
+    ]
     no_interval = next(filter(None, gaps), "")
     compared = [
         _compare(
@@ -210,7 +215,7 @@ def agreement(
     )
     powers = list(map(find_power, collections))
     options = Options(alpha, confidence, simultaneous, margin, over)
-    n_topics = min(len(each.topics) for each in collections)
+    n_topics = min(drawn)
     settings = _list_settings(standard, asked, test, n_permutations, n_bootstrap, alpha, seed)
     settings |= list_intervals(over, simultaneous, margin, 0.05)
     return Agreement(
@@ -316,12 +321,15 @@ def _compare(
     scaled = Scaled(order.values, columns)
 
     axes = tuple(sorted(scores.runs)), tuple(sorted(scores.topics))
+    clusters = order_clusters(scores.clusters, scores.topics)
+    drawn = axes[1] if clusters is None else tuple(sorted(set(scores.clusters)))
 
     def key(purpose: str) -> int:
         # Collections that share their topics have the same ones drawn.
-        return stream_key(seed, *(axes[1] if purpose == "topics" else [scores.collection]), "agreement", purpose)
+        return stream_key(seed, *(drawn if purpose == "topics" else [scores.collection]), "agreement", purpose)
 
-    sides = Sides(scaled, replace_means(scaled.means(), scores, whole, labels), key, *trials, tuple(asked))
+    run_means = replace_means(scaled.means(), scores, whole, labels)
+    sides = Sides(scaled, run_means, key, *trials, tuple(asked), clusters=clusters)
     # Run by run they are shown on the measures' own scales.
     run_scores = replace_means(mean_over_topics(order.values)[:, columns], scores, whole, labels)
     without = [sides.leave_out(run) for run in range(len(scores.runs))] if over != "topics" and trials[1] else []

@@ -12,6 +12,7 @@ import pandas as pd
 
 from metaeval.analyses.diagnostics import diagnose
 from metaeval.analyses.result import Result
+from metaeval.analyses.topic_noise import refuse_clusters
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_option
 from metaeval.measures.base import Measure, find_signs
@@ -234,6 +235,7 @@ def baseline_preference(scores: Scores, first: str, second: str, *, tie: float |
         raise MetaevalError(f"both runs are {first!r}; name two different ones")
     if tie is not None and not tie >= 0:
         raise MetaevalError(f"{format_option('tie')} is {tie:g}; it is 0 or more")
+    refuse_clusters(scores)
     pair = scores.sel(runs=[first, second])
     deltas = pair.values[0] - pair.values[1]
     # By default, the power of two that brings scores near to 1 decides, so that their unit does not.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 
 from metaeval.analyses.checks import check_scores
+from metaeval.analyses.topic_noise import TopicNoise, find_noise, refuse_clusters
 from metaeval.data.distinct import distinct_runs as take_distinct_runs, find_identical_runs
 from metaeval.data.scores import Scores
 from metaeval.errors import format_count, format_list, format_option, shorten
@@ -58,6 +59,8 @@ class Diagnostics:
         Scores of the different runs.
     distinct : bool
         Whether all but the first run of every group were left out.
+    noise : TopicNoise or None
+        Clusters of topics, and repeats of scores.
     """
 
     collection: str
@@ -69,6 +72,7 @@ class Diagnostics:
     identical: tuple[tuple[str, ...], ...]
     values: np.ndarray
     distinct: bool = False
+    noise: TopicNoise | None = None
 
     @cached_property
     def shape(self) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +118,7 @@ class Diagnostics:
     @property
     def settings(self) -> dict[str, str]:
         """What the signature of a result says of the choice of runs."""
-        return {"runs": "distinct"} if self.distinct else {}
+        return ({"runs": "distinct"} if self.distinct else {}) | (self.noise.settings if self.noise else {})
 
     def to_frame(self) -> pd.DataFrame:
         """Return what was found for every measure."""
@@ -141,6 +145,7 @@ class Diagnostics:
             notes += [self._describe_spread(), self._describe_hopeless()] if test in EXCHANGING else []
             notes.append(self._describe_skewness())
         notes.append(self._describe_identical())
+        notes = [*(self.noise.describe() if self.noise else []), *notes]
         return [f"{self.collection or 'scores'}: {note}" for note in notes if note]
 
     def to_dict(self) -> dict[str, Any]:
@@ -236,22 +241,47 @@ def diagnose(scores: Scores) -> Diagnostics:
     return Diagnostics(scores.collection, scores.runs, scores.measures, ratio, wide, hopeless, identical, values)
 
 
+Clustered: TypeAlias = Literal["refuse", "pool", "sum", "keep"]
+"""What an analysis does with topics in clusters: refuse them, take their pseudo-values or sums as topics, or draw them."""
+
+
 def choose_runs(
-    scores: Scores, distinct_runs: bool, *, runs: int = 2, topics: int = 2, measures: int = 1
+    scores: Scores,
+    distinct_runs: bool,
+    *,
+    runs: int = 2,
+    topics: int = 2,
+    measures: int = 1,
+    clusters: Clustered = "refuse",
 ) -> tuple[Scores, Diagnostics]:
     """Return the scores that an analysis is to use, checked for their size, and what is irregular about them."""
     check_scores(scores, runs=runs, topics=topics, measures=measures)
-    (chosen,), (diagnostics,) = choose_common_runs([scores], distinct_runs)
+    (chosen,), (diagnostics,) = choose_common_runs([scores], distinct_runs, clusters)
     check_scores(chosen, runs=runs, topics=topics, measures=measures)
     return chosen, diagnostics
 
 
 def choose_common_runs(
-    collections: Sequence[Scores], distinct_runs: bool
+    collections: Sequence[Scores], distinct_runs: bool, clusters: Clustered = "refuse"
 ) -> tuple[list[Scores], tuple[Diagnostics, ...]]:
     """Return several collections of the same runs as an analysis is to use them, and what is irregular about each."""
-    if not distinct_runs:
-        return list(collections), tuple(diagnose(collection) for collection in collections)
-    identical = find_identical_runs(*collections)
-    chosen = [take_distinct_runs(collection, identical=identical) for collection in collections]
-    return chosen, tuple(replace(diagnose(each), identical=identical, distinct=True) for each in chosen)
+    chosen, identical = list(collections), None
+    if distinct_runs:
+        identical = find_identical_runs(*collections)
+        chosen = [take_distinct_runs(collection, identical=identical) for collection in collections]
+    noise = [find_noise(each) for each in chosen]
+    chosen = [_treat_clusters(each, clusters) for each in chosen]
+    found = [replace(diagnose(each), noise=of_topics) for each, of_topics in zip(chosen, noise, strict=True)]
+    if identical is not None:
+        found = [replace(each, identical=identical, distinct=True) for each in found]
+    return chosen, tuple(found)
+
+
+def _treat_clusters(scores: Scores, clusters: Clustered) -> Scores:
+    """Return scores as an analysis takes them where topics come in clusters."""
+    if not scores.clusters:
+        return scores
+    if clusters == "refuse":
+        refuse_clusters(scores)
+    pooled = scores.pool_clusters(sums=clusters == "sum")  # which refuses a single cluster, whatever draws them
+    return scores if clusters == "keep" else pooled

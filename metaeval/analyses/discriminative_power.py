@@ -24,7 +24,7 @@ from metaeval.show.signature import sign
 from metaeval.stats.blocks import mean_over_topics
 from metaeval.stats.max_t import VARIANCE_OFFSET, PairedTestResult
 from metaeval.stats.other_runs import Over
-from metaeval.stats.paired_tests import FAMILYWISE, MAX_T, Correction, PairedTest, all_pairs_test
+from metaeval.stats.paired_tests import FAMILYWISE, FLIPPING, MAX_T, Correction, PairedTest, all_pairs_test
 from metaeval.stats.randomised_tukey import Engine
 from metaeval.stats.significant_counts import significant_count_error
 from metaeval.stats.streams import stream_key
@@ -113,7 +113,7 @@ def discriminative_power(
       measure  significant  pairs     power  mc_se
     0     NMD            2      3  0.666667    0.0
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs)
+    scores, diagnostics = choose_runs(scores, distinct_runs, clusters="sum" if test in FLIPPING else "pool")
     check_positive("margin", margin)
     check_choice("over", over, Over)
     _check_numbers(n_permutations, alpha, seed, n_bootstrap, confidence, n_jobs)

@@ -227,7 +227,7 @@ def ranking_similarity(
     >>> ranking_similarity(scores).to_frame().loc["NMD", "Accuracy"].round(3)
     np.float64(-0.333)
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs, measures=2)
+    scores, diagnostics = choose_runs(scores, distinct_runs, measures=2, clusters="pool")
     check_share("confidence", confidence)
     check_share("margin", margin)
     check_count("n_bootstrap", n_bootstrap, 0)

@@ -175,7 +175,7 @@ def robustness(scores: Scores | Sequence[Scores], *, distinct_runs: bool = False
     else:
         collections = list(scores)
         over = "collections"
-        parts, diagnostics = choose_common_runs(_take_shared(collections), distinct_runs)
+        parts, diagnostics = choose_common_runs(_take_shared(collections), distinct_runs, "pool")
         if len(parts[0].runs) < 3:
             raise MetaevalError(f"the collections share {len(parts[0].runs)} distinct runs; at least three are needed")
         units = tuple(

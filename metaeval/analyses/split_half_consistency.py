@@ -235,7 +235,7 @@ def split_half_consistency(
     0  stable            1
     1   noisy            0
     """
-    scores, diagnostics = choose_runs(scores, distinct_runs)
+    scores, diagnostics = choose_runs(scores, distinct_runs, clusters="pool")
     check_share("alpha", alpha)
     check_seed(seed)
     check_tau(tau)

@@ -181,7 +181,7 @@ def study_collection(
     if unknown:
         raise MetaevalError(f"there is no question {unknown[0]!r}: choose among {', '.join(QUESTIONS)}")
     tell = say or (lambda _: None)
-    _, diagnostics = choose_runs(scores, distinct_runs)
+    _, diagnostics = choose_runs(scores, distinct_runs, clusters="pool")
     study = Study(scores, diagnostics, skipped=_find_inapplicable(scores, runs, reference, small, baselines))
     name, asked = study.name, set(questions) - set(study.skipped or {})
     common = {"n_permutations": n_permutations, "alpha": alpha, "seed": seed, "n_jobs": n_jobs}
@@ -272,7 +272,7 @@ def _find_inapplicable(
     scores: Scores, runs: Runs | None, reference: Scores | None, small: int, baselines: tuple[str, str]
 ) -> dict[str, str]:
     """Return the questions that do not apply, and why in one sentence each."""
-    n_topics, n_measures = len(scores.topics), len(scores.measures)
+    n_topics, n_measures = len(set(scores.clusters) or scores.topics), len(scores.measures)
     why: dict[str, str] = {}
     if n_measures < 2:
         only = f"There is one measure only, {scores.measures[0]}"
@@ -296,6 +296,10 @@ def _find_inapplicable(
         why["coverage"] = "Coverage was skipped: it needs classification runs."
     elif len(scores.runs) < 3:
         why["coverage"] = "Coverage needs three runs."
+    if scores.clusters:
+        each = "takes topics one by one, and these come in clusters."
+        why["sample_size"] = f"The curve over numbers of topics {each}"
+        why |= {"preference": f"Baseline preference {each}", "coverage": f"Coverage {each}"}
     return why
 
 

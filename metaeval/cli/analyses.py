@@ -72,6 +72,14 @@ ANALYSES = {
     "robustness": Analysis(
         "analyses.robustness:robustness", ("robustness trec-web-2013", "robustness stc3-dq-a stc3-dq-e stc3-dq-s")
     ),
+    "variance": Analysis(
+        "analyses.variance_components:variance_components",
+        (
+            "variance scores.csv --repeats seed --budget 100 --price topic=10 --price repeat=0.1",
+            "variance ratings.csv --judges annotator",
+            "variance board.parquet --tasks task --doubled latest",
+        ),
+    ),
     "sample-size": Analysis(
         "analyses.sample_size:sample_size", ("sample-size stc3-dq-a --sizes 10,50,100,200,390,780",)
     ),

@@ -11,10 +11,9 @@ import typer
 
 from metaeval.cli.command import Values, add_command
 from metaeval.cli.complete import complete_measure, complete_source
-from metaeval.cli.opening import find_directions, names_file, open_references, read_gold
+from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
 from metaeval.cli.options import DIRECTIONS, HELP, option, switch, take
 from metaeval.cli.output import SCORES, check_report, print_notes, print_status, print_text, render
-from metaeval.io.formats import parse_columns
 
 COMPARE = {
     "measure": option(
@@ -42,7 +41,7 @@ COMPARE = {
         list[str] | None,
         "The new measure's scores, if there is no function: a CSV of run, topic, score for each --data",
     ),
-    **take("columns", "doubled"),
+    **take("columns", "doubled", "clusters", "repeats"),
     **DIRECTIONS,
     "against": option(
         list[str] | None, "Compare with this measure, not with the established ones; may be repeated", "--against", "-a"
@@ -122,7 +121,7 @@ def compare(values: Values) -> None:
     reference = open_references(
         reference[0] if reference and len(reference) == 1 else reference,
         values.missing,
-        columns=parse_columns(values.columns),
+        columns=read_columns(values),
         labels=labels,
     )
     with _report_progress() as say:
@@ -149,7 +148,7 @@ def _open_data(values: Values) -> list[Any]:
     from metaeval.errors import MetaevalError
 
     names = values.data or []
-    columns, missing = parse_columns(values.columns), values.missing
+    columns, missing = read_columns(values), values.missing
     if not names and values.gold is None:
         raise MetaevalError("name the data: --data, or --gold with --runs and --layout")
     if values.new_scores:
@@ -162,6 +161,8 @@ def _open_data(values: Values) -> list[Any]:
     if missing != "raise" or columns or values.doubled != "raise" or any(map(names_file, values.reference or ())):
         sources = [opened for name in names for opened in _open_source(name, options)]
     if values.gold is not None:
+        if values.clusters or values.repeats:
+            raise MetaevalError("--clusters and --repeats name columns of score files, and gold and runs have none")
         sources.append(read_gold(values.gold, values))
     return sources
 
@@ -175,16 +176,18 @@ def _open_source(name: str, options: dict[str, Any]) -> list[Any]:
 
 def _join_scores(values: Values, sources: list[str]) -> list[Any]:
     """Put the scores of each file beside those of the collection that was named in the same place."""
+    from metaeval.data.columns import CLUSTER
     from metaeval.datasets.open import open_scores
     from metaeval.errors import MetaevalError
     from metaeval.io import tidy
 
-    names, files, columns = values.measure, values.new_scores, parse_columns(values.columns)
+    names, files, columns = values.measure, values.new_scores, read_columns(values)
     if len(names) != 1 or len(files) != len(sources):
         raise MetaevalError("--new-scores goes with one --measure, its name, and there is one file for each --data")
     opened = [open_scores(source, missing=values.missing, columns=columns) for source in sources]
+    own = {what: name for what, name in (columns or {}).items() if what != CLUSTER}
     return [
-        scores.add_measures(tidy.read(file, measure=names[0], columns=columns), first=True)
+        scores.add_measures(tidy.read(file, measure=names[0], columns=own), first=True)
         for file, scores in zip(files, opened, strict=True)
     ]
 

@@ -15,10 +15,19 @@ from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.command import Values, make_command
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.opening import open_annotations, open_judged_runs, open_references, open_sources
+from metaeval.cli.opening import (
+    open_annotations,
+    open_judged_runs,
+    open_ratings,
+    open_references,
+    open_sources,
+    read_columns,
+)
 from metaeval.cli.options import (
     DIRECTIONS,
+    NOISE,
     OPENING,
+    RATINGS,
     Options,
     argument,
     format_name,
@@ -29,7 +38,6 @@ from metaeval.cli.options import (
 )
 from metaeval.cli.output import check_output, check_width, print_status, show_results, working
 from metaeval.cli.parameters import Function, Parameter, find_input, read_parameters
-from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.data.scores import Scores
@@ -42,7 +50,7 @@ GROUPS = {
     ),
     "Whether judges are right": ("qrels",),
     "What its formula does": ("measures", "properties", "app"),
-    "How many topics it needs": ("sample-size", "topic-set-size"),
+    "How many topics it needs": ("variance", "sample-size", "topic-set-size"),
     "Files and references": ("convert", "cite"),
 }  # fmt: skip
 """The commands by subject, as ``metaeval --help`` shows them; others follow under a heading of their own."""
@@ -202,7 +210,7 @@ class Plan:
         else:
             declared = {"source": take("sources")["sources"] if self.several else take("source")["source"]}
         declared |= {parameter.name: parameter.declare() for parameter in parameters if not parameter.flags}
-        if of_scores:
+        if of_scores or self.takes == "ratings":
             declared |= take("measure")
         for parameter in parameters:
             if parameter.flags:
@@ -212,11 +220,13 @@ class Plan:
         for name, function in self.switches.items():
             declared[name] = switch(parse_docstring(function).question, spell(name)[0])
         if of_scores:
-            declared |= OPENING | DIRECTIONS
+            declared |= OPENING | NOISE | DIRECTIONS
         if self.takes == "annotations":
             declared |= _READING_LABELS
         if self.takes == "judged":
             declared |= _READING_JUDGED
+        if self.takes == "ratings":
+            declared |= RATINGS
         if self.pairs:
             declared |= take(self.pairs)
         return declared | take("style", "explain", "width", "out", "defuse_formulas")
@@ -244,8 +254,8 @@ class Plan:
         self._convert(values)
         flag = next((name for name in self.switches if getattr(values, name)), "")
         function, name = (self.switches[flag], f"{self.name}-{flag}") if flag else (self.main, self.name)
-        if self.takes in ("measures", "annotations", "judged"):
-            subject = values.measures if self.takes == "measures" else _read_labels(values, self.takes)
+        if self.takes in ("measures", "annotations", "judged", "ratings"):
+            subject = values.measures if self.takes == "measures" else _read_rows(self.takes, values)
             results = {name: self.call(function, subject, values)}
         else:
             sources = values.source if self.several else [values.source]
@@ -264,7 +274,7 @@ class Plan:
             if parameter.convert is not None:
                 value = parameter.convert(value)
             if parameter.opens == "files":
-                columns = parse_columns(values.columns)
+                columns = read_columns(values)
                 value = open_references(value, values.missing, values.format, columns=columns, names=False)
             setattr(values, parameter.name, value)
 
@@ -310,9 +320,10 @@ class Plan:
         return {f"pooled-{name}": self.call(self.pool, results, values)} | named
 
 
-def _read_labels(values: Values, kind: str) -> Any:
-    with working("reading labels" if kind == "annotations" else "reading runs"):
-        return open_annotations(values) if kind == "annotations" else open_judged_runs(values)
+def _read_rows(what: str, values: Values) -> Any:
+    open_rows = {"annotations": open_annotations, "judged": open_judged_runs, "ratings": open_ratings}[what]
+    with working(f"reading {'labels' if what == 'annotations' else 'runs' if what == 'judged' else what}"):
+        return open_rows(values)
 
 
 @contextmanager

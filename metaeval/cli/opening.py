@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from metaeval.cli.command import Values
@@ -13,6 +14,7 @@ from metaeval.cli.output import working
 from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
+    from metaeval.data.ratings import Ratings
     from metaeval.data.runs import Runs
     from metaeval.data.scores import Scores
 
@@ -29,7 +31,7 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     files = [text for text in texts if reference_opens and names_file(text)]
     named = [text for text in texts if text not in files]
     selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
-    opening = {name: getattr(values, name) for name in OPENING} | {"columns": parse_columns(values.columns)}
+    opening = {name: getattr(values, name) for name in OPENING} | {"columns": read_columns(values)}
     opened: list[Scores] = []
     with parse_once():
         for source in sources:
@@ -42,6 +44,33 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
             values.reference, opening["missing"], opening["format"], columns=opening["columns"], labels=labels
         )
     return _state_directions(opened, values)
+
+
+def read_columns(values: Values) -> dict[str, str] | None:
+    """Return what the command line says of columns, those of clusters and repeats among them."""
+    named = {what: getattr(values, f"{what}s", None) for what in ("cluster", "repeat", "judge", "task")}
+    columns = (parse_columns(values.columns) or {}) | {what: name for what, name in named.items() if name is not None}
+    return columns or None
+
+
+def open_ratings(values: Values) -> Ratings:
+    """Return the ratings in a table, gaps and all, or the scores of a data set, a store or a file of another format."""
+    from metaeval.data.scores import only_collection
+    from metaeval.datasets.open import open_collections
+    from metaeval.errors import MetaevalError
+    from metaeval.io.ratings import holds_table, read_ratings, refuse_columns
+
+    source, columns, chosen = values.source, read_columns(values), values.measure or None
+    if values.format is None and holds_table(source, columns):
+        if chosen and len(chosen) > 1:
+            raise MetaevalError("name one --measure of a table, or none for all")
+        measure = chosen[0] if chosen else None
+        ratings = read_ratings(source, columns=columns, measure=measure, doubled=values.doubled)
+        return ratings if values.collection is None else replace(ratings, collection=values.collection)
+    own = {what: name for what, name in (columns or {}).items() if what not in ("repeat", "judge", "task")} or None
+    options = {"format": values.format, "collection": values.collection, "doubled": values.doubled}
+    found = open_collections(source, chosen, columns=own, **options)
+    return refuse_columns(only_collection(found, source), columns)
 
 
 def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:

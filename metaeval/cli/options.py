@@ -31,6 +31,7 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "n_topics": ("--topics",),
     "measures": ("--measure", "-m"),
     "scales": ("--scale",),
+    "prices": ("--price",),
 }
 """Arguments whose options are not simply called ``--name-of-the-argument``; messages use the first spelling."""
 
@@ -154,6 +155,18 @@ OPTIONS: Options = {
         "Possible: run, topic, measure, score, collection, time, item, label, ignore",
         metavar="WHAT=NAME,...",
     ),
+    "clusters": option(
+        str | None,
+        "Column whose values tell which topics belong together (document, passage, conversation): they are drawn together",
+        metavar="COLUMN",
+    ),
+    "repeats": option(
+        str | None,
+        "Column that numbers repeats of a run on a topic (epoch, seed): scores are averaged over it",
+        metavar="COLUMN",
+    ),
+    "judges": option(str | None, "Column that names the judge or annotator of a score", metavar="COLUMN"),
+    "tasks": option(str | None, "Column that names the task or category of a topic", metavar="COLUMN"),
     "lower_is_better": option(
         list[str] | None, "Lower scores of this measure are better; may be repeated", metavar="NAME"
     ),
@@ -203,6 +216,12 @@ def take(*names: str, **others: Declared) -> Options:
 OPENING = take("collection", "format", "missing", "columns", "doubled")
 """How a source is opened: arguments of `open_scores`."""
 
+NOISE = take("clusters", "repeats")
+"""Columns that say which topics belong together, and which scores repeat each other: see `read_columns`."""
+
+RATINGS = take("collection", "format", "columns", "doubled", "repeats", "judges", "tasks")
+"""How ratings are opened: gaps are kept."""
+
 DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 """How directions are stated: see `parse_directions`."""
 
@@ -216,7 +235,7 @@ ADVANCED = (
 METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
-    "new_scores": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL", "groups": "RUN=GROUP",
+    "new_scores": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL", "groups": "RUN=GROUP", "prices": "WHAT=PRICE",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""
 
@@ -239,7 +258,7 @@ def find_metavar(name: str, kind: Any) -> str:
 SECTIONS = {
     "Output": ("style", "explain", "width", "out", "overwrite", "to_format", "defuse_formulas"),
     "Reading": ("layout", "classes", "aspect", "rescale", "collection", "format", "missing", "doubled", "invalid", "rounding",
-                "parts", "columns", "separator"),
+                "parts", "columns", "clusters", "repeats", "judges", "tasks", "separator"),
     "Directions of measures": tuple(DIRECTIONS),
     "Advanced": ADVANCED,
 }  # fmt: skip

@@ -57,10 +57,11 @@ class Parameter:
 
 
 def find_input(function: Function) -> str:
-    """Return what it takes: "scores", "several" of them, their "power", "annotations", "judged" runs, or "measures"."""
+    """Return what it takes: "scores", "several" of them, their "power", "ratings", "annotations", "judged" runs, or "measures"."""
     from metaeval.analyses.power_result import DiscriminativePower
     from metaeval.data.annotations import Annotations
     from metaeval.data.judged import JudgedRuns
+    from metaeval.data.ratings import Ratings
     from metaeval.data.scores import Scores
 
     name = next(iter(inspect.signature(function).parameters))
@@ -73,6 +74,8 @@ def find_input(function: Function) -> str:
         return "annotations"
     if hint is JudgedRuns:
         return "judged"
+    if Ratings in get_args(hint):
+        return "ratings"
     if Scores in get_args(hint):
         return "several"
     if name == "measures":
@@ -120,6 +123,8 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
             return list[str] | None, lambda given: _read_pairs(given, flags[0], numbers=value is not str), ()
         if inner[0] == Sequence[int]:
             return str | None, lambda text: _read_numbers(text, flags[0]), ()
+        if inner[0] == Mapping[str, float]:
+            return list[str] | None, lambda given: _read_prices(given, flags[0]), ()
         if inner[0] == Sequence[float]:
             return str | None, lambda text: _read_numbers(text, flags[0], float), ()
         annotation, convert, choices = _read_type(inner[0], flags)
@@ -164,6 +169,19 @@ def _read_pairs(given: list[str] | None, flag: str, *, numbers: bool) -> dict[st
         else:
             pairs[name] = _read_numbers(value, f"{flag} {name}") if numbers else value
     return pairs or None
+
+
+def _read_prices(given: list[str] | None, flag: str) -> dict[str, float] | None:
+    from metaeval.errors import MetaevalError
+
+    prices = {}
+    for text in given or ():
+        what, _, price = text.partition("=")
+        try:
+            prices[what.strip()] = float(price)
+        except ValueError:
+            raise MetaevalError(f"{flag} {text}: say of what and how much, such as {flag} topic=10") from None
+    return prices or None
 
 
 def _either(choices: Sequence[str]) -> str:

@@ -10,11 +10,10 @@ import typer
 
 from metaeval.cli.command import Values, add_command, option_names
 from metaeval.cli.complete import complete_measure, complete_source
-from metaeval.cli.opening import find_directions, read_gold
+from metaeval.cli.opening import find_directions, read_columns, read_gold
 from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, option, switch, take
 from metaeval.cli.output import check_output, check_target, print_answer, show, working, write_scores
 from metaeval.io import formats
-from metaeval.io.formats import parse_columns
 
 if TYPE_CHECKING:
     from metaeval.data.runs import Runs
@@ -64,7 +63,7 @@ CONVERT = {
         choices=SCORE_FORMATS,
     ),
     "measure": option(str | None, "The measure of a file that holds one without its name"),
-    **take("collection", "missing", "columns", "doubled"),
+    **take("collection", "missing", "columns", "doubled", "clusters", "repeats"),
     **DIRECTIONS,
     **take("defuse_formulas"),
 }
@@ -181,7 +180,7 @@ def convert(values: Values) -> None:
             measure=values.measure,
             collection=values.collection,
             missing=values.missing,
-            columns=parse_columns(values.columns),
+            columns=read_columns(values),
             doubled=values.doubled,
             **find_directions(values),
         )

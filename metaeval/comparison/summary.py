@@ -13,7 +13,7 @@ from metaeval.analyses.study import Study
 from metaeval.comparison.marks import mark_measures
 from metaeval.comparison.results import ComparisonResults, find_title
 from metaeval.comparison.verdicts import add_intervals, compare_pooled, count_contradictions
-from metaeval.errors import format_count, format_list
+from metaeval.errors import format_count, format_list, head_of
 from metaeval.show.cells import NOTHING, format_cell
 from metaeval.show.table import Table
 
@@ -233,12 +233,15 @@ def _warn_of_runs(studies: Sequence[Study], *, exchanging: bool) -> list[str]:
     """Return what is irregular about runs, as it matters to the test."""
     warnings = []
     for study in studies:
+        noise = study.diagnostics.noise
+        warnings += [f"{study.name}: {head_of(note)}." for note in (noise.describe() if noise else [])]
         few = (study.similarity.no_interval if study.similarity else "") or (
             study.power.over_topics.no_interval if study.power else ""
         )
         if few:
-            n_runs, n_topics = len(study.diagnostics.runs), len(study.scores.topics)
-            runs, topics = format_count(n_runs, "run"), format_count(n_topics, "topic")
+            drawn = len(set(study.scores.clusters))
+            runs = format_count(len(study.diagnostics.runs), "run")
+            topics = format_count(drawn or len(study.scores.topics), "cluster" if drawn else "topic")
             warnings.append(f"{study.name} has {runs} and {topics}: too few for intervals.")
     copies = {
         study.name: sum(map(len, study.diagnostics.identical))

@@ -99,7 +99,7 @@ def arrange_cells(
     known = _find_measures(frame, codes[2], labels[2], measures, file)
     if doubled != "raise":
         score, gaps = score.copy(), gaps.copy()  # which the mean changes; those of Parquet are read-only
-        rows = _settle_doubled(cell, score, gaps, frame, doubled, file, where)
+        rows = settle_doubled(cell, score, gaps, frame, doubled, file, where)
         codes, cell, score, gaps = [code[rows] for code in codes], cell[rows], score[rows], gaps[rows]
     _refuse_second(cell, n_cells, sparse, score, where)
     runs, topics = labels[0], labels[1]
@@ -281,7 +281,7 @@ def _refuse_second(
     raise error
 
 
-def _settle_doubled(
+def settle_doubled(
     cell: np.ndarray,
     score: np.ndarray,
     gaps: np.ndarray,

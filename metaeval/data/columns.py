@@ -19,6 +19,9 @@ DIRECTION = "higher_is_better"
 COLLECTION = "collection"
 """An optional column with the name of the collection, which decides random draws."""
 
+CLUSTER, REPEAT, TASK, JUDGE = "cluster", "repeat", "task", "judge"
+"""What columns hold that the user alone names: which topics belong together, which scores repeat others, and whose they are."""
+
 RUN_NAMES = frozenset({
     "run", "run_id", "runid", "runtag", "system", "system_id", "sys", "sysid", "model", "model_id", "model_name", "team",
     "method", "submission", "participant",

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from metaeval.data.cells import arrange_cells
-from metaeval.data.columns import COLUMNS
+from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters
+from metaeval.data.columns import CLUSTER, COLUMNS
 from metaeval.data.labels import find_labels, unique_labels
 from metaeval.data.policies import MissingPolicy
 from metaeval.data.scratch import make_room, take_cells
@@ -20,6 +21,7 @@ from metaeval.measures.base import Measure
 from metaeval.measures.directions import Names, drop_contradicted, turn_measures
 from metaeval.measures.resolve import MeasureLike, list_measures, measure_of_label, resolve_measures, tells_direction
 from metaeval.stats.blocks import mean_over_topics, release, split_runs
+from metaeval.stats.clusters import pool_clusters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +54,10 @@ class Scores:
         Measures of which higher scores are better, whatever their names tell; True for all but `lower_is_better`.
     lower_is_better : str or iterable of str, optional
         Measures of which lower scores are better.
+    clusters : iterable of str, optional
+        The cluster of each topic, such as its document: topics of one cluster are drawn together.
+    repeats : mapping of str to Repeats, optional
+        Of which repeats the scores of a measure are means, by the measure's name.
 
     Raises
     ------
@@ -79,6 +85,8 @@ class Scores:
     measures: tuple[Measure, ...]
     collection: str = ""
     provenance: str = ""
+    clusters: tuple[str, ...] = ()
+    repeats: Mapping[str, Repeats] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -91,6 +99,8 @@ class Scores:
         provenance: str = "",
         higher_is_better: Names | bool = (),
         lower_is_better: Names = (),
+        clusters: Iterable[object] = (),
+        repeats: Mapping[str, Repeats] | None = None,
     ) -> None:
         known = tuple(measure_of_label(measure) for measure in list_measures(measures))
         unique_labels([str(measure) for measure in known], "measure")
@@ -133,6 +143,8 @@ class Scores:
             "measures": known,
             "collection": str(collection or ""),
             "provenance": str(provenance or ""),
+            "clusters": label_clusters(clusters, labels[1]),
+            "repeats": dict(repeats or {}),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -146,7 +158,7 @@ class Scores:
         if not isinstance(other, Scores):
             return NotImplemented
         labels = ("runs", "topics", "measures", "collection")
-        same = all(getattr(self, name) == getattr(other, name) for name in labels)
+        same = all(getattr(self, name) == getattr(other, name) for name in (*labels, "clusters"))
         return same and np.array_equal(self.values, other.values)
 
     def __hash__(self) -> int:
@@ -163,7 +175,7 @@ class Scores:
     def _digest_labels(self) -> hashlib._Hash:
         digest = hashlib.sha256()
         stated = tuple(f"{measure} {measure.higher_is_better}" for measure in self.measures)
-        for labels in (self.runs, self.topics, stated):
+        for labels in (self.runs, self.topics, stated, *([self.clusters] if self.clusters else [])):
             # Half a character, which no file can hold, has a checksum all the same.
             digest.update("\0".join((*labels, "")).encode("utf-8", "surrogatepass"))
             digest.update(b"\1")
@@ -227,7 +239,42 @@ class Scores:
             runs=tuple(self.runs[i] for i in r),
             topics=tuple(self.topics[i] for i in t),
             measures=tuple(self.measures[i] for i in m),
+            clusters=tuple(self.clusters[i] for i in t) if self.clusters else (),
         )
+
+    def pool_clusters(self, *, sums: bool = False) -> Scores:
+        """Return scores with one topic for each cluster; the means of runs stay.
+
+        Parameters
+        ----------
+        sums : bool, optional
+            Take sums of clusters in place of pseudo-values.
+
+        Returns
+        -------
+        Scores
+            The topics are called as the clusters, in alphabetical order. See `metaeval.stats.clusters.pool_clusters`.
+
+        Raises
+        ------
+        DataError
+            If there are no clusters, or all topics are in one.
+
+        Examples
+        --------
+        >>> labels = {"runs": ["a"], "topics": range(4), "measures": ["X"]}
+        >>> scores = Scores([[[1.0], [3.0], [8.0], [8.0]]], clusters=["d", "d", "e", "e"], **labels)
+        >>> scores.pool_clusters().to_frame()[["topic", "score"]].values.tolist()
+        [['d', 2.0], ['e', 8.0]]
+        """
+        names, codes = code_clusters(self.clusters)
+        if len(names) < 2:
+            known = f"all topics are in the cluster {names[0]!r}" if names else "the topics have no clusters"
+            raise DataError(f"{known}; at least two are needed to draw them", file=self.collection or None)
+        pooled = make_room((len(self.runs), len(names), len(self.measures)))
+        for some in split_runs(self.values):
+            pooled[some] = pool_clusters(self.values[some], codes, sums=sums)
+        return replace(self, values=pooled, topics=names, clusters=())
 
     def add_measures(self, other: Scores, *, first: bool = False) -> Scores:
         """Return these scores with those of further measures beside them.
@@ -278,6 +325,8 @@ class Scores:
             self,
             values=joined,
             measures=tuple(measure for part in parts for measure in part.measures),
+            clusters=join_clusters(self.clusters, aligned.clusters, self.collection or "given"),
+            repeats={**aligned.repeats, **self.repeats},
         )
 
     def matrix(self, measure: MeasureLike) -> pd.DataFrame:
@@ -314,7 +363,7 @@ class Scores:
         return pd.DataFrame(mean_over_topics(self.values), index=pd.Index(self.runs, name="run"), columns=names)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the scores in tidy form, one row per score, with columns run, topic, measure, score.
+        """Return the scores in tidy form, one row per score, with columns run, topic, measure, score, and cluster if known.
 
         Returns
         -------
@@ -337,6 +386,8 @@ class Scores:
             "measure": np.tile(names, n_runs * n_topics),
             "score": self.values.ravel(),
         }
+        if self.clusters:
+            columns[CLUSTER] = np.tile(np.repeat(np.array(self.clusters, dtype=object), n_measures), n_runs)
         return pd.DataFrame(columns)
 
     def to_xarray(self) -> xarray.DataArray:

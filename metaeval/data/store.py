@@ -19,6 +19,7 @@ import numpy as np
 
 from metaeval.data.scores import Scores
 from metaeval.data.store_files import (
+    CLUSTERS,
     SUFFIX,
     decode_scores,
     encode_scores,
@@ -273,6 +274,7 @@ def _decode(path: str, file: Any, record: dict[str, Any], positions: Sequence[in
         measures=[restore_measure(record["measures"][position]) for position in positions],
         collection=record["collection"],
         provenance=record["provenance"],
+        clusters=record.get(CLUSTERS, ()),
     )
 
 
@@ -303,6 +305,7 @@ def _merge(former: Scores, new: Scores) -> Scores:
         values=np.stack(values, axis=-1),
         measures=measures,
         provenance=former.provenance or new.provenance,
+        clusters=former.clusters or new.clusters,
     )
 
 

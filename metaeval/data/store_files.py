@@ -29,6 +29,9 @@ from metaeval.stats import blocks
 from metaeval.stats.parallel import tell
 
 SCHEMA = 3
+CLUSTERS = "clusters"
+"""What a record says of scores whose topics come in clusters: that of each topic."""
+
 SUFFIX = ".parquet"
 _BUFFER = 2**20
 _RECORD = b"metaeval.store"
@@ -74,6 +77,7 @@ def encode_scores(scores: Scores, collection: str) -> tuple[bytes, str]:
                 "topics": n_topics,
                 "labels": _digest_labels(scores.runs, scores.topics),
                 "measures": measures,
+                **({CLUSTERS: list(scores.clusters)} if scores.clusters else {}),
             }
             writer.add_key_value_metadata({_RECORD: json.dumps(record)})
     except pyarrow.ArrowException as error:
@@ -196,6 +200,9 @@ def _check_record(record: dict[str, Any], collection: str, metadata: Any) -> Non
     kinds = {"runs": int, "topics": int, "labels": str, "provenance": str, "measures": list}
     if not all(isinstance(record[key], kind) for key, kind in kinds.items()):
         raise TypeError("its record is not that of a score store")
+    clusters = record.get(CLUSTERS, [])
+    if len(clusters) not in (0, record["topics"]) or not all(isinstance(each, str) for each in clusters):
+        raise ValueError("its clusters are not those of its topics")
     for measure in record["measures"]:
         if not all(isinstance(measure[key], str) for key in ("name", "label", "description", "source", "sha256")):
             raise TypeError("its record is not that of a score store")

@@ -52,7 +52,9 @@ def open_scores(
     missing : str, optional
         What to do where a file has no score for a run and topic.
     columns : mapping of str to str, optional
-        What a table calls columns whose names do not tell what they hold: ``{"run": "entry"}``.
+        What a table calls columns whose names do not tell what they hold: ``{"run": "entry"}``. A ``"cluster"`` names a
+        column of documents or conversations, whose topics are drawn together; a ``"repeat"`` one of epochs or seeds, over
+        which scores are averaged.
     doubled : {"raise", "mean", "latest"}, optional
         What to do where a file has several scores for a run and topic.
     higher_is_better, lower_is_better : str or iterable of str, optional

@@ -255,7 +255,7 @@ RUN_FORMATS: Mapping[str, RunFormat] = _by_name(
 
 STANDS_FOR = (
     "run", "topic", "measure", "score", "collection", "time", "higher_is_better", "ignore", "item", "gold", "label",
-    "annotator",
+    "annotator", "cluster", "repeat", "task", "judge",
 )  # fmt: skip
 """What a column can stand for, in scores, in labels and in votes."""
 

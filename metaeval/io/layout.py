@@ -22,6 +22,7 @@ import pandas as pd
 
 from metaeval.data.cells import number
 from metaeval.data.columns import (
+    CLUSTER,
     COLLECTION,
     DIRECTION,
     LABEL_NAMES,
@@ -108,6 +109,10 @@ def _find_stated(table: Table, columns: Mapping[str, str] | None) -> tuple[Table
     ignored = columns.pop(IGNORE, None)
     if ignored is not None:
         table = _leave_out(table, [ignored] if ignored in table.header else ignored.split("+"))
+    if columns.get(CLUSTER) == table.header[0] and len(table.header) > 1:
+        # A first column would be taken for topics or runs.
+        cells, table = table.columns[0], _leave_out(table, [table.header[0]])
+        table = replace(table, header=(*table.header, columns[CLUSTER]), columns=(*table.columns, cells))
     for role, name in columns.items():
         parts = name.split("+")
         if name not in table.header and len(parts) > 1 and set(parts) <= set(table.header):
@@ -366,6 +371,8 @@ def _find_matrix(
     header, roles = table.header, dict(roles or {})
     if kind is None:
         _refuse_labels(table)
+    stated = dict(stated)
+    cluster = stated.pop(CLUSTER, None)
     odd = sorted(set(stated) - {"run", "topic"})
     if odd:
         problem = f"in a table of topics × runs no column is the {odd[0]}: one is the topic, all others are runs"
@@ -375,18 +382,29 @@ def _find_matrix(
     if not stated and len(header) > 2 and counts_rows(table, 0) and not table.holds_numbers(1):
         first = 1
     if kind == "transposed" or (kind is None and _holds_runs_in_rows(table, first, stated, roles)):
-        return _lay_out_runs(table, first, stated)
+        return _lay_out_runs(table, first, stated, cluster)
     topic, runs = find_topics(header, lambda j: counts_rows(table, j), _name_topics(table, stated, first))
     if kind is None:
         _refuse_what_is_no_matrix(table, topic, runs, roles)
         if first and not stated and not names_topics(header[1]):
             _ask_for_rows(table, header[1])
+    return _lay_out_topics(table, topic, runs, stated, cluster)
+
+
+def _lay_out_topics(
+    table: Table, topic: int | None, runs: Sequence[int], stated: Mapping[str, int], cluster: int | None
+) -> Layout:
+    """Return the columns of topics × runs."""
+    runs = [j for j in runs if j != cluster]
     kept = _leave_out_traits(table, runs if topic is None else _leave_out_texts(table, runs), topic, stated)
-    return _matrix("wide", table, {} if topic is None else {"topic": topic}, kept)
+    found = {"topic": topic, CLUSTER: cluster}
+    return _matrix("wide", table, {role: j for role, j in found.items() if j is not None}, kept)
 
 
-def _lay_out_runs(table: Table, first: int, stated: Mapping[str, int]) -> Layout:
+def _lay_out_runs(table: Table, first: int, stated: Mapping[str, int], cluster: int | None) -> Layout:
     """Return the columns of runs × topics."""
+    if cluster is not None:
+        raise DataError("in a table of runs × topics no column holds clusters", file=table.file)
     if "run" not in stated and table.holds_numbers(first) and not holds_integers(table.columns[first]):
         problem = f"the first column, {table.header[first]!r}, holds fractions, not names of runs"
         raise LayoutError(problem, file=table.file, hint="put a column run before the topics")

@@ -17,7 +17,20 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
-from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, format_columns, is_index, names_trait, plain_name
+from metaeval.data.clusters import UNEQUAL, Repeats, average_repeats, find_clusters, refuse_spanning
+from metaeval.data.columns import (
+    CLUSTER,
+    COLLECTION,
+    COLUMNS,
+    DIRECTION,
+    JUDGE,
+    REPEAT,
+    TASK,
+    format_columns,
+    is_index,
+    names_trait,
+    plain_name,
+)
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, is_untold, only_collection
 from metaeval.data.totals import refuse_totals
@@ -74,7 +87,7 @@ def arrange(
     `name` is what a table is called that does not say its collection; `measures` have known directions.
     """
     table = layout.table
-    labels = [layout.roles[role] for role in (*COLUMNS[:3], COLLECTION) if role in layout.roles]
+    labels = [layout.roles[role] for role in (*COLUMNS[:3], COLLECTION, REPEAT) if role in layout.roles]
     refuse_repeated_rows(table, labels)
     note = describe_unused(layout)
     if note:
@@ -83,6 +96,7 @@ def arrange(
     lines: Sequence[int] | None = table.lines * len(layout.scores) if table.lines else None
     if "measure" in layout.roles and measure is not None:
         frame, given, lines = _keep(frame, given, lines, _select_measure(frame, str(measure), table.file))
+    frame, repeats = _join_repeats(frame)
     parts = split_collections(frame, layout, collection, name)
     found = []
     for label, rows in parts:
@@ -94,8 +108,42 @@ def arrange(
             )
         except DoubledError as error:  # all options at once
             raise error.changed(hint=_spell_out(layout, frame, error, columns, missing)) from None
-        found.append(Scores(values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance))
+        except DataError as error:
+            raise (error.changed(hint=UNEQUAL) if repeats and error.value is None else error) from None
+        noise: dict[str, Repeats] = {}
+        if repeats:
+            values, topics, each = average_repeats(values, topics, repeats, file)
+            noise = dict(zip(map(str, known), each, strict=True))
+        clusters = _list_clusters(part, topics, repeats, file)
+        found.append(
+            Scores(
+                values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance,
+                clusters=clusters, repeats=noise,
+            )
+        )  # fmt: skip
+    refuse_spanning([(scores.collection, scores.clusters) for scores in found], table.file)
     return found
+
+
+def _list_clusters(
+    frame: pd.DataFrame, topics: Sequence[str], repeats: Mapping[str, tuple[str, str]], file: object
+) -> list[str]:
+    """Return the cluster of each topic, none without clusters; with repeats, rows are of a topic and a repeat."""
+    if CLUSTER not in frame:
+        return []
+    of_rows = [repeats[str(row)][0] if repeats else row for row in frame["topic"]]
+    by_topic = find_clusters(of_rows, list(frame[CLUSTER]), file)
+    return [by_topic[topic] for topic in topics]
+
+
+def _join_repeats(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, tuple[str, str]]]:
+    """Make each repeat of a topic a row label of its own, and return topic and repeat by label; none without repeats."""
+    if REPEAT not in frame:
+        return frame, {}
+    pairs = [(str(topic), str(repeat)) for topic, repeat in zip(frame["topic"], frame[REPEAT], strict=True)]
+    labels = {pair: f"{pair[0]}, {REPEAT} {pair[1]}" for pair in dict.fromkeys(pairs)}
+    joined = _labels(tuple(labels[pair] for pair in pairs))
+    return frame.assign(topic=joined), {label: pair for pair, label in labels.items()}
 
 
 Texts = Sequence[str] | None
@@ -113,7 +161,8 @@ def make_rows(layout: Layout, measure: str | Measure | None) -> tuple[pd.DataFra
         chosen, names = (table.header.index(known[0]),), known
     elif layout.kind == "tidy" and measure is not None:
         names = [str(measure)]
-    shared = {role: _labels(layout.cells(role)) for role in (*COLUMNS[:3], DIRECTION, COLLECTION, "time")}
+    roles = (*COLUMNS[:3], DIRECTION, COLLECTION, "time", CLUSTER, REPEAT, TASK, JUDGE)
+    shared = {role: _labels(layout.cells(role)) for role in roles}
     scores = read_numbers(table, chosen)
     parts = [
         pd.DataFrame(
@@ -285,11 +334,11 @@ def write(scores: Scores, path: PathLike) -> None:
         write_file(path, _to_parquet(frame))
         return
     by_kind = {"run": scores.runs, "topic": scores.topics, "measure": [str(measure) for measure in scores.measures]}
-    check_text({**by_kind, COLLECTION: (scores.collection,)}, path)
+    check_text({**by_kind, COLLECTION: (scores.collection,), CLUSTER: scores.clusters}, path)
     text = io.StringIO(newline="")
     table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
     values = [repr(value) for value in scores.values.ravel().tolist()]  # the shortest text that reads back the same
-    more = [name for name in (DIRECTION, COLLECTION) if name in frame]
+    more = [name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame]
     table.writerow([*COLUMNS, *more])
     table.writerows(zip(*(frame[name] for name in COLUMNS[:3]), values, *(frame[name] for name in more), strict=True))
     write_file(path, text.getvalue())
@@ -355,7 +404,7 @@ def _to_parquet(frame: pd.DataFrame) -> bytes:
 
     columns = {name: pa.array(frame[name].tolist(), pa.string()) for name in COLUMNS[:3]}
     columns["score"] = pa.array(frame["score"].to_numpy(), pa.float64())
-    for name in (DIRECTION, COLLECTION):
+    for name in (DIRECTION, COLLECTION, CLUSTER):
         if name in frame:
             columns[name] = pa.array(frame[name].tolist(), pa.string())
     table = pa.table(columns)

@@ -21,7 +21,8 @@ import numpy as np
 import pandas as pd
 
 from metaeval.data.cells import number, read_score_column
-from metaeval.data.columns import format_columns, refuse_columns_without_scores
+from metaeval.data.clusters import find_clusters
+from metaeval.data.columns import CLUSTER, format_columns, refuse_columns_without_scores
 from metaeval.data.policies import MissingPolicy, mend_missing, report_policy
 from metaeval.data.scores import Scores
 from metaeval.data.totals import refuse_totals
@@ -104,7 +105,21 @@ def arrange(
     measures = [measure_of_label(name) for name in layouts]
     where = first.file if len(matrices) == 1 else None
     values, runs, topics = mend_missing(values, first.runs, first.topics, measures, missing, file=where)
-    return Scores(values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=provenance)
+    cells = next(iter(layouts.values())).cells(CLUSTER)
+    by_topic = {} if cells is None else find_clusters(first.topics, cells, first.file)
+    return Scores(
+        values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=provenance,
+        clusters=[by_topic[topic] for topic in topics] if by_topic else (),
+    )  # fmt: skip
+
+
+def list_rows(layout: Layout, measure: str) -> pd.DataFrame:
+    """Return the cells of a table of topics × runs, or runs × topics, in rows, NaN where there is no score."""
+    matrix = _find_matrix(layout, measure, None)
+    n_topics, n_runs = matrix.values.shape
+    columns = {"run": np.tile(np.array(matrix.runs, dtype=object), n_topics)}
+    columns |= {"topic": np.repeat(np.array(matrix.topics, dtype=object), n_runs), "score": matrix.values.ravel()}
+    return pd.DataFrame({**columns, "measure": np.full(n_topics * n_runs, measure, dtype=object)})
 
 
 def fits(sample: Sample) -> bool:

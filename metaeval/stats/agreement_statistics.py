@@ -18,8 +18,9 @@ from metaeval.stats.annotators import (
     mean_reliability,
     split_annotators,
 )
-from metaeval.stats.blocks import Scaled
+from metaeval.stats.blocks import IntArray, Scaled
 from metaeval.stats.cell_accuracy import cell_accuracy, resample_cell_accuracy
+from metaeval.stats.clusters import pool_clusters
 from metaeval.stats.other_runs import CROSSED_TRIALS, vary_runs
 from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import StandardCells, resample_topic_pearson, swap_cells, topic_pearson
@@ -52,7 +53,8 @@ class Sides:
 
     `scores` has shape (run, topic, measure + 1) with runs and topics in the order of their labels; higher is better, and
     the last measure is the reference. `run_scores`, of shape (run, measure + 1), are those of whole runs. `key` gives the
-    key of the random draws for a purpose, and `statistics` are those that are asked for.
+    key of the random draws for a purpose, and `statistics` are those that are asked for. `clusters`, shape (topic,), number
+    the cluster of each topic, by which topics are drawn.
     """
 
     scores: Scaled
@@ -62,9 +64,14 @@ class Sides:
     n_bootstrap: int
     statistics: tuple[Statistic, ...]
     n_flips: int | None = None  # by default as many as permutations
+    clusters: IntArray | None = None
     _of_runs: dict[int | None, RunComparison] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.clusters is not None and self.scores.large:
+            raise MetaevalError(
+                "scores that memory does not hold cannot be drawn by clusters of topics: take fewer measures"
+            )
         n_runs, n_topics, n_columns = self.scores.shape
         trials = max(self.n_permutations, self.n_bootstrap, 1)
         in_a_trial = n_topics + n_columns * self.n_pairs
@@ -91,7 +98,22 @@ class Sides:
     @cached_property
     def means(self) -> ResampledMeans:
         """Means of runs on resampled topics."""
-        return ResampledMeans(self.scores, self.key("topics"), self.n_bootstrap)
+        return ResampledMeans(self.units, self.key("topics"), self.n_bootstrap)
+
+    @cached_property
+    def units(self) -> Scaled:
+        """What is drawn: topics, or clusters of them."""
+        return self._pool(sums=False)
+
+    @cached_property
+    def flipped(self) -> Scaled:
+        """What has its sign flipped: topics, or clusters of them."""
+        return self._pool(sums=True)
+
+    def _pool(self, *, sums: bool) -> Scaled:
+        if self.clusters is None:
+            return self.scores
+        return Scaled(pool_clusters(self.scores.values, self.clusters, sums=sums))
 
     @cached_property
     def cells(self) -> StandardCells:
@@ -101,19 +123,22 @@ class Sides:
     @cached_property
     def flips(self) -> np.ndarray:
         """One-sided p-values of flips, shape (measure + 1, run pair)."""
-        return flip_p_values(self.scores, self.key("flips"), self.n_flips or self.n_permutations)
+        return flip_p_values(self.flipped, self.key("flips"), self.n_flips or self.n_permutations)
 
     @cached_property
     def by_topic(self) -> dict[RunStatistic, TopicCorrelation]:
         """Correlation with the reference on every topic; τ_b always, as it says which topics disagree."""
         others = {each.of_topics for each in self.statistics if each.of_topics} - {"tau_b"}
-        return correlate_by_topic(self.scores, ["tau_b", *sorted(others)])
+        return correlate_by_topic(self.scores, ["tau_b", *sorted(others)], self.clusters)
 
     def leave_out(self, run: int) -> Sides:
         """Return the same without a run, for values and a few resamples of the topics."""
-        scores, run_scores = self.scores.without(run), np.delete(self.run_scores, run, axis=0)
         few = min(self.n_bootstrap, CROSSED_TRIALS)
-        return Sides(scores, run_scores, self.key, 0, few, self.statistics, self.n_flips or self.n_permutations)
+        return self._replace(self.scores.without(run), np.delete(self.run_scores, run, axis=0), few)
+
+    def _replace(self, scores: Scaled, run_scores: np.ndarray, n_bootstrap: int = 0) -> Sides:
+        flips = self.n_flips or self.n_permutations
+        return Sides(scores, run_scores, self.key, 0, n_bootstrap, self.statistics, flips, self.clusters)
 
     def hold_against(self, reference: np.ndarray, measures: np.ndarray | None = None) -> Sides:
         """Return other measures, by default these, beside another reference, of shape (run, topic), for values alone."""
@@ -121,22 +146,22 @@ class Sides:
         of_runs = self.run_scores[:, :-1] if measures is None else measures.mean(axis=1)
         values = np.concatenate([own, reference[..., np.newaxis]], axis=-1)
         run_scores = np.concatenate([of_runs, reference.mean(axis=1, keepdims=True)], axis=-1)
-        return Sides(Scaled(values), run_scores, self.key, 0, 0, self.statistics, self.n_flips or self.n_permutations)
+        return self._replace(Scaled(values), run_scores)
 
     @cached_property
     def limits(self) -> np.ndarray:
         """The same by the normal distribution that flips tend to."""
-        return normal_p_values(self.scores)
+        return normal_p_values(self.flipped)
 
     @cached_property
     def ties(self) -> TieAccuracy:
         """acc-t over pairs of runs on each topic."""
-        return tie_accuracy(self.scores, self.key("pairs"), self.n_permutations)
+        return tie_accuracy(self.scores, self.key("pairs"), self.n_permutations, self.clusters)
 
     @cached_property
     def cell_pairs(self) -> TieAccuracy:
         """acc-t over all pairs of cells."""
-        return cell_accuracy(self.scores, self.key("pairs of cells"), self.n_permutations)
+        return cell_accuracy(self.scores, self.key("pairs of cells"), self.n_permutations, self.clusters)
 
 
 class RunComparison:
@@ -242,7 +267,7 @@ def try_annotators(
         corrected, drawn = np.full_like(estimate.value, np.nan), np.full_like(estimate.drawn, np.nan)
         covariances = COVARIANCES.get(statistic.name)
         if covariances is not None:
-            weights = draw_weights(sides.key("topics"), range(len(drawn)), n_topics)
+            weights = draw_weights(sides.key("topics"), range(len(drawn)), n_topics, sides.clusters)
             corrected = disattenuate(estimate.value, mean_reliability(covariances(people, np.ones((1, n_topics)))))
             drawn = disattenuate(estimate.drawn, mean_reliability(covariances(people, weights))[:, np.newaxis])
         noise = AnnotatorNoise(
@@ -286,7 +311,9 @@ def _of_runs(name: RunStatistic, title: str, step: Callable[[int], float], first
 def _exchange_softly(sides: Sides) -> Pair:
     # Exchanges have p-values by the normal limit of the flips; so has what they are compared with, without flips' noise.
     *measures, reference = sides.limits
-    exchanged = swap_cells_softly(sides.scores, sides.cells, reference, sides.key("cells"), sides.n_permutations)
+    exchanged = swap_cells_softly(
+        sides.scores, sides.cells, reference, sides.key("cells"), sides.n_permutations, sides.clusters
+    )
     return soft_accuracy(np.array(measures), reference), exchanged
 
 
@@ -301,7 +328,7 @@ def _correlate_cells(sides: Sides) -> np.ndarray:
 
 
 def _exchange_cells(sides: Sides) -> Pair:
-    exchanged = swap_cells(sides.scores, sides.cells, sides.key("cells"), sides.n_permutations)
+    exchanged = swap_cells(sides.scores, sides.cells, sides.key("cells"), sides.n_permutations, sides.clusters)
     return _correlate_cells(sides), exchanged
 
 
@@ -324,7 +351,7 @@ def _of_ties(
     name: str,
     title: str,
     accuracy: Callable[[Sides], TieAccuracy],
-    resample: Callable[[np.ndarray, int, int], np.ndarray],
+    resample: Callable[[np.ndarray, int, int, IntArray | None], np.ndarray],
     count: Callable[[Sides], float],
 ) -> Statistic:
     """Return acc-t over some pairs of cells, `count` of them, with ε held on other topics.
@@ -342,7 +369,10 @@ def _of_ties(
         title,
         lambda sides: accuracy(sides).value,
         lambda sides: (accuracy(sides).value, accuracy(sides).exchanged),
-        lambda sides: (resample(accuracy(sides).by_topic, sides.key("topics"), sides.n_bootstrap), float("nan")),
+        lambda sides: (
+            resample(accuracy(sides).by_topic, sides.key("topics"), sides.n_bootstrap, sides.clusters),
+            float("nan"),
+        ),
         guess,
         lambda sides: 1 / count(sides),
         share=True,
@@ -374,7 +404,7 @@ _RECORDS = (
         "soft pairwise accuracy",
         lambda sides: soft_accuracy(sides.flips[:-1], sides.flips[-1]),
         _exchange_softly,
-        lambda sides: resample_soft_accuracy(sides.scores, sides.limits[-1], sides.key("topics"), sides.n_bootstrap),
+        lambda sides: resample_soft_accuracy(sides.flipped, sides.limits[-1], sides.key("topics"), sides.n_bootstrap),
         _guess_softly,
         share=True,
     ),
@@ -384,7 +414,7 @@ _RECORDS = (
         _correlate_cells,
         _exchange_cells,
         lambda sides: (
-            resample_topic_pearson(sides.scores, sides.cells, sides.key("topics"), sides.n_bootstrap),
+            resample_topic_pearson(sides.scores, sides.cells, sides.key("topics"), sides.n_bootstrap, sides.clusters),
             float("nan"),
         ),
     ),

@@ -21,6 +21,7 @@ import numpy as np
 
 from metaeval.errors import MetaevalError
 from metaeval.stats.blocks import FloatArray, IntArray, Scaled
+from metaeval.stats.clusters import add_by_cluster
 from metaeval.stats.parallel import tell
 from metaeval.stats.resampling import add_signed, weigh_by_topic
 from metaeval.stats.tie_accuracy import TieAccuracy
@@ -38,7 +39,7 @@ class _Count(NamedTuple):
     near: int
 
 
-def cell_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy:
+def cell_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0, clusters: IntArray | None = None) -> TieAccuracy:
     """How often does each measure order two cells as the reference does, at its best tie threshold?
 
     Parameters
@@ -49,6 +50,8 @@ def cell_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccurac
         Of the exchanges of two measures on random topics, a 64-bit key.
     n_trials : int, optional
         Exchanges.
+    clusters : ndarray of int, shape (topic,), optional
+        The number of the cluster of each topic: topics of one are exchanged together.
 
     Returns
     -------
@@ -75,7 +78,8 @@ def cell_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccurac
         shares = cells.count_right(float(threshold[measure])) / (n - 1)
         by_topic[measure] = shares.reshape(n_runs, n_topics).mean(axis=0)
         tell("pairs of cells, measures", measure + 1, n_columns - 1)
-    return TieAccuracy(value, threshold, by_topic, swap_topics(by_topic, key, n_trials), n_tied / n_pairs)
+    exchanged = swap_topics(by_topic, key, n_trials, clusters)
+    return TieAccuracy(value, threshold, by_topic, exchanged, n_tied / n_pairs)
 
 
 def _check_memory(scores: Scaled, n_levels: int) -> None:
@@ -99,7 +103,7 @@ def find_memory() -> int | None:
         return None
 
 
-def swap_topics(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
+def swap_topics(by_topic: FloatArray, key: int, n_trials: int, clusters: IntArray | None = None) -> FloatArray:
     """Exchange every two measures on random topics; return differences in acc_eq to first order, shape (trial, measure pair).
 
     Pairs share cells, so that exchanging pair by pair would take far too much for independent. What a topic contributes
@@ -108,19 +112,21 @@ def swap_topics(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
     """
     n_measures, n_topics = by_topic.shape
     signed = np.zeros((n_trials, n_measures))
-    add_signed(signed, by_topic.T, key, 0)
+    add_signed(signed, add_by_cluster(by_topic, clusters).T, key, 0)
     signed *= 2 / n_topics
     first, second = np.triu_indices(n_measures, 1)
     return np.asarray(signed[:, first] - signed[:, second])
 
 
-def resample_cell_accuracy(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
+def resample_cell_accuracy(
+    by_topic: FloatArray, key: int, n_trials: int, clusters: IntArray | None = None
+) -> FloatArray:
     """Return acc_eq over the cells of topics drawn anew, to first order, with ε held, shape (trial, measure).
 
     Each topic of `by_topic`, shape (measure, topic), counts twice, since it is in both places of a pair.
     """
     n_topics = by_topic.shape[1]
-    (drawn,) = weigh_by_topic(key, n_trials, n_topics, by_topic, divisor=n_topics)
+    (drawn,) = weigh_by_topic(key, n_trials, n_topics, by_topic, divisor=n_topics, clusters=clusters)
     return np.asarray(2 * drawn - by_topic.mean(axis=1))
 
 

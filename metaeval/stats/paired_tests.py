@@ -42,6 +42,9 @@ Correction: TypeAlias = Literal["auto", "none", "holm", "bonferroni", "benjamini
 
 FAMILYWISE = ("randomised-tukey-hsd", "max-t", "bootstrap-t", "tukey-hsd")
 MAX_T = ("max-t", "bootstrap-t")
+FLIPPING = ("max-t", "paired-randomisation")
+"""Tests that flip the signs of differences."""
+
 RECOMMENDED: PairedTest = "bootstrap-t"
 """The test to use where nothing asks for another: results/calibration says why, and on which kinds of scores."""
 

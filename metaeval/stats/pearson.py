@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.errors import MetaevalError
-from metaeval.stats.blocks import FloatArray, Scaled
+from metaeval.stats.blocks import FloatArray, IntArray, Scaled
+from metaeval.stats.clusters import add_by_cluster
 from metaeval.stats.parallel import tell
 from metaeval.stats.resampling import add_signed, weigh_by_topic
 
@@ -149,20 +150,24 @@ def topic_pearson(scores: Scaled, cells: StandardCells | None = None) -> FloatAr
     return np.where(defined, np.clip(products / (n_runs * n_topics), -1, 1), np.nan)
 
 
-def swap_cells(scores: Scaled, cells: StandardCells, key: int, n_trials: int) -> FloatArray:
+def swap_cells(
+    scores: Scaled, cells: StandardCells, key: int, n_trials: int, clusters: IntArray | None = None
+) -> FloatArray:
     """Exchange every two standardised measures in random cells; return the differences in r, shape (trial, measure pair).
 
     The sums over cells that r needs, of one mixture, are those of one measure where it was kept and of the other where it
-    was not; so sums of each measure alone, with random signs, give all pairs. An r that is not defined counts as 0.
+    was not; so sums of each measure alone, with random signs, give all pairs. An r that is not defined counts as 0. The cells
+    of a run on topics of one of the `clusters`, shape (topic,), are exchanged together.
     """
     n_runs, n_topics, n_columns = scores.shape
     n_measures = n_columns - 1
     signed, total = np.zeros((n_trials, 3 * n_measures)), np.zeros(3 * n_measures)
     for runs, block in scores.blocks():
-        z = cells.standardise(block).reshape(n_columns, -1)
-        columns = np.concatenate([z[:-1] * z[-1], z[:-1], z[:-1] ** 2]).T.copy()
+        z = cells.standardise(block)
+        added = add_by_cluster(np.concatenate([z[:-1] * z[-1], z[:-1], z[:-1] ** 2]), clusters)
+        columns = added.reshape(len(added), -1).T.copy()
         total += columns.sum(axis=0)
-        add_signed(signed, columns, key, runs.start * n_topics)
+        add_signed(signed, columns, key, runs.start * added.shape[-1])
         tell("exchanging cells", runs.stop, n_runs)
     retained, given = (total + signed) / 2, (total - signed) / 2
     retained, given = (sums.reshape(n_trials, 3, n_measures) for sums in (retained, given))
@@ -171,7 +176,9 @@ def swap_cells(scores: Scaled, cells: StandardCells, key: int, n_trials: int) ->
     return _correlate_sums(first_mixture, n_runs * n_topics) - _correlate_sums(second_mixture, n_runs * n_topics)
 
 
-def resample_topic_pearson(scores: Scaled, cells: StandardCells, key: int, n_trials: int) -> FloatArray:
+def resample_topic_pearson(
+    scores: Scaled, cells: StandardCells, key: int, n_trials: int, clusters: IntArray | None = None
+) -> FloatArray:
     """Return Pearson's r over the cells of topics drawn anew, shape (trial, measure)."""
     n_runs, n_topics, n_columns = scores.shape
     sums, squares, products = np.zeros((3, n_columns, n_topics))
@@ -182,7 +189,7 @@ def resample_topic_pearson(scores: Scaled, cells: StandardCells, key: int, n_tri
             for row in added.swapaxes(0, 1):
                 total += row
     size = n_runs * n_topics
-    x, xx, xy = weigh_by_topic(key, n_trials, n_topics, sums, squares, products, divisor=size)
+    x, xx, xy = weigh_by_topic(key, n_trials, n_topics, sums, squares, products, divisor=size, clusters=clusters)
     spread = np.maximum(xx - x**2, 0)
     lengths = np.sqrt(spread[:, :-1] * spread[:, -1:])
     covariance = (xy - x * x[:, -1:])[:, :-1]

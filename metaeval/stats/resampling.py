@@ -71,9 +71,15 @@ def resampled_topics(key: int, trials: npt.ArrayLike, n_topics: int) -> IntArray
     return _fill_counts(np.empty((numbers.size, n_topics), dtype=np.int64), trial_keys(key, numbers))
 
 
-def draw_weights(key: int, trials: range, n_topics: int) -> FloatArray:
-    """Return how often each topic is drawn, as `resampled_topics` does, in floats: shape (trial, topic)."""
-    return _fill_counts(np.empty((len(trials), n_topics)), trial_keys(key, trials))
+def draw_weights(key: int, trials: range, n_topics: int, clusters: IntArray | None = None) -> FloatArray:
+    """Return how often each topic is drawn, as `resampled_topics` does, in floats: shape (trial, topic).
+
+    With the number of its cluster for each topic, clusters are drawn, and weights made to sum to the number of topics.
+    """
+    if clusters is None:
+        return _fill_counts(np.empty((len(trials), n_topics)), trial_keys(key, trials))
+    drawn = draw_weights(key, trials, int(clusters.max()) + 1)[:, clusters]
+    return np.asarray(drawn * (n_topics / drawn.sum(axis=1, keepdims=True)))
 
 
 def draw_signs(key: int, trials: range, n_topics: int) -> FloatArray:
@@ -127,11 +133,16 @@ def split_trials(numbers: int, n_trials: int) -> Iterator[range]:
     return (range(start, min(start + size, n_trials)) for start in range(0, n_trials, size))
 
 
-def weigh_by_topic(key: int, n_trials: int, n_topics: int, *by_topic: FloatArray, divisor: int) -> list[FloatArray]:
-    """Sum numbers of topics, each of shape (column, topic), as often as topics are drawn: shapes (trial, column)."""
+def weigh_by_topic(
+    key: int, n_trials: int, n_topics: int, *by_topic: FloatArray, divisor: int, clusters: IntArray | None = None
+) -> list[FloatArray]:
+    """Sum numbers of topics, each of shape (column, topic), as often as topics are drawn: shapes (trial, column).
+
+    `clusters` are those of `draw_weights`.
+    """
     sums = [np.empty((n_trials, len(numbers))) for numbers in by_topic]
     for trials in split_trials(n_topics, n_trials):
-        weights = draw_weights(key, trials, n_topics)
+        weights = draw_weights(key, trials, n_topics, clusters)
         for total, numbers in zip(sums, by_topic, strict=True):
             total[trials.start : trials.stop] = weights @ numbers.T / divisor
         tell("resampling topics", trials.stop, n_trials)

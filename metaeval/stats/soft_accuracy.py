@@ -12,7 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, Scaled, scale_squares, split_pairs
+from metaeval.stats.blocks import FloatArray, IntArray, Scaled, scale_squares, split_pairs
+from metaeval.stats.clusters import add_by_cluster
 from metaeval.stats.parallel import tell
 from metaeval.stats.pearson import StandardCells
 from metaeval.stats.resampling import draw_signs, draw_weights, split_trials, topic_signs
@@ -76,7 +77,12 @@ def soft_accuracy(p_values: FloatArray, reference: FloatArray) -> FloatArray:
 
 
 def swap_cells_softly(
-    scores: Scaled, cells: StandardCells, reference: FloatArray, key: int, n_trials: int
+    scores: Scaled,
+    cells: StandardCells,
+    reference: FloatArray,
+    key: int,
+    n_trials: int,
+    clusters: IntArray | None = None,
 ) -> FloatArray:
     """Exchange every two standardised measures in random cells; return differences in accuracy, shape (trial, measure pair).
 
@@ -84,13 +90,18 @@ def swap_cells_softly(
     tends to, with mean 0 and variance Σd². The sums of squares of *all* mixtures of a trial follow from one matrix of
     products: with U the scores that were kept and V those that were given away, a mixture of A and B is U_A + V_B.
 
-    `reference`, shape (run pair,), are the `normal_p_values` of the last measure, the reference.
+    `reference`, shape (run pair,), are the `normal_p_values` of the last measure, the reference. The cells of a run on
+    topics of one of the `clusters`, shape (topic,), are exchanged together, and flipped together.
     """
     n_runs, n_topics, n_columns = scores.shape
+    n_units = n_topics if clusters is None else int(clusters.max()) + 1
     differences = np.empty((n_trials, (n_columns - 1) * (n_columns - 2) // 2))
     for trial in range(n_trials):
-        keep = (topic_signs(key, [trial], n_runs * n_topics)[0] > 0).reshape(n_runs, n_topics)
-        blocks = ((cells.standardise(block)[:-1], keep[:, topics]) for topics, block in scores.topic_blocks())
+        keep = (topic_signs(key, [trial], n_runs * n_units)[0] > 0).reshape(n_runs, n_units)
+        blocks = (
+            (add_by_cluster(cells.standardise(block)[:-1], clusters), keep if clusters is not None else keep[:, topics])
+            for topics, block in scores.topic_blocks()
+        )
         differences[trial] = _compare_mixtures(blocks, reference)
         tell("exchanging cells for soft pairwise accuracy", trial + 1, n_trials)
     return differences

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metaeval.stats.blocks import FloatArray, IntArray, Scaled, split_pairs
+from metaeval.stats.clusters import add_by_cluster
 from metaeval.stats.resampling import add_signed, weigh_by_topic
 
 Bits = npt.NDArray[np.uint64]
@@ -46,7 +47,7 @@ class TieAccuracy:
     tied: float
 
 
-def tie_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy:
+def tie_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0, clusters: IntArray | None = None) -> TieAccuracy:
     """How often does each measure order two runs on a topic as the reference does, at its best tie threshold?
 
     To test whether one of two measures is better, it is exchanged who of them is right about random pairs of runs on
@@ -61,6 +62,8 @@ def tie_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy
         Of the exchanges, a 64-bit key.
     n_trials : int, optional
         Exchanges.
+    clusters : ndarray of int, shape (topic,), optional
+        The number of the cluster of each topic: for a pair of runs, topics of one are exchanged together.
 
     Returns
     -------
@@ -86,7 +89,8 @@ def tie_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy
         right = np.stack([search.judge(gaps[..., m], order) for m, search in enumerate(searches)])
         counts += right.sum(axis=1)
         # Sums of so few signs are whole numbers that four bytes hold exactly.
-        add_signed(signed, right.reshape(n_measures, -1).T.astype(np.float32), key, pairs.start * n_topics)
+        added = add_by_cluster(right.astype(np.float32), clusters)
+        add_signed(signed, added.reshape(n_measures, -1).T, key, pairs.start * added.shape[-1])
     n_cells = n_pairs * n_topics
     first, second = np.triu_indices(n_measures, 1)
     return TieAccuracy(
@@ -98,10 +102,12 @@ def tie_accuracy(scores: Scaled, key: int = 0, n_trials: int = 0) -> TieAccuracy
     )
 
 
-def resample_tie_accuracy(by_topic: FloatArray, key: int, n_trials: int) -> FloatArray:
+def resample_tie_accuracy(
+    by_topic: FloatArray, key: int, n_trials: int, clusters: IntArray | None = None
+) -> FloatArray:
     """Return acc-t on topics drawn anew, with ε held, shape (trial, measure)."""
     n_topics = by_topic.shape[1]
-    (drawn,) = weigh_by_topic(key, n_trials, n_topics, by_topic, divisor=n_topics)
+    (drawn,) = weigh_by_topic(key, n_trials, n_topics, by_topic, divisor=n_topics, clusters=clusters)
     return drawn
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from metaeval.stats.blocks import FloatArray, Scaled, round_scaled
+from metaeval.stats.blocks import FloatArray, IntArray, Scaled, round_scaled
+from metaeval.stats.clusters import add_by_cluster
 from metaeval.stats.parallel import tell
 from metaeval.stats.resampling import add_signed, weigh_by_topic
 from metaeval.stats.run_agreement import RunStatistic, run_statistics
@@ -22,11 +23,12 @@ class TopicCorrelation:
     """Correlation of the scores of runs on each topic with the reference's.
 
     `by_topic`, shape (measure, topic), is NaN where the measure or the reference ties all runs; `known`, shape (topic,),
-    says where the reference does not.
+    says where the reference does not. `clusters`, shape (topic,), are those that topics are drawn by.
     """
 
     by_topic: FloatArray
     known: npt.NDArray[np.bool_]
+    clusters: IntArray | None = None
 
     @property
     def counted(self) -> FloatArray:
@@ -45,18 +47,22 @@ class TopicCorrelation:
     def exchange(self, key: int, n_trials: int) -> FloatArray:
         """Exchange every two measures on random topics; return the differences of means, shape (trial, measure pair)."""
         signed = np.zeros((n_trials, len(self.by_topic)))
-        add_signed(signed, self.counted.T, key, 0)
+        add_signed(signed, add_by_cluster(self.counted, self.clusters).T, key, 0)
         first, second = np.triu_indices(len(self.by_topic), 1)
         return (signed[:, first] - signed[:, second]) / max(1, int(self.known.sum()))
 
     def resample(self, key: int, n_trials: int) -> FloatArray:
         """Return the mean over topics drawn anew, shape (trial, measure); NaN where the reference orders none of them."""
         known = self.known[np.newaxis].astype(float)
-        total, count = weigh_by_topic(key, n_trials, len(self.known), self.counted, known, divisor=1)
+        total, count = weigh_by_topic(
+            key, n_trials, len(self.known), self.counted, known, divisor=1, clusters=self.clusters
+        )
         return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
 
 
-def correlate_by_topic(scores: Scaled, which: Sequence[RunStatistic]) -> dict[RunStatistic, TopicCorrelation]:
+def correlate_by_topic(
+    scores: Scaled, which: Sequence[RunStatistic], clusters: IntArray | None = None
+) -> dict[RunStatistic, TopicCorrelation]:
     """How do the scores of runs on each topic correlate with those of the reference?
 
     Parameters
@@ -64,6 +70,8 @@ def correlate_by_topic(scores: Scaled, which: Sequence[RunStatistic]) -> dict[Ru
     scores : Scaled
         Of shape (run, topic, measure + 1); the last measure is the reference.
     which : sequence of {"tau_b", "spearman"}
+    clusters : ndarray of int, shape (topic,), optional
+        The number of the cluster of each topic, by which topics are drawn.
 
     Returns
     -------
@@ -90,4 +98,4 @@ def correlate_by_topic(scores: Scaled, which: Sequence[RunStatistic]) -> dict[Ru
                 parts[name].append(values)
             tell("topics", min(span.start + some.stop, span.stop), n_topics)
     ordered = np.concatenate(known)
-    return {name: TopicCorrelation(np.concatenate(parts[name], axis=1), ordered) for name in which}
+    return {name: TopicCorrelation(np.concatenate(parts[name], axis=1), ordered, clusters) for name in which}

@@ -47,7 +47,7 @@ def test_every_keyword_is_an_option_with_its_default_and_a_help(name):
 @pytest.mark.parametrize("name", ANALYSES)
 def test_shared_options_are_the_same_for_every_analysis(name):
     options = options_of(generate_command(name, ANALYSES[name]))
-    takes_scores = find_input(FUNCTIONS[name]) not in ("measures", "annotations", "judged")
+    takes_scores = find_input(FUNCTIONS[name]) not in ("measures", "annotations", "judged", "ratings")
     shared = {"style", "out", "defuse_formulas", *({*OPENING, "measure"} if takes_scores else ())}
     assert shared <= set(options)
     assert ("cluster" in options) == ("n_jobs" in options)
@@ -61,6 +61,7 @@ def test_what_a_command_takes_follows_from_the_first_parameter():
     assert takes["properties"] == "measures"
     assert takes["judges"] == "annotations"
     assert takes["qrels"] == "judged"
+    assert takes["variance"] == "ratings"
 
 
 def test_choices_are_shown_in_the_help():

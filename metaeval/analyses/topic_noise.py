@@ -1,0 +1,102 @@
+"""What topics that come in clusters, and scores that are means of repeats, do to the results of a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from metaeval.data.clusters import Repeats, code_clusters
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_list, format_option
+from metaeval.stats.anova import residual_variance
+from metaeval.stats.clusters import design_effect, intraclass_correlation
+
+
+@dataclass(frozen=True, eq=False)
+class TopicNoise:
+    """Clusters of topics, and repeats of scores, in one collection.
+
+    Parameters
+    ----------
+    n_topics, n_clusters : int
+        0 clusters where topics are single.
+    correlation, effect : ndarray, shape (measure,)
+        Of differences between runs on topics of one cluster, and how many times as many topics they need; empty without.
+    repeats : mapping of str to Repeats
+        By measure.
+    shares : mapping of str to float
+        By measure, which share of what neither run nor topic explains is due to repeats.
+    """
+
+    n_topics: int
+    n_clusters: int
+    correlation: np.ndarray
+    effect: np.ndarray
+    repeats: Mapping[str, Repeats]
+    shares: Mapping[str, float]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What a signature says."""
+        settings = {"clusters": f"{self.n_clusters:,} of {self.n_topics:,} topics"} if self.n_clusters else {}
+        counts = sorted({each.count for each in self.repeats.values()})
+        return settings | ({"repeats": format_list([str(count) for count in counts])} if counts else {})
+
+    def describe(self) -> list[str]:
+        """Return a note on clusters and one on repeats, as far as there are any."""
+        notes = []
+        if self.n_clusters:
+            effect, correlation = float(np.median(self.effect)), np.nan_to_num(self.correlation)
+            notes.append(
+                f"{self.n_topics:,} topics in {self.n_clusters:,} clusters tell as much as "
+                f"{self.n_topics / effect:,.0f} single ones\n"
+                f"Clusters are drawn, split and swapped as a whole; where this result counts topics, it counts clusters. "
+                f"The design effect is {effect:.1f}: differences between runs on topics of one cluster correlate by "
+                f"{_span(correlation)}."
+            )
+        if self.repeats:
+            counts = sorted({each.count for each in self.repeats.values()})
+            worst = max(self.shares, key=lambda name: self.shares[name])
+            notes.append(
+                f"scores are means of {format_list([str(count) for count in counts])} repeats, which leave up to "
+                f"{100 * self.shares[worst]:.0f} % of the noise\n"
+                f"This is with {worst}: of the variance that neither run nor topic explains, the share due to repeats. More "
+                "repeats lower it, and more topics lower all of it; metaeval variance says which is cheaper."
+            )
+        return notes
+
+
+def find_noise(scores: Scores) -> TopicNoise | None:
+    """Return what is known of clusters and repeats of a collection; None where it has neither."""
+    if not scores.clusters and not scores.repeats:
+        return None
+    names, codes = code_clusters(scores.clusters)
+    correlation, effect = np.empty((2, 0))
+    if len(names) > 1:
+        one_by_one = np.moveaxis(scores.values, -1, 0)  # a copy of all scores might not fit into memory
+        correlation = np.array([intraclass_correlation(each[..., np.newaxis], codes)[0] for each in one_by_one])
+        effect = design_effect(correlation, codes)
+    shares = {}
+    for m, measure in enumerate(scores.measures):
+        known = scores.repeats.get(str(measure))
+        if known is not None and min(scores.values.shape[:2]) > 1:
+            left = float(residual_variance(scores.values[..., m]))
+            shares[str(measure)] = min(known.variance / known.count / left, 1.0) if left > 0 else 0.0
+    repeats = {name: scores.repeats[name] for name in shares}
+    return TopicNoise(len(scores.topics), len(names), correlation, effect, repeats, shares)
+
+
+def refuse_clusters(scores: Scores) -> None:
+    """Refuse topics in clusters, for an analysis that would take them one by one."""
+    if scores.clusters:
+        raise MetaevalError(
+            f"this analysis takes topics one by one and would ignore their clusters: leave out {format_option('clusters')}, "
+            "or use power, ranks, similarity, consistency, agreement or compare"
+        )
+
+
+def _span(numbers: np.ndarray) -> str:
+    low, high = f"{numbers.min():.2f}", f"{numbers.max():.2f}"
+    return low if low == high else f"{low} to {high}"

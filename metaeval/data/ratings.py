@@ -1,0 +1,109 @@
+"""Ratings: scores in rows, each of a run on a topic, perhaps repeated, by one of several judges, in one of several tasks."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from metaeval.data.scores import Scores
+from metaeval.errors import DataError, format_count
+from metaeval.measures.base import Measure
+from metaeval.stats.variance_components import FACETS
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Scores with everything that they may differ by, in rows; cells without a score have no row.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns run, topic and score, and perhaps measure, task, judge and repeat. A topic lies in one task.
+    measures : tuple of Measure, optional
+        In the order in which they are shown; by default those of the column measure.
+    collection : str, optional
+
+    Raises
+    ------
+    DataError
+        If a column is missing, a score is not finite, a topic lies in two tasks, a facet has one level, or a run has two
+        scores by a measure where nothing tells them apart.
+
+    Examples
+    --------
+    >>> rows = [("a", "t", 1, 0.5), ("a", "t", 2, 0.7), ("b", "t", 1, 0.2), ("b", "t", 2, 0.1), ("b", "u", 1, 0.4)]
+    >>> Ratings(pd.DataFrame(rows, columns=["run", "topic", "repeat", "score"]))
+    Ratings: 5 scores of 2 runs × 2 topics × 2 repeats
+    """
+
+    frame: pd.DataFrame
+    measures: tuple[Measure, ...] = ()
+    collection: str = ""
+
+    def __post_init__(self) -> None:
+        absent = [name for name in ("run", "topic", "score") if name not in self.frame]
+        if absent:
+            raise DataError(f"there is no column {absent[0]!r}")
+        frame = self.frame if "measure" in self.frame else self.frame.assign(measure="score")
+        columns = [name for name in (*FACETS, "measure") if name in frame]
+        frame = frame.assign(**{name: frame[name].map(str).astype(object) for name in columns})
+        frame = frame[[*columns, "score"]].sort_values(columns, kind="stable", ignore_index=True)
+        scores = frame["score"].to_numpy(dtype=np.float64)
+        if not np.isfinite(scores).all():
+            raise DataError("a score is no finite number", **self._where(frame, int(np.argmin(np.isfinite(scores)))))
+        twice = frame.duplicated(columns).to_numpy()
+        if twice.any():
+            raise DataError(
+                f"there is a second score, {scores[int(np.argmax(twice))]:g}",
+                **self._where(frame, int(np.argmax(twice))),
+                hint="name the column that tells them apart: repeats or judges",
+            )
+        for name in columns[:-1]:
+            if frame[name].nunique() < 2:
+                raise DataError(f"there is one {name} only, {frame[name].iloc[0]!r}: its variance takes at least two")
+        if "task" in frame:
+            tasks = frame.groupby("topic")["task"].nunique()
+            if (tasks > 1).any():
+                raise DataError("it lies in two tasks", topic=str(tasks.idxmax()))
+        measures = self.measures or tuple(Measure(name) for name in dict.fromkeys(frame["measure"]))
+        object.__setattr__(self, "frame", frame)
+        object.__setattr__(self, "measures", measures)
+
+    @staticmethod
+    def _where(frame: pd.DataFrame, row: int) -> dict[str, Any]:
+        return {name: frame[name].iloc[row] for name in ("run", "topic", "measure")}
+
+    def __repr__(self) -> str:
+        return f"Ratings: {format_count(len(self.frame), 'score')} of {self.size}"
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """What scores may differ by."""
+        return tuple(name for name in FACETS if name in self.frame)
+
+    @property
+    def size(self) -> str:
+        """How many runs, topics, … there are, in words."""
+        return " × ".join(format_count(self.frame[name].nunique(), name) for name in self.facets)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The start of a checksum of all labels and scores, to about eight digits."""
+        rows = self.frame.assign(score=[f"{score:.8g}" for score in self.frame["score"]])
+        return hashlib.sha256(rows.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+    @classmethod
+    def from_scores(cls, scores: Scores) -> Ratings:
+        """Return a score matrix in rows.
+
+        Examples
+        --------
+        >>> Ratings.from_scores(Scores([[[1.0], [2.0]], [[1.0], [3.0]]], runs=["a", "b"], topics=["t", "u"], measures=["X"]))
+        Ratings: 4 scores of 2 runs × 2 topics
+        """
+        return cls(scores.to_frame(), scores.measures, scores.collection)

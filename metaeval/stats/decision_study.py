@@ -1,0 +1,150 @@
+"""What to buy next: how reliable would the means of runs be over other numbers of topics, repeats, judges and tasks?
+
+A decision study (Brennan 2001, Chapter 4): the components of variance stay, and each is divided by the numbers of what it
+is averaged over. The relative error is what changes the differences between runs, the absolute error what changes means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from metaeval.errors import MetaevalError, format_list, format_option
+from metaeval.stats.blocks import FloatArray
+from metaeval.stats.topic_set_size import detectable_effect, generalisability
+from metaeval.stats.variance_components import Effect, error_divisors
+
+LADDER = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
+"""Numbers of repeats, judges and tasks that are tried."""
+
+SHARED = ("repeat", "judge", "task")
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Of means of runs, each array of one shape: variance of runs, relative and absolute error, Eρ² and Φ."""
+
+    universe: FloatArray
+    relative: FloatArray
+    absolute: FloatArray
+    relative_coefficient: FloatArray
+    absolute_coefficient: FloatArray
+
+
+def find_reliability(
+    effects: Sequence[Effect], variance: npt.ArrayLike, numbers: Mapping[str, npt.ArrayLike]
+) -> Reliability:
+    """How much of the variance of means of runs over so many topics, … is between runs?
+
+    Eρ² = σ²(run)/(σ²(run) + σ²(δ)) and Φ = σ²(run)/(σ²(run) + σ²(Δ)), with the relative error σ²(δ) of all other effects
+    that runs take part in, and the absolute error σ²(Δ) of all other effects (Brennan 2001, Eqs. 4.19 to 4.23).
+
+    Parameters
+    ----------
+    effects : sequence of Effect
+    variance : array_like of float, shape (..., effect)
+        Components, from `metaeval.stats.variance_components.find_components`.
+    numbers : mapping of str to array_like of float, shape (...)
+        For each facet but run, over how many a mean is taken; topics are those of all tasks together.
+
+    Returns
+    -------
+    Reliability
+
+    Examples
+    --------
+    >>> effects = [Effect(("run",), "run"), Effect(("topic",), "topic"), Effect(("run", "topic"), "run × topic")]
+    >>> found = find_reliability(effects, [0.2, 0.5, 1.0], {"topic": 5})
+    >>> float(found.relative_coefficient), round(float(found.absolute_coefficient), 3)
+    (0.5, 0.4)
+    """
+    each = np.asarray(variance, dtype=np.float64) / error_divisors(effects, numbers)
+    runs = next(n for n, effect in enumerate(effects) if effect.facets == ("run",))
+    with_runs = np.array(["run" in effect.facets for effect in effects])
+    universe, absolute = each[..., runs], each.sum(axis=-1) - each[..., runs]
+    relative = each[..., with_runs].sum(axis=-1) - universe
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [generalisability(universe / error, 1) for error in (relative, absolute)]
+    return Reliability(universe, relative, absolute, *shares)
+
+
+def detectable_difference(
+    relative: npt.ArrayLike, n_topics: npt.ArrayLike, alpha: float = 0.05, beta: float = 0.2
+) -> FloatArray:
+    """Which difference of two runs' means does a paired t-test over topics find with probability 1 - β?
+
+    `relative` is the relative error of a mean, σ²(δ); NaN below two topics.
+
+    Examples
+    --------
+    >>> detectable_difference([0.5 / 34], [34]).round(3).tolist()
+    [0.495]
+    """
+    errors, topics = np.broadcast_arrays(np.asarray(relative, dtype=np.float64), np.asarray(n_topics))
+    effects = {n: detectable_effect(int(n), alpha, beta) if n >= 2 else np.nan for n in np.unique(np.floor(topics))}
+    size = np.array([effects[n] for n in np.floor(topics).ravel()]).reshape(topics.shape)
+    return np.asarray(size * np.sqrt(2 * errors * topics))
+
+
+def check_prices(prices: Mapping[str, float], known: Mapping[str, float]) -> None:
+    """Refuse prices of what the scores do not have, and prices that are no positive numbers."""
+    for part, price in prices.items():
+        if part not in known:
+            have = f"{format_list(list(known))} {'has' if len(known) == 1 else 'have'} one here"
+            raise MetaevalError(f"{format_option('prices', part)}: the scores tell nothing of {part}; {have}")
+        if isinstance(price, bool) or not isinstance(price, int | float) or not 0 < price < np.inf:
+            raise MetaevalError(f"the price of a {part} is {price!r}; it is a number above 0")
+
+
+def list_designs(budget: float, prices: Mapping[str, float], present: Mapping[str, float]) -> dict[str, FloatArray]:
+    """Which numbers of topics, repeats, judges and tasks does a budget pay for, as many topics as possible?
+
+    A design costs tasks·P(task) + topics·(P(topic) + repeats·(P(repeat) + judges·P(judge))): all runs are scored, and a judge
+    judges each repeat of a topic. What has no price stays as it is.
+
+    Parameters
+    ----------
+    budget : float
+    prices : mapping of str to float
+        Of topic, repeat, judge or task.
+    present : mapping of str to float
+        The numbers that there are.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (design,)
+        Numbers by facet, and the cost.
+
+    Raises
+    ------
+    MetaevalError
+        If the budget does not pay for a topic.
+
+    Examples
+    --------
+    >>> designs = list_designs(100, {"topic": 10, "repeat": 5}, {"topic": 50, "repeat": 2})
+    >>> designs["topic"][:3].tolist(), designs["repeat"][:3].tolist(), designs["cost"][:3].tolist()
+    ([6.0, 5.0, 4.0], [1.0, 2.0, 3.0], [90.0, 100.0, 100.0])
+    """
+    tried = [LADDER if part in prices else (present.get(part, 1.0),) for part in SHARED]
+    repeats, judges, tasks = np.array(list(product(*tried)), dtype=np.float64).T
+    price = {part: prices.get(part, 0.0) for part in ("topic", *SHARED)}
+    each = price["topic"] + repeats * (price["repeat"] + judges * price["judge"])
+    fixed = tasks * price["task"]
+    topics = np.full(len(each), float(present["topic"]))
+    if "topic" in prices:
+        topics = np.floor((budget - fixed) / each * (1 + 1e-12))
+    cost = fixed + topics * each
+    least = tasks if "task" in present else np.ones_like(tasks)
+    possible = (topics >= least) & (cost <= budget * (1 + 1e-12))
+    if not possible.any():
+        cheapest = float((fixed + (least if "topic" in prices else topics) * each).min())
+        what = "one topic" + " of each task" * ("task" in present) + ", which takes"
+        what = what if "topic" in prices else "the present topics, which take"
+        raise MetaevalError(f"{format_option('budget', f'{budget:g}')} does not pay for {what} {cheapest:g} at least")
+    numbers = {"topic": topics, "repeat": repeats, "judge": judges, "task": tasks, "cost": cost}
+    return {part: values[possible] for part, values in numbers.items() if part in (*present, "cost")}

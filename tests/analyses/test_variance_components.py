@@ -1,0 +1,135 @@
+"""What variance components say of a collection: the sentence, the tables, what a budget buys, and a leaderboard with gaps."""
+
+import os
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval as me
+from metaeval.errors import MetaevalError
+from metaeval.io.ratings import read_ratings
+from metaeval.stats.rank_correlation import tau
+
+LIVEBENCH = Path(os.environ.get("METAEVAL_DATA") or "nowhere", "evals/livebench/livebench_13012025.parquet")
+
+
+def make(n_runs=10, n_topics=20, n_repeats=3, noise=2.0, seed=0):
+    rng = np.random.default_rng(seed)
+    run, topic, repeat = (axis.ravel() for axis in np.indices((n_runs, n_topics, n_repeats)))
+    score = rng.normal(size=n_runs)[run] + rng.normal(size=n_topics)[topic]
+    score = score + rng.normal(size=(n_runs, n_topics))[run, topic] + noise * rng.normal(size=run.size)
+    frame = pd.DataFrame({"run": run, "topic": topic, "repeat": repeat, "score": score})
+    return me.Ratings(frame if n_repeats > 1 else frame.drop(columns="repeat"))
+
+
+def test_the_answer_says_what_to_buy_or_what_would_help_most():
+    ratings = make()
+    found = me.variance_components(ratings)
+    now = f"{found.coefficients[0, 0, 0]:.2f}"
+    assert found.answer() == f"More topics would help most; reliability (Eρ²) is {now} now."
+    bought = me.variance_components(ratings, budget=200, prices={"topic": 10, "repeat": 1})
+    best = bought.designs[bought.designs["best"]].iloc[0]
+    assert bought.answer() == f"For 200, buy {best['topics']:.0f} topics with {best['repeats']:.0f} repeats each."
+    assert best["coefficient"] == bought.designs["coefficient"].max()
+    scores = me.Scores(ratings.frame["score"].to_numpy().reshape(10, 20, 3), runs=range(10), topics=range(20),
+                       measures=["X", "Y", "Z"])  # fmt: skip
+    answer = me.variance_components(scores).answer()
+    assert answer.count("is most reliable") == answer.count("least") == 1
+
+
+def test_cheap_repeats_are_bought_and_dear_ones_are_not():
+    ratings = make(noise=3.0)
+
+    def buy(price):
+        designs = me.variance_components(ratings, budget=500, prices={"topic": 10, "repeat": price}).designs
+        return designs["repeats"].iloc[0]
+
+    assert buy(0.1) > buy(2) > buy(40) == 1
+
+
+def test_what_has_no_price_stays_as_it_is():
+    designs = me.variance_components(make(), budget=100, prices={"topic": 10}).designs
+    assert designs["repeats"].tolist() == [3]
+    assert designs["topics"].tolist() == [10]
+
+
+def test_twice_the_topics_halve_the_relative_error():
+    found = me.variance_components(make(n_repeats=1))
+    ratio = found.reliability()["Eρ²"].item()
+    doubled = found.reliability()["Eρ² with twice the topics"].item()
+    assert 1 / doubled - 1 == pytest.approx((1 / ratio - 1) / 2)
+
+
+def test_coefficients_topics_and_detectable_differences_are_those_of_topic_set_size():
+    scores = me.Scores(make(n_repeats=1).frame["score"].to_numpy().reshape(10, 20, 1), runs=range(10), topics=range(20),
+                       measures=["X"])  # fmt: skip
+    found, design = me.variance_components(scores), me.topic_set_size(scores, n_bootstrap=0)
+    assert found.coefficients[0, 0, 0] == pytest.approx(design.coefficient[0, 0])
+    assert found.detectable == pytest.approx(design.detectable)
+
+
+def test_the_expected_tau_is_what_two_halves_show():
+    frame = make(n_runs=30, n_topics=80, n_repeats=1).frame
+    expected, gapped, observed = [], [], []
+    for split in range(8):
+        chosen = np.random.default_rng(split).permutation(80)[:40].astype(str)
+        inside = frame["topic"].isin(chosen)
+        halves = [frame[inside], frame[~inside]]
+        expected.append(me.variance_components(me.Ratings(halves[0])).tau[0])
+        gapped.append(me.variance_components(me.Ratings(halves[0].iloc[:-1])).tau[0])
+        observed.append(float(tau(*(half.groupby("run")["score"].mean() for half in halves))))
+    assert np.mean(expected) == pytest.approx(np.mean(observed), abs=0.05)
+    assert np.mean(gapped) == pytest.approx(np.mean(observed), abs=0.05)
+
+
+def test_notes_say_what_was_set_to_0_and_what_is_not_separated():
+    rng = np.random.default_rng(1)
+    noise = me.Scores(rng.normal(size=(6, 30, 1)), runs=range(6), topics=range(30), measures=["X"])
+    found = me.variance_components(noise)
+    notes = found.notes(short=True)
+    assert any(note.startswith("no variance was found for") for note in notes)
+    assert notes[-1] == "this design cannot separate run × topic from error"
+    assert (found.to_frame()["estimate"] < 0).any()
+    assert (found.to_frame()["variance"] >= 0).all()
+
+
+def test_the_order_of_rows_and_the_unit_move_nothing_that_has_no_unit():
+    ratings = make()
+    turned = me.Ratings(ratings.frame.sample(frac=1, random_state=1).assign(score=lambda f: f["score"] * 1000 + 5))
+    one, other = me.variance_components(ratings), me.variance_components(turned)
+    assert other.coefficients == pytest.approx(one.coefficients)
+    assert other.to_frame()["variance"].to_numpy() == pytest.approx(one.to_frame()["variance"].to_numpy() * 1e6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": 100, "prices": {"judge": 1}}, "the scores tell nothing of judge; topic, repeat have one here"),
+        ({"budget": 100, "prices": {"run": 1}}, "the scores tell nothing of run"),
+        ({"budget": 5, "prices": {"topic": 10}}, "does not pay for one topic, which takes 10 at least"),
+        ({"budget": 100}, "a budget and prices go together"),
+        ({"prices": {"topic": 1}}, "a budget and prices go together"),
+        ({"budget": 100, "prices": {"topic": 0}}, "the price of a topic is 0; it is a number above 0"),
+    ],
+)
+def test_prices_and_budgets_that_cannot_be_are_refused_in_one_sentence(options, message):
+    with pytest.raises(MetaevalError, match=message):
+        me.variance_components(make(), **options)
+
+
+@pytest.mark.filterwarnings("ignore::metaeval.errors.PolicyWarning")
+@pytest.mark.skipif(not LIVEBENCH.exists(), reason="needs LiveBench in the folder that METAEVAL_DATA names")
+def test_livebench_with_its_gaps_takes_seconds():
+    began = time.process_time()
+    columns = {"task": "task", "ignore": "turn+category"}
+    ratings = read_ratings(LIVEBENCH, columns=columns, doubled="latest")
+    assert len(ratings.frame) == 93 * 1136 - 12_614
+    found = me.variance_components(ratings)
+    assert time.process_time() - began < 30
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 2_000_000
+    assert found.answer().startswith("More tasks would help most")
+    assert found.to_frame()["share"].sum() == pytest.approx(1)

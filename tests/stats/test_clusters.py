@@ -1,0 +1,157 @@
+"""Topics in clusters are drawn as a whole: copies of topics tell nothing new, and tests keep their error rate."""
+
+import numpy as np
+import pytest
+
+import metaeval as me
+from metaeval.errors import DataError, MetaevalError
+from metaeval.stats.agreement_statistics import STATISTICS
+from metaeval.stats.clusters import add_by_cluster, design_effect, intraclass_correlation, pool_clusters
+from metaeval.stats.paired_tests import all_pairs_test
+from metaeval.stats.resampling import draw_weights, weigh_by_topic
+
+LABELS = {"runs": [f"r{r:02}" for r in range(12)], "measures": ["X", "Y", "human"], "higher_is_better": True}
+
+
+@pytest.fixture(scope="module")
+def singles():
+    rng = np.random.default_rng(3)
+    quality = np.linspace(0, 1, 12)[:, None, None]
+    values = quality + rng.normal(size=(12, 30, 1)) * [1, 1, 0.5] + rng.normal(size=(12, 30, 3))
+    return me.Scores(values, topics=[f"t{t:02}" for t in range(30)], **LABELS)
+
+
+@pytest.fixture(scope="module")
+def copies(singles):
+    """Each topic three times, and a cluster of its copies, in an order that is not theirs."""
+    topics = [f"{topic}-{copy}" for copy in "cab" for topic in singles.topics[::-1]]
+    values = np.tile(singles.values[:, ::-1], (1, 3, 1))
+    return me.Scores(values, topics=topics, clusters=[topic[:3] for topic in topics], **LABELS)
+
+
+def draw_clusters(kind, n, rng):
+    sizes = np.full(n, 10) if kind == "equal" else rng.integers(1, 20, n)
+    return np.repeat(np.arange(n), sizes)
+
+
+def test_a_cluster_counts_by_the_pseudo_value_of_the_jackknife_that_leaves_it_out():
+    rng = np.random.default_rng(0)
+    clusters = rng.permutation(np.repeat(np.arange(6), [1, 2, 3, 5, 8, 13]))
+    values = rng.normal(size=(4, len(clusters), 2))
+    whole = values.mean(axis=1)
+    pseudo = np.stack([6 * whole - 5 * values[:, clusters != c].mean(axis=1) for c in range(6)], axis=1)
+    pooled = pool_clusters(values, clusters)
+    np.testing.assert_allclose(pooled, pseudo - pseudo.mean(axis=1, keepdims=True) + whole[:, np.newaxis])
+    np.testing.assert_allclose(pooled.mean(axis=1), whole)
+
+
+def test_sums_over_clusters_are_those_of_a_loop():
+    rng = np.random.default_rng(1)
+    clusters, numbers = rng.permutation(np.arange(20) % 7), rng.normal(size=(3, 20))
+    expected = np.stack([numbers[:, clusters == c].sum(axis=1) for c in range(7)], axis=1)
+    np.testing.assert_allclose(add_by_cluster(numbers, clusters), expected)
+
+
+def test_topics_of_a_cluster_have_one_weight_and_a_resample_is_a_mean():
+    clusters = np.array([0, 1, 1, 2, 2, 2, 3])
+    weights = draw_weights(5, range(50), 7, clusters)
+    assert all((weights[:, clusters == c] == weights[:, clusters == c][:, :1]).all() for c in range(4))
+    np.testing.assert_allclose(weights.sum(axis=1), 7)
+    (means,) = weigh_by_topic(5, 50, 7, np.ones((1, 7)), divisor=7, clusters=clusters)
+    np.testing.assert_allclose(means, 1)
+
+
+@pytest.mark.parametrize("sizes", [[10] * 40, [1, 4, 7, 10, 13, 16, 19] * 6])
+def test_the_correlation_within_clusters_and_the_design_effect_are_what_they_were_made_of(sizes):
+    rng = np.random.default_rng(2)
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    shared, own = rng.normal(size=(2000, len(sizes))), rng.normal(size=(2000, len(clusters)))
+    scores = (np.sqrt(0.3) * shared[:, clusters] + np.sqrt(0.7) * own)[..., np.newaxis]
+    assert intraclass_correlation(scores, clusters).item() == pytest.approx(0.3, abs=0.01)
+    truth = scores.mean(axis=1).var(ddof=1) * len(clusters)  # how much means of runs vary over that of single topics
+    assert design_effect(0.3, clusters).item() == pytest.approx(truth, rel=0.1)
+
+
+@pytest.mark.parametrize("test", ["bootstrap-t", "max-t", "randomised-tukey-hsd", "tukey-hsd", "paired-t",
+                                  "paired-bootstrap", "paired-randomisation"])  # fmt: skip
+def test_copies_of_topics_in_one_cluster_make_nothing_more_significant(singles, copies, test):
+    options = {"test": test, "n_permutations": 300, "n_bootstrap": 100, "correction": "none"}
+    alone, together = (me.discriminative_power(scores, **options) for scores in (singles, copies))
+    np.testing.assert_allclose(together.p_values, alone.p_values, atol=1e-9)
+    np.testing.assert_allclose(together.over_topics.shares, alone.over_topics.shares)
+    assert together.ranks().to_frame().drop(columns="mean").equals(alone.ranks().to_frame().drop(columns="mean"))
+    ignored = me.discriminative_power(me.Scores(copies.values, topics=copies.topics, **LABELS), **options)
+    assert (ignored.p_values <= 0.05).sum() > (alone.p_values <= 0.05).sum()
+
+
+def test_copies_of_topics_change_no_similarity_and_no_consistency(singles, copies):
+    one, other = (me.ranking_similarity(scores, n_bootstrap=200) for scores in (singles, copies))
+    np.testing.assert_allclose([other.tau, other.low, other.high], [one.tau, one.low, one.high])
+    one, other = (me.split_half_consistency(scores, n_trials=50, n_permutations=50) for scores in (singles, copies))
+    np.testing.assert_allclose(other.tau, one.tau)
+    assert other.sizes == (15, 15)
+
+
+def test_copies_of_topics_change_no_statistic_of_agreement_no_exchange_and_no_interval(singles, copies):
+    asked = {"reference": "human", "statistics": list(STATISTICS), "n_permutations": 60, "n_bootstrap": 60}
+    one, other = (me.agreement(scores, **asked).to_frame() for scores in (singles, copies))
+    # acc-t over all cells pairs copies of one cell, which tie, with each other.
+    kept = one["statistic"] != "acc_t_cells"
+    pd_columns = ["value", "low", "high", "cluster"]
+    np.testing.assert_allclose(other[kept][pd_columns], one[kept][pd_columns], atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["equal", "unequal"])
+def test_the_recommended_test_keeps_its_error_rate_with_clusters_and_not_without(kind):
+    errors = np.zeros(2)
+    for study in range(60):
+        rng = np.random.default_rng(study)
+        clusters = draw_clusters(kind, 25, rng)
+        scores = rng.normal(size=(10, 25))[:, clusters] + rng.normal(size=(10, len(clusters)))
+        for way, given in enumerate((pool_clusters(scores[..., np.newaxis], clusters), scores[..., np.newaxis])):
+            errors[way] += (all_pairs_test(given, test="bootstrap-t", n_permutations=200, key=study).p <= 0.05).any()
+    assert errors[0] <= 9  # 3 expected: at most 15 %
+    assert errors[1] >= 36
+
+
+def test_the_result_says_how_many_single_topics_clusters_are_worth(copies):
+    result = me.discriminative_power(copies, n_permutations=50, n_bootstrap=0)
+    assert result.notes(short=True)[0] == "scores: 90 topics in 30 clusters tell as much as 30 single ones"
+    assert ("clusters", "30 of 90 topics") in result.signature.settings
+    assert "correlate by 1.00" in result.notes()[0]
+
+
+def test_clusters_stay_with_their_topics_when_scores_are_chosen_and_joined(copies):
+    chosen = copies.sel(topics=["t03-a", "t01-c"], measures="X")
+    assert chosen.clusters == ("t03", "t01")
+    other = me.Scores(chosen.values[:, ::-1] + 1, runs=copies.runs, topics=["t01-c", "t03-a"], measures=["Z"])
+    assert chosen.add_measures(other).clusters == other.add_measures(chosen).clusters[::-1] == ("t03", "t01")
+    assert chosen != me.Scores(chosen.values, runs=chosen.runs, topics=chosen.topics, measures=chosen.measures)
+    assert copies.pool_clusters().topics == tuple(f"t{t:02}" for t in range(30))
+    odd = me.Scores(other.values, runs=copies.runs, topics=other.topics, measures=["Z"], clusters=["a", "b"])
+    with pytest.raises(DataError, match="two kinds of clusters"):
+        chosen.add_measures(odd)
+
+
+@pytest.mark.parametrize(
+    "analysis", ["sample_size", "topic_set_size", "coverage", "robustness", "uir", "calibrate_tests"]
+)
+def test_an_analysis_that_takes_topics_one_by_one_refuses_clusters(copies, analysis):
+    arguments = {"coverage": {"reference": ["human"]}, "uir": {"reference": ["human"]}}.get(analysis, {})
+    with pytest.raises(MetaevalError, match="takes topics one by one and would ignore their clusters"):
+        getattr(me, analysis)(copies, **arguments)
+
+
+def test_baseline_preference_refuses_clusters_too(copies):
+    with pytest.raises(MetaevalError, match="one by one"):
+        me.baseline_preference(copies, "r00", "r01")
+
+
+def test_a_single_cluster_is_refused(singles):
+    scores = me.Scores(singles.values, topics=singles.topics, clusters=["d"] * 30, **LABELS)
+    with pytest.raises(DataError, match="all topics are in the cluster 'd'; at least two are needed to draw them"):
+        me.discriminative_power(scores)
+    with pytest.raises(DataError, match="at least two"):
+        me.agreement(scores, reference="human")
+    with pytest.raises(DataError, match="there are 2 clusters for 30 topics"):
+        me.Scores(singles.values, topics=singles.topics, clusters=["d", "e"], **LABELS)

@@ -1,0 +1,248 @@
+"""Components of variance against printed examples, statsmodels' mixed models, and what they were simulated from."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metaeval.errors import MetaevalError
+from metaeval.stats.decision_study import LADDER, detectable_difference, find_reliability, list_designs
+from metaeval.stats.topic_set_size import find_variances, generalisability, topics_for_generalisability
+from metaeval.stats.variance_components import Effect, find_components
+
+# Brennan (2001), Table 3.2, synthetic data set 4: ten persons, three tasks of four raters each.
+BRENNAN = np.array([
+    [5, 6, 5, 5, 5, 3, 4, 5, 6, 7, 3, 3], [9, 3, 7, 7, 7, 5, 5, 5, 7, 7, 5, 2], [3, 4, 3, 3, 5, 3, 3, 5, 6, 5, 1, 6],
+    [7, 5, 5, 3, 3, 1, 4, 3, 5, 3, 3, 5], [9, 2, 9, 7, 7, 7, 3, 7, 2, 7, 5, 3], [3, 4, 3, 5, 3, 3, 6, 3, 4, 5, 1, 2],
+    [7, 3, 7, 7, 7, 5, 5, 7, 5, 5, 5, 4], [5, 8, 5, 7, 7, 5, 5, 4, 3, 2, 1, 1], [9, 9, 8, 8, 6, 6, 6, 5, 5, 8, 1, 1],
+    [4, 4, 4, 3, 3, 5, 6, 5, 5, 7, 1, 1],
+], dtype=float)  # fmt: skip
+PERSON, ITEM = np.indices(BRENNAN.shape).reshape(2, -1)
+
+
+def solve(scores, **facets):
+    return find_components(np.ravel(scores), facets, np.random.default_rng(0))
+
+
+def name(found):
+    return {effect.name: variance for effect, variance in zip(found.effects, found.variance, strict=True)}
+
+
+def simulate(n_runs, n_topics, n_repeats, gaps=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    shape = n_runs, n_topics, n_repeats
+    scores = rng.normal(size=(n_runs, 1, 1)) + 0.8 * rng.normal(size=(1, n_topics, 1))
+    scores = scores + 0.5 * rng.normal(size=(n_runs, n_topics, 1)) + 0.7 * rng.normal(size=shape)
+    kept = rng.random(shape) >= gaps
+    run, topic, repeat = (axis[kept] for axis in np.indices(shape))
+    return scores[kept], {"run": run, "topic": topic} | ({"repeat": repeat} if n_repeats > 1 else {})
+
+
+def fit_mixed_model(scores, columns):
+    """Return variances by REML of statsmodels, found without derivatives to many digits."""
+    mixedlm = pytest.importorskip("statsmodels.formula.api").mixedlm
+    frame = pd.DataFrame({"score": scores, "all": 1, **columns})
+    effects = {name: f"0 + C({name})" for name in columns}
+    model = mixedlm("score ~ 1", frame, groups="all", vc_formula=effects, re_formula="0")
+    with warnings.catch_warnings(action="ignore"):
+        fit = model.fit(reml=True, method="powell", xtol=1e-10, ftol=1e-14, maxiter=5000)
+    return dict(zip(model.exog_vc.names, fit.vcomp, strict=True)) | {"error": fit.scale}
+
+
+def test_a_persons_by_items_study_is_that_of_brennan_table_6_2_and_6_5():
+    found = solve(BRENNAN, run=PERSON, topic=ITEM)
+    assert found.variance == pytest.approx([0.6258, 0.8840, 2.7872], abs=5e-5)
+    both = np.concatenate([found.variance[np.newaxis], found.drawn])
+    known = find_reliability(found.effects, both, {"topic": 12})
+    # As gt4ireval prints them; its 80 % intervals are those of the F distribution.
+    assert known.relative_coefficient[0] == pytest.approx(0.729300196206671, abs=1e-12)
+    assert known.absolute_coefficient[0] == pytest.approx(0.671635722997696, abs=1e-12)
+    assert np.quantile(known.relative_coefficient[1:], [0.1, 0.9]) == pytest.approx([0.541, 0.876], abs=0.008)
+    assert np.quantile(known.absolute_coefficient[1:], [0.1, 0.9]) == pytest.approx([0.457, 0.845], abs=0.012)
+    assert topics_for_generalisability(found.variance[0] / found.variance[2], 0.95) == 85
+
+
+def test_raters_within_tasks_are_those_of_brennan_table_3_2():
+    found = solve(BRENNAN, run=PERSON, topic=ITEM, task=ITEM // 4)
+    expected = {
+        "run": 0.4731, "task": 0.3252, "topic": 0.6475, "run × task": 0.5596, "run × topic and error": 2.3802,
+    }  # fmt: skip
+    assert name(found) == pytest.approx(expected, abs=5e-5)
+    known = find_reliability(found.effects, found.variance, {"task": 3, "topic": 12})
+    assert float(known.relative) == pytest.approx(0.5596 / 3 + 2.3802 / 12, abs=1e-4)
+    assert float(known.absolute - known.relative) == pytest.approx(0.3252 / 3 + 0.6475 / 12, abs=1e-4)
+
+
+def test_without_repeats_it_is_the_two_way_analysis_of_topic_set_size():
+    scores, facets = simulate(9, 14, 1)
+    found = find_variances(scores.reshape(9, 14, 1))
+    run, _, rest = solve(scores, **facets).variance
+    assert rest == pytest.approx(found.residual[0])
+    assert run / rest == pytest.approx(found.ratio[0])
+    known = find_reliability(solve(scores, **facets).effects, solve(scores, **facets).variance, {"topic": 14})
+    assert float(known.relative_coefficient) == pytest.approx(generalisability(found.ratio, 14)[0])
+
+
+@pytest.mark.parametrize(("shape", "gaps"), [((8, 12, 1), 0), ((6, 10, 3), 0), ((8, 12, 1), 0.15), ((6, 9, 2), 0.2)])
+def test_balanced_tables_and_tables_with_gaps_agree_with_statsmodels(shape, gaps):
+    scores, facets = simulate(*shape, gaps)
+    columns = {"run": facets["run"], "topic": facets["topic"]}
+    if shape[2] > 1:
+        columns["cell"] = facets["run"] * 100 + facets["topic"]
+    found = solve(scores, **facets)
+    assert found.balanced == (gaps == 0)
+    expected = fit_mixed_model(scores, columns)
+    ours = {"run": name(found)["run"], "topic": name(found)["topic"], "error": found.variance[-1]}
+    ours |= {"cell": name(found)["run × topic"]} if shape[2] > 1 else {}
+    assert ours == pytest.approx(expected, rel=1e-6)
+
+
+def test_reml_of_a_balanced_table_is_its_closed_form():
+    scores, facets = simulate(6, 8, 2, seed=1)
+    whole = solve(scores, **facets)
+    # One more score, of a cell of its own, unbalances the table but hardly moves anything.
+    cells = np.concatenate([scores, [scores.mean()]])
+    more = {facet: np.append(codes, {"repeat": 2}.get(facet, 0)) for facet, codes in facets.items()}
+    with_one = solve(cells, **more)
+    assert whole.balanced
+    assert not with_one.balanced
+    assert with_one.variance == pytest.approx(whole.variance, rel=0.2)
+
+
+def test_judges_topics_and_tasks_come_out_as_they_were_simulated():
+    rng = np.random.default_rng(4)
+    run, task, topic, judge = (axis.ravel() for axis in np.indices((15, 12, 10, 8)))
+    truth = {"run": 1.0, "judge": 0.5, "run × judge": 0.3, "run × task": 0.4, "topic": 0.7}
+    scores = (
+        rng.normal(size=15)[run] + np.sqrt(0.5) * rng.normal(size=8)[judge]
+        + np.sqrt(0.3) * rng.normal(size=(15, 8))[run, judge] + np.sqrt(0.4) * rng.normal(size=(15, 12))[run, task]
+        + np.sqrt(0.7) * rng.normal(size=(12, 10))[task, topic] + rng.normal(size=run.size)
+    )  # fmt: skip
+    found = solve(scores, run=run, task=task, topic=task * 10 + topic, judge=judge)
+    names = [effect.name for effect in found.effects]
+    assert len(names) == 11
+    for effect, variance in truth.items():
+        low, high = np.quantile(found.drawn[:, names.index(effect)], [0.005, 0.995])
+        assert low < variance < high, effect
+    assert found.variance[-1] == pytest.approx(1.0, rel=0.05)
+    numbers = {"task": 12, "topic": 120, "judge": 8}
+    relative = find_reliability(found.effects, found.variance, numbers).relative
+    by_name = name(found)
+    shares = {"run × task": 12, "run × judge": 8, "run × topic": 120, "run × task × judge": 96}
+    assert float(relative) == pytest.approx(
+        sum(by_name[each] / n for each, n in shares.items()) + found.variance[-1] / 960, rel=1e-9
+    )
+
+
+def test_intervals_hold_what_was_simulated_as_often_as_they_claim(monkeypatch):
+    monkeypatch.setattr("metaeval.stats.variance_components.N_DRAWS", 400)
+    held = np.zeros((2, 3))
+    for study in range(100):
+        for way, gaps in enumerate((0, 0.2)):
+            scores, facets = simulate(10, 15, 1, gaps, seed=study)
+            ends = np.quantile(solve(scores, **facets).drawn, [0.05, 0.95], axis=0)
+            held[way] += (ends[0] <= [1, 0.64, 0.74]) & (ends[1] >= [1, 0.64, 0.74])
+    assert (held / 100 > 0.81).all()  # 90 % claimed; three standard errors are 9 %
+    assert (held / 100 < 0.99).all()
+
+
+def test_negative_estimates_are_kept_aside_and_set_to_0():
+    found = solve([[0.0, 1.0], [1.0, 0.0]], run=np.array([0, 0, 1, 1]), topic=np.array([0, 1, 0, 1]))
+    assert found.raw == pytest.approx([-0.5, -0.5, 1.0])
+    assert found.variance.tolist() == [0, 0, 1]
+    rng = np.random.default_rng(0)
+    run, topic = np.indices((6, 20)).reshape(2, -1)
+    bounded = solve(rng.normal(size=119), run=run[:-1], topic=topic[:-1])
+    assert not bounded.balanced
+    assert (bounded.variance == 0).any()
+
+
+def test_what_a_design_does_not_separate_has_one_component():
+    run, topic = np.indices((4, 6)).reshape(2, -1)
+    scores = np.random.default_rng(0).normal(size=24)
+    own_topics = solve(scores, run=run, topic=run * 6 + topic)
+    assert [effect.name for effect in own_topics.effects] == ["run", "topic or run × topic and error"]
+    one_each = solve(scores, run=run, topic=topic, task=topic)
+    assert [effect.name for effect in one_each.effects] == [
+        "run",
+        "task or topic",
+        "run × task or run × topic and error",
+    ]
+    assert one_each.variance == pytest.approx(solve(scores, run=run, topic=topic).variance)
+
+
+def test_the_best_design_is_the_best_of_all_that_the_budget_pays_for():
+    effects = [Effect(("run",), "run"), Effect(("run", "topic"), "run × topic"),
+               Effect(("run", "topic", "repeat"), "repeat")]  # fmt: skip
+    prices = {"topic": 3.0, "repeat": 1.0}
+    designs = list_designs(100, prices, {"topic": 20.0, "repeat": 1.0})
+    known = find_reliability(effects, [[1.0, 0.5, 4.0]], designs)
+    best = int(np.argmax(known.relative_coefficient))
+    by_hand = {
+        (topics, repeats): 0.5 / topics + 4 / topics / repeats
+        for topics in range(1, 34) for repeats in LADDER if topics * (3 + repeats) <= 100
+    }  # fmt: skip
+    assert (designs["topic"][best], designs["repeat"][best]) == min(by_hand, key=by_hand.get)
+    assert known.relative[best] == pytest.approx(min(by_hand.values()))
+    assert (designs["cost"] <= 100).all()
+
+
+def test_prices_of_judges_and_tasks_add_up():
+    prices = {"topic": 2.0, "repeat": 0.5, "judge": 0.25, "task": 10.0}
+    designs = list_designs(300, prices, {"topic": 40.0, "repeat": 2.0, "judge": 3.0, "task": 4.0})
+    each = 2 + designs["repeat"] * (0.5 + 0.25 * designs["judge"])
+    assert designs["cost"] == pytest.approx(designs["task"] * 10 + designs["topic"] * each)
+    assert (designs["topic"] >= designs["task"]).all()
+    only_repeats = list_designs(300, {"repeat": 1.0}, {"topic": 40.0, "repeat": 2.0})
+    assert set(only_repeats["topic"]) == {40}
+    assert only_repeats["repeat"].max() == 7
+
+
+@pytest.mark.parametrize(
+    ("budget", "prices", "message"),
+    [
+        (5, {"topic": 10}, "does not pay for one topic, which takes 10 at least"),
+        (10, {"repeat": 1}, "does not pay for the present topics, which take 40 at least"),
+    ],
+)
+def test_a_budget_below_one_topic_is_refused(budget, prices, message):
+    with pytest.raises(MetaevalError, match=message):
+        list_designs(budget, prices, {"topic": 40.0, "repeat": 2.0})
+
+
+def test_the_detectable_difference_is_that_of_the_paired_t_test():
+    rng = np.random.default_rng(1)
+    difference = detectable_difference([0.5 / 30], [30]).item()  # each run's error has the variance 0.5 a topic
+    samples = difference + rng.normal(size=(4000, 30))
+    t = samples.mean(axis=1) / samples.std(axis=1, ddof=1) * np.sqrt(30)
+    assert (np.abs(t) > 2.0452).mean() == pytest.approx(0.8, abs=0.02)
+    assert np.isnan(detectable_difference([0.1], [1.4]).item())
+
+
+def test_tables_with_gaps_and_too_many_levels_are_refused_before_memory_is_full(monkeypatch):
+    monkeypatch.setattr("metaeval.stats.variance_components.MOST_LEVELS", 5)
+    scores, facets = simulate(8, 12, 1, 0.2)
+    with pytest.raises(MetaevalError, match="takes too much memory"):
+        solve(scores, **facets)
+
+
+def test_judges_crossed_with_runs_and_topics_agree_with_statsmodels():
+    rng = np.random.default_rng(3)
+    run, topic, judge = (axis.ravel() for axis in np.indices((6, 8, 5)))
+    scores = rng.normal(size=6)[run] + 0.8 * rng.normal(size=8)[topic] + rng.normal(size=5)[judge]
+    scores = scores + 0.7 * rng.normal(size=(6, 8))[run, topic] + 0.5 * rng.normal(size=(6, 5))[run, judge]
+    scores = scores + 0.5 * rng.normal(size=(8, 5))[topic, judge] + rng.normal(size=run.size)
+    kept = rng.random(run.size) > 0.1
+    run, topic, judge = run[kept], topic[kept], judge[kept]
+    found = name(solve(scores[kept], run=run, topic=topic, judge=judge))
+    columns = {"run": run, "topic": topic, "judge": judge}
+    columns |= {
+        "run × topic": run * 100 + topic,
+        "run × judge": run * 100 + judge,
+        "topic × judge": topic * 100 + judge,
+    }
+    short = {effect: f"e{number}" for number, effect in enumerate(columns)}
+    expected = fit_mixed_model(scores[kept], {short[effect]: codes for effect, codes in columns.items()})
+    ours = {short[effect]: found[effect] for effect in columns} | {"error": found["run × topic × judge and error"]}
+    assert ours == pytest.approx(expected, rel=1e-4)
