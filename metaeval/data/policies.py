@@ -19,8 +19,8 @@ from metaeval.errors import (
 )
 from metaeval.measures.base import Measure
 
-MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst"]
-"""What to do where a run has no score, or no answer."""
+MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst", "keep"]
+"""What to do where a run has no score, or no answer; what is kept is NaN, which only analyses of boards take."""
 
 InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 """What to do with a label outside the classes."""
@@ -49,7 +49,7 @@ def mend_missing(
     values, runs, topics = drop_totals(values, runs, topics, measures, file)
     gaps = np.isnan(values)
     runs = list(runs)
-    if not gaps.any():
+    if not gaps.any() or policy == "keep":
         return values, runs, topics
     r, t, m = (int(position) for position in np.argwhere(gaps)[0])
     count = int(gaps.sum())

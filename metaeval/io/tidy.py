@@ -19,7 +19,7 @@ import pandas as pd
 from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
 from metaeval.data.columns import COLLECTION, COLUMNS, DIRECTION, format_columns, is_index, names_trait, plain_name
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.scores import Scores, is_untold, only_collection
+from metaeval.data.scores import Scores, hold_scores, is_untold, only_collection
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, describe_files, plain_path, stem, write_file
@@ -94,7 +94,7 @@ def arrange(
             )
         except DoubledError as error:  # all options at once
             raise error.changed(hint=_spell_out(layout, frame, error, columns, missing)) from None
-        found.append(Scores(values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance))
+        found.append(hold_scores(values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance))
     return found
 
 

@@ -23,7 +23,7 @@ import pandas as pd
 from metaeval.data.cells import number, read_score_column
 from metaeval.data.columns import format_columns, refuse_columns_without_scores
 from metaeval.data.policies import MissingPolicy, mend_missing, report_policy
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, hold_scores
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
@@ -104,7 +104,7 @@ def arrange(
     measures = [measure_of_label(name) for name in layouts]
     where = first.file if len(matrices) == 1 else None
     values, runs, topics = mend_missing(values, first.runs, first.topics, measures, missing, file=where)
-    return Scores(values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=provenance)
+    return hold_scores(values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=provenance)
 
 
 def fits(sample: Sample) -> bool:

@@ -1,0 +1,274 @@
+"""How far runs of a board are ahead of each other, and how that varies over the topics of its tasks, or over tasks.
+
+A task's topics are resampled among themselves. What is linear in them is resampled by its influence values, the share that
+every topic has in a number less its expected share: exact for means, and defined where a sample leaves a run no topic. The
+difference of two runs, over its standard error, has a t distribution with Satterthwaite's degrees of freedom; it is turned
+into the normal number of the same p-value, so that pairs of few and of many topics can share a critical value.
+
+Few topics make runs seem to depend on each other more than they do, and the largest of many differences too small. So much of
+the correlation as is noise is replaced by independent draws (Schäfer and Strimmer, "A shrinkage approach to large-scale
+covariance matrix estimation", Statistical Applications in Genetics and Molecular Biology 4(1), 2005). Where tasks are drawn,
+which are few, their numbers are drawn from a normal distribution with these correlations, and each trial has standard errors
+of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from metaeval.stats.blocks import FloatArray
+from metaeval.stats.boards import Board, average, find_scale, share, subtract
+from metaeval.stats.parallel import tell
+from metaeval.stats.rank_sets import Rows
+from metaeval.stats.resampling import draw_weights
+
+OverTasks: TypeAlias = Literal["topics", "tasks"]
+
+NUMBERS_A_BLOCK = 2**21
+"""Numbers that are drawn at once."""
+
+NO_SPREAD = 1e-12
+"""Share of the variance of both runs below which that of their difference is rounding."""
+
+
+def compare_runs(
+    board: Board, over: OverTasks, n_trials: int, keys: Sequence[int], key: int
+) -> tuple[FloatArray, Rows]:
+    """By how many standard errors is every run ahead of every other, and of how many would it be by chance?
+
+    Parameters
+    ----------
+    board : Board
+    over : {"topics", "tasks"}
+        What is resampled.
+    n_trials : int
+    keys : sequence of int
+        Of the draws of every task's topics, from `metaeval.stats.streams.stream_key`.
+    key : int
+        Of what else is drawn.
+
+    Returns
+    -------
+    statistics : ndarray, shape (run, run)
+    rows : callable
+        Both as `metaeval.stats.rank_sets.find_rank_sets` takes them.
+
+    Examples
+    --------
+    >>> tasks = [np.array([[0.9, 0.8, 0.7, 0.9], [0.1, 0.3, 0.1, 0.0]])]
+    >>> statistics, rows = compare_runs(Board(tasks, np.ones(1)), "topics", 100, [1], 2)
+    >>> bool(statistics[0, 1] > 3), next(rows()).shape
+    (True, (1, 100))
+    """
+    influences = _list_influences(board, over)
+    shrinkage, noise = _find_shrinkage(influences), np.random.Generator(np.random.PCG64(key))
+    if over == "tasks" and board.aggregate != "median-rank":
+        statistics = _standardise(board, *_measure_pairs(board, over, influences))
+        return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], shrinkage, n_trials, noise)
+    if board.aggregate == "mean":
+        numbered = zip(influences, keys, strict=True)
+        deviations = np.sum([each @ draw_weights(k, range(n_trials), each.shape[1]).T for each, k in numbered], axis=0)
+        statistics = _standardise(board, *_measure_pairs(board, over, influences))
+    else:
+        parts = [_redraw(board, over, trials, keys, key) for trials in _split(board, n_trials)]
+        deviations = np.concatenate(parts).T
+        deviations -= deviations.mean(axis=1, keepdims=True)
+        influences = [deviations / np.sqrt(n_trials)]
+        statistics = _standardise(board, [_measure_spread(influences[0])], [np.inf], _add_squares(influences))
+    return statistics, _mix(deviations, influences, shrinkage, noise)
+
+
+def _list_influences(board: Board, over: OverTasks) -> list[FloatArray]:
+    """Return influence values of what is drawn together, of shape (run, topic) or (run, task); of ranks those of means."""
+    if over == "topics":
+        means = np.stack([average(values) for values in board.values], axis=1)
+        shares = share(board.weights, means).T
+        return [_find_influence(values, weight) for values, weight in zip(board.values, shares, strict=True)]
+    parts = average(board.pair_parts.swapaxes(1, 2)) if board.paired else board.parts
+    times = len(board.values) if board.aggregate == "borda" else 1
+    parts = np.nan_to_num(parts) if board.aggregate == "borda" else parts
+    return [times * np.nan_to_num(parts - board.estimates[:, np.newaxis] / times) * share(board.weights, parts)]
+
+
+def _find_influence(values: FloatArray, weight: FloatArray | float = 1.0) -> FloatArray:
+    """Return what each topic adds to the mean of a run more than others do, 0 where the run lacks it."""
+    known = ~np.isnan(values)
+    gaps = np.where(known, values - average(values)[:, np.newaxis], 0.0)
+    return gaps * (weight / np.maximum(known.sum(axis=1), 1))[:, np.newaxis]
+
+
+def _centre(influences: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return influence values less what all runs have in common, which no difference has."""
+    return [each - each.mean(axis=0) for each in influences]
+
+
+def _add_squares(influences: Sequence[FloatArray]) -> FloatArray:
+    return np.asarray(np.sum([np.square(each).sum(axis=1) for each in _centre(influences)], axis=0))
+
+
+def _find_shrinkage(influences: Sequence[FloatArray]) -> float:
+    """Return how much of the correlation of runs is noise of few topics, from 0 to 1 (Schäfer and Strimmer, Table 1)."""
+    own = _add_squares(influences)
+    scaled = [each / np.sqrt(np.where(own > 0, own, 1.0))[:, np.newaxis] for each in _centre(influences)]
+    products = [each @ each.T for each in scaled]
+    noise = 0.0
+    for each, product in zip(scaled, products, strict=True):
+        n, squares = each.shape[1], np.square(each)
+        both = np.square(squares.sum(axis=0)).sum() - np.square(squares).sum()
+        noise += n / max(n - 1, 1) * (both - _square_others(product) / n)
+    found = _square_others(np.sum(products, axis=0))
+    return float(np.clip(noise / found, 0, 1)) if found > 0 else 1.0
+
+
+def _square_others(products: FloatArray) -> float:
+    return float(np.square(products).sum() - np.square(products.diagonal()).sum())
+
+
+def _measure_spread(influences: FloatArray) -> FloatArray:
+    """Return the variances of the differences of all pairs of runs."""
+    products = influences @ influences.T
+    return np.maximum(np.add.outer(products.diagonal(), products.diagonal()) - 2 * products, 0.0)
+
+
+Spread: TypeAlias = tuple[list[FloatArray], list[FloatArray | float], FloatArray]
+"""Variances of differences, of shape (run, run), and degrees of freedom by what is drawn together; variances of runs."""
+
+
+def _measure_pairs(board: Board, over: OverTasks, influences: Sequence[FloatArray]) -> Spread:
+    """Return how much the differences of all pairs of runs vary."""
+    own = _add_squares(influences)
+    if not board.paired:
+        counts = [len(board.values)] if over == "tasks" else [_count_topics(values) for values in board.values]
+        return [_measure_spread(each) for each in influences], [count - 1 for count in counts], own
+    shares = share(board.weights, board.pair_parts)
+    if over == "tasks":
+        gaps = np.nan_to_num(board.pair_parts - board.differences[..., np.newaxis]) * shares
+        return [np.square(gaps).sum(axis=-1)], [(shares > 0).sum(axis=-1) - 1.0], own
+    variances, freedom = [], []
+    for values, weight in zip(board.values, shares.transpose(2, 0, 1), strict=True):
+        filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+        means, counts = subtract(values)
+        squares = np.square(filled) @ known.T
+        total = squares + squares.T - 2 * filled @ filled.T - counts * np.square(np.nan_to_num(means))
+        variances.append(np.maximum(total, 0.0) * np.square(weight / np.maximum(counts, 1)))
+        freedom.append(counts - 1)
+    return variances, [*freedom], own
+
+
+def _count_topics(values: FloatArray) -> int:
+    """Return on how many topics the run with the fewest is, of those that are on any."""
+    counts = (~np.isnan(values)).sum(axis=1)
+    return int(counts[counts > 0].min())
+
+
+def _standardise(
+    board: Board, variances: Sequence[FloatArray], freedom: Sequence[FloatArray | float], own: FloatArray
+) -> FloatArray:
+    """Return differences over their standard errors as normal numbers, 0 where nothing compares two runs."""
+    from scipy.special import ndtri, stdtr
+
+    differences, noise = np.nan_to_num(board.differences), NO_SPREAD * np.add.outer(own, own)
+    degrees = [np.maximum(free, 1e-9) for free in freedom]
+    corrected = [each * (1 + 1 / free) for each, free in zip(variances, degrees, strict=True)]
+    total = np.sum(corrected, axis=0)
+    slack = np.sum([each**2 / free for each, free in zip(corrected, degrees, strict=True)], axis=0)
+    total[np.sum(variances, axis=0) <= noise] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(np.abs(differences) <= np.sqrt(noise), 0.0, np.abs(differences) / np.sqrt(total))
+        satterthwaite = np.where(slack > 0, total**2 / slack, np.inf)
+    normal = np.where(np.isinf(satterthwaite) | np.isinf(size), size, -ndtri(stdtr(np.fmin(satterthwaite, 1e9), -size)))
+    return np.asarray(np.sign(differences) * normal)
+
+
+def _from_normal(statistics: FloatArray, freedom: int) -> FloatArray:
+    """Return the t statistics of the same p-values."""
+    from scipy.special import ndtr, stdtrit
+
+    return np.asarray(np.sign(statistics) * -stdtrit(freedom, ndtr(-np.abs(statistics))))
+
+
+def _mix(
+    deviations: FloatArray, influences: Sequence[FloatArray], shrinkage: float, noise: np.random.Generator
+) -> Rows:
+    """Return how to draw standardised differences, of deviations of shape (run, trial) and independent ones."""
+    own = _add_squares(influences)
+    mixed = noise.standard_normal(deviations.shape)
+    mixed *= np.sqrt(shrinkage * own)[:, np.newaxis]
+    mixed += np.sqrt(1 - shrinkage) * (deviations - deviations.mean(axis=0))
+    both = np.add.outer(own, own)
+    spread = np.sum([_measure_spread(each) for each in influences], axis=0)
+    spread = np.sqrt((1 - shrinkage) * spread + shrinkage * both)
+    inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > np.sqrt(NO_SPREAD * both))
+
+    def draw_rows() -> Iterator[FloatArray]:
+        for run in range(len(mixed) - 1):
+            drawn = mixed[run] - mixed[run + 1 :]
+            drawn *= inverse[run, run + 1 :, np.newaxis]
+            yield drawn
+
+    return draw_rows
+
+
+def _draw_tasks(influences: FloatArray, shrinkage: float, n_trials: int, noise: np.random.Generator) -> Rows:
+    """Return how to draw t statistics of differences between runs with these influences of tasks, shape (run, task)."""
+    centred, own = _centre([influences])[0], _add_squares([influences])
+    n_runs, n_tasks = centred.shape
+    drawn = noise.standard_normal((n_runs, n_trials, n_tasks), dtype=np.float32)
+    drawn *= np.sqrt(shrinkage * own)[:, np.newaxis, np.newaxis]
+    drawn += np.tensordot(np.sqrt(1 - shrinkage) * centred, noise.standard_normal((n_tasks, n_trials, n_tasks)), axes=1)
+    means = drawn.mean(axis=-1)
+    drawn -= means[..., np.newaxis]
+    squares = np.square(drawn).sum(axis=-1)
+
+    def draw_rows() -> Iterator[FloatArray]:
+        for run in range(n_runs - 1):
+            rest = slice(run + 1, None)
+            spread = squares[run] + squares[rest] - 2 * np.einsum("tk,rtk->rt", drawn[run], drawn[rest])
+            gaps = (means[run] - means[rest]) * np.sqrt(n_tasks * (n_tasks - 1))
+            yield np.divide(gaps, np.sqrt(np.maximum(spread, 0)), out=np.zeros_like(gaps), where=spread > 0)
+
+    return draw_rows
+
+
+def _split(board: Board, n_trials: int) -> Iterator[range]:
+    n_runs, topics = len(board.values[0]), max(each.shape[1] for each in board.values)
+    widest = n_runs * max(n_runs, topics) if board.common else max(n_runs * len(board.values), topics)
+    size = max(1, NUMBERS_A_BLOCK // widest)
+    for start in range(0, n_trials, size):
+        yield range(start, min(start + size, n_trials))
+        tell("resampling topics", min(start + size, n_trials), n_trials)
+
+
+def _redraw(board: Board, over: OverTasks, trials: range, keys: Sequence[int], key: int) -> FloatArray:
+    """Return the aggregate of every run in some trials, shape (trial, run)."""
+    if over == "tasks":
+        return board.pool(board.parts, draw_weights(key, trials, len(board.values))[:, np.newaxis])
+    parts = []
+    for values, own in zip(board.values, keys, strict=True):
+        weights = draw_weights(own, trials, values.shape[1])
+        found = _redraw_gaps(values, weights) if board.common else average(values) + weights @ _find_influence(values).T
+        parts.append(board.judge(found, find_scale(values)))
+    return board.pool(np.stack(parts, axis=-1))
+
+
+def _redraw_gaps(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return mean differences of all pairs of runs on their common topics in some trials, shape (trial, run, run)."""
+    gaps, counts = subtract(values)
+    filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+    n_runs, n_topics = values.shape
+    if (known == known[:, :1]).all():  # a run has all topics or none
+        means = average(values) + weights @ _find_influence(values).T
+        return np.asarray(means[:, :, np.newaxis] - means[:, np.newaxis])
+
+    def add_up(numbers: FloatArray) -> FloatArray:  # one product of two matrices, since those of stacks are slow
+        return ((numbers * weights[:, np.newaxis]).reshape(-1, n_topics) @ known.T).reshape(-1, n_runs, n_runs)
+
+    sums = add_up(filled)
+    sums = sums - sums.swapaxes(1, 2)
+    drawn = gaps * add_up(known)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(gaps + (sums - drawn) / counts)
