@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -53,22 +54,51 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
     if twice:
         raise MetaevalError(f"the task {twice[0]} is there twice: name tasks apart by their collections")
     runs = sorted({run for task in ordered for run in task.runs})
-    place = {run: position for position, run in enumerate(runs)}
-    values = []
-    for task in ordered:
-        board = np.full((len(runs), len(task.topics)), np.nan)
-        sorted_runs = [place[run] for run in sorted(task.runs)]
-        board[sorted_runs] = sort_labels(task, signs=find_signs(task.measures)).values[..., 0]
-        values.append(board)
+    values = [_place_runs(task, runs) for task in ordered]
     missing = np.stack([np.isnan(board).mean(axis=1) for board in values], axis=1)
     keep = _choose_runs(missing, gaps, runs)
+    values = [board[keep] for board in values]
+    scored = [~np.isnan(board).all(axis=0) for board in values]
+    topics = [np.array(sorted(task.topics), dtype=object)[some] for task, some in zip(ordered, scored, strict=True)]
     return _check_sizes(
         Tasks(
-            names, tuple(np.array(runs, dtype=object)[keep]), tuple(tuple(sorted(task.topics)) for task in ordered),
-            tuple(task.measures[0] for task in ordered), tuple(board[keep] for board in values),
+            names, tuple(np.array(runs, dtype=object)[keep]), tuple(map(tuple, topics)),
+            tuple(task.measures[0] for task in ordered),
+            tuple(board[:, some] for board, some in zip(values, scored, strict=True)),
             (missing > 0) & (missing < 1), missing == 1, len(runs),
         )
     )  # fmt: skip
+
+
+def _place_runs(task: Scores, runs: Sequence[str]) -> np.ndarray:
+    """Return the scores of all runs on the topics of a task, sorted by labels, shape (run, topic)."""
+    board = np.full((len(runs), len(task.topics)), np.nan)
+    board[np.searchsorted(runs, sorted(task.runs))] = sort_labels(task, signs=find_signs(task.measures)).values[..., 0]
+    return board
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """What a signature says of tasks: their number, a checksum of all of them, and runs and topics in all."""
+
+    collection: str
+    fingerprint: str
+    values: np.ndarray
+    measures: tuple[Measure, ...]
+
+
+def join_tasks(given: Sequence[Scores]) -> Scores | _Joined:
+    """Return what a signature describes: the only task, or all of them as one."""
+    if len(given) == 1:
+        return given[0]
+    ordered = sorted(given, key=lambda task: task.collection)
+    digest = hashlib.sha256(
+        "".join(f"{task.collection}\0{task.fingerprint}" for task in ordered).encode("utf-8", "surrogatepass")
+    )
+    size = len({run for task in ordered for run in task.runs}), sum(len(task.topics) for task in ordered), 1
+    measures = {str(task.measures[0]): task.measures[0] for task in ordered}
+    name = format_count(len(ordered), "task")
+    return _Joined(name, digest.hexdigest()[:12], np.broadcast_to(0.0, size), tuple(measures.values()))
 
 
 def _check_task(task: object) -> None:
@@ -86,15 +116,14 @@ def _choose_runs(missing: np.ndarray, gaps: Gaps | None, runs: Sequence[str]) ->
     if gaps is None and not complete.all():
         partial, lacking = ((missing > 0) & (missing < 1)).any(axis=1), (missing == 1).any(axis=1)
         raise MetaevalError(
-            f"{(~complete).sum():,} of {len(runs):,} runs lack scores ({partial.sum():,} in part of a task, {lacking.sum():,} a "
-            f"whole one): choose what to do with {format_option('gaps', 'present')}, common or complete"
+            f"{(~complete).sum():,} of {len(runs):,} runs lack scores ({partial.sum():,} in part of a task, {lacking.sum():,} "
+            f"a whole one): choose what to do with {format_option('gaps', 'present')}, common or complete"
         )
     if gaps == "complete" and complete.sum() < 2:
         raise MetaevalError(
-            f"{format_count(int(complete.sum()), 'run')} of {len(runs):,} {'is' if complete.sum() == 1 else 'are'} complete: use "
-            f"{format_option('gaps', 'present')} or common"
+            f"too few runs are complete: {complete.sum()} of {len(runs):,}; use {format_option('gaps', 'present')} or common"
         )
-    return complete if gaps == "complete" else np.ones(len(runs), dtype=bool)
+    return np.asarray(complete if gaps == "complete" else (missing < 1).any(axis=1))
 
 
 def _check_sizes(tasks: Tasks) -> Tasks:
@@ -103,7 +132,8 @@ def _check_sizes(tasks: Tasks) -> Tasks:
     for name, board in zip(tasks.names, tasks.values, strict=True):
         scored = np.flatnonzero(~np.isnan(board).all(axis=1))
         if len(scored) < 2:
-            raise MetaevalError(f"the task {name} has scores of {tasks.runs[scored[0]]} only: leave it out, or add runs")
+            lone = tasks.runs[scored[0]] if len(scored) else "no run"
+            raise MetaevalError(f"the task {name} has scores of {lone} only: leave it out, or add runs")
     return tasks
 
 
@@ -112,7 +142,8 @@ def check_topics(tasks: Tasks) -> None:
     for name, topics in zip(tasks.names, tasks.topics, strict=True):
         if len(topics) < 2:
             raise MetaevalError(
-                f"the task {name} has one topic, which cannot be resampled: leave it out, or use {format_option('over', 'tasks')}"
+                f"the task {name} has one topic, which cannot be resampled: leave it out, or use "
+                f"{format_option('over', 'tasks')}"
             )
 
 
@@ -121,7 +152,9 @@ def weigh_tasks(names: Sequence[str], weights: Mapping[str, float] | None, categ
     given = dict(weights or {})
     for name, weight in given.items():
         if name not in names:
-            raise MetaevalError(f"there is no task {name!r} to weigh: {suggest_names(name, names) or format_list(list(names))}")
+            raise MetaevalError(
+                f"there is no task {name!r} to weigh: {suggest_names(name, names) or format_list(list(names))}"
+            )
         if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 < weight < np.inf:
             raise MetaevalError(f"the weight of {name} is {weight}; it is a finite number above 0")
     found = np.array([float(given.get(name, 1.0)) for name in names])

@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from metaeval.analyses.board_inputs import Gaps, Tasks, align_tasks, check_topics, weigh_tasks
+from metaeval.analyses.board_inputs import Gaps, Tasks, align_tasks, check_topics, join_tasks, weigh_tasks
 from metaeval.analyses.board_result import BoardRanks
 from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share, remark_shared_topics
 from metaeval.analyses.rank_result import spell_letters
@@ -34,7 +34,7 @@ def board_ranks(
     tasks: Scores | Sequence[Scores],
     *,
     aggregate: Aggregate = "mean",
-    weights: Mapping[str, float] | None = None,
+    task_weights: Mapping[str, float] | None = None,
     categories: bool = False,
     over: OverTasks = "topics",
     gaps: Gaps | None = None,
@@ -51,8 +51,8 @@ def board_ranks(
     aggregate : {"mean", "win-rate", "borda", "median-rank"}, optional
         What tasks add up to: the mean of tasks; the share of other runs that a run beats, averaged over tasks; their number,
         added up; or the median rank.
-    weights : mapping of str to float, optional
-        Of tasks; 1 where nothing is said.
+    task_weights : mapping of str to float, optional
+        1 where nothing is said.
     categories : bool, optional
         All categories count the same; tasks are called CATEGORY/TASK.
     over : {"topics", "tasks"}, optional
@@ -97,7 +97,7 @@ def board_ranks(
     check_share("alpha", alpha)
     check_seed(seed)
     aligned = align_tasks(tasks, gaps)
-    shares = weigh_tasks(aligned.names, weights, categories)
+    shares = weigh_tasks(aligned.names, task_weights, categories)
     _check_samples(aligned, aggregate, over)
     board = Board(aligned.values, shares, aggregate, gaps == "common")
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.topics]
@@ -106,13 +106,15 @@ def board_ranks(
     ranks = _rank(board)
     measure = _name_measure(aligned, board, categories)
     letters, remarks = spell_letters(measure, ranks, aligned.runs, found.differ)
-    settings = {"aggregate": aggregate, "categories": "equal"} if categories else {"aggregate": aggregate}
-    settings |= {"weights": ", ".join(f"{name} {weight:g}" for name, weight in weights.items())} if weights else {}
-    settings |= {"gaps": gaps} if gaps else {}
-    listed = [tasks] if isinstance(tasks, Scores) else list(tasks)
-    signature = sign("board_ranks", listed, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha)
+    settings: dict[str, str] = {"aggregate": aggregate, **({"categories": "equal"} if categories else {})}
+    if task_weights:
+        settings["weights"] = ", ".join(f"{name} {weight:g}" for name, weight in sorted(task_weights.items()))
+    if gaps:
+        settings["gaps"] = gaps
+    joined = join_tasks([tasks] if isinstance(tasks, Scores) else list(tasks))
+    signature = sign("board_ranks", joined, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha)
     return BoardRanks(
-        "",
+        joined.collection,
         aligned.runs,
         (measure,),
         (board.estimates * measure.sign)[:, np.newaxis],
@@ -135,18 +137,19 @@ def board_ranks(
 
 def _check_samples(tasks: Tasks, aggregate: Aggregate, over: OverTasks) -> None:
     """Refuse what cannot be resampled, or added up."""
-    if over == "tasks" and len(tasks.names) < FEWEST_TASKS:
-        lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if len(tasks.names) == 1 else ""
+    n_tasks = len(tasks.names)
+    if over == "tasks" and n_tasks < FEWEST_TASKS:
+        lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
         raise MetaevalError(
-            f"{format_option('over', 'tasks')} needs {FEWEST_TASKS} tasks or more; there {'is' if len(tasks.names) == 1 else 'are'} "
-            f"{len(tasks.names)}{lone}"
+            f"{format_option('over', 'tasks')} needs {FEWEST_TASKS} tasks or more; there {'is' if n_tasks == 1 else 'are'} "
+            f"{n_tasks}{lone}"
         )
     if over == "topics":
         check_topics(tasks)
     if aggregate == "mean" and tasks.unlike:
+        other = next(each for each in tasks.measures if str(each) != str(tasks.measures[0]))
         raise MetaevalError(
-            f"tasks are scored by {tasks.measures[0]} and others, such as "
-            f"{next(each for each in tasks.measures if str(each) != str(tasks.measures[0]))}, which have no mean: use "
+            f"tasks have scores of several measures, such as {tasks.measures[0]} and {other}, which have no mean: use "
             f"{format_option('aggregate', 'win-rate')}"
         )
 
@@ -161,7 +164,15 @@ def _name_measure(tasks: Tasks, board: Board, categories: bool) -> Measure:
     """Return the aggregate as a measure, with the direction of the scores whose mean it is."""
     title = TITLES[board.aggregate]
     if board.aggregate == "mean":
-        title = "mean lead" if board.paired else "mean of categories" if categories else title if len(tasks.names) > 1 else "mean"
+        title = (
+            "mean lead"
+            if board.paired
+            else "mean of categories"
+            if categories
+            else title
+            if len(tasks.names) > 1
+            else "mean"
+        )
         return Measure(title, higher_is_better=board.paired or tasks.measures[0].sign > 0)
     return Measure(title, higher_is_better=board.aggregate != "median-rank")
 
@@ -195,22 +206,25 @@ def _describe_tasks(tasks: Tasks, board: Board) -> pd.DataFrame:
     carried = [np.nan] * len(tasks.names) if tasks.unlike else [share.sum() for share in _carry(board)]
     rows = []
     for number, (name, values) in enumerate(zip(tasks.names, tasks.values, strict=True)):
-        outcome = _solve(values)
-        others = np.arange(len(tasks.names)) != number
-        first, change = "", np.nan
-        if len(tasks.names) > 1:
-            rest = Board([board.values[t] for t in np.flatnonzero(others)], board.weights[others], board.aggregate, board.common)
-            first = names[_rank(rest) == 1][0] if (_rank(rest) == 1).any() else ""
-            change = float(tau(-_rank(rest).astype(float), -_rank(board).astype(float), variant="tau_b"))
+        outcome, rest = _solve(values), _leave_out(board, number)
+        ranks = None if rest is None else _rank(rest)
         rows.append(
             {
-                "task": name, "topics": values.shape[1], "runs": int((~tasks.lacking[:, number]).sum()),
+                "task": name, "topics": values.shape[1], "runs": int((~np.isnan(values).all(axis=1)).sum()),
                 "partial": int(tasks.partial[:, number].sum()), "lacking": int(tasks.lacking[:, number].sum()),
                 "weight": board.weights[number] / board.weights.sum(), "all_solve": int((outcome == "all").sum()),
-                "none_solve": int((outcome == "none").sum()), "share": carried[number], "first_without": first, "tau_without": change,
+                "none_solve": int((outcome == "none").sum()), "share": carried[number],
+                "first_without": "" if ranks is None else names[ranks.argmin()],
+                "tau_without": np.nan if ranks is None else float(tau(-1.0 * ranks, -1.0 * _rank(board), variant="tau_b")),
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def _leave_out(board: Board, task: int) -> Board | None:
+    """Return the board without a task, if there is another."""
+    others = [number for number in range(len(board.values)) if number != task]
+    return replace(board, values=[board.values[t] for t in others], weights=board.weights[others]) if others else None
 
 
 def _solve(values: np.ndarray) -> np.ndarray:

@@ -128,10 +128,14 @@ class BoardRanks(RunRanks):
         n_tasks, n_topics = len(self.tasks), int(self.tasks["topics"].sum())
         drawn = "topics resampled within tasks" if self.over == "topics" else "tasks resampled"
         others = int(row["near_first"]) - 1
-        alone = f"only {leader} may be first" if not others else f"{leader} leads, and {format_count(others, 'other run')} may be first"
+        alone = (
+            f"only {leader} may be first"
+            if not others
+            else f"{leader} leads, and {format_count(others, 'other run')} may be first"
+        )
         return (
-            f"Of {len(self.runs)} runs by {self.measures[0]} ({format_count(n_tasks, 'task')}, {format_count(n_topics, 'topic')}; "
-            f"{drawn}, simultaneous {100 * (1 - self.alpha):g} % rank sets), {alone}; "
+            f"Of {len(self.runs)} runs by {self.measures[0]} ({format_count(n_tasks, 'task')}, "
+            f"{format_count(n_topics, 'topic')}; {drawn}, simultaneous {100 * (1 - self.alpha):g} % rank sets), {alone}; "
             f"{row['neighbours'] - row['adjacent']} of {row['neighbours']} neighbours cannot be separated."
         )
 
@@ -155,15 +159,23 @@ class BoardRanks(RunRanks):
         """Return what every task says of the order."""
         shown = self.tasks.assign(share=100 * self.tasks["share"])
         shown = shown[["task", "topics", "runs", "all_solve", "none_solve", "share", "tau_without"]].set_index("task")
-        names = {"all_solve": "all solve", "none_solve": "none solves", "share": "% of spread", "tau_without": "τ without"}
+        names = {
+            "all_solve": "all solve",
+            "none_solve": "none solves",
+            "share": "% of spread",
+            "tau_without": "τ without",
+        }
         legend = (
-            "All solve, none solves: topics with the highest or lowest score from every run. % of spread: share of the variance "
-            "of the runs' means. τ without: τ_b of the order of runs with that without the task."
+            "All solve, none solves: topics with the highest or lowest score from every run. % of spread: share of the "
+            "variance of the runs' means. τ without: τ_b of the order of runs with that without the task."
         )
-        return Table(shown.rename(columns=names), "Tasks, and what they carry.", self.signature, digits=2, legend=legend)
+        return Table(
+            shown.rename(columns=names), "Tasks, and what they carry.", self.signature, digits=2, legend=legend
+        )
 
     def detail_tables(self) -> list[Table]:
         """Return the leaderboard, and how the order changes with the aggregate."""
         shown = self.aggregates().set_index("aggregate").rename(columns={"tau_b": "τ_b", "moves_most": "moves most"})
-        orders = Table(shown, "How the order changes with the aggregate.", self.signature, legend="By: ranks down, or up if below 0.")
+        legend = "By: how many ranks that run falls; below 0 it rises."
+        orders = Table(shown, "How the order changes with the aggregate.", self.signature, legend=legend)
         return [self.leaderboard(self.measures[0]), orders]

@@ -206,13 +206,14 @@ DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 
 ADVANCED = (
     "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
-    "over", "weights", "n_jobs", "cluster", "resume", "p_values", "run_pairs", "time_limit", "n_random",
-    "empty_classes", "figures", "target", "beta", "alpha",
+    "over", "weights", "task_weights", "categories", "n_jobs", "cluster", "resume", "p_values", "run_pairs",
+    "time_limit", "n_random", "empty_classes", "figures", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
 
 METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
+    "task_weights": "TASK=W,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
     "new_scores": "FILE",
 }  # fmt: skip

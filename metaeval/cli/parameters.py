@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
@@ -116,6 +116,8 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
             return str | None, lambda text: _read_numbers(text, flags[0]), ()
         if inner[0] == Sequence[float]:
             return str | None, lambda text: _read_numbers(text, flags[0], float), ()
+        if inner[0] == Mapping[str, float]:
+            return str | None, lambda text: _read_weights(text, flags[0]), ()
         annotation, convert, choices = _read_type(inner[0], flags)
         return annotation | None, convert, choices
     raise TypeError(f"{hint} cannot be read from the command line")
@@ -141,6 +143,18 @@ def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int)
             "whole numbers with commas, such as 10,25,50" if kind is int else "numbers with commas, such as 1,0.5"
         )
         raise MetaevalError(f"{flag} {text}: {expected}") from None
+
+
+def _read_weights(text: str | None, flag: str) -> dict[str, float] | None:
+    from metaeval.errors import MetaevalError
+
+    if text is None:
+        return None
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    try:
+        return {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError:
+        raise MetaevalError(f"{flag} {text}: names with numbers, such as gsm=2,arc=0.5") from None
 
 
 def _either(choices: Sequence[str]) -> str:

@@ -94,7 +94,9 @@ def arrange(
             )
         except DoubledError as error:  # all options at once
             raise error.changed(hint=_spell_out(layout, frame, error, columns, missing)) from None
-        found.append(hold_scores(values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance))
+        found.append(
+            hold_scores(values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance)
+        )
     return found
 
 

@@ -104,7 +104,9 @@ def arrange(
     measures = [measure_of_label(name) for name in layouts]
     where = first.file if len(matrices) == 1 else None
     values, runs, topics = mend_missing(values, first.runs, first.topics, measures, missing, file=where)
-    return hold_scores(values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=provenance)
+    return hold_scores(
+        values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=provenance
+    )
 
 
 def fits(sample: Sample) -> bool:

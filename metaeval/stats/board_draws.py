@@ -15,7 +15,6 @@ of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -142,8 +141,8 @@ def _measure_pairs(board: Board, over: OverTasks, influences: Sequence[FloatArra
     """Return how much the differences of all pairs of runs vary."""
     own = _add_squares(influences)
     if not board.paired:
-        counts = [len(board.values)] if over == "tasks" else [_count_topics(values) for values in board.values]
-        return [_measure_spread(each) for each in influences], [count - 1 for count in counts], own
+        drawn = [len(board.values)] if over == "tasks" else [_count_topics(values) for values in board.values]
+        return [_measure_spread(each) for each in influences], [count - 1 for count in drawn], own
     shares = share(board.weights, board.pair_parts)
     if over == "tasks":
         gaps = np.nan_to_num(board.pair_parts - board.differences[..., np.newaxis]) * shares
@@ -250,8 +249,9 @@ def _redraw(board: Board, over: OverTasks, trials: range, keys: Sequence[int], k
     parts = []
     for values, own in zip(board.values, keys, strict=True):
         weights = draw_weights(own, trials, values.shape[1])
-        found = _redraw_gaps(values, weights) if board.common else average(values) + weights @ _find_influence(values).T
-        parts.append(board.judge(found, find_scale(values)))
+        pairs = board.compares_pairs(values)
+        found = _redraw_gaps(values, weights) if pairs else average(values) + weights @ _find_influence(values).T
+        parts.append(board.judge(found, find_scale(values), pairs))
     return board.pool(np.stack(parts, axis=-1))
 
 
@@ -260,9 +260,6 @@ def _redraw_gaps(values: FloatArray, weights: FloatArray) -> FloatArray:
     gaps, counts = subtract(values)
     filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
     n_runs, n_topics = values.shape
-    if (known == known[:, :1]).all():  # a run has all topics or none
-        means = average(values) + weights @ _find_influence(values).T
-        return np.asarray(means[:, :, np.newaxis] - means[:, np.newaxis])
 
     def add_up(numbers: FloatArray) -> FloatArray:  # one product of two matrices, since those of stacks are slow
         return ((numbers * weights[:, np.newaxis]).reshape(-1, n_topics) @ known.T).reshape(-1, n_runs, n_runs)

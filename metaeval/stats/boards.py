@@ -51,9 +51,11 @@ class Board:
     @cached_property
     def parts(self) -> FloatArray:
         """What every task adds to the aggregate of a run, NaN where the run lacks it, shape (run, task)."""
-        if self.common:
-            return np.stack([self.judge(subtract(values)[0], find_scale(values)) for values in self.values], axis=-1)
-        return np.stack([self.judge(average(values), find_scale(values)) for values in self.values], axis=-1)
+        parts = []
+        for values in self.values:
+            pairs = self.compares_pairs(values)
+            parts.append(self.judge(subtract(values)[0] if pairs else average(values), find_scale(values), pairs))
+        return np.stack(parts, axis=-1)
 
     @cached_property
     def pair_parts(self) -> FloatArray:
@@ -75,11 +77,16 @@ class Board:
             return average(np.where(np.eye(len(self.differences), dtype=bool), np.nan, self.differences))
         return self.pool(self.parts)
 
-    def judge(self, found: FloatArray, scale: float) -> FloatArray:
-        """Return what a task adds, shape (…, run), of means, shape (…, run), or of differences, shape (…, run, run)."""
+    def compares_pairs(self, values: FloatArray) -> bool:
+        """Return whether a task's runs have other topics in common with each other: some have only part of them."""
+        known = ~np.isnan(values)
+        return self.common and self.aggregate != "mean" and bool((known != known[:, :1]).any())
+
+    def judge(self, found: FloatArray, scale: float, pairs: bool = False) -> FloatArray:
+        """Return what a task adds, shape (…, run), of means, shape (…, run), or of differences of `pairs`, (…, run, run)."""
         if self.aggregate == "mean":
             return found
-        wins, others = (_win_pairs if self.common else _win)(round_scaled(found / scale))
+        wins, others = (_win_pairs if pairs else _win)(round_scaled(found / scale))
         if self.aggregate == "borda":
             return np.where(others > 0, wins, np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -93,7 +100,9 @@ class Board:
             return np.asarray(np.nansum(parts * weights, axis=-1) * parts.shape[-1] / weights.sum(axis=-1))
         if self.aggregate == "median-rank":
             return _find_median(parts, weights)
-        return np.asarray(np.where(np.isnan(parts).all(axis=-1), np.nan, np.nansum(parts * share(weights, parts), axis=-1)))
+        return np.asarray(
+            np.where(np.isnan(parts).all(axis=-1), np.nan, np.nansum(parts * share(weights, parts), axis=-1))
+        )
 
 
 def share(weights: FloatArray, parts: FloatArray) -> FloatArray:

@@ -88,8 +88,8 @@ def _find_largest(rows: Iterator[FloatArray], better: npt.NDArray[np.bool_]) -> 
     ends = []
     for run, drawn in enumerate(rows):
         ahead, behind = better[run, run + 1 :], better[run + 1 :, run]
-        ends.append(_take(drawn, ~(ahead|behind)).max(axis=0, initial=0.0))
-        ends.append(-_take(drawn, ~(ahead|behind)).min(axis=0, initial=0.0))
+        ends.append(_take(drawn, ~(ahead | behind)).max(axis=0, initial=0.0))
+        ends.append(-_take(drawn, ~(ahead | behind)).min(axis=0, initial=0.0))
     return np.asarray(np.max(ends, axis=0))
 
 

@@ -37,7 +37,9 @@ class Cell:
         rng = generator(SEED, "boards", *map(str, vars(self).values()))
         unit = np.sqrt((2 if self.over == "topics" else 2 * TOPICS) / (self.tasks * TOPICS))
         place = np.linspace(-6, 6, self.runs) * unit
-        truth = {"equal": 0 * place, "half equal": np.where(np.arange(self.runs) % 2, place, 0), "spread": place}[self.means]
+        truth = {"equal": 0 * place, "half equal": np.where(np.arange(self.runs) % 2, place, 0), "spread": place}[
+            self.means
+        ]
         return truth, [[self._simulate_task(truth, rng) for _ in range(self.tasks)] for _ in range(STUDIES)]
 
     def _simulate_task(self, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -62,7 +64,9 @@ def list_cells() -> Iterator[Cell]:
         for means in SPREADS:
             for runs in (5, 20, 50):
                 yield from (Cell("mean", "topics", scores, means, runs, tasks) for tasks in (1, 5, 20))
-    yield from (Cell("mean", "topics", "normal", means, 20, 5, gaps) for means in SPREADS for gaps in ("present", "common"))
+    yield from (
+        Cell("mean", "topics", "normal", means, 20, 5, gaps) for means in SPREADS for gaps in ("present", "common")
+    )
     for runs in (5, 20, 50):
         yield from (Cell("mean", "tasks", "normal", "equal", runs, tasks) for tasks in (3, 4, 5, 6, 10, 20))
         yield from (Cell("mean", "tasks", "normal", means, runs, 10) for means in SPREADS[1:])
