@@ -249,10 +249,24 @@ def _redraw(board: Board, over: OverTasks, trials: range, keys: Sequence[int], k
     parts = []
     for values, own in zip(board.values, keys, strict=True):
         weights = draw_weights(own, trials, values.shape[1])
-        pairs = board.compares_pairs(values)
-        found = _redraw_gaps(values, weights) if pairs else average(values) + weights @ _find_influence(values).T
+        pairs, centre = board.compares_pairs(values), subtract(values)[0] if board.compares_pairs(values) else average(values)
+        found = _redraw_gaps(values, weights) if pairs else centre + weights @ _find_influence(values).T
+        found -= _find_noise(values) * (centre - np.nanmean(centre))
         parts.append(board.judge(found, find_scale(values), pairs))
     return board.pool(np.stack(parts, axis=-1))
+
+
+def _find_noise(values: FloatArray) -> float:
+    """Return which share of the variance of the runs' means is noise of topics.
+
+    Ranks of means are drawn about means that are as much closer to each other: about the means themselves, they would vary
+    less than they do, since noise has set runs apart that are alike.
+    """
+    influences, means = _find_influence(values), average(values)
+    count = max(_count_topics(values) - 1, 1)
+    noise = np.square(influences - influences.mean(axis=0)).sum(axis=1)[~np.isnan(means)].mean() * (1 + 1 / count)
+    spread = np.nanvar(means, ddof=1)
+    return float(np.clip(noise / spread, 0, 1)) if spread > 0 else 1.0
 
 
 def _redraw_gaps(values: FloatArray, weights: FloatArray) -> FloatArray:
