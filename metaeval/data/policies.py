@@ -16,6 +16,7 @@ from metaeval.errors import (
     format_count,
     format_list,
     format_option,
+    option_names_in_use,
 )
 from metaeval.measures.base import Measure
 
@@ -28,7 +29,8 @@ InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 
 def hint_missing() -> str:
     """Return what can be done about a missing score or answer, for a message."""
-    return f"choose what to do about it: {format_option('missing', 'drop-topic')}, drop-run or worst"
+    board = f"; a board takes {format_option('gaps', 'complete')}" if "gaps" in option_names_in_use() else ""
+    return f"choose what to do about it: {format_option('missing', 'drop-topic')}, drop-run or worst{board}"
 
 
 def hint_invalid() -> str:

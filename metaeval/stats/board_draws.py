@@ -15,6 +15,7 @@ of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -64,21 +65,21 @@ def compare_runs(
     (True, (1, 100))
     """
     influences = _list_influences(board, over)
-    shrinkage, noise = _find_shrinkage(influences), np.random.Generator(np.random.PCG64(key))
+    depend, noise = _measure_dependence(influences), np.random.Generator(np.random.PCG64(key))
     if over == "tasks" and board.aggregate != "median-rank":
-        statistics = _standardise(board, *_measure_pairs(board, over, influences))
-        return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], shrinkage, n_trials, noise)
+        statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own)
+        return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], depend, n_trials, noise)
     if board.aggregate == "mean":
-        numbered = zip(influences, keys, strict=True)
-        deviations = np.sum([each @ draw_weights(k, range(n_trials), each.shape[1]).T for each, k in numbered], axis=0)
-        statistics = _standardise(board, *_measure_pairs(board, over, influences))
-    else:
-        parts = [_redraw(board, over, trials, keys, key) for trials in _split(board, n_trials)]
-        deviations = np.concatenate(parts).T
-        deviations -= deviations.mean(axis=1, keepdims=True)
-        influences = [deviations / np.sqrt(n_trials)]
-        statistics = _standardise(board, [_measure_spread(influences[0])], [np.inf], _add_squares(influences))
-    return statistics, _mix(deviations, influences, shrinkage, noise)
+        deviations = np.zeros((len(board.values[0]), n_trials))
+        for each, own in zip(influences, keys, strict=True):
+            deviations += each @ draw_weights(own, range(n_trials), each.shape[1]).T
+        return _standardise(board, _measure_pairs(board, over, influences), depend.own), _mix(deviations, depend, noise)
+    drawn = [_redraw(board, over, trials, keys, key) for trials in _split(board, n_trials)]
+    deviations = np.concatenate(drawn).T
+    deviations -= deviations.mean(axis=1, keepdims=True)
+    depend = replace(_measure_dependence([deviations / np.sqrt(n_trials)]), shrinkage=depend.shrinkage)
+    statistics = _standardise(board, iter([(_subtract_own(depend.products), np.inf)]), depend.own)
+    return statistics, _mix(deviations, depend, noise)
 
 
 def _list_influences(board: Board, over: OverTasks) -> list[FloatArray]:
@@ -105,57 +106,62 @@ def _centre(influences: Sequence[FloatArray]) -> list[FloatArray]:
     return [each - each.mean(axis=0) for each in influences]
 
 
-def _add_squares(influences: Sequence[FloatArray]) -> FloatArray:
-    return np.asarray(np.sum([np.square(each).sum(axis=1) for each in _centre(influences)], axis=0))
+@dataclass(frozen=True, eq=False)
+class _Dependence:
+    """Covariances of runs, shape (run, run), and how much of their correlation is noise of few topics, from 0 to 1."""
+
+    products: FloatArray
+    shrinkage: float
+
+    @property
+    def own(self) -> FloatArray:
+        """Variances of runs, shape (run,)."""
+        return np.asarray(self.products.diagonal())
 
 
-def _find_shrinkage(influences: Sequence[FloatArray]) -> float:
-    """Return how much of the correlation of runs is noise of few topics, from 0 to 1 (Schäfer and Strimmer, Table 1)."""
-    own = _add_squares(influences)
-    scaled = [each / np.sqrt(np.where(own > 0, own, 1.0))[:, np.newaxis] for each in _centre(influences)]
-    products = [each @ each.T for each in scaled]
+def _measure_dependence(influences: Sequence[FloatArray]) -> _Dependence:
+    """Return how runs depend on each other (Schäfer and Strimmer, Table 1)."""
+    centred = _centre(influences)
+    joined = np.concatenate(centred, axis=1)
+    products = joined @ joined.T
+    own = np.where(products.diagonal() > 0, products.diagonal(), 1.0)
     noise = 0.0
-    for each, product in zip(scaled, products, strict=True):
-        n, squares = each.shape[1], np.square(each)
-        both = np.square(squares.sum(axis=0)).sum() - np.square(squares).sum()
-        noise += n / max(n - 1, 1) * (both - _square_others(product) / n)
-    found = _square_others(np.sum(products, axis=0))
-    return float(np.clip(noise / found, 0, 1)) if found > 0 else 1.0
+    for each in centred:
+        n, scaled = each.shape[1], each / np.sqrt(own)[:, np.newaxis]
+        squares = np.square(scaled)
+        less = scaled.T @ scaled if n < len(scaled) else scaled @ scaled.T  # whose squares sum to the same
+        covered = np.square(less).sum() - np.square(squares.sum(axis=1)).sum()
+        noise += n / max(n - 1, 1) * (np.square(squares.sum(axis=0)).sum() - np.square(squares).sum() - covered / n)
+    found = np.square(products / np.sqrt(np.outer(own, own))).sum() - np.square(products.diagonal() / own).sum()
+    return _Dependence(products, float(np.clip(noise / found, 0, 1)) if found > 0 else 1.0)
 
 
-def _square_others(products: FloatArray) -> float:
-    return float(np.square(products).sum() - np.square(products.diagonal()).sum())
+def _subtract_own(products: FloatArray) -> FloatArray:
+    """Return the variances of the differences of all pairs of runs from covariances."""
+    own = products.diagonal()
+    return np.maximum(np.add.outer(own, own) - 2 * products, 0.0)
 
 
-def _measure_spread(influences: FloatArray) -> FloatArray:
-    """Return the variances of the differences of all pairs of runs."""
-    products = influences @ influences.T
-    return np.maximum(np.add.outer(products.diagonal(), products.diagonal()) - 2 * products, 0.0)
-
-
-Spread: TypeAlias = tuple[list[FloatArray], list[FloatArray | float], FloatArray]
-"""Variances of differences, of shape (run, run), and degrees of freedom by what is drawn together; variances of runs."""
-
-
-def _measure_pairs(board: Board, over: OverTasks, influences: Sequence[FloatArray]) -> Spread:
-    """Return how much the differences of all pairs of runs vary."""
-    own = _add_squares(influences)
+def _measure_pairs(
+    board: Board, over: OverTasks, influences: Sequence[FloatArray]
+) -> Iterator[tuple[FloatArray, FloatArray | float]]:
+    """Yield how much the differences of all pairs of runs vary, with degrees of freedom, by what is drawn together."""
     if not board.paired:
-        drawn = [len(board.values)] if over == "tasks" else [_count_topics(values) for values in board.values]
-        return [_measure_spread(each) for each in influences], [count - 1 for count in drawn], own
+        for number, each in enumerate(influences):
+            count = len(board.values) if over == "tasks" else _count_topics(board.values[number])
+            yield _subtract_own(each @ each.T), count - 1
+        return
     shares = share(board.weights, board.pair_parts)
     if over == "tasks":
         gaps = np.nan_to_num(board.pair_parts - board.differences[..., np.newaxis]) * shares
-        return [np.square(gaps).sum(axis=-1)], [(shares > 0).sum(axis=-1) - 1.0], own
-    variances, freedom = [], []
+        yield np.square(gaps).sum(axis=-1), (shares > 0).sum(axis=-1) - 1.0
+        return
     for values, weight in zip(board.values, shares.transpose(2, 0, 1), strict=True):
         filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
         means, counts = subtract(values)
         squares = np.square(filled) @ known.T
         total = squares + squares.T - 2 * filled @ filled.T - counts * np.square(np.nan_to_num(means))
-        variances.append(np.maximum(total, 0.0) * np.square(weight / np.maximum(counts, 1)))
-        freedom.append(counts - 1)
-    return variances, [*freedom], own
+        yield np.maximum(total, 0.0) * np.square(weight / np.maximum(counts, 1)), counts - 1
 
 
 def _count_topics(values: FloatArray) -> int:
@@ -164,23 +170,24 @@ def _count_topics(values: FloatArray) -> int:
     return int(counts[counts > 0].min())
 
 
-def _standardise(
-    board: Board, variances: Sequence[FloatArray], freedom: Sequence[FloatArray | float], own: FloatArray
-) -> FloatArray:
+def _standardise(board: Board, spreads: Iterator[tuple[FloatArray, FloatArray | float]], own: FloatArray) -> FloatArray:
     """Return differences over their standard errors as normal numbers, 0 where nothing compares two runs."""
     from scipy.special import ndtri, stdtr
 
-    differences, noise = np.nan_to_num(board.differences), NO_SPREAD * np.add.outer(own, own)
-    degrees = [np.maximum(free, 1e-9) for free in freedom]
-    corrected = [each * (1 + 1 / free) for each, free in zip(variances, degrees, strict=True)]
-    total = np.sum(corrected, axis=0)
-    slack = np.sum([each**2 / free for each, free in zip(corrected, degrees, strict=True)], axis=0)
-    total[np.sum(variances, axis=0) <= noise] = 0.0
+    size, noise = np.abs(np.nan_to_num(board.differences)), NO_SPREAD * np.add.outer(own, own)
+    resampled, total, slack = np.zeros_like(size), np.zeros_like(size), np.zeros_like(size)
+    for variance, freedom in spreads:
+        free = np.maximum(freedom, 1e-9)
+        corrected = variance * (1 + 1 / free)
+        resampled += variance
+        total += corrected
+        slack += np.square(corrected) / free
+    total[resampled <= noise] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.where(np.abs(differences) <= np.sqrt(noise), 0.0, np.abs(differences) / np.sqrt(total))
-        satterthwaite = np.where(slack > 0, total**2 / slack, np.inf)
-    normal = np.where(np.isinf(satterthwaite) | np.isinf(size), size, -ndtri(stdtr(np.fmin(satterthwaite, 1e9), -size)))
-    return np.asarray(np.sign(differences) * normal)
+        size = np.where(size <= np.sqrt(noise), 0.0, size / np.sqrt(total))
+        degrees = np.where(slack > 0, total**2 / slack, np.inf)
+    normal = np.where(np.isinf(degrees) | np.isinf(size), size, -ndtri(stdtr(np.fmin(degrees, 1e9), -size)))
+    return np.asarray(np.sign(np.nan_to_num(board.differences)) * normal)
 
 
 def _from_normal(statistics: FloatArray, freedom: int) -> FloatArray:
@@ -190,18 +197,16 @@ def _from_normal(statistics: FloatArray, freedom: int) -> FloatArray:
     return np.asarray(np.sign(statistics) * -stdtrit(freedom, ndtr(-np.abs(statistics))))
 
 
-def _mix(
-    deviations: FloatArray, influences: Sequence[FloatArray], shrinkage: float, noise: np.random.Generator
-) -> Rows:
+def _mix(deviations: FloatArray, depend: _Dependence, noise: np.random.Generator) -> Rows:
     """Return how to draw standardised differences, of deviations of shape (run, trial) and independent ones."""
-    own = _add_squares(influences)
-    mixed = noise.standard_normal(deviations.shape)
+    own, shrinkage = depend.own, depend.shrinkage
+    mixed = noise.standard_normal(deviations.shape, dtype=np.float32)
     mixed *= np.sqrt(shrinkage * own)[:, np.newaxis]
     mixed += np.sqrt(1 - shrinkage) * (deviations - deviations.mean(axis=0))
     both = np.add.outer(own, own)
-    spread = np.sum([_measure_spread(each) for each in influences], axis=0)
-    spread = np.sqrt((1 - shrinkage) * spread + shrinkage * both)
+    spread = np.sqrt((1 - shrinkage) * _subtract_own(depend.products) + shrinkage * both)
     inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > np.sqrt(NO_SPREAD * both))
+    inverse = inverse.astype(np.float32)
 
     def draw_rows() -> Iterator[FloatArray]:
         for run in range(len(mixed) - 1):
@@ -212,9 +217,9 @@ def _mix(
     return draw_rows
 
 
-def _draw_tasks(influences: FloatArray, shrinkage: float, n_trials: int, noise: np.random.Generator) -> Rows:
+def _draw_tasks(influences: FloatArray, depend: _Dependence, n_trials: int, noise: np.random.Generator) -> Rows:
     """Return how to draw t statistics of differences between runs with these influences of tasks, shape (run, task)."""
-    centred, own = _centre([influences])[0], _add_squares([influences])
+    centred, shrinkage, own = _centre([influences])[0], depend.shrinkage, depend.own
     n_runs, n_tasks = centred.shape
     drawn = noise.standard_normal((n_runs, n_trials, n_tasks), dtype=np.float32)
     drawn *= np.sqrt(shrinkage * own)[:, np.newaxis, np.newaxis]
@@ -249,7 +254,10 @@ def _redraw(board: Board, over: OverTasks, trials: range, keys: Sequence[int], k
     parts = []
     for values, own in zip(board.values, keys, strict=True):
         weights = draw_weights(own, trials, values.shape[1])
-        pairs, centre = board.compares_pairs(values), subtract(values)[0] if board.compares_pairs(values) else average(values)
+        pairs, centre = (
+            board.compares_pairs(values),
+            subtract(values)[0] if board.compares_pairs(values) else average(values),
+        )
         found = _redraw_gaps(values, weights) if pairs else centre + weights @ _find_influence(values).T
         found -= _find_noise(values) * (centre - np.nanmean(centre))
         parts.append(board.judge(found, find_scale(values), pairs))

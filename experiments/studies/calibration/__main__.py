@@ -21,7 +21,17 @@ from metaeval.files import write_atomically
 
 def simulate(
     part: Annotated[
-        Literal["tests", "intervals", "predictions", "agreements", "exchanges", "together", "crossed", "collections", "boards"],
+        Literal[
+            "tests",
+            "intervals",
+            "predictions",
+            "agreements",
+            "exchanges",
+            "together",
+            "crossed",
+            "collections",
+            "boards",
+        ],
         typer.Argument(help="What is simulated; only the tests take an hour"),
     ] = "tests",
     work: Annotated[Path | None, typer.Option(help="Folder for finished batches [default: the cache]")] = None,

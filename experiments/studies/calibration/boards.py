@@ -17,7 +17,7 @@ from metaeval.stats.streams import generator, stream_key
 
 SEED, TRIALS, TOPICS = 28, 500, 30
 
-STUDIES, AGAIN, OTHERS = 1000, 4000, 500
+STUDIES, AGAIN, OTHERS = 1000, 4000, 300
 """Studies of a cell of means; of one in which fewer than `DOUBTFUL` of these hold; and of one of another aggregate."""
 
 DOUBTFUL = 0.945
