@@ -154,9 +154,12 @@ def _check_samples(tasks: Tasks, aggregate: Aggregate, over: OverTasks) -> None:
         )
 
 
-def _rank(board: Board) -> np.ndarray:
-    """Return 1 + the number of runs ahead of each, shape (run,)."""
-    ahead = round_scaled(np.nan_to_num(board.differences) / find_scale(board.differences)) > 0
+def _rank(board: Board, without: int | None = None) -> np.ndarray:
+    """Return 1 + the number of runs ahead of each, shape (run,); `without` is a task that is left out."""
+    times = np.arange(len(board.values)) != without
+    found = board.pool(board.pair_parts if board.paired else board.parts, times)
+    differences = found if board.paired else np.subtract.outer(found, found)
+    ahead = round_scaled(np.nan_to_num(differences) / find_scale(differences)) > 0
     return np.asarray(1 + ahead.sum(axis=0))
 
 
@@ -206,8 +209,7 @@ def _describe_tasks(tasks: Tasks, board: Board) -> pd.DataFrame:
     carried = [np.nan] * len(tasks.names) if tasks.unlike else [share.sum() for share in _carry(board)]
     rows = []
     for number, (name, values) in enumerate(zip(tasks.names, tasks.values, strict=True)):
-        outcome, rest = _solve(values), _leave_out(board, number)
-        ranks = None if rest is None else _rank(rest)
+        outcome, ranks = _solve(values), _rank(board, without=number) if len(tasks.names) > 1 else None
         rows.append(
             {
                 "task": name, "topics": values.shape[1], "runs": int((~np.isnan(values).all(axis=1)).sum()),
@@ -219,12 +221,6 @@ def _describe_tasks(tasks: Tasks, board: Board) -> pd.DataFrame:
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def _leave_out(board: Board, task: int) -> Board | None:
-    """Return the board without a task, if there is another."""
-    others = [number for number in range(len(board.values)) if number != task]
-    return replace(board, values=[board.values[t] for t in others], weights=board.weights[others]) if others else None
 
 
 def _solve(values: np.ndarray) -> np.ndarray:
