@@ -257,7 +257,7 @@ def _remark_gaps(tasks: Tasks, board: Board, gaps: Gaps | None) -> list[str]:
         "common": "every two runs are compared on the topics that both have",
         "complete": f"{tasks.all_runs - len(tasks.runs):,} of {format_count(tasks.all_runs, 'run')} were left out",
     }[gaps or "complete"]
-    said = [f"{partial:,} tasks of runs are partial and {lacking:,} lacking: {done}"]
+    said = [f"{partial:,} times a run has part of a task only, {lacking:,} times nothing of it: {done}"]
     unknown = int(np.isnan(board.differences).sum()) // 2
     if unknown:
         said.append(f"{format_count(unknown, 'pair')} of runs share no two topics and are never separated")

@@ -459,7 +459,11 @@ def refuse_gaps(scores: Scores) -> None:
     """Refuse scores with gaps where all of them are needed."""
     if isinstance(scores, PartialScores):
         gaps = int(np.isnan(scores.values).sum())
-        raise DataError(f"{gaps:,} scores are missing", file=scores.collection or None, hint=hint_missing())
+        raise DataError(
+            f"{format_count(gaps, 'score')} {'is' if gaps == 1 else 'are'} missing",
+            file=scores.collection or None,
+            hint=hint_missing(),
+        )
 
 
 def hold_scores(values: np.ndarray, **labels: Any) -> Scores:

@@ -91,7 +91,7 @@ def test_livebench_counts_what_is_partial_and_lacking(livebench):
     frame = found.to_frame().set_index("run").loc[table.index]
     assert frame["partial"].tolist() == ((missing > 0) & (missing < 1)).sum(axis=1).tolist()
     assert frame["lacking"].tolist() == (missing == 1).sum(axis=1).tolist()
-    assert "160 tasks of runs are partial and 92 lacking" in found.notes()[0]
+    assert "160 times a run has part of a task only, 92 times nothing of it" in found.notes()[0]
     same = table.nunique() == 1
     assert found.summary()["all_or_none"].item() == sum(
         same[topic] and table[topic].max() in (table[topic[0]].max().max(), table[topic[0]].min().min())
