@@ -20,12 +20,10 @@ from metaeval.show.signature import sign
 from metaeval.stats.blocks import round_scaled
 from metaeval.stats.board_draws import OverTasks, compare_runs
 from metaeval.stats.boards import Aggregate, Board, find_scale
+from metaeval.stats.collections import FEWEST_COLLECTIONS
 from metaeval.stats.rank_correlation import tau
 from metaeval.stats.rank_sets import find_rank_sets
 from metaeval.stats.streams import stream_key
-
-FEWEST_TASKS = 5
-"""With fewer, simulated sets over tasks held all ranks less often than they should."""
 
 TITLES = {"mean": "mean of tasks", "win-rate": "mean win rate", "borda": "Borda count", "median-rank": "median rank"}
 
@@ -56,7 +54,7 @@ def board_ranks(
     categories : bool, optional
         All categories count the same; tasks are called CATEGORY/TASK.
     over : {"topics", "tasks"}, optional
-        What might be others: the topics of these tasks, or the tasks too; then at least 5 are needed.
+        What might be others: the topics of these tasks, or the tasks too; then at least 3 are needed.
     gaps : {"present", "common", "complete"}, optional
         Where scores are missing: means over the topics that a run has, every two runs on the topics that both have, or
         complete runs only.
@@ -138,14 +136,19 @@ def board_ranks(
 def _check_samples(tasks: Tasks, aggregate: Aggregate, over: OverTasks) -> None:
     """Refuse what cannot be resampled, or added up."""
     n_tasks = len(tasks.names)
-    if over == "tasks" and n_tasks < FEWEST_TASKS:
+    if over == "tasks" and n_tasks < FEWEST_COLLECTIONS:
         lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
         raise MetaevalError(
-            f"{format_option('over', 'tasks')} needs {FEWEST_TASKS} tasks or more; there {'is' if n_tasks == 1 else 'are'} "
+            f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more; there {'is' if n_tasks == 1 else 'are'} "
             f"{n_tasks}{lone}"
         )
     if over == "topics":
         check_topics(tasks)
+    elif aggregate == "median-rank":
+        raise MetaevalError(
+            f"rank sets of median ranks do not hold over tasks: use {format_option('aggregate', 'borda')} or "
+            f"{format_option('over', 'topics')}"
+        )
     if aggregate == "mean" and tasks.unlike:
         other = next(each for each in tasks.measures if str(each) != str(tasks.measures[0]))
         raise MetaevalError(

@@ -54,8 +54,7 @@ ANALYSES = {
         (
             "ranks trec-web-2013 -m AP",
             "ranks scores.csv --test randomised-tukey-hsd --out results/",
-            "ranks board.csv --columns collection=task --gaps complete",
-            "ranks gsm.csv arc.csv mmlu.csv --aggregate win-rate --over tasks",
+            "ranks board.parquet --columns collection=task --doubled latest --gaps complete --aggregate win-rate",
         ),
         board="analyses.board_ranks:board_ranks",
         remarks="Several tasks, of one table with a column that names them or of several files, are a board: one answer for "

@@ -55,7 +55,7 @@ PHRASES = {
 }
 """What messages call otherwise on the command line, besides the options of the command itself."""
 
-MISSING = ("raise", "drop-topic", "drop-run", "worst")
+MISSING = ("raise", "drop-topic", "drop-run", "worst", "keep")
 DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 STYLES = ("text", "csv", "md", "latex", "json")
@@ -138,7 +138,12 @@ OPTIONS: Options = {
         metavar="FORMAT",
         choices=READ_FORMATS,
     ),
-    "missing": option(str, "What to do where a score or answer is missing", choices=MISSING, default="raise"),
+    "missing": option(
+        str,
+        "What to do where a score or answer is missing; ranks of boards can keep gaps",
+        choices=MISSING,
+        default="raise",
+    ),
     "doubled": option(
         str,
         "What to do where a run has several scores on a topic: their mean, or the latest by a column of times",

@@ -44,7 +44,7 @@ def compare_runs(
     ----------
     board : Board
     over : {"topics", "tasks"}
-        What is resampled.
+        What is resampled; tasks not for median ranks, whose sets would hold too seldom.
     n_trials : int
     keys : sequence of int
         Of the draws of every task's topics, from `metaeval.stats.streams.stream_key`.
@@ -66,7 +66,7 @@ def compare_runs(
     """
     influences = _list_influences(board, over)
     depend, noise = _measure_dependence(influences), np.random.Generator(np.random.PCG64(key))
-    if over == "tasks" and board.aggregate != "median-rank":
+    if over == "tasks":
         statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own)
         return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], depend, n_trials, noise)
     if board.aggregate == "mean":
@@ -74,7 +74,7 @@ def compare_runs(
         for each, own in zip(influences, keys, strict=True):
             deviations += each @ draw_weights(own, range(n_trials), each.shape[1]).T
         return _standardise(board, _measure_pairs(board, over, influences), depend.own), _mix(deviations, depend, noise)
-    drawn = [_redraw(board, over, trials, keys, key) for trials in _split(board, n_trials)]
+    drawn = [_redraw(board, trials, keys) for trials in _split(board, n_trials)]
     deviations = np.concatenate(drawn).T
     deviations -= deviations.mean(axis=1, keepdims=True)
     depend = replace(_measure_dependence([deviations / np.sqrt(n_trials)]), shrinkage=depend.shrinkage)
@@ -247,17 +247,13 @@ def _split(board: Board, n_trials: int) -> Iterator[range]:
         tell("resampling topics", min(start + size, n_trials), n_trials)
 
 
-def _redraw(board: Board, over: OverTasks, trials: range, keys: Sequence[int], key: int) -> FloatArray:
+def _redraw(board: Board, trials: range, keys: Sequence[int]) -> FloatArray:
     """Return the aggregate of every run in some trials, shape (trial, run)."""
-    if over == "tasks":
-        return board.pool(board.parts, draw_weights(key, trials, len(board.values))[:, np.newaxis])
     parts = []
     for values, own in zip(board.values, keys, strict=True):
         weights = draw_weights(own, trials, values.shape[1])
-        pairs, centre = (
-            board.compares_pairs(values),
-            subtract(values)[0] if board.compares_pairs(values) else average(values),
-        )
+        pairs = board.compares_pairs(values)
+        centre = subtract(values)[0] if pairs else average(values)
         found = _redraw_gaps(values, weights) if pairs else centre + weights @ _find_influence(values).T
         found -= _find_noise(values) * (centre - np.nanmean(centre))
         parts.append(board.judge(found, find_scale(values), pairs))
