@@ -139,8 +139,8 @@ def _check_samples(tasks: Tasks, aggregate: Aggregate, over: OverTasks) -> None:
     if over == "tasks" and n_tasks < FEWEST_COLLECTIONS:
         lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
         raise MetaevalError(
-            f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more; there {'is' if n_tasks == 1 else 'are'} "
-            f"{n_tasks}{lone}"
+            f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more; there "
+            f"{'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}"
         )
     if over == "topics":
         check_topics(tasks)
