@@ -23,7 +23,7 @@ class Tasks:
     """Aligned tasks, in the order of their names. `values[t]` has the shape (run, topic), NaN where there is no score.
 
     `partial` and `lacking` say which runs lack some or all topics of which tasks, shape (run, task); `all_runs` counts the
-    runs before incomplete ones were left out.
+    runs before incomplete ones were left out. The largest magnitude of all scores is near 1, in units of `unit`.
     """
 
     names: tuple[str, ...]
@@ -34,6 +34,7 @@ class Tasks:
     partial: np.ndarray
     lacking: np.ndarray
     all_runs: int
+    unit: float
 
     @property
     def unlike(self) -> bool:
@@ -55,9 +56,13 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
         raise MetaevalError(f"the task {twice[0]} is there twice: name tasks apart by their collections")
     runs = sorted({run for task in ordered for run in task.runs})
     values = [_place_runs(task, runs) for task in ordered]
+    largest = max((float(np.nanmax(np.abs(board), initial=0.0)) for board in values), default=0.0)
+    unit = (
+        float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest else 1.0
+    )  # a power of two, so that nothing is rounded
     missing = np.stack([np.isnan(board).mean(axis=1) for board in values], axis=1)
     keep = _choose_runs(missing, gaps, runs)
-    values = [board[keep] for board in values]
+    values = [board[keep] / unit for board in values]
     scored = [~np.isnan(board).all(axis=0) for board in values]
     topics = [np.array(sorted(task.topics), dtype=object)[some] for task, some in zip(ordered, scored, strict=True)]
     return _check_sizes(
@@ -65,7 +70,7 @@ def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
             names, tuple(np.array(runs, dtype=object)[keep]), tuple(map(tuple, topics)),
             tuple(task.measures[0] for task in ordered),
             tuple(board[:, some] for board, some in zip(values, scored, strict=True)),
-            (missing > 0) & (missing < 1), missing == 1, len(runs),
+            (missing > 0) & (missing < 1), missing == 1, len(runs), unit,
         )
     )  # fmt: skip
 
@@ -132,8 +137,8 @@ def _check_sizes(tasks: Tasks) -> Tasks:
     for name, board in zip(tasks.names, tasks.values, strict=True):
         scored = np.flatnonzero(~np.isnan(board).all(axis=1))
         if len(scored) < 2:
-            lone = tasks.runs[scored[0]] if len(scored) else "no run"
-            raise MetaevalError(f"the task {name} has scores of {lone} only: leave it out, or add runs")
+            lone = f"{tasks.runs[scored[0]]} only" if len(scored) else "no run that is left"
+            raise MetaevalError(f"the task {name} has scores of {lone}: leave it out, or add runs")
     return tasks
 
 

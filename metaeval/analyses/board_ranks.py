@@ -98,6 +98,12 @@ def board_ranks(
     shares = weigh_tasks(aligned.names, task_weights, categories)
     _check_samples(aligned, aggregate, over)
     board = Board(aligned.values, shares, aggregate, gaps == "common")
+    alone = np.flatnonzero(np.isnan(board.estimates))
+    if len(alone):
+        way = format_option("gaps", "present")
+        raise MetaevalError(
+            f"{aligned.runs[alone[0]]} shares too few topics with every other run: use {way} or complete"
+        )
     keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.topics]
     statistics, rows = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *aligned.names, "board_ranks"))
     found = find_rank_sets(statistics, rows, alpha, transitive=not board.paired)
@@ -115,7 +121,7 @@ def board_ranks(
         joined.collection,
         aligned.runs,
         (measure,),
-        (board.estimates * measure.sign)[:, np.newaxis],
+        (board.estimates * measure.sign * (aligned.unit if aggregate == "mean" else 1.0))[:, np.newaxis],
         ranks[np.newaxis],
         found.sets[np.newaxis],
         found.differ[np.newaxis],

@@ -59,9 +59,8 @@ class BoardRanks(RunRanks):
             partial, lacking.
         """
         frame, order = super().to_frame(), self.order(0)
-        differ = self.differ[0][order]
-        ahead = self.ranks[0][:, np.newaxis] < self.ranks[0]
-        low, high = 1 + (differ & ahead.T[order]).sum(axis=1), len(order) - (differ & ahead[order]).sum(axis=1)
+        claims = (self.better & self.differ[0])[np.ix_(order, order)]
+        low, high = 1 + claims.sum(axis=0), len(order) - claims.sum(axis=1)
         frame = frame.assign(near_first=frame["low"] == 1, letters_low=low, letters_high=high)
         return frame.merge(self.coverage, on="run")
 
@@ -134,7 +133,7 @@ class BoardRanks(RunRanks):
             else f"{leader} leads, and {format_count(others, 'other run')} may be first"
         )
         return (
-            f"Of {len(self.runs)} runs by {self.measures[0]} ({format_count(n_tasks, 'task')}, "
+            f"Of {len(self.runs)} runs ranked by {self.measures[0]} ({format_count(n_tasks, 'task')}, "
             f"{format_count(n_topics, 'topic')}; {drawn}, simultaneous {100 * (1 - self.alpha):g} % rank sets), {alone}; "
             f"{row['neighbours'] - row['adjacent']} of {row['neighbours']} neighbours cannot be separated."
         )

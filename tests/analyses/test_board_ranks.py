@@ -240,3 +240,16 @@ def test_figures_and_pages_are_drawn(tmp_path):
     assert (tmp_path / "ranks.html").read_text("utf-8").count("<table") >= 3
     labels = [label.get_text() for axes in found.plot().axes for label in axes.get_yticklabels()]
     assert labels[:6] == found.to_frame()["run"].tolist()
+
+
+@pytest.mark.parametrize("factor", [2.0**-600, 2.0**500])
+def test_the_scale_of_scores_changes_nothing(factor):
+    tasks = make_tasks()
+    scaled = [
+        me.Scores(
+            task.values * factor, runs=task.runs, topics=task.topics, measures=task.measures, collection=task.collection
+        )
+        for task in tasks
+    ]
+    one, two = me.board_ranks(tasks).to_frame(), me.board_ranks(scaled).to_frame()
+    pd.testing.assert_frame_equal(one.assign(mean=one["mean"] * factor), two)
