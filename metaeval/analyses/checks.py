@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.errors import MetaevalError, MetaevalWarning, format_count, format_list, format_option
 from metaeval.measures.base import Measure
 from metaeval.stats.blocks import split_runs
@@ -26,6 +26,7 @@ def check_scores(scores: Scores, *, runs: int = 2, topics: int = 2, measures: in
         raise MetaevalError(
             f"analyses take Scores, not {type(scores).__name__}: see metaeval.score and Scores.from_frame"
         )
+    refuse_gaps(scores)
     for what, asked, present in zip(
         ("run", "topic", "measure"), (runs, topics, measures), scores.values.shape, strict=True
     ):

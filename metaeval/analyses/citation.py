@@ -16,6 +16,7 @@ ANALYSES: dict[str, str] = {
     "agreement": "Kocmi et al. 2021; Deutsch et al. 2023; Deutsch et al. 2021; Thompson et al. 2024; Freitag et al. 2023",
     "alternative_annotator_test": "Calderon et al. 2025; Benjamini and Yekutieli 2001",
     "baseline_preference": "LQ 2021, §5.3",
+    "board_ranks": "Mogstad et al. 2024; Romano and Wolf 2005; Schäfer and Strimmer 2005; Piepho 2004",
     "compare": "Sakai 2021, Tables 4 and 7; LQ 2021",
     "coverage": "Amigó et al. 2020, §5.1; Amigó et al. 2011",
     "coverage_sweep": "Amigó et al. 2020, §5.1; Amigó et al. 2011",

@@ -275,11 +275,9 @@ def find_ranks(power: Any, better: np.ndarray, differ: np.ndarray) -> RunRanks:
     letters: list[tuple[str, ...] | None] = []
     remarks = list(power.remarks)
     for measure, rank, differs in zip(power.measures, ranks, differ, strict=True):
-        try:
-            letters.append(_spell_letters(rank, power.runs, differs))
-        except MetaevalError as error:
-            letters.append(None)
-            remarks.append(f"{measure}: no letters. {error}")
+        spelled, remark = spell_letters(measure, rank, power.runs, differs)
+        letters.append(spelled)
+        remarks += remark
     return RunRanks(
         power.collection, power.runs, power.measures, power.means, ranks, ends, differ, tuple(letters), power.test,
         power.alpha, power.signature.follow("run_ranks"), diagnostics=power.diagnostics, remarks=tuple(remarks),
@@ -290,8 +288,13 @@ def _order(ranks: np.ndarray, runs: tuple[str, ...]) -> np.ndarray:
     return np.lexsort((np.array(runs, dtype=str), ranks))
 
 
-def _spell_letters(ranks: np.ndarray, runs: tuple[str, ...], differ: np.ndarray) -> tuple[str, ...]:
-    """Return the letters of every run, a being that of the best."""
+def spell_letters(
+    measure: Measure, ranks: np.ndarray, runs: tuple[str, ...], differ: np.ndarray
+) -> tuple[tuple[str, ...] | None, list[str]]:
+    """Return the letters of every run, a being that of the best; where they would be too many none, and a remark."""
     order = _order(ranks, runs)
-    spelled = compact_letters(differ[np.ix_(order, order)])
-    return tuple(each for _, each in sorted(zip(order.tolist(), spelled, strict=True)))
+    try:
+        spelled = compact_letters(differ[np.ix_(order, order)])
+    except MetaevalError as error:
+        return None, [f"{measure}: no letters. {error}"]
+    return tuple(each for _, each in sorted(zip(order.tolist(), spelled, strict=True))), []

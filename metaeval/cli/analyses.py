@@ -13,7 +13,8 @@ class Analysis:
     The function is ``"module:function"`` below metaeval; what its first parameter is annotated with says what the
     command takes: scores, several of them, the discriminative power of scores, annotations, judged runs, or measures. Examples
     are command lines without the program's name. `pool` is the function of the results of several sources. With each of
-    the flags `switches`, another function is called in place of the first. `pairs` is the option that names a file for
+    the flags `switches`, another function is called in place of the first; `board` is the function of several collections
+    at once. `pairs` is the option that names a file for
     what grows with the number of pairs of runs; the result's method ``write_`` with its name writes it. `remarks` are
     a paragraph of the help that the docstring does not have, `defaults` those of options that differ from the
     function's.
@@ -22,6 +23,7 @@ class Analysis:
     function: str
     examples: tuple[str, ...]
     pool: str = ""
+    board: str = ""
     switches: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
     remarks: str = ""
@@ -49,7 +51,14 @@ ANALYSES = {
     ),
     "ranks": Analysis(
         "analyses.run_ranks:run_ranks",
-        ("ranks trec-web-2013 -m AP", "ranks scores.csv --test randomised-tukey-hsd --out results/"),
+        (
+            "ranks trec-web-2013 -m AP",
+            "ranks scores.csv --test randomised-tukey-hsd --out results/",
+            "ranks board.parquet --columns collection=task --doubled latest --gaps complete --aggregate win-rate",
+        ),
+        board="analyses.board_ranks:board_ranks",
+        remarks="Several tasks, of one table with a column that names them or of several files, are a board: one answer for "
+        "all of them, by their mean or another aggregate. --gaps makes a board of a single table with missing scores, too.",
         defaults={"test": "bootstrap-t"},
     ),
     "calibrate": Analysis(

@@ -155,6 +155,7 @@ class Plan:
     before: Function | None
     switches: dict[str, Function]
     pool: Function | None
+    board: Function | None
     pairs: str
     defaults: Mapping[str, object]
 
@@ -172,6 +173,7 @@ class Plan:
             before,
             switches,
             _load(analysis.pool) if analysis.pool else None,
+            _load(analysis.board) if analysis.board else None,
             analysis.pairs,
             analysis.defaults,
         )
@@ -179,12 +181,12 @@ class Plan:
     @property
     def several(self) -> bool:
         """Whether the command takes several sources."""
-        return self.takes == "several" or self.pool is not None
+        return self.takes == "several" or self.pool is not None or self.board is not None
 
     def parameters(self) -> dict[tuple[str, ...], Parameter]:
         """Return the parameters of all functions; those that are spelled alike are one."""
         parameters: dict[tuple[str, ...], Parameter] = {}
-        for function in (self.before, self.main, *self.switches.values(), self.pool):
+        for function in (self.before, self.main, *self.switches.values(), self.pool, self.board):
             for parameter in self._read(function) if function else ():
                 parameters.setdefault(parameter.spelling, parameter)
         return parameters
@@ -261,9 +263,15 @@ class Plan:
             sources = values.source if self.several else [values.source]
             pool = self.pool if len(sources) > 1 else None
             when = f"with {spell(flag)[0]}" if flag else "with a single source"
-            self._refuse_unused(values.stated, [function, pool], when)
+            if self.board is None:
+                self._refuse_unused(values.stated, [self.before, function, pool], when)
+            elif values.gaps is not None and values.missing == "raise":
+                values.missing = "keep"
             reference_opens = any(parameter.opens == "files or names" for parameter in self.parameters().values())
             scores = open_sources(sources, values, reference_opens=reference_opens, several=self.several)
+            if self.board is not None:
+                function, when = self._choose_board(self.board, scores, values)
+                self._refuse_unused(values.stated, [None if function is self.board else self.before, function], when)
             results = self._analyse(function, name, scores, values)
         show_results(results, values.style, values.out, explain=values.explain, width=values.width)
 
@@ -278,13 +286,19 @@ class Plan:
                 value = open_references(value, values.missing, values.format, columns=columns, names=False)
             setattr(values, parameter.name, value)
 
+    def _choose_board(self, board: Function, scores: list[Scores], values: Values) -> tuple[Function, str]:
+        """Return the function of the board where there are several tasks, or options that only it takes; and when that is."""
+        ordinary = {parameter.spelling for one in (self.before, self.main) if one for parameter in self._read(one)}
+        own = {parameter.name for parameter in self._read(board) if parameter.spelling not in ordinary}
+        if len(scores) > 1 or own & values.stated:
+            return board, "for a board of tasks"
+        return self.main, "for a single task"
+
     def _refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:
         """Refuse an option that stands on the command line although no function that is called takes it."""
         from metaeval.errors import MetaevalError
 
-        used = {
-            parameter.spelling for function in (self.before, *called) if function for parameter in self._read(function)
-        }
+        used = {parameter.spelling for function in called if function for parameter in self._read(function)}
         for spelling, parameter in self.parameters().items():
             if parameter.name in stated and spelling not in used:
                 raise MetaevalError(f"{spelling[0]} does nothing {when}")
@@ -293,7 +307,7 @@ class Plan:
         """Return the results by the names of their files."""
         from metaeval.errors import MetaevalError
 
-        if self.takes == "several":
+        if function is self.board or self.takes == "several":
             return {name: self.call(function, scores if len(scores) > 1 else scores[0], values)}
         pairs = getattr(values, self.pairs) if self.pairs else None
         if pairs is not None and len(scores) > 1:

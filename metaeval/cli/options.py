@@ -58,7 +58,7 @@ PHRASES = {
 }
 """What messages call otherwise on the command line, besides the options of the command itself."""
 
-MISSING = ("raise", "drop-topic", "drop-run", "worst")
+MISSING = ("raise", "drop-topic", "drop-run", "worst", "keep")
 DOUBLED = ("raise", "mean", "latest")
 INVALID = ("raise", "drop-topic", "drop-run", "clip", "worst")
 STYLES = ("text", "csv", "md", "latex", "json")
@@ -141,7 +141,12 @@ OPTIONS: Options = {
         metavar="FORMAT",
         choices=READ_FORMATS,
     ),
-    "missing": option(str, "What to do where a score or answer is missing", choices=MISSING, default="raise"),
+    "missing": option(
+        str,
+        "What to do where a score or answer is missing; ranks of boards can keep gaps",
+        choices=MISSING,
+        default="raise",
+    ),
     "doubled": option(
         str,
         "What to do where a run has several scores on a topic: their mean, or the latest by a column of times",
@@ -227,13 +232,14 @@ DIRECTIONS = take("lower_is_better", "higher_is_better", "all_higher_is_better")
 
 ADVANCED = (
     "engine", "correction", "p_add_one", "variance_offset", "n_bootstrap", "n_samples", "confidence", "simultaneous", "margin",
-    "over", "weights", "n_jobs", "cluster", "resume", "p_values", "run_pairs", "time_limit", "n_random",
-    "empty_classes", "figures", "pool_depth", "target", "beta", "alpha",
+    "over", "weights", "task_weights", "categories", "n_jobs", "cluster", "resume", "p_values", "run_pairs",
+    "time_limit", "n_random", "empty_classes", "figures", "pool_depth", "target", "beta", "alpha",
 )  # fmt: skip
 """Options that few users need, by argument: they stand last."""
 
 METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
+    "task_weights": "TASK=W,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
     "new_scores": "FILE", "scales": "JUDGE=G,...", "family": "RUN=MODEL", "groups": "RUN=GROUP", "prices": "WHAT=PRICE",
 }  # fmt: skip

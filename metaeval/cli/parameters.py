@@ -57,7 +57,7 @@ class Parameter:
 
 
 def find_input(function: Function) -> str:
-    """Return what it takes: "scores", "several" of them, their "power", "ratings", "annotations", "judged" runs, or "measures"."""
+    """Return what it takes: "scores", "several", their "power", "ratings", "annotations", "judged" runs, or "measures"."""
     from metaeval.analyses.power_result import DiscriminativePower
     from metaeval.data.annotations import Annotations
     from metaeval.data.judged import JudgedRuns
@@ -127,6 +127,8 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
             return list[str] | None, lambda given: _read_prices(given, flags[0]), ()
         if inner[0] == Sequence[float]:
             return str | None, lambda text: _read_numbers(text, flags[0], float), ()
+        if inner[0] == Mapping[str, float]:
+            return str | None, lambda text: _read_weights(text, flags[0]), ()
         annotation, convert, choices = _read_type(inner[0], flags)
         return annotation | None, convert, choices
     raise TypeError(f"{hint} cannot be read from the command line")
@@ -182,6 +184,18 @@ def _read_prices(given: list[str] | None, flag: str) -> dict[str, float] | None:
         except ValueError:
             raise MetaevalError(f"{flag} {text}: say of what and how much, such as {flag} topic=10") from None
     return prices or None
+
+
+def _read_weights(text: str | None, flag: str) -> dict[str, float] | None:
+    from metaeval.errors import MetaevalError
+
+    if text is None:
+        return None
+    pairs = [part.rpartition("=") for part in text.split(",")]
+    try:
+        return {name.strip(): float(number) for name, _, number in pairs}
+    except ValueError:
+        raise MetaevalError(f"{flag} {text}: names with numbers, such as gsm=2,arc=0.5") from None
 
 
 def _either(choices: Sequence[str]) -> str:

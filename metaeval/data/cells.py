@@ -107,7 +107,7 @@ def arrange_cells(
         filled = ~gaps
         if missing == "raise":
             _refuse_first_gap(np.sort(cell[filled]), shape, runs, topics, known, file)
-        if missing == "worst":
+        if missing in ("worst", "keep"):
             if n_cells > max(MOST_CELLS, MOST_CELLS_A_ROW * len(cell)):
                 problem = f"of {n_cells:,} cells of runs, topics and measures only {len(cell):,} have a score"
                 raise DataError(problem, file=file, hint="are the columns those that were meant?")

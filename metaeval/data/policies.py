@@ -16,11 +16,12 @@ from metaeval.errors import (
     format_count,
     format_list,
     format_option,
+    option_names_in_use,
 )
 from metaeval.measures.base import Measure
 
-MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst"]
-"""What to do where a run has no score, or no answer."""
+MissingPolicy = Literal["raise", "drop-topic", "drop-run", "worst", "keep"]
+"""What to do where a run has no score, or no answer; what is kept is NaN, which only analyses of boards take."""
 
 InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 """What to do with a label outside the classes."""
@@ -28,7 +29,8 @@ InvalidPolicy = Literal["raise", "drop-topic", "drop-run", "clip", "worst"]
 
 def hint_missing() -> str:
     """Return what can be done about a missing score or answer, for a message."""
-    return f"choose what to do about it: {format_option('missing', 'drop-topic')}, drop-run or worst"
+    board = f"; a board takes {format_option('gaps', 'complete')}" if "gaps" in option_names_in_use() else ""
+    return f"choose what to do about it: {format_option('missing', 'drop-topic')}, drop-run or worst{board}"
 
 
 def hint_invalid() -> str:
@@ -49,7 +51,7 @@ def mend_missing(
     values, runs, topics = drop_totals(values, runs, topics, measures, file)
     gaps = np.isnan(values)
     runs = list(runs)
-    if not gaps.any():
+    if not gaps.any() or policy == "keep":
         return values, runs, topics
     r, t, m = (int(position) for position in np.argwhere(gaps)[0])
     count = int(gaps.sum())

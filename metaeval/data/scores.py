@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from metaeval.data.cells import arrange_cells
 from metaeval.data.clusters import Repeats, code_clusters, join_clusters, label_clusters
 from metaeval.data.columns import CLUSTER, COLUMNS
 from metaeval.data.labels import find_labels, unique_labels
-from metaeval.data.policies import MissingPolicy
+from metaeval.data.policies import MissingPolicy, hint_missing
 from metaeval.data.scratch import make_room, take_cells
 from metaeval.errors import DataError, format_count, format_list, format_option
 from metaeval.measures.base import Measure
@@ -88,6 +88,8 @@ class Scores:
     clusters: tuple[str, ...] = ()
     repeats: Mapping[str, Repeats] = field(default_factory=dict)
 
+    _may_have_gaps: ClassVar[bool] = False
+
     def __init__(
         self,
         values: Any,
@@ -123,8 +125,10 @@ class Scores:
             )
         if 0 in expected:
             raise DataError("there are no scores: at least one run, topic and measure is needed")
-        finite = all(np.isfinite(array[some]).all() for some in split_runs(array))
-        wrong = np.empty((0, 3), dtype=int) if finite else np.argwhere(~np.isfinite(array))
+        is_wrong = np.isinf if self._may_have_gaps else _is_no_number
+        wrong = np.empty((0, 3), dtype=int)
+        if any(is_wrong(array[some]).any() for some in split_runs(array)):
+            wrong = np.argwhere(is_wrong(array))
         if len(wrong):
             r, t, m = wrong[0]
             raise DataError(
@@ -483,8 +487,40 @@ class Scores:
         if frame.empty:
             raise DataError("there are no scores in it", file=file)
         values, runs, topics, known = arrange_cells(frame, missing=missing, measures=measures, file=file)
-        scores = cls(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance)
+        scores = hold_scores(
+            values, runs=runs, topics=topics, measures=known, collection=collection, provenance=provenance
+        )
         return state_directions([scores], higher_is_better, lower_is_better, missing)[0]
+
+
+class PartialScores(Scores):
+    """Scores of which some are missing: NaN. Only analyses of boards take them, which say what they do about gaps."""
+
+    _may_have_gaps = True
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What signatures call these data: the fingerprint of the scores that are there, and which these are."""
+        gaps = np.isnan(self.values)
+        filled = Scores(np.where(gaps, 0.0, self.values), runs=self.runs, topics=self.topics, measures=self.measures)
+        return hashlib.sha256(filled.fingerprint.encode() + np.packbits(gaps).tobytes()).hexdigest()[:12]
+
+
+def refuse_gaps(scores: Scores) -> None:
+    """Refuse scores with gaps where all of them are needed."""
+    if isinstance(scores, PartialScores):
+        gaps = int(np.isnan(scores.values).sum())
+        raise DataError(
+            f"{format_count(gaps, 'score')} {'is' if gaps == 1 else 'are'} missing",
+            file=scores.collection or None,
+            hint=hint_missing(),
+        )
+
+
+def hold_scores(values: np.ndarray, **labels: Any) -> Scores:
+    """Return the scores that were read, whether all of them are there or gaps were kept."""
+    gaps = any(np.isnan(values[some]).any() for some in split_runs(values))
+    return (PartialScores if gaps else Scores)(values, **labels)
 
 
 ATTRS = {"higher_is_better": True, "lower_is_better": False}
@@ -537,6 +573,10 @@ def only_collection(found: Sequence[Scores], file: object = None) -> Scores:
 
 def _others(count: int) -> str:
     return "" if count == 1 else f", and so are {count - 1:,} more" if count > 2 else ", and so is one more"
+
+
+def _is_no_number(values: np.ndarray) -> np.ndarray:
+    return ~np.isfinite(values)
 
 
 def _is_held_on_disk(values: Any) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, refuse_gaps
 from metaeval.data.store_files import (
     CLUSTERS,
     SUFFIX,
@@ -141,6 +141,7 @@ class ScoreStore:
         """
         if not isinstance(scores, Scores):
             raise StoreError(f"a store keeps Scores, not {type(scores).__name__} (metaeval.io.from_frame makes them)")
+        refuse_gaps(scores)
         name = scores.collection if collection is None else str(collection)
         if not name.strip():
             raise StoreError(f"these scores have no collection name: give {format_option('collection', 'NAME')}")

@@ -11,7 +11,7 @@ import pandas as pd
 from metaeval.data.cells import arrange_cells
 from metaeval.data.columns import COLUMNS
 from metaeval.data.policies import MissingPolicy
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, describe_files
 
@@ -48,7 +48,7 @@ def arrange_rows(parts: Sequence[Rows], collection: str, missing: MissingPolicy)
     except DataError as error:
         file, line = _find_position(error, parts, positions)
         raise error.changed(file=file, line=line) from None
-    return Scores(
+    return hold_scores(
         values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=describe_files(files)
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from metaeval.data.cells import is_missing
 from metaeval.data.policies import MissingPolicy, hint_missing, mend_missing
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, hold_scores
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_option
 from metaeval.files import (
@@ -81,7 +81,7 @@ def read(
         topics = [str(number) for number in range(1, len(layers[0]) + 1)]
     known = [measure_of_label(name) for name in names.values()]
     values, runs, topics = mend_missing(stacked, runs, topics, known, missing, file=folder)
-    return Scores(
+    return hold_scores(
         values,
         runs=runs,
         topics=topics,

@@ -11,7 +11,7 @@ from typing import Any
 
 from metaeval.data.cells import DoubledPolicy, number
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.scores import Scores, is_untold, only_collection, state_directions
+from metaeval.data.scores import Scores, is_untold, only_collection, refuse_gaps, state_directions
 from metaeval.errors import DataError, DirectionWarning, MetaevalError, format_list, format_option
 from metaeval.files import PathLike, Sources
 from metaeval.io import tidy, wide
@@ -151,8 +151,9 @@ def read_scores(
     collection : str, optional
         By default, what a tidy file states in its column collection, else the name of the file or folder; for a wide
         file, the part of its name before the measure.
-    missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
-        What to do if a run has no score for a topic and measure; in every format, NaN is no score.
+    missing : {"raise", "drop-topic", "drop-run", "worst", "keep"}, optional
+        What to do if a run has no score for a topic and measure; in every format, NaN is no score. Gaps that are kept are
+        for `metaeval.board_ranks`.
     columns : mapping of str to str, optional
         What a table calls columns whose names do not tell: ``{"run": "entry", "topic": "doc+line"}``; ``a+b`` joins
         two. Besides run, topic, measure and score there are collection, higher_is_better and time.
@@ -284,6 +285,7 @@ def write_scores(scores: Scores, path: PathLike, *, format: str | None = None, d
             hint = f"end it in .csv, .tsv or .parquet, or state its format: {format_option('format', others)}"
             raise DataError("the format cannot be detected from this name", file=path, hint=hint)
         format = "tidy"
+    refuse_gaps(scores)
     scores = _defuse_formulas(scores) if defuse_formulas else scores
     chosen = choose_format(format, READ_FORMATS)
     for label in (*scores.runs, *scores.topics, *map(str, scores.measures), scores.collection):

@@ -32,7 +32,7 @@ from metaeval.data.columns import (
     plain_name,
 )
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.scores import Scores, is_untold, only_collection
+from metaeval.data.scores import Scores, hold_scores, is_untold, only_collection
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, describe_files, plain_path, stem, write_file
@@ -116,7 +116,7 @@ def arrange(
             noise = dict(zip(map(str, known), each, strict=True))
         clusters = _list_clusters(part, topics, repeats, file)
         found.append(
-            Scores(
+            hold_scores(
                 values, runs=runs, topics=topics, measures=known, collection=label, provenance=provenance,
                 clusters=clusters, repeats=noise,
             )

@@ -24,7 +24,7 @@ from metaeval.data.cells import number, read_score_column
 from metaeval.data.clusters import find_clusters
 from metaeval.data.columns import CLUSTER, format_columns, refuse_columns_without_scores
 from metaeval.data.policies import MissingPolicy, mend_missing, report_policy
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, hold_scores
 from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
@@ -107,7 +107,7 @@ def arrange(
     values, runs, topics = mend_missing(values, first.runs, first.topics, measures, missing, file=where)
     cells = next(iter(layouts.values())).cells(CLUSTER)
     by_topic = {} if cells is None else find_clusters(first.topics, cells, first.file)
-    return Scores(
+    return hold_scores(
         values, runs=runs, topics=topics, measures=measures, collection=collection, provenance=provenance,
         clusters=[by_topic[topic] for topic in topics] if by_topic else (),
     )  # fmt: skip

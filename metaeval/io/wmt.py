@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from metaeval.data.cells import is_missing, number
 from metaeval.data.policies import MissingPolicy, check_policy, hint_missing, mend_missing, report_policy
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, format_count, format_list
 from metaeval.files import (
     PathLike,
@@ -73,7 +73,7 @@ def read(
     if collection is None:
         collection = file_name(paths).removesuffix(SUFFIXES[chosen]) if isinstance(paths, str | Path) else ""
     described = describe_files(list(files.values()))
-    return Scores(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=described)
+    return hold_scores(values, runs=runs, topics=topics, measures=known, collection=collection, provenance=described)
 
 
 def write(scores: Scores, folder: PathLike) -> None:

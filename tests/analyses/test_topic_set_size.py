@@ -71,7 +71,8 @@ def test_runs_that_differ_by_the_same_on_every_topic_need_the_fewest():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"difference": 0}, "difference is 0"), ({"interval_width": -1}, "interval_width is -1"), ({"n_runs": 1}, "n_runs is 1"),
+        ({"difference": 0}, "difference is 0"), ({"interval_width": -1}, "interval_width is -1"),
+        ({"n_runs": 1}, "n_runs is 1"),
         ({"beta": 1}, "beta is 1"), ({"target": 2}, "target is 2"), ({"n_bootstrap": -1}, "n_bootstrap is -1"),
     ],
 )  # fmt: skip

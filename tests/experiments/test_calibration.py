@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import ttest_rel
 
 from experiments.outcome import Settings
-from experiments.studies.calibration import STUDY, designs, intervals, reliability
+from experiments.studies.calibration import FOLDER, STUDY, boards, designs, intervals, reliability
 from experiments.studies.calibration.candidates import judge_candidates, judge_twice, moderate
 from experiments.studies.calibration.designs import DESIGNS, simulate_design
 from experiments.studies.calibration.intervals import make_normal_population
@@ -25,6 +25,7 @@ from experiments.templates import fill_template
 from metaeval import Scores
 from metaeval.analyses.diagnostics import HSD_ERRORS
 from metaeval.stats import paired_tests
+from metaeval.stats.collections import FEWEST_COLLECTIONS
 
 CELL = Cell("equal means", "choosing", "spread", "normal, two 3x", 5, 12, "effects", 100)
 
@@ -318,3 +319,16 @@ def test_other_intervals_are_judged_like_those_of_tau(compute):
     found = intervals.measure_coverage(population, cells, compute=compute, studies=2, studies_of_truth=3)
     assert found["coverage"].between(0, 1).all()
     assert len(found) == len(found["interval"].unique()) >= 3
+
+
+def test_rank_sets_of_equal_runs_are_wrong_in_few_simulated_boards():
+    found = boards.count_cell(boards.Cell("mean", "topics", "normal", "equal", 5, 2), 60)
+    assert found["coverage"] > 0.86
+    assert found["width"] <= found["letters"] <= 5
+
+
+def test_the_committed_rank_sets_of_boards_hold_from_the_number_of_tasks_on_that_is_asked_for(committed):
+    table = pd.read_csv(FOLDER / "boards" / "boards.csv", keep_default_na=False)
+    rows = table[(table["aggregate"] == "mean") & (table["gaps"] == "none")]
+    assert {*rows["tasks"]} >= {1, FEWEST_COLLECTIONS, 20}
+    assert (rows["coverage"] + 2 * rows["error"] >= 0.94).all()

@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from experiments.studies.calibration import FOLDER, intervals
+from experiments.studies.calibration.boards import count_boards
 from experiments.studies.calibration.collections import count_collections
 from experiments.studies.calibration.crossed import count_crossed
 from experiments.studies.calibration.exchanges import count_exchanges
@@ -20,7 +21,17 @@ from metaeval.files import write_atomically
 
 def simulate(
     part: Annotated[
-        Literal["tests", "intervals", "predictions", "agreements", "exchanges", "together", "crossed", "collections"],
+        Literal[
+            "tests",
+            "intervals",
+            "predictions",
+            "agreements",
+            "exchanges",
+            "together",
+            "crossed",
+            "collections",
+            "boards",
+        ],
         typer.Argument(help="What is simulated; only the tests take an hour"),
     ] = "tests",
     work: Annotated[Path | None, typer.Option(help="Folder for finished batches [default: the cache]")] = None,
@@ -40,6 +51,8 @@ def simulate(
         tables = {"crossed": count_crossed(find_folder(work), n_jobs).round(6)}
     elif part == "collections":
         tables = {"collections": count_collections(n_jobs).round(6)}
+    elif part == "boards":
+        tables = {"boards": count_boards(n_jobs).round(6)}
     elif part == "together":
         tables = {"together": count_together(find_folder(work), n_jobs).round(6)}
     elif part == "exchanges":

@@ -58,6 +58,10 @@ SIMULATED = {
     "collections": {
         "collections": "Share of intervals for other collections that hold the pooled power of all, and their mean width."
     },
+    "boards": {
+        "boards": "Share of simulated boards of which all claims are true, and how many ranks a run may have on average, by "
+        "rank sets and by what letters leave."
+    },
     "exchanges": {"rates": "How often one of two equally good measures is called better, by statistic and rule."},
 }
 """Tables that `python -m experiments.studies.calibration` makes, by folder, with their captions."""

@@ -18,7 +18,7 @@ import pandas as pd
 from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
 from metaeval.data.columns import COLUMNS, DIRECTION, format_columns
 from metaeval.data.policies import MissingPolicy, report_policy
-from metaeval.data.scores import Scores
+from metaeval.data.scores import Scores, hold_scores
 from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -239,7 +239,7 @@ class _Cells:
             )
         except DoubledError as error:
             raise error.changed(hint=f"{format_option('doubled', 'mean')} takes their mean") from None
-        return Scores(values, runs=runs, topics=topics, measures=measures, collection=name, provenance=where)
+        return hold_scores(values, runs=runs, topics=topics, measures=measures, collection=name, provenance=where)
 
 
 def as_score(value: Any) -> float | None:

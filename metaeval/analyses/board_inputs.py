@@ -1,0 +1,180 @@
+"""The tasks of a board: the same runs in each, and what is done where scores are missing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from metaeval.analyses.label_order import sort_labels
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_count, format_list, format_option, suggest_names
+from metaeval.measures.base import Measure, find_signs
+
+Gaps: TypeAlias = Literal["present", "common", "complete"]
+"""Where scores are missing: means over the topics present, pairs on the topics that both have, or complete runs only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tasks:
+    """Aligned tasks, in the order of their names. `values[t]` has the shape (run, topic), NaN where there is no score.
+
+    `partial` and `lacking` say which runs lack some or all topics of which tasks, shape (run, task); `all_runs` counts the
+    runs before incomplete ones were left out. The largest magnitude of all scores is near 1, in units of `unit`.
+    """
+
+    names: tuple[str, ...]
+    runs: tuple[str, ...]
+    topics: tuple[tuple[str, ...], ...]
+    measures: tuple[Measure, ...]
+    values: tuple[np.ndarray, ...]
+    partial: np.ndarray
+    lacking: np.ndarray
+    all_runs: int
+    unit: float
+
+    @property
+    def unlike(self) -> bool:
+        """Whether the tasks are scored by different measures."""
+        return len(set(map(str, self.measures))) > 1
+
+
+def align_tasks(given: Scores | Sequence[Scores], gaps: Gaps | None) -> Tasks:
+    """Return the tasks with the same runs in each; higher scores are better."""
+    listed = [given] if isinstance(given, Scores) else list(given)
+    if not listed:
+        raise MetaevalError("a board needs the scores of at least one task")
+    for task in listed:
+        _check_task(task)
+    ordered = sorted(listed, key=lambda task: task.collection)
+    names = tuple(task.collection or "scores" for task in ordered)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise MetaevalError(f"the task {twice[0]} is there twice: name tasks apart by their collections")
+    runs = sorted({run for task in ordered for run in task.runs})
+    values = [_place_runs(task, runs) for task in ordered]
+    largest = max((float(np.nanmax(np.abs(board), initial=0.0)) for board in values), default=0.0)
+    unit = (
+        float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest else 1.0
+    )  # a power of two, so that nothing is rounded
+    missing = np.stack([np.isnan(board).mean(axis=1) for board in values], axis=1)
+    keep = _choose_runs(missing, gaps, runs)
+    values = [board[keep] / unit for board in values]
+    scored = [~np.isnan(board).all(axis=0) for board in values]
+    topics = [np.array(sorted(task.topics), dtype=object)[some] for task, some in zip(ordered, scored, strict=True)]
+    return _check_sizes(
+        Tasks(
+            names, tuple(np.array(runs, dtype=object)[keep]), tuple(map(tuple, topics)),
+            tuple(task.measures[0] for task in ordered),
+            tuple(board[:, some] for board, some in zip(values, scored, strict=True)),
+            (missing > 0) & (missing < 1), missing == 1, len(runs), unit,
+        )
+    )  # fmt: skip
+
+
+def _place_runs(task: Scores, runs: Sequence[str]) -> np.ndarray:
+    """Return the scores of all runs on the topics of a task, sorted by labels, shape (run, topic)."""
+    board = np.full((len(runs), len(task.topics)), np.nan)
+    board[np.searchsorted(runs, sorted(task.runs))] = sort_labels(task, signs=find_signs(task.measures)).values[..., 0]
+    return board
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """What a signature says of tasks: their number, a checksum of all of them, and runs and topics in all."""
+
+    collection: str
+    fingerprint: str
+    values: np.ndarray
+    measures: tuple[Measure, ...]
+
+
+def join_tasks(given: Sequence[Scores]) -> Scores | _Joined:
+    """Return what a signature describes: the only task, or all of them as one."""
+    if len(given) == 1:
+        return given[0]
+    ordered = sorted(given, key=lambda task: task.collection)
+    digest = hashlib.sha256(
+        "".join(f"{task.collection}\0{task.fingerprint}" for task in ordered).encode("utf-8", "surrogatepass")
+    )
+    size = len({run for task in ordered for run in task.runs}), sum(len(task.topics) for task in ordered), 1
+    measures = {str(task.measures[0]): task.measures[0] for task in ordered}
+    name = format_count(len(ordered), "task")
+    return _Joined(name, digest.hexdigest()[:12], np.broadcast_to(0.0, size), tuple(measures.values()))
+
+
+def _check_task(task: object) -> None:
+    if not isinstance(task, Scores):
+        raise MetaevalError(f"a task is Scores, not {type(task).__name__}: see metaeval.io.read_collections")
+    if task.clusters:
+        raise MetaevalError(
+            f"a board draws topics one by one and would ignore their clusters: leave out {format_option('clusters')}, or rank "
+            "the runs of one task at a time"
+        )
+    if len(task.measures) > 1:
+        raise MetaevalError(
+            f"{task.collection or 'the task'} has {len(task.measures)} measures: choose one with {format_option('measure')}"
+        )
+
+
+def _choose_runs(missing: np.ndarray, gaps: Gaps | None, runs: Sequence[str]) -> np.ndarray:
+    """Return which runs stay on the board."""
+    complete = (missing == 0).all(axis=1)
+    if gaps is None and not complete.all():
+        partial, lacking = ((missing > 0) & (missing < 1)).any(axis=1), (missing == 1).any(axis=1)
+        raise MetaevalError(
+            f"{(~complete).sum():,} of {len(runs):,} runs lack scores ({partial.sum():,} in part of a task, {lacking.sum():,} "
+            f"a whole one): choose what to do with {format_option('gaps', 'present')}, common or complete"
+        )
+    if gaps == "complete" and complete.sum() < 2:
+        raise MetaevalError(
+            f"too few runs are complete: {complete.sum()} of {len(runs):,}; use {format_option('gaps', 'present')} or common"
+        )
+    return np.asarray(complete if gaps == "complete" else (missing < 1).any(axis=1))
+
+
+def _check_sizes(tasks: Tasks) -> Tasks:
+    if len(tasks.runs) < 2:
+        raise MetaevalError(f"ranks compare two runs or more; there is {tasks.runs[0]} only")
+    for name, board in zip(tasks.names, tasks.values, strict=True):
+        scored = np.flatnonzero(~np.isnan(board).all(axis=1))
+        if len(scored) < 2:
+            lone = f"{tasks.runs[scored[0]]} only" if len(scored) else "no run that is left"
+            raise MetaevalError(f"the task {name} has scores of {lone}: leave it out, or add runs")
+    return tasks
+
+
+def check_topics(tasks: Tasks) -> None:
+    """Refuse a task with a single topic, where topics are resampled."""
+    for name, topics in zip(tasks.names, tasks.topics, strict=True):
+        if len(topics) < 2:
+            raise MetaevalError(
+                f"the task {name} has one topic, which cannot be resampled: leave it out, or use "
+                f"{format_option('over', 'tasks')}"
+            )
+
+
+def weigh_tasks(names: Sequence[str], weights: Mapping[str, float] | None, categories: bool) -> np.ndarray:
+    """Return the weight of every task; those of a category sum to the same as those of any other."""
+    given = dict(weights or {})
+    for name, weight in given.items():
+        if name not in names:
+            raise MetaevalError(
+                f"there is no task {name!r} to weigh: {suggest_names(name, names) or format_list(list(names))}"
+            )
+        if isinstance(weight, bool) or not isinstance(weight, int | float | np.number) or not 0 < weight < np.inf:
+            raise MetaevalError(f"the weight of {name} is {weight}; it is a finite number above 0")
+    found = np.array([float(given.get(name, 1.0)) for name in names])
+    if not categories:
+        return found
+    plain = [name for name in names if "/" not in name]
+    if plain:
+        raise MetaevalError(
+            f"the task {plain[0]} names no category: call tasks CATEGORY/TASK, as "
+            f"{format_option('columns', 'collection=category+task')} does"
+        )
+    groups = np.array([name.partition("/")[0] for name in names])
+    return np.asarray(found / [found[groups == group].sum() for group in groups])

@@ -1,0 +1,278 @@
+"""Which ranks of a board of several tasks are real?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.board_inputs import Gaps, Tasks, align_tasks, check_topics, join_tasks, weigh_tasks
+from metaeval.analyses.board_result import BoardRanks
+from metaeval.analyses.checks import check_choice, check_count, check_seed, check_share, remark_shared_topics
+from metaeval.analyses.rank_result import spell_letters
+from metaeval.data.scores import Scores
+from metaeval.errors import MetaevalError, format_count, format_option
+from metaeval.measures.base import Measure
+from metaeval.show.signature import sign
+from metaeval.stats.blocks import round_scaled
+from metaeval.stats.board_draws import OverTasks, compare_runs
+from metaeval.stats.boards import Aggregate, Board, find_scale
+from metaeval.stats.collections import FEWEST_COLLECTIONS
+from metaeval.stats.rank_correlation import tau
+from metaeval.stats.rank_sets import find_rank_sets
+from metaeval.stats.streams import stream_key
+
+TITLES = {"mean": "mean of tasks", "win-rate": "mean win rate", "borda": "Borda count", "median-rank": "median rank"}
+
+
+def board_ranks(
+    tasks: Scores | Sequence[Scores],
+    *,
+    aggregate: Aggregate = "mean",
+    task_weights: Mapping[str, float] | None = None,
+    categories: bool = False,
+    over: OverTasks = "topics",
+    gaps: Gaps | None = None,
+    n_bootstrap: int = 1000,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> BoardRanks:
+    """Which ranks of a board of several tasks are real?
+
+    Parameters
+    ----------
+    tasks : Scores or sequence of Scores
+        One a task, of one measure each; the collection is the task. Gaps are kept by ``missing="keep"`` in reading.
+    aggregate : {"mean", "win-rate", "borda", "median-rank"}, optional
+        What tasks add up to: the mean of tasks; the share of other runs that a run beats, averaged over tasks; their number,
+        added up; or the median rank.
+    task_weights : mapping of str to float, optional
+        1 where nothing is said.
+    categories : bool, optional
+        All categories count the same; tasks are called CATEGORY/TASK.
+    over : {"topics", "tasks"}, optional
+        What might be others: the topics of these tasks, or the tasks too; then at least 3 are needed.
+    gaps : {"present", "common", "complete"}, optional
+        Where scores are missing: means over the topics that a run has, every two runs on the topics that both have, or
+        complete runs only.
+    n_bootstrap : int, optional
+        Resamples of topics, or of tasks.
+    alpha : float, optional
+        How often any of the rank sets may miss a rank.
+    seed : int, optional
+
+    Returns
+    -------
+    BoardRanks
+
+    Raises
+    ------
+    MetaevalError
+        If a task has one run, or several measures; scores are missing and `gaps` does not say what to do; there are too few
+        tasks; or weights are of unknown tasks or not positive.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> tasks = [
+    ...     Scores(rng.random((3, 30, 1)) + [[[0.5]], [[0.5]], [[0.0]]], runs=["a", "b", "c"], topics=range(30),
+    ...            measures=["accuracy"], collection=name) for name in ("sums", "words")
+    ... ]
+    >>> board_ranks(tasks).to_frame()[["run", "rank", "low", "high"]]
+      run  rank  low  high
+    0   a     1    1     2
+    1   b     2    1     2
+    2   c     3    3     3
+    """
+    check_choice("aggregate", aggregate, Aggregate)
+    check_choice("sample over", over, OverTasks)
+    if gaps is not None:
+        check_choice("policy for gaps", gaps, Gaps)
+    check_count("n_bootstrap", n_bootstrap, 100)
+    check_share("alpha", alpha)
+    check_seed(seed)
+    aligned = align_tasks(tasks, gaps)
+    shares = weigh_tasks(aligned.names, task_weights, categories)
+    _check_samples(aligned, aggregate, over)
+    board = Board(aligned.values, shares, aggregate, gaps == "common")
+    alone = np.flatnonzero(np.isnan(board.estimates))
+    if len(alone):
+        way = format_option("gaps", "present")
+        raise MetaevalError(
+            f"{aligned.runs[alone[0]]} shares too few topics with every other run: use {way} or complete"
+        )
+    keys = [stream_key(seed, *topics, "board_ranks") for topics in aligned.topics]
+    statistics, rows = compare_runs(board, over, n_bootstrap, keys, stream_key(seed, *aligned.names, "board_ranks"))
+    found = find_rank_sets(statistics, rows, alpha, transitive=not board.paired)
+    ranks = _rank(board)
+    measure = _name_measure(aligned, board, categories)
+    letters, remarks = spell_letters(measure, ranks, aligned.runs, found.differ)
+    settings: dict[str, str] = {"aggregate": aggregate, **({"categories": "equal"} if categories else {})}
+    if task_weights:
+        settings["weights"] = ", ".join(f"{name} {weight:g}" for name, weight in sorted(task_weights.items()))
+    if gaps:
+        settings["gaps"] = gaps
+    joined = join_tasks([tasks] if isinstance(tasks, Scores) else list(tasks))
+    signature = sign("board_ranks", joined, **settings, over=over, bootstrap=n_bootstrap, seed=seed, alpha=alpha)
+    return BoardRanks(
+        joined.collection,
+        aligned.runs,
+        (measure,),
+        (board.estimates * measure.sign * (aligned.unit if aggregate == "mean" else 1.0))[:, np.newaxis],
+        ranks[np.newaxis],
+        found.sets[np.newaxis],
+        found.differ[np.newaxis],
+        (letters,),
+        "simultaneous rank sets",
+        alpha,
+        signature,
+        over,
+        found.better,
+        _describe_runs(aligned),
+        _describe_tasks(aligned, board),
+        _describe_topics(aligned, board),
+        _compare_orders(aligned, board, ranks),
+        remarks=(*_remark_gaps(aligned, board, gaps), *remarks, *_remark_topics(aligned, over)),
+    )
+
+
+def _check_samples(tasks: Tasks, aggregate: Aggregate, over: OverTasks) -> None:
+    """Refuse what cannot be resampled, or added up."""
+    n_tasks = len(tasks.names)
+    if over == "tasks" and n_tasks < FEWEST_COLLECTIONS:
+        lone = f"; name the column of tasks: {format_option('columns', 'collection=NAME')}" if n_tasks == 1 else ""
+        raise MetaevalError(
+            f"{format_option('over', 'tasks')} needs {FEWEST_COLLECTIONS} tasks or more; there "
+            f"{'is' if n_tasks == 1 else 'are'} {n_tasks}{lone}"
+        )
+    if over == "topics":
+        check_topics(tasks)
+    elif aggregate == "median-rank":
+        raise MetaevalError(
+            f"rank sets of median ranks do not hold over tasks: use {format_option('aggregate', 'borda')} or "
+            f"{format_option('over', 'topics')}"
+        )
+    if aggregate == "mean" and tasks.unlike:
+        other = next(each for each in tasks.measures if str(each) != str(tasks.measures[0]))
+        raise MetaevalError(
+            f"tasks have scores of several measures, such as {tasks.measures[0]} and {other}, which have no mean: use "
+            f"{format_option('aggregate', 'win-rate')}"
+        )
+
+
+def _rank(board: Board, without: int | None = None) -> np.ndarray:
+    """Return 1 + the number of runs ahead of each, shape (run,); `without` is a task that is left out."""
+    times = np.arange(len(board.values)) != without
+    found = board.pool(board.pair_parts if board.paired else board.parts, times)
+    differences = found if board.paired else np.subtract.outer(found, found)
+    ahead = round_scaled(np.nan_to_num(differences) / find_scale(differences)) > 0
+    return np.asarray(1 + ahead.sum(axis=0))
+
+
+def _name_measure(tasks: Tasks, board: Board, categories: bool) -> Measure:
+    """Return the aggregate as a measure, with the direction of the scores whose mean it is."""
+    title = TITLES[board.aggregate]
+    if board.aggregate == "mean":
+        title = (
+            "mean lead"
+            if board.paired
+            else "mean of categories"
+            if categories
+            else title
+            if len(tasks.names) > 1
+            else "mean"
+        )
+        return Measure(title, higher_is_better=board.paired or tasks.measures[0].sign > 0)
+    return Measure(title, higher_is_better=board.aggregate != "median-rank")
+
+
+def _describe_runs(tasks: Tasks) -> pd.DataFrame:
+    """Return in how many tasks every run is, of how many it lacks a part, and how many it lacks."""
+    present = [~np.isnan(board) for board in tasks.values]
+    some = np.stack([known.any(axis=1) for known in present], axis=1)
+    whole = np.stack([known.all(axis=1) for known in present], axis=1)
+    counts = {"tasks": some.sum(axis=1), "partial": (some & ~whole).sum(axis=1), "lacking": (~some).sum(axis=1)}
+    return pd.DataFrame({"run": tasks.runs, **counts})
+
+
+def _carry(board: Board) -> list[np.ndarray]:
+    """Return the share of every topic in the variance of the runs' means of tasks, by task; all sum to 1."""
+    means = replace(board, aggregate="mean", common=False)
+    ahead = means.estimates - means.estimates.mean()
+    total, parts = float(np.square(ahead).sum()), means.parts
+    weights = means.weights * ~np.isnan(parts)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    found = []
+    for values, weight in zip(board.values, weights.T, strict=True):
+        counts = np.maximum((~np.isnan(values)).sum(axis=1), 1)
+        found.append((ahead * weight / counts) @ np.nan_to_num(values) / (total or 1.0))
+    return found
+
+
+def _describe_tasks(tasks: Tasks, board: Board) -> pd.DataFrame:
+    """Return of every task its size, what is missing, and what it says of the order."""
+    names = np.array(tasks.runs, dtype=object)
+    carried = [np.nan] * len(tasks.names) if tasks.unlike else [share.sum() for share in _carry(board)]
+    rows = []
+    for number, (name, values) in enumerate(zip(tasks.names, tasks.values, strict=True)):
+        outcome, ranks = _solve(values), _rank(board, without=number) if len(tasks.names) > 1 else None
+        rows.append(
+            {
+                "task": name, "topics": values.shape[1], "runs": int((~np.isnan(values).all(axis=1)).sum()),
+                "partial": int(tasks.partial[:, number].sum()), "lacking": int(tasks.lacking[:, number].sum()),
+                "weight": board.weights[number] / board.weights.sum(), "all_solve": int((outcome == "all").sum()),
+                "none_solve": int((outcome == "none").sum()), "share": carried[number],
+                "first_without": "" if ranks is None else names[ranks.argmin()],
+                "tau_without": np.nan if ranks is None else float(tau(-1.0 * ranks, -1.0 * _rank(board), variant="tau_b")),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _solve(values: np.ndarray) -> np.ndarray:
+    """Return which topics all runs solve, with the highest score of the task, or none, all with the lowest, shape (topic,)."""
+    low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+    same = low == high
+    return np.where(same & (high == high.max()), "all", np.where(same & (low == low.min()), "none", ""))
+
+
+def _describe_topics(tasks: Tasks, board: Board) -> pd.DataFrame:
+    """Return of every topic what share of the spread of the runs it carries, the largest first."""
+    shares = [np.full(len(topics), np.nan) for topics in tasks.topics] if tasks.unlike else _carry(board)
+    parts = [
+        pd.DataFrame({"task": name, "topic": topics, "share": share, "solved_by": _solve(values)})
+        for name, topics, share, values in zip(tasks.names, tasks.topics, shares, tasks.values, strict=True)
+    ]
+    return pd.concat(parts, ignore_index=True).sort_values("share", ascending=False, kind="stable", ignore_index=True)
+
+
+def _compare_orders(tasks: Tasks, board: Board, ranks: np.ndarray) -> pd.DataFrame:
+    """Return the rank of every run by every aggregate, the chosen one first."""
+    others = [each for each in get_args(Aggregate) if each != board.aggregate and not (each == "mean" and tasks.unlike)]
+    columns = {str(board.aggregate): ranks} | {each: _rank(replace(board, aggregate=each)) for each in others}
+    return pd.DataFrame({"run": tasks.runs, **columns})
+
+
+def _remark_gaps(tasks: Tasks, board: Board, gaps: Gaps | None) -> list[str]:
+    """Say how much is missing, what was done about it, and which pairs nothing compares."""
+    partial, lacking = int(tasks.partial.sum()), int(tasks.lacking.sum())
+    if not partial + lacking:
+        return []
+    done = {
+        "present": "each run's means are over the topics that it has",
+        "common": "every two runs are compared on the topics that both have",
+        "complete": f"{tasks.all_runs - len(tasks.runs):,} of {format_count(tasks.all_runs, 'run')} were left out",
+    }[gaps or "complete"]
+    said = [f"{partial:,} times a run has part of a task only, {lacking:,} times nothing of it: {done}"]
+    unknown = int(np.isnan(board.differences).sum()) // 2
+    if unknown:
+        said.append(f"{format_count(unknown, 'pair')} of runs share no two topics and are never separated")
+    return said
+
+
+def _remark_topics(tasks: Tasks, over: OverTasks) -> tuple[str, ...]:
+    """Say which tasks share topics, which are drawn as if they did not."""
+    return () if over == "tasks" else remark_shared_topics(tasks.names, tasks.topics)

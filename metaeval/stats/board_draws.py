@@ -1,0 +1,289 @@
+"""How far runs of a board are ahead of each other, and how that varies over the topics of its tasks, or over tasks.
+
+A task's topics are resampled among themselves. What is linear in them is resampled by its influence values, the share that
+every topic has in a number less its expected share: exact for means, and defined where a sample leaves a run no topic. The
+difference of two runs, over its standard error, has a t distribution with Satterthwaite's degrees of freedom; it is turned
+into the normal number of the same p-value, so that pairs of few and of many topics can share a critical value.
+
+Few topics make runs seem to depend on each other more than they do, and the largest of many differences too small. So much of
+the correlation as is noise is replaced by independent draws (Schäfer and Strimmer, "A shrinkage approach to large-scale
+covariance matrix estimation", Statistical Applications in Genetics and Molecular Biology 4(1), 2005). Where tasks are drawn,
+which are few, their numbers are drawn from a normal distribution with these correlations, and each trial has standard errors
+of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from metaeval.stats.blocks import FloatArray
+from metaeval.stats.boards import Board, average, find_scale, share, subtract
+from metaeval.stats.parallel import tell
+from metaeval.stats.rank_sets import Rows
+from metaeval.stats.resampling import draw_weights
+
+OverTasks: TypeAlias = Literal["topics", "tasks"]
+
+NUMBERS_A_BLOCK = 2**21
+"""Numbers that are drawn at once."""
+
+NO_SPREAD = 1e-12
+"""Share of the variance of both runs below which that of their difference is rounding."""
+
+
+def compare_runs(
+    board: Board, over: OverTasks, n_trials: int, keys: Sequence[int], key: int
+) -> tuple[FloatArray, Rows]:
+    """By how many standard errors is every run ahead of every other, and of how many would it be by chance?
+
+    Parameters
+    ----------
+    board : Board
+    over : {"topics", "tasks"}
+        What is resampled; tasks not for median ranks, whose sets would hold too seldom.
+    n_trials : int
+    keys : sequence of int
+        Of the draws of every task's topics, from `metaeval.stats.streams.stream_key`.
+    key : int
+        Of what else is drawn.
+
+    Returns
+    -------
+    statistics : ndarray, shape (run, run)
+    rows : callable
+        Both as `metaeval.stats.rank_sets.find_rank_sets` takes them.
+
+    Examples
+    --------
+    >>> tasks = [np.array([[0.9, 0.8, 0.7, 0.9], [0.1, 0.3, 0.1, 0.0]])]
+    >>> statistics, rows = compare_runs(Board(tasks, np.ones(1)), "topics", 100, [1], 2)
+    >>> bool(statistics[0, 1] > 3), next(rows()).shape
+    (True, (1, 100))
+    """
+    influences = _list_influences(board, over)
+    depend, noise = _measure_dependence(influences), np.random.Generator(np.random.PCG64(key))
+    if over == "tasks":
+        statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own)
+        return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], depend, n_trials, noise)
+    if board.aggregate == "mean":
+        deviations = np.zeros((len(board.values[0]), n_trials))
+        for each, own in zip(influences, keys, strict=True):
+            deviations += each @ draw_weights(own, range(n_trials), each.shape[1]).T
+        return _standardise(board, _measure_pairs(board, over, influences), depend.own), _mix(deviations, depend, noise)
+    drawn = [_redraw(board, trials, keys) for trials in _split(board, n_trials)]
+    deviations = np.concatenate(drawn).T
+    deviations -= deviations.mean(axis=1, keepdims=True)
+    depend = replace(_measure_dependence([deviations / np.sqrt(n_trials)]), shrinkage=depend.shrinkage)
+    statistics = _standardise(board, iter([(_subtract_own(depend.products), np.inf)]), depend.own)
+    return statistics, _mix(deviations, depend, noise)
+
+
+def _list_influences(board: Board, over: OverTasks) -> list[FloatArray]:
+    """Return influence values of what is drawn together, of shape (run, topic) or (run, task); of ranks those of means."""
+    if over == "topics":
+        means = np.stack([average(values) for values in board.values], axis=1)
+        shares = share(board.weights, means).T
+        return [_find_influence(values, weight) for values, weight in zip(board.values, shares, strict=True)]
+    parts = average(board.pair_parts.swapaxes(1, 2)) if board.paired else board.parts
+    times = len(board.values) if board.aggregate == "borda" else 1
+    parts = np.nan_to_num(parts) if board.aggregate == "borda" else parts
+    return [times * np.nan_to_num(parts - board.estimates[:, np.newaxis] / times) * share(board.weights, parts)]
+
+
+def _find_influence(values: FloatArray, weight: FloatArray | float = 1.0) -> FloatArray:
+    """Return what each topic adds to the mean of a run more than others do, 0 where the run lacks it."""
+    known = ~np.isnan(values)
+    gaps = np.where(known, values - average(values)[:, np.newaxis], 0.0)
+    return gaps * (weight / np.maximum(known.sum(axis=1), 1))[:, np.newaxis]
+
+
+def _centre(influences: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return influence values less what all runs have in common, which no difference has."""
+    return [each - each.mean(axis=0) for each in influences]
+
+
+@dataclass(frozen=True, eq=False)
+class _Dependence:
+    """Covariances of runs, shape (run, run), and how much of their correlation is noise of few topics, from 0 to 1."""
+
+    products: FloatArray
+    shrinkage: float
+
+    @property
+    def own(self) -> FloatArray:
+        """Variances of runs, shape (run,)."""
+        return np.asarray(self.products.diagonal())
+
+
+def _measure_dependence(influences: Sequence[FloatArray]) -> _Dependence:
+    """Return how runs depend on each other (Schäfer and Strimmer, Table 1)."""
+    centred = _centre(influences)
+    joined = np.concatenate(centred, axis=1)
+    products = joined @ joined.T
+    own = np.where(products.diagonal() > 0, products.diagonal(), 1.0)
+    noise = 0.0
+    for each in centred:
+        n, scaled = each.shape[1], each / np.sqrt(own)[:, np.newaxis]
+        squares = np.square(scaled)
+        less = scaled.T @ scaled if n < len(scaled) else scaled @ scaled.T  # whose squares sum to the same
+        covered = np.square(less).sum() - np.square(squares.sum(axis=1)).sum()
+        noise += n / max(n - 1, 1) * (np.square(squares.sum(axis=0)).sum() - np.square(squares).sum() - covered / n)
+    found = np.square(products / np.sqrt(np.outer(own, own))).sum() - np.square(products.diagonal() / own).sum()
+    return _Dependence(products, float(np.clip(noise / found, 0, 1)) if found > 0 else 1.0)
+
+
+def _subtract_own(products: FloatArray) -> FloatArray:
+    """Return the variances of the differences of all pairs of runs from covariances."""
+    own = products.diagonal()
+    return np.maximum(np.add.outer(own, own) - 2 * products, 0.0)
+
+
+def _measure_pairs(
+    board: Board, over: OverTasks, influences: Sequence[FloatArray]
+) -> Iterator[tuple[FloatArray, FloatArray | float]]:
+    """Yield how much the differences of all pairs of runs vary, with degrees of freedom, by what is drawn together."""
+    if not board.paired:
+        for number, each in enumerate(influences):
+            count = len(board.values) if over == "tasks" else _count_topics(board.values[number])
+            yield _subtract_own(each @ each.T), count - 1
+        return
+    shares = share(board.weights, board.pair_parts)
+    if over == "tasks":
+        gaps = np.nan_to_num(board.pair_parts - board.differences[..., np.newaxis]) * shares
+        yield np.square(gaps).sum(axis=-1), (shares > 0).sum(axis=-1) - 1.0
+        return
+    for values, weight in zip(board.values, shares.transpose(2, 0, 1), strict=True):
+        filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+        means, counts = subtract(values)
+        squares = np.square(filled) @ known.T
+        total = squares + squares.T - 2 * filled @ filled.T - counts * np.square(np.nan_to_num(means))
+        yield np.maximum(total, 0.0) * np.square(weight / np.maximum(counts, 1)), counts - 1
+
+
+def _count_topics(values: FloatArray) -> int:
+    """Return on how many topics the run with the fewest is, of those that are on any."""
+    counts = (~np.isnan(values)).sum(axis=1)
+    return int(counts[counts > 0].min())
+
+
+def _standardise(board: Board, spreads: Iterator[tuple[FloatArray, FloatArray | float]], own: FloatArray) -> FloatArray:
+    """Return differences over their standard errors as normal numbers, 0 where nothing compares two runs."""
+    from scipy.special import ndtri, stdtr
+
+    size, noise = np.abs(np.nan_to_num(board.differences)), NO_SPREAD * np.add.outer(own, own)
+    resampled, total, slack = np.zeros_like(size), np.zeros_like(size), np.zeros_like(size)
+    for variance, freedom in spreads:
+        free = np.maximum(freedom, 1e-9)
+        corrected = variance * (1 + 1 / free)
+        resampled += variance
+        total += corrected
+        slack += np.square(corrected) / free
+    total[resampled <= noise] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.where(size <= np.sqrt(noise), 0.0, size / np.sqrt(total))
+        degrees = np.where(slack > 0, total**2 / slack, np.inf)
+    normal = np.where(np.isinf(degrees) | np.isinf(size), size, -ndtri(stdtr(np.fmin(degrees, 1e9), -size)))
+    return np.asarray(np.sign(np.nan_to_num(board.differences)) * normal)
+
+
+def _from_normal(statistics: FloatArray, freedom: int) -> FloatArray:
+    """Return the t statistics of the same p-values."""
+    from scipy.special import ndtr, stdtrit
+
+    return np.asarray(np.sign(statistics) * -stdtrit(freedom, ndtr(-np.abs(statistics))))
+
+
+def _mix(deviations: FloatArray, depend: _Dependence, noise: np.random.Generator) -> Rows:
+    """Return how to draw standardised differences, of deviations of shape (run, trial) and independent ones."""
+    own, shrinkage = depend.own, depend.shrinkage
+    mixed = noise.standard_normal(deviations.shape, dtype=np.float32)
+    mixed *= np.sqrt(shrinkage * own)[:, np.newaxis]
+    mixed += np.sqrt(1 - shrinkage) * (deviations - deviations.mean(axis=0))
+    both = np.add.outer(own, own)
+    spread = np.sqrt((1 - shrinkage) * _subtract_own(depend.products) + shrinkage * both)
+    inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > np.sqrt(NO_SPREAD * both))
+    inverse = inverse.astype(np.float32)
+
+    def draw_rows() -> Iterator[FloatArray]:
+        for run in range(len(mixed) - 1):
+            drawn = mixed[run] - mixed[run + 1 :]
+            drawn *= inverse[run, run + 1 :, np.newaxis]
+            yield drawn
+
+    return draw_rows
+
+
+def _draw_tasks(influences: FloatArray, depend: _Dependence, n_trials: int, noise: np.random.Generator) -> Rows:
+    """Return how to draw t statistics of differences between runs with these influences of tasks, shape (run, task)."""
+    centred, shrinkage, own = _centre([influences])[0], depend.shrinkage, depend.own
+    n_runs, n_tasks = centred.shape
+    drawn = noise.standard_normal((n_runs, n_trials, n_tasks), dtype=np.float32)
+    drawn *= np.sqrt(shrinkage * own)[:, np.newaxis, np.newaxis]
+    drawn += np.tensordot(np.sqrt(1 - shrinkage) * centred, noise.standard_normal((n_tasks, n_trials, n_tasks)), axes=1)
+    means = drawn.mean(axis=-1)
+    drawn -= means[..., np.newaxis]
+    squares = np.square(drawn).sum(axis=-1)
+
+    def draw_rows() -> Iterator[FloatArray]:
+        for run in range(n_runs - 1):
+            rest = slice(run + 1, None)
+            spread = squares[run] + squares[rest] - 2 * np.einsum("tk,rtk->rt", drawn[run], drawn[rest])
+            gaps = (means[run] - means[rest]) * np.sqrt(n_tasks * (n_tasks - 1))
+            yield np.divide(gaps, np.sqrt(np.maximum(spread, 0)), out=np.zeros_like(gaps), where=spread > 0)
+
+    return draw_rows
+
+
+def _split(board: Board, n_trials: int) -> Iterator[range]:
+    n_runs, topics = len(board.values[0]), max(each.shape[1] for each in board.values)
+    widest = n_runs * max(n_runs, topics) if board.common else max(n_runs * len(board.values), topics)
+    size = max(1, NUMBERS_A_BLOCK // widest)
+    for start in range(0, n_trials, size):
+        yield range(start, min(start + size, n_trials))
+        tell("resampling topics", min(start + size, n_trials), n_trials)
+
+
+def _redraw(board: Board, trials: range, keys: Sequence[int]) -> FloatArray:
+    """Return the aggregate of every run in some trials, shape (trial, run)."""
+    parts = []
+    for values, own in zip(board.values, keys, strict=True):
+        weights = draw_weights(own, trials, values.shape[1])
+        pairs = board.compares_pairs(values)
+        centre = subtract(values)[0] if pairs else average(values)
+        found = _redraw_gaps(values, weights) if pairs else centre + weights @ _find_influence(values).T
+        found -= _find_noise(values) * (centre - np.nanmean(centre))
+        parts.append(board.judge(found, find_scale(values), pairs))
+    return board.pool(np.stack(parts, axis=-1))
+
+
+def _find_noise(values: FloatArray) -> float:
+    """Return which share of the variance of the runs' means is noise of topics.
+
+    Ranks of means are drawn about means that are as much closer to each other: about the means themselves, they would vary
+    less than they do, since noise has set runs apart that are alike.
+    """
+    influences, means = _find_influence(values), average(values)
+    count = max(_count_topics(values) - 1, 1)
+    noise = np.square(influences - influences.mean(axis=0)).sum(axis=1)[~np.isnan(means)].mean() * (1 + 1 / count)
+    spread = np.nanvar(means, ddof=1)
+    return float(np.clip(noise / spread, 0, 1)) if spread > 0 else 1.0
+
+
+def _redraw_gaps(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return mean differences of all pairs of runs on their common topics in some trials, shape (trial, run, run)."""
+    gaps, counts = subtract(values)
+    filled, known = np.nan_to_num(values), (~np.isnan(values)).astype(np.float64)
+    n_runs, n_topics = values.shape
+
+    def add_up(numbers: FloatArray) -> FloatArray:  # one product of two matrices, since those of stacks are slow
+        return ((numbers * weights[:, np.newaxis]).reshape(-1, n_topics) @ known.T).reshape(-1, n_runs, n_runs)
+
+    sums = add_up(filled)
+    sums = sums - sums.swapaxes(1, 2)
+    drawn = gaps * add_up(known)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(gaps + (sums - drawn) / counts)

@@ -1,0 +1,255 @@
+"""Ranks of boards: LiveBench read in plain loops, coverage, what is refused, and what does not change a result."""
+
+import json
+import os
+import warnings
+from itertools import combinations, permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval as me
+from metaeval.data.scores import PartialScores
+from metaeval.errors import MetaevalError
+from metaeval.io import read_collections
+
+FILE = Path(os.environ.get("METAEVAL_DATA", "")) / "evals" / "livebench" / "livebench_13012025.parquet"
+needs_livebench = pytest.mark.skipif(not FILE.is_file(), reason="needs evals/ in the folder that METAEVAL_DATA names")
+
+
+def make_tasks(n_runs=6, sizes=(20, 30, 25), seed=0, steps=0.3, measure="accuracy"):
+    rng = np.random.default_rng(seed)
+    quality = steps * np.arange(n_runs)[::-1]
+    return [
+        me.Scores(
+            (quality[:, None] + rng.standard_normal((n_runs, size)))[..., None], runs=[f"r{r}" for r in range(n_runs)],
+            topics=[f"{number}-{topic}" for topic in range(size)], measures=[me.Measure(measure, higher_is_better=True)],
+            collection=f"task{number}",
+        )
+        for number, size in enumerate(sizes)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def livebench():
+    """The tasks as the package reads them, and the same as a plain table of runs × (task, topic)."""
+    columns = {"collection": "task", "ignore": "turn+category"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tasks = read_collections(FILE, columns=columns, doubled="latest", missing="keep", higher_is_better=True)
+    frame = pd.read_parquet(FILE).sort_values("tstamp", kind="stable")
+    latest = frame.groupby(["model", "task", "question_id"])["score"].last()
+    return tasks, latest.unstack(["task", "question_id"]).sort_index()
+
+
+def find_leads(rows, common):
+    """The mean difference of every two runs in a task, of which there is a row per run."""
+    means, leads = {run: np.nanmean(row) for run, row in rows.items()}, {}
+    for one, two in combinations(rows, 2):
+        gaps = rows[one] - rows[two]
+        gaps = gaps[~np.isnan(gaps)]
+        lead = (gaps.mean() if len(gaps) else np.nan) if common else means[one] - means[two]
+        leads[one, two], leads[two, one] = lead, -lead
+    return leads
+
+
+@needs_livebench
+@pytest.mark.parametrize("gaps", ["complete", "present", "common"])
+def test_livebench_is_read_as_plainly(livebench, gaps):
+    tasks, table = livebench
+    table = table.dropna() if gaps == "complete" else table
+    assert len(table) == (41 if gaps == "complete" else 93)
+    runs, rates, bordas = list(table.index), {}, dict.fromkeys(table.index, 0.0)
+    shares = {run: [] for run in runs}
+    for task in tasks:
+        rows = {
+            run: row
+            for run, row in zip(runs, table[task.collection].to_numpy(), strict=True)
+            if not np.isnan(row).all()
+        }
+        leads = find_leads(rows, gaps == "common")
+        for run in rows:
+            known = [leads[run, other] for other in rows if other != run and not np.isnan(leads[run, other])]
+            wins = sum(1.0 if each > 1e-9 else 0.5 if abs(each) <= 1e-9 else 0.0 for each in known)
+            bordas[run] += wins
+            shares[run].append(wins / len(known))
+    rates = {run: np.mean(each) for run, each in shares.items()}
+    for aggregate, expected in (("win-rate", rates), ("borda", bordas)):
+        found = me.board_ranks(tasks, aggregate=aggregate, gaps=gaps, n_bootstrap=100).to_frame().set_index("run")
+        assert found["mean"].to_dict() == pytest.approx(expected, abs=1e-9)
+        order = pd.Series(expected).round(9).rank(ascending=False, method="min")
+        assert found["rank"].to_dict() == order.astype(int).to_dict()
+
+
+@needs_livebench
+def test_livebench_counts_what_is_partial_and_lacking(livebench):
+    tasks, table = livebench
+    missing = table.isna().T.groupby("task").mean().T
+    found = me.board_ranks(tasks, gaps="present", n_bootstrap=100)
+    frame = found.to_frame().set_index("run").loc[table.index]
+    assert frame["partial"].tolist() == ((missing > 0) & (missing < 1)).sum(axis=1).tolist()
+    assert frame["lacking"].tolist() == (missing == 1).sum(axis=1).tolist()
+    assert "160 times a run has part of a task only, 92 times nothing of it" in found.notes()[0]
+    same = table.nunique() == 1
+    assert found.summary()["all_or_none"].item() == sum(
+        same[topic] and table[topic].max() in (table[topic[0]].max().max(), table[topic[0]].min().min())
+        for topic in same.index
+    )
+
+
+def test_shares_of_the_spread_sum_to_one_and_are_those_of_topics():
+    found = me.board_ranks(make_tasks())
+    assert found.tasks["share"].sum() == pytest.approx(1)
+    by_task = found.topics.groupby("task")["share"].sum()
+    assert found.tasks.set_index("task")["share"].to_dict() == pytest.approx(by_task.to_dict())
+
+
+def test_a_rank_set_holds_its_rank_and_lies_in_the_range_that_letters_leave():
+    for aggregate in ("mean", "win-rate", "borda", "median-rank"):
+        frame = me.board_ranks(make_tasks(9), aggregate=aggregate).to_frame()
+        assert (frame["low"] >= frame["letters_low"]).all()
+        assert (frame["high"] <= frame["letters_high"]).all()
+        assert frame["rank"].between(frame["low"], frame["high"]).all()
+
+
+def test_rank_sets_hold_all_true_ranks_as_often_as_they_claim():
+    held = [
+        (found["low"] == 1).all() and (found["high"] == 5).all()
+        for found in (
+            me.board_ranks(make_tasks(5, (12, 18), seed=s, steps=0), n_bootstrap=200).to_frame() for s in range(60)
+        )
+    ]
+    assert np.mean(held) > 0.86  # three standard errors below .95; the study of calibration says more
+
+
+def test_neither_the_order_of_rows_nor_that_of_tasks_changes_anything():
+    tasks = make_tasks()
+    turned = [task.sel(runs=task.runs[::-1], topics=task.topics[::-1]) for task in tasks[::-1]]
+    for options in ({}, {"over": "topics", "aggregate": "borda"}):
+        one, two = (me.board_ranks(each, **options) for each in (tasks, turned))
+        pd.testing.assert_frame_equal(one.to_frame(), two.to_frame())
+        pd.testing.assert_frame_equal(one.tasks, two.tasks)
+
+
+def test_lower_scores_can_be_better():
+    tasks = make_tasks()
+    costs = [
+        me.Scores(-task.values, runs=task.runs, topics=task.topics, measures=[me.Measure("cost", higher_is_better=False)],
+                  collection=task.collection) for task in tasks
+    ]  # fmt: skip
+    better, worse = me.board_ranks(tasks).to_frame(), me.board_ranks(costs).to_frame()
+    assert better["run"].tolist() == worse["run"].tolist()
+    assert better["low"].tolist() == worse["low"].tolist()
+    assert worse["mean"].tolist() == pytest.approx((-better["mean"]).tolist())
+
+
+def test_categories_weigh_the_same():
+    tasks = make_tasks(sizes=(20, 20, 20))
+    named = [me.Scores(t.values, runs=t.runs, topics=t.topics, measures=t.measures, collection=name)
+             for t, name in zip(tasks, ("a/one", "a/two", "b/three"), strict=True)]  # fmt: skip
+    means = [task.values[..., 0].mean(axis=1) for task in tasks]
+    expected = (means[0] + means[1]) / 4 + means[2] / 2
+    found = me.board_ranks(named, categories=True).to_frame().set_index("run")["mean"]
+    assert found.loc[list(tasks[0].runs)].tolist() == pytest.approx(expected.tolist())
+    weighted = me.board_ranks(named, task_weights={"b/three": 2}).to_frame().set_index("run")["mean"]
+    assert weighted.to_dict() == pytest.approx(found.to_dict())
+
+
+def test_the_sentence_says_what_was_resampled_and_json_holds_it():
+    tasks = make_tasks(sizes=(12,) * 6)
+    assert "topics resampled within tasks" in me.board_ranks(tasks).sentence()
+    found = me.board_ranks(tasks, over="tasks")
+    assert "; tasks resampled" in found.sentence()
+    held = json.loads(json.dumps(found.to_dict()))
+    assert held["sentence"] == found.sentence()
+    assert {"summary", "tasks", "topics", "aggregates", "orders"} <= set(held["details"])
+
+
+def one_run(tasks):
+    return [*tasks[:2], tasks[2].sel(runs=["r0"])]
+
+
+def other_measure(tasks):
+    return [*tasks[:2], *make_tasks(sizes=(5, 5, 5), measure="BLEU")[2:]]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        (one_run, {"gaps": "present"}, "task2 has scores of r0 only"),
+        (one_run, {}, r"5 of 6 runs lack scores \(0 in part of a task, 5 a whole one\)"),
+        (one_run, {"gaps": "complete"}, "too few runs are complete: 1 of 6"),
+        (None, {"task_weights": {"task7": 2}}, "no task 'task7' to weigh"),
+        (None, {"task_weights": {"task1": 0}}, "the weight of task1 is 0; it is a finite number above 0"),
+        (None, {"task_weights": {"task1": -1.5}}, "the weight of task1 is -1.5"),
+        (lambda tasks: tasks[:2], {"over": "tasks"}, "over=tasks needs 3 tasks or more; there are 2"),
+        (lambda tasks: tasks[0], {"over": "tasks"}, "there is 1; name the column of tasks: columns=collection=NAME"),
+        (
+            lambda _: make_tasks(sizes=(5,) * 5),
+            {"over": "tasks", "aggregate": "median-rank"},
+            "median ranks do not hold over tasks: use aggregate=borda or over=topics",
+        ),
+        (None, {"categories": True}, "task0 names no category"),
+        (None, {"aggregate": "median"}, "there is no aggregate 'median'"),
+        (None, {"gaps": "drop"}, "there is no policy for gaps 'drop'"),
+        (None, {"n_bootstrap": 10}, "n_bootstrap is 10"),
+        (other_measure, {}, "such as accuracy and BLEU, which have no mean: use aggregate=win-rate"),
+        (lambda tasks: [*tasks, tasks[0]], {}, "task0 is there twice"),
+        (lambda tasks: [], {}, "at least one task"),
+        (lambda tasks: tasks[0].sel(topics=["0-1"]), {}, "task0 has one topic"),
+        (lambda tasks: [5], {}, "a task is Scores, not int"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused_in_a_sentence(change, options, message):
+    tasks = make_tasks()
+    with pytest.raises(MetaevalError, match=message):
+        me.board_ranks(change(tasks) if change else tasks, **options)
+
+
+def test_tasks_of_unlike_measures_can_be_ranked_by_win_rate():
+    found = me.board_ranks(other_measure(make_tasks()), aggregate="win-rate")
+    assert list(found.orders.columns[1:]) == ["win-rate", "borda", "median-rank"]
+
+
+def test_scores_with_gaps_are_for_boards_only(tmp_path):
+    rows = [(run, topic, run + topic) for run, topic in permutations(range(4), 2)]
+    frame = pd.DataFrame(rows, columns=["run", "topic", "score"])
+    (scores,) = read_collections(frame, missing="keep", measure="AP")
+    assert isinstance(scores, PartialScores)
+    assert np.isnan(scores.values).sum() == 4
+    for refuse in (
+        lambda: me.discriminative_power(scores),
+        lambda: me.io.write_scores(scores, tmp_path / "scores.csv"),
+        lambda: me.ScoreStore(tmp_path / "store").add(scores, collection="gappy"),
+    ):
+        with pytest.raises(MetaevalError, match="4 scores are missing"):
+            refuse()
+    assert scores.fingerprint != PartialScores(
+        np.where(np.isnan(scores.values), 0, scores.values), runs=scores.runs, topics=scores.topics, measures=scores.measures
+    ).fingerprint  # fmt: skip
+    found = me.board_ranks(scores, gaps="common", n_bootstrap=100)
+    assert found.to_frame()["partial"].tolist() == [1] * 4
+
+
+def test_figures_and_pages_are_drawn(tmp_path):
+    found = me.board_ranks(make_tasks())
+    found.write_tables(tmp_path, "ranks")
+    assert found.sentence() in (tmp_path / "ranks.md").read_text("utf-8")
+    assert (tmp_path / "ranks.html").read_text("utf-8").count("<table") >= 3
+    labels = [label.get_text() for axes in found.plot().axes for label in axes.get_yticklabels()]
+    assert labels[:6] == found.to_frame()["run"].tolist()
+
+
+@pytest.mark.parametrize("factor", [2.0**-600, 2.0**500])
+def test_the_scale_of_scores_changes_nothing(factor):
+    tasks = make_tasks()
+    scaled = [
+        me.Scores(
+            task.values * factor, runs=task.runs, topics=task.topics, measures=task.measures, collection=task.collection
+        )
+        for task in tasks
+    ]
+    one, two = me.board_ranks(tasks).to_frame(), me.board_ranks(scaled).to_frame()
+    pd.testing.assert_frame_equal(one.assign(mean=one["mean"] * factor), two)

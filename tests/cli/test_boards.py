@@ -1,0 +1,89 @@
+"""Ranks of several tasks on the command line: one answer, what it refuses, and ordinary ranks of a single collection."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def board(tmp_path):
+    """A table of five tasks in two categories; run d lacks one of them, and run c a topic."""
+    rng = np.random.default_rng(0)
+    rows = ["model,category,task,item,accuracy"]
+    for number, task in enumerate(("sums", "proofs", "verbs", "nouns", "rhymes")):
+        for run, quality in zip("abcd", (0.9, 0.6, 0.5, 0.1), strict=True):
+            rows += [
+                f"{run},{'maths' if number < 2 else 'words'},{task},{task}{item},{int(rng.random() < quality)}"
+                for item in range(12)
+                if not (run == "d" and task == "verbs") and not (run == "c" and task == "sums" and item == 3)
+            ]
+    path = tmp_path / "board.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+COLUMNS = ("--columns", "collection=task,ignore=category", "--all-higher-is-better")
+
+
+def test_several_tasks_have_one_answer(run, board):
+    status, out, err = run("ranks", board, *COLUMNS, "--gaps", "present")
+    assert status == 0, err
+    assert out.startswith("a is first by mean of tasks.")
+    assert "topics resampled" in out
+    assert "1 times a run has part of a task only, 1 times nothing of it" in err
+    assert out.count("may be") == 2  # in the sentence, and above the column
+
+
+def test_options_of_boards_reach_them(run, board):
+    words = ("--gaps", "complete", "--over", "tasks", "--aggregate", "borda", "--task-weights", "sums=2,nouns=0.5")
+    status, out, err = run("ranks", board, *COLUMNS, *words, "--format", "json")
+    assert status == 0, err
+    found = json.loads(out)
+    assert found["result"] == "BoardRanks"
+    assert [row["run"] for row in found["rows"]] == ["a", "b"]
+    assert "weights nouns 0.5, sums 2" in found["signature"]
+    status, out, err = run(
+        "ranks",
+        board,
+        "--columns",
+        "collection=category+task",
+        "--categories",
+        "--gaps",
+        "common",
+        "--all-higher-is-better",
+    )
+    assert status == 0, err
+
+
+def test_files_are_tasks(run, tmp_path):
+    for name in ("gsm", "arc"):
+        (tmp_path / f"{name}.csv").write_text("run,topic,accuracy\na,1,1\na,2,1\na,3,0\nb,1,0\nb,2,1\nb,3,0\n")
+    status, out, err = run("ranks", tmp_path / "gsm.csv", tmp_path / "arc.csv")
+    assert status == 0, err
+    assert "2 tasks, 6 topics" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (COLUMNS, "--gaps complete"),
+        ((*COLUMNS, "--gaps", "present", "--test", "max-t"), "--test does nothing for a board of tasks"),
+        ((*COLUMNS, "--gaps", "present", "--task-weights", "nix=2"), "no task 'nix' to weigh"),
+        ((*COLUMNS, "--gaps", "present", "--task-weights", "sums"), "--task-weights sums: names with numbers, such as"),
+        ((*COLUMNS, "--gaps", "present", "--task-weights", "sums=-1"), "the weight of sums is -1.0"),
+        ((*COLUMNS, "--gaps", "some"), "there is no policy for gaps 'some'"),
+        ((*COLUMNS, "--gaps", "present", "--categories"), "--columns collection=category+task"),
+        (("--columns", "ignore=category+task", "--over", "tasks", "--gaps", "present"), "--columns collection=NAME"),
+    ],
+)
+def test_what_a_board_refuses_is_one_sentence(run, board, words, message):
+    status, out, err = run("ranks", board, *words)
+    assert (status, out) == (2, "")
+    assert message in err.splitlines()[-1]
+
+
+def test_other_commands_refuse_gaps_that_were_kept(run, board):
+    status, _, err = run("power", board, *COLUMNS, "--missing", "keep")
+    assert status == 2
+    assert "1 score is missing" in err.splitlines()[-1]

@@ -1,0 +1,77 @@
+"""Aggregates of tasks, held against readings in plain loops, with and without gaps."""
+
+import numpy as np
+import pytest
+
+from metaeval.stats.boards import Board
+
+
+def make(gaps, seed=0, n_runs=7, sizes=(6, 1, 9, 4)):
+    """Scores of few values, so that there are ties; and, with gaps, runs that lack topics and a run that lacks a task."""
+    rng = np.random.default_rng(seed)
+    tasks = [rng.integers(0, 3, (n_runs, size)) / 2 for size in sizes]
+    if gaps:
+        for task in tasks:
+            task[rng.random(task.shape) < 0.25] = np.nan
+        tasks[0][2] = np.nan
+    return tasks
+
+
+def lead(task, i, j, common):
+    """How far a run is ahead of another in a task, None where they cannot be compared."""
+    one, two = ([x for x in task[run] if not np.isnan(x)] for run in (i, j))
+    if common:
+        pairs = [(x, y) for x, y in zip(task[i], task[j], strict=True) if not np.isnan(x + y)]
+        one, two = zip(*pairs, strict=True) if pairs else ((), ())
+    return sum(one) / len(one) - sum(two) / len(two) if one and two else None
+
+
+def count(task, i, common):
+    """How many others a run beats, ties half, and how many it is compared with."""
+    leads = [lead(task, i, j, common) for j in range(len(task)) if j != i]
+    known = [0 if abs(each) < 1e-9 else each for each in leads if each is not None]
+    return sum(1.0 if each > 0 else 0.5 if each == 0 else 0.0 for each in known), len(known)
+
+
+@pytest.mark.parametrize("common", [False, True])
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("weights", [[1, 1, 1, 1], [2, 1, 0.5, 3]])
+def test_aggregates_are_those_of_a_plain_reading(gaps, common, weights):
+    tasks = make(gaps)
+    found = {
+        name: Board(tasks, np.array(weights, dtype=float), name, common).estimates
+        for name in ("win-rate", "borda", "median-rank")
+    }
+    for run in range(len(tasks[0])):
+        counts = [(weight, *count(task, run, common)) for task, weight in zip(tasks, weights, strict=True)]
+        there = [(weight, wins, others) for weight, wins, others in counts if others]
+        rate = sum(weight * wins / others for weight, wins, others in there) / sum(weight for weight, _, _ in there)
+        assert found["win-rate"][run] == pytest.approx(rate)
+        borda = sum(weight * wins for weight, wins, _ in there) * len(weights) / sum(weights)
+        assert found["borda"][run] == pytest.approx(borda)
+        if len(set(weights)) == 1:
+            assert found["median-rank"][run] == pytest.approx(
+                -np.median([others + 1 - wins for _, wins, others in there])
+            )
+
+
+def test_a_weighted_median_is_the_median_of_repeated_tasks():
+    tasks = make(False)
+    repeated = [tasks[0]] * 2 + tasks[1:3] + [tasks[3]] * 3
+    weighted = Board(tasks, np.array([2.0, 1.0, 1.0, 3.0]), "median-rank").estimates
+    assert weighted == pytest.approx(Board(repeated, np.ones(7), "median-rank").estimates)
+
+
+def test_means_are_weighted_means_of_the_tasks_that_a_run_has():
+    tasks, weights = make(True), np.array([2, 1, 0.5, 3])
+    found = Board(tasks, weights).estimates
+    for run in range(len(tasks[0])):
+        means = np.array([np.nan if np.isnan(task[run]).all() else np.nanmean(task[run]) for task in tasks])
+        known = ~np.isnan(means)
+        assert found[run] == pytest.approx(np.average(means[known], weights=weights[known]))
+
+
+def test_on_a_complete_board_borda_has_the_order_of_the_win_rate():
+    tasks = make(False)
+    rate, borda = (Board(tasks, np.ones(4), name).estimates for name in ("win-rate", "borda"))
+    assert borda == pytest.approx(rate * 4 * 6)
