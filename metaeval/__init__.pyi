@@ -19,6 +19,8 @@ from .analyses.baseline_preference import (
 )
 from .analyses.calibration import TestCalibration as TestCalibration, calibrate_tests as calibrate_tests
 from .analyses.citation import cite as cite
+from .analyses.corrected_result import CorrectedScores as CorrectedScores
+from .analyses.corrected_scores import corrected_scores as corrected_scores
 from .analyses.coverage import Coverage as Coverage, coverage as coverage
 from .analyses.coverage_sweep import CoverageSweep as CoverageSweep, coverage_sweep as coverage_sweep
 from .analyses.discriminative_power import discriminative_power as discriminative_power
@@ -52,6 +54,7 @@ from .analyses.topic_set_size import TopicSetSize as TopicSetSize, topic_set_siz
 from .analyses.unanimous_improvement import UnanimousImprovement as UnanimousImprovement, uir as uir
 from .comparison.new_measure import Comparison as Comparison, compare as compare
 from .data.annotations import Annotations as Annotations
+from .data.partial_scores import PartialScores as PartialScores
 from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns
 from .data.score import score as score
 from .data.scores import Scores as Scores

@@ -17,6 +17,7 @@ ANALYSES: dict[str, str] = {
     "alternative_annotator_test": "Calderon et al. 2025; Benjamini and Yekutieli 2001",
     "baseline_preference": "LQ 2021, §5.3",
     "compare": "Sakai 2021, Tables 4 and 7; LQ 2021",
+    "corrected_scores": "Angelopoulos et al. 2023; Angelopoulos Duchi and Zrnic 2023; Zrnic and Candès 2024",
     "coverage": "Amigó et al. 2020, §5.1; Amigó et al. 2011",
     "coverage_sweep": "Amigó et al. 2020, §5.1; Amigó et al. 2011",
     "discriminative_power": "Sakai 2006; Sakai 2021, §5.3",

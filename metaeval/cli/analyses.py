@@ -107,6 +107,14 @@ ANALYSES = {
         'annotator, label. JSON is {"annotator": {"item": label}}. Data sets of this kind: alttest-summeval, '
         "alttest-cebab-stars, …",
     ),
+    "correct": Analysis(
+        "analyses.corrected_scores:corrected_scores",
+        (
+            "correct judge.csv --people few.csv",
+            "correct judge.csv --people few.csv --plan 40 --out next/",
+            "correct judges.csv -m GEMBA -m COMET --people few.csv --target topics",
+        ),
+    ),
     "properties": Analysis(
         "analyses.properties:properties",
         ('properties CEM_ORD "OCI(beta=0.75)"', "properties my_measure.py:my_measure --empty-classes"),

@@ -15,7 +15,7 @@ from metaeval.cli.analyses import ANALYSES, Analysis
 from metaeval.cli.command import Values, make_command
 from metaeval.cli.complete import complete_source
 from metaeval.cli.docstrings import find_question, parse_docstring
-from metaeval.cli.opening import open_annotations, open_references, open_sources
+from metaeval.cli.opening import open_annotations, open_partial, open_references, open_sources
 from metaeval.cli.options import (
     DIRECTIONS,
     OPENING,
@@ -39,7 +39,7 @@ GROUPS = {
     "How a measure behaves on runs": (
         "similarity", "consistency", "power", "overlap", "contradictions", "calibrate", "baselines", "robustness",
     ),
-    "Whether it is right": ("agreement", "coverage", "judges"),
+    "Whether it is right": ("agreement", "coverage", "judges", "correct"),
     "What its formula does": ("measures", "properties", "app"),
     "How many topics it needs": ("sample-size", "topic-set-size"),
     "Files and references": ("convert", "cite"),
@@ -237,6 +237,8 @@ class Plan:
             if parameter.opens == "files":
                 columns = parse_columns(values.columns)
                 value = open_references(value, values.missing, values.format, columns=columns, names=False)
+            if parameter.opens == "partial scores":
+                value = open_partial(value, values)
             setattr(values, parameter.name, value)
 
     def _refuse_unused(self, stated: set[str], called: Iterable[Function | None], when: str) -> None:

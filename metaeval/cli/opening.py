@@ -139,6 +139,20 @@ def _open_reference(name: str, missing: Any, format: str | None, columns: Mappin
         return open_scores(name, missing=missing, format=format, columns=columns)
 
 
+def open_partial(name: str, values: Values) -> Any:
+    """Return the scores of people that an option names, of which some are missing."""
+    from metaeval.errors import DataError
+    from metaeval.io.partial_scores import read_partial
+    from metaeval.io.table import ColumnsError
+
+    if not names_file(name):
+        raise DataError("there is no such file", file=name)
+    try:
+        return read_partial(name, columns=parse_columns(values.columns), doubled=values.doubled)
+    except ColumnsError:  # its columns may have their usual names
+        return read_partial(name, doubled=values.doubled)
+
+
 def find_directions(values: Values) -> dict[str, Any]:
     """Return the directions that the command line states, as functions take them."""
     return parse_directions(*(getattr(values, name) for name in DIRECTIONS))

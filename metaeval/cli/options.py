@@ -214,7 +214,7 @@ ADVANCED = (
 METAVARS = {
     "reference": "SOURCE", "candidates": "MEASURE", "run_scores": "SOURCE", "weights": "W,...", "sizes": "N,...",
     "resume": "FOLDER", "cluster": "ADDRESS", "separator": "TEXT", "out": "FOLDER", "gold": "FILE", "runs": "FILE",
-    "new_scores": "FILE",
+    "new_scores": "FILE", "people": "FILE", "pair": "RUN",
 }  # fmt: skip
 """What help calls the values of options whose type does not tell."""
 

@@ -78,8 +78,12 @@ def arrange_cells(
     lines: Sequence[int] | None = None,
     given: Sequence[str] | None = None,
     doubled: DoubledPolicy = "raise",
+    keep_gaps: bool = False,
 ) -> Arranged:
-    """Put the rows of a tidy frame, with a column time for the latest of several scores, into an array."""
+    """Put the rows of a tidy frame, with a column time for the latest of several scores, into an array.
+
+    With `keep_gaps`, cells without a score remain NaN, whatever the policy.
+    """
     check_policy(missing, MissingPolicy)
     check_policy(doubled, DoubledPolicy)
     encoded = [_encode(frame[name], name, file, lines) for name in COLUMNS[:3]]
@@ -89,7 +93,7 @@ def arrange_cells(
         named = {name: labels[axis][codes[axis][row]] for axis, name in enumerate(COLUMNS[:3])}
         return {"file": file, "line": None if lines is None else lines[row], **named}
 
-    score, gaps = read_score_column(frame["score"], given, missing, where)
+    score, gaps = read_score_column(frame["score"], given, "worst" if keep_gaps else missing, where)
     shape = tuple(map(len, labels))
     n_cells = math.prod(shape)
     if n_cells >= 1 << 62:
@@ -105,9 +109,9 @@ def arrange_cells(
     runs, topics = labels[0], labels[1]
     if sparse:  # an array of all cells might not fit into memory
         filled = ~gaps
-        if missing == "raise":
+        if missing == "raise" and not keep_gaps:
             _refuse_first_gap(np.sort(cell[filled]), shape, runs, topics, known, file)
-        if missing == "worst":
+        if missing == "worst" or keep_gaps:
             if n_cells > max(MOST_CELLS, MOST_CELLS_A_ROW * len(cell)):
                 problem = f"of {n_cells:,} cells of runs, topics and measures only {len(cell):,} have a score"
                 raise DataError(problem, file=file, hint="are the columns those that were meant?")
@@ -123,6 +127,8 @@ def arrange_cells(
             cell = np.ravel_multi_index(tuple(codes), shape)
     values = np.full(shape, np.nan)
     values.ravel()[cell] = score
+    if keep_gaps:
+        return values, runs, topics, known
     values, runs, topics = mend_missing(values, runs, topics, known, missing, file=file)
     return values, runs, topics, known
 

@@ -96,7 +96,7 @@ def arrange(
     provenance: str = "",
 ) -> Scores:
     """Return the scores in tables of topics × runs, or of runs × topics, by measure."""
-    matrices = [_find_matrix(layout, name, columns) for name, layout in layouts.items()]
+    matrices = [find_matrix(layout, name, columns) for name, layout in layouts.items()]
     first = matrices[0]
     names = list(layouts)
     layers = [first.values, *(_align(other, first, name) for other, name in zip(matrices[1:], names[1:], strict=True))]
@@ -247,7 +247,8 @@ class _Matrix:
     labelled: bool
 
 
-def _find_matrix(layout: Layout, measure: str | Measure, columns: Mapping[str, str] | None) -> _Matrix:
+def find_matrix(layout: Layout, measure: str | Measure, columns: Mapping[str, str] | None) -> _Matrix:
+    """Return the scores in a table of topics × runs, or of runs × topics, NaN where a cell is empty."""
     table, turned = layout.table, layout.kind == "transposed"
     note = describe_unused(layout)
     if note:
