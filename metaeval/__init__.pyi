@@ -54,7 +54,6 @@ from .analyses.topic_set_size import TopicSetSize as TopicSetSize, topic_set_siz
 from .analyses.unanimous_improvement import UnanimousImprovement as UnanimousImprovement, uir as uir
 from .comparison.new_measure import Comparison as Comparison, compare as compare
 from .data.annotations import Annotations as Annotations
-from .data.partial_scores import PartialScores as PartialScores
 from .data.runs import ClassificationRuns as ClassificationRuns, QuantificationRuns as QuantificationRuns
 from .data.score import score as score
 from .data.scores import Scores as Scores

@@ -15,7 +15,7 @@ import metaeval
 from experiments.outcome import Outcome, Settings, read_toml
 from experiments.studies.calibration import RESULTS
 from experiments.studies.shared import load_collections
-from metaeval.stats.label_plan import plan_topics
+from metaeval.stats.label_plan import plan_topics, weigh_pairs
 from metaeval.stats.prediction_powered import Corrected, correct_means, spread_weights
 
 STUDY = read_toml(Path(__file__).with_suffix(".toml"))
@@ -127,7 +127,13 @@ def simulate(
             else:
                 given = (rng.normal(size=shape) if name == NOISE else data.judges[name][:, columns])[np.newaxis]
             found = correct_means(
-                people, given, weights, target=target, key=draw, n_trials=STUDY["n_trials"], confidence=STUDY["confidence"]
+                people,
+                given,
+                weights,
+                target=target,
+                key=draw,
+                n_trials=STUDY["n_trials"],
+                confidence=STUDY["confidence"],
             )
             results[name].append(judge_draw(found, truth))
     return results
@@ -150,12 +156,21 @@ def judge_alone(name: str, data: Hidden, judges: Sequence[str]) -> Iterator[dict
     shape = data.people.shape
     for judge in judges:
         found = correct_means(
-            data.judges[judge], np.zeros((0, *shape)), np.ones(shape), key=0, n_trials=2000, confidence=STUDY["confidence"]
+            data.judges[judge],
+            np.zeros((0, *shape)),
+            np.ones(shape),
+            key=0,
+            n_trials=2000,
+            confidence=STUDY["confidence"],
         )
         decided = found.signs != 0
         wrong = decided & (found.signs * data.truth <= 0)
         yield {
-            "collection": name, "judge": judge, "pairs": len(decided), "decided": int(decided.sum()), "wrong": int(wrong.sum())
+            "collection": name,
+            "judge": judge,
+            "pairs": len(decided),
+            "decided": int(decided.sum()),
+            "wrong": int(wrong.sum()),
         }
 
 
@@ -165,7 +180,10 @@ def compare_plans(name: str, data: Hidden, seed: int, draws: int) -> dict[str, A
     first, more = plan["first"], plan["more"]
     most = min(data.people.shape[1] - 1, first + 2 * more[-1])
     grid = np.unique(np.linspace(first, most, 8).round().astype(int))
-    rows = [decide_both(data, data.judges[plan["judge"]], first, more, grid, np.random.default_rng((seed, draw)), draw) for draw in range(draws)]
+    judge = data.judges[plan["judge"]]
+    rows = [
+        decide_both(data, judge, first, more, grid, np.random.default_rng((seed, draw)), draw) for draw in range(draws)
+    ]
     planned, random, holds = (np.array(part) for part in zip(*rows, strict=True))
     rng = np.random.default_rng(seed)
     factors = [find_factor(planned, random, first, more, grid)]
@@ -180,7 +198,13 @@ def compare_plans(name: str, data: Hidden, seed: int, draws: int) -> dict[str, A
 
 
 def decide_both(
-    data: Hidden, judge: np.ndarray, first: int, more: Sequence[int], grid: np.ndarray, rng: np.random.Generator, key: int
+    data: Hidden,
+    judge: np.ndarray,
+    first: int,
+    more: Sequence[int],
+    grid: np.ndarray,
+    rng: np.random.Generator,
+    key: int,
 ) -> tuple[list[float], list[float], list[bool]]:
     """Return the shares of pairs that are decided with planned labels and with as many at random."""
     shape, order = data.people.shape, rng.permutation(data.people.shape[1])
@@ -197,16 +221,9 @@ def decide_both(
     random = [float((correct(take(n)).signs != 0).mean()) for n in grid]
     weights = take(first)
     found = correct(weights)
-    predicted = found.weights[0] * judge
-    errors = np.where(weights > 0, data.people - predicted, 0.0)
-    errors -= np.where(weights > 0, (errors * weights).sum(axis=1, keepdims=True) / shape[1], 0.0)
-    importance = np.zeros((shape[0], shape[0]))
-    i, k = np.triu_indices(shape[0], 1)
-    still = (found.signs == 0) & (found.variances > 0)
-    importance[i[still], k[still]] = 1 / found.variances[still]
     planned, holds = [], []
     for n in more:
-        plan = plan_topics(errors, predicted, weights[0], importance + importance.T, n, rng)
+        plan = plan_topics(data.people, found.weights[0] * judge, weights[0], weigh_pairs(found), n, rng)
         probabilities = np.broadcast_to(plan.probabilities, shape)
         later = correct(spread_weights(~np.isnan(probabilities), probabilities))
         result = judge_draw(later, data.truth)
@@ -251,8 +268,8 @@ def run(settings: Settings) -> list[Outcome]:
         settings.say(f"{name}: plans")
         fresh["plans"].append(compare_plans(name, data, settings.seed, STUDY["planned_draws"]))
     captions = {
-        "coverage": "Labels hidden again and again: in how many draws all intervals held, in how many a run was called better that "
-        "is not, the share of pairs decided, and the mean width of intervals beside those of people alone. These topics.",
+        "coverage": "Labels hidden again and again: in how many draws all intervals held, in how many a run was called "
+        "better that is not, the share of pairs decided, and the mean width of intervals beside those of people alone.",
         "population": "The same of the population, of which the topics are a sample.",
         "alone": "What each judge's own scores on all topics decide, and how many of these pairs are wrong by people.",
         "plans": "How many labels at random decide as many pairs as one planned label, with its interval over draws.",

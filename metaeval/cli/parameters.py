@@ -136,9 +136,9 @@ def _names_scores(hint: Any) -> bool:
 
 
 def _names_partial(hint: Any) -> bool:
-    from metaeval.data.partial_scores import PartialScores
+    import pandas as pd
 
-    return PartialScores in get_args(hint)
+    return pd.DataFrame in get_args(hint)
 
 
 def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int) -> list[Any] | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metaeval.stats.blocks import FloatArray
+from metaeval.stats.prediction_powered import Corrected
 
 UNIFORM = 0.25
 """Part of the probabilities that is the same for all topics: a topic that seems easy may not be."""
@@ -33,24 +34,29 @@ class Plan(NamedTuple):
 
 
 def plan_topics(
-    errors: FloatArray, predicted: FloatArray, weights: FloatArray, importance: FloatArray, n: int, rng: np.random.Generator
+    people: FloatArray,
+    predicted: FloatArray,
+    weights: FloatArray,
+    importance: FloatArray,
+    n: int,
+    rng: np.random.Generator,
 ) -> Plan:
     """Draw the topics to label next, with their probabilities.
 
     Given what is labelled, a second sample estimates the mean without bias: labelled topics count as they are, a new one by
-    1/chance. The estimate of the labels so far and that of the second sample, which are uncorrelated, are joined by a share α of the former:
-    a labelled topic of weight w then has the weight αw + 1 − α, a new one (1 − α)/chance.
+    1/chance. It is not correlated with the estimate by the labels so far. A share α of that one and 1 − α of the other make of
+    a labelled topic's weight w the weight αw + 1 − α, and give a new one (1 − α)/chance; α leaves the least variance.
 
     Parameters
     ----------
-    errors : ndarray, shape (run, topic)
-        Of the judge on labelled topics, any number elsewhere.
+    people : ndarray, shape (run, topic)
+        NaN where there is no label.
     predicted : ndarray, shape (run, topic)
         What the judge's scores predict of people's.
     weights : ndarray, shape (topic,)
-        From `spread_weights`; 0 where there is no label.
+        From `metaeval.stats.prediction_powered.spread_weights`; 0 where there is no label.
     importance : ndarray, shape (run, run)
-        How much each pair of runs matters; symmetric.
+        How much each pair of runs matters; symmetric. See `weigh_pairs`.
     n : int
         How many topics, at most those without label.
     rng : Generator
@@ -60,6 +66,8 @@ def plan_topics(
     Plan
     """
     labelled = weights > 0
+    errors = np.where(labelled, people - predicted, 0.0)
+    errors -= np.where(labelled, (errors * weights).sum(axis=1, keepdims=True) / len(weights), 0.0)
     seen, apart = _sum_pairs(errors, importance), _sum_pairs(predicted, importance)
     expected = _predict_errors(seen[labelled], apart, predicted.mean(axis=0), labelled)
     chances = np.zeros(len(weights))
@@ -73,13 +81,23 @@ def plan_topics(
     return Plan(drawn, chances, np.where(labelled | drawn, 1 / inverse, np.nan))
 
 
+def weigh_pairs(found: Corrected) -> FloatArray:
+    """Return how much each pair of runs matters: those that are open, by the inverse of their variance, shape (run, run)."""
+    n_runs = len(found.means)
+    first, second = np.triu_indices(n_runs, 1)
+    still = (found.signs == 0) & (found.variances > 0)
+    importance = np.zeros((n_runs, n_runs))
+    importance[first[still], second[still]] = 1 / found.variances[still]
+    return importance + importance.T
+
+
 def draw_systematically(chances: FloatArray, rng: np.random.Generator) -> np.ndarray:
     """Draw topics with these probabilities, as many as they sum to: evenly spaced, in random order (systematic sampling).
 
     Examples
     --------
-    >>> draw_systematically(np.array([0.5, 0.5, 1.0, 0.0]), np.random.default_rng(0))[2:]
-    array([ True, False])
+    >>> draw_systematically(np.array([0.5, 0.5, 1.0, 0.0]), np.random.default_rng(0))[2:].tolist()
+    [True, False]
     """
     order = rng.permutation(len(chances))
     steps = np.cumsum(chances[order])
@@ -148,7 +166,7 @@ def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:
     --------
     >>> weights = np.repeat([4.0, 0.0], [25, 75])
     >>> find_unlike(weights, np.array([np.arange(100), np.tile([1, 2], 50)])).round(3).tolist()
-    [0.0, 0.915]
+    [0.0, 0.817]
     """
     from scipy.special import ndtr
     from scipy.stats import rankdata

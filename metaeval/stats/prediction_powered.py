@@ -294,7 +294,7 @@ def correct_published(
                 shift += more @ (rest - rest.mean()) / len(rest)
             np.maximum(largest, np.abs(shift) / spread, out=largest)
     quantile = max(z, float(np.quantile(largest, confidence, method="higher"))) if len(first) > 1 else z
-    residuals = _sum_squares((y - y.mean(axis=1, keepdims=True)) / y.shape[1], first, second) if len(others) else error**2
-    return Corrected(
-        single.estimate, single.error, difference, error**2, residuals, quantile * error, single.weight
+    residuals = (
+        _sum_squares((y - y.mean(axis=1, keepdims=True)) / y.shape[1], first, second) if len(others) else error**2
     )
+    return Corrected(single.estimate, single.error, difference, error**2, residuals, quantile * error, single.weight)
