@@ -139,6 +139,11 @@ def simulate(
     return results
 
 
+def count_draws(n: int) -> int:
+    """Return how often n labels are drawn."""
+    return int(STUDY["few_draws"] if n in STUDY["few"] else STUDY["draws"])
+
+
 def tabulate_draws(name: str, n: int, results: Mapping[str, list[Draw]]) -> Iterator[dict[str, Any]]:
     """Yield a row a judge: how often all intervals held, and how often a wrong run was called better."""
     for judge, draws in results.items():
@@ -258,12 +263,12 @@ def run(settings: Settings) -> list[Outcome]:
         names = list(data.judges)
         for n in sizes:
             settings.say(f"{name}: {n} labels")
-            results = simulate(data, [NONE, NOISE, *names], n, STUDY["draws"], settings.seed)
+            results = simulate(data, [NONE, NOISE, *names], n, count_draws(n), settings.seed)
             fresh["coverage"] += tabulate_draws(name, n, results)
         fresh["alone"] += judge_alone(name, data, names)
         judge = STUDY["plan"][name]["judge"]
         for n in sizes:
-            results = simulate(data, [NONE, judge], n, STUDY["draws"] // 2, settings.seed, target="population")
+            results = simulate(data, [NONE, judge], n, count_draws(n) // 2, settings.seed, target="population")
             fresh["population"] += tabulate_draws(name, n, results)
         settings.say(f"{name}: plans")
         fresh["plans"].append(compare_plans(name, data, settings.seed, STUDY["planned_draws"]))

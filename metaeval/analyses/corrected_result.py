@@ -117,8 +117,8 @@ class CorrectedScores(Result):
         """What is concluded about every pair of runs, a row each.
 
         Columns first, second, difference, low, high; judge, people and both, which are 1 where the first run is better, −1
-        where the second is and 0 where it is open; flips: whether people reverse the first judge's conclusion, lose or find one; and
-        with how many labelled topics an open pair would be decided (missing where all of them would not do).
+        where the second is and 0 where it is open; flips: whether people reverse the first judge's conclusion, or one is
+        lost or found; and with how many labelled topics an open pair would be decided (missing where all would not do).
         """
         first, second = np.triu_indices(len(self.runs), 1)
         names, signs = np.array(self.runs, dtype=object), find_signs((self.measure,))[0]

@@ -98,9 +98,9 @@ def corrected_scores(
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.normal(size=(3, 200)) + [[0], [0.1], [1]]
     >>> judge = truth + rng.normal(0, 0.5, (3, 200)) + [[0.6], [0], [0]]
-    >>> scores = Scores(judge[..., None], runs=["a", "b", "c"], topics=range(200), measures=["COMET"])
+    >>> scores = Scores(judge[..., None], runs=["a", "b", "c"], topics=range(200), measures=["nDCG"])
     >>> some = rng.choice(200, size=60, replace=False)
-    >>> people = Scores(truth[:, some, None], runs=["a", "b", "c"], topics=some, measures=["MQM"])
+    >>> people = Scores(truth[:, some, None], runs=["a", "b", "c"], topics=some, measures=["nDCG"])
     >>> corrected_scores(scores, people=people).answer()
     "c is first; people confirm all but 1 of the judge's conclusions."
     """

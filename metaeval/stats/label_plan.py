@@ -64,6 +64,15 @@ def plan_topics(
     Returns
     -------
     Plan
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> people, judge = rng.normal(size=(2, 2, 100))
+    >>> people[:, 20:] = np.nan
+    >>> plan = plan_topics(people, judge, np.repeat([5.0, 0.0], [20, 80]), np.array([[0, 1], [1, 0]]), 10, rng)
+    >>> int(plan.drawn.sum()), round(float(plan.chances.sum()), 6), int(np.isfinite(plan.probabilities).sum())
+    (10, 10.0, 30)
     """
     labelled = weights > 0
     errors = np.where(labelled, people - predicted, 0.0)
@@ -156,11 +165,7 @@ def find_unlike(weights: FloatArray, traits: FloatArray) -> FloatArray:
     The weighted sum of the ranks of labelled topics is compared with that of all topics; the errors of a topic's weight are
     taken as independent.
 
-    Parameters
-    ----------
-    weights : ndarray, shape (topic,)
-    traits : ndarray, shape (trait, topic)
-        Such as the mean of the judge's scores, known of all topics.
+    `weights` has the shape (topic,), and `traits`, such as the mean of the judge's scores, the shape (trait, topic).
 
     Examples
     --------
