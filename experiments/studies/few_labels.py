@@ -287,6 +287,12 @@ def run(settings: Settings) -> list[Outcome]:
     return [outcome]
 
 
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page asks for by name."""
+    tables = {name: table.frame.reset_index() for name, table in outcomes[0].tables.items()}
+    return {"names": [name for name in STUDY["labels"] if name.startswith("wmt23")], **tables}
+
+
 def read_committed(name: str) -> pd.DataFrame:
     """Return a table of the committed results, without rows where there is none."""
     path = RESULTS / "few_labels" / f"{name}.csv"

@@ -51,7 +51,7 @@ def test_scores_are_partial_ones_without_gaps():
         ("run,topic,score,probability\na,t1,1,0\n", r"few\.csv:2: the probability is 0; it lies above 0 and is at most 1"),
         ("run,topic,score,probability\na,t1,1,1.5\n", r"few\.csv:2: the probability is 1\.5"),
         ("run,topic,score,probability\na,t1,1,\n", "run a, topic t1: a label has no probability"),
-        ("run,topic,score\na,t1,1\nb,t1,1\na,t1,0\n", r"few\.csv:4: run a, topic t1, measure score: there is a second score, 0"),
+        ("run,topic,AP\na,t1,1\nb,t1,1\na,t1,0\n", r"few\.csv:4: run a, topic t1, measure AP: there is a second score, 0"),
         ("run,topic,score\na,t1,good\n", "the score 'good' is not a finite number"),
         ("run,topic,score\na,t1,\nb,t1,\n", "nothing is labelled: every score is missing"),
         ("run,topic,AP,RR\na,t1,1,0\n", r"labels of people are of one measure; there are 2 \(AP, RR\)"),

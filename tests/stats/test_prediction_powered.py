@@ -212,7 +212,7 @@ def test_topics_are_drawn_as_often_as_their_chances_say():
 
 
 def test_a_choice_at_random_is_seldom_called_something_else_and_the_easiest_topics_always():
-    _, truth, judge = made(6)
+    _, _, judge = made(6)
     traits = np.array([np.arange(N_TOPICS), judge.mean(axis=0)])
     p = []
     for seed in range(400):
