@@ -47,10 +47,9 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
 def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:
     """Return scores with stated directions; references of their own have them too."""
     from metaeval.data.scores import Scores, state_directions
-    from metaeval.io.partial_scores import PartialScores
 
     people = getattr(values, "people", None)
-    if isinstance(people, PartialScores):  # its measure may have the direction that is stated
+    if people is not None:  # its measure may have the direction that is stated
         named = Scores([[[0.0]]], runs=["run"], topics=["topic"], measures=[people.measure])
         *opened, named = state_directions([*opened, named], **find_directions(values), missing=values.missing)
         values.people = people._replace(measure=named.measures[0])

@@ -136,9 +136,7 @@ def _names_scores(hint: Any) -> bool:
 
 
 def _names_partial(hint: Any) -> bool:
-    import pandas as pd
-
-    return pd.DataFrame in get_args(hint)
+    return any(getattr(one, "__name__", "") == "DataFrame" for one in get_args(hint))  # without importing pandas
 
 
 def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int) -> list[Any] | None:
