@@ -261,12 +261,10 @@ class CorrectedScores(Result):
 
     def _describe_labels(self) -> list[str]:
         (n, of), need = self.labelled, self.find_topics_for_first()
-        lines = []
-        if n < of:
-            equal = n + self.worth * (of - n)
-            lines.append(
-                f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {self.worth:.2f} labels"
-            )
+        if n >= of:
+            return []
+        equal = n + self.worth * (of - n)
+        lines = [f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {self.worth:.2f} labels"]
         if np.isnan(need):
             lines.append("labelling all topics would probably not decide the first place")
         elif need:
@@ -284,11 +282,12 @@ class CorrectedScores(Result):
         return f"{ends}: labelling {number} decide"
 
     def _describe_bias(self) -> str:
-        known = self.bias[0][np.isfinite(self.bias[0])]
+        known, judge = self.bias[0][np.isfinite(self.bias[0])], self.judges[0]
         if not len(known):
-            return "the judge uses another scale than people: its scores were rescaled, and its bias is not stated"
-        least, most = known.min(), known.max()
-        return f"the judge scores {known.mean():+.3g} from people on average, {least:+.3g} to {most:+.3g} by run"
+            return f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"
+        mean, (least, most) = float(known.mean()), (known.min(), known.max())
+        way = "higher" if mean > 0 else "lower"
+        return f"{judge} scores {abs(mean):.3g} {way} than people on average, {least:+.3g} to {most:+.3g} by run"
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""

@@ -118,7 +118,7 @@ def corrected_scores(
     key = stream_key(seed, scores.collection, "corrected_scores")
     options: dict[str, Any] = {"key": key, "n_trials": n_trials, "confidence": confidence}
     if method == "normal":
-        _check_published(data, target)
+        _check_published(data, target, plan)
         alone, by_people, both = _correct_published(data, options)
     else:
         alone, by_people, both = _correct(data, target, options)
@@ -201,9 +201,13 @@ def _check_pair(pair: Sequence[str] | None, runs: Sequence[str]) -> tuple[str, .
     return named
 
 
-def _check_published(data: Data, target: Target) -> None:
+def _check_published(data: Data, target: Target, plan: int | None) -> None:
     """Refuse what the published estimator does not cover."""
     normal = format_option("method", "normal")
+    if plan is not None:
+        raise MetaevalError(
+            f"{format_option('plan')} needs {format_option('method', 'bootstrap-t')}, and this is {normal}"
+        )
     if len(data.judges) > 1:
         raise MetaevalError(
             f"{normal} takes a single judge, and there are {len(data.judges)}: {format_option('measure', 'NAME')}"

@@ -293,24 +293,18 @@ def correct_published(
 
     first, second = np.triu_indices(len(people), 1)
     some = ~np.isnan(people[0])
-    y, f, others = people[:, some], judge[:, some], judge[:, ~some]
-    single = ppi_mean(y, f, others)
-    z = float(ndtri((1 + confidence) / 2))
-    pairs = [ppi_mean(y[i] - y[k], f[i] - f[k], others[i] - others[k]) for i, k in zip(first, second, strict=True)]
-    difference, error, lam = (np.array(column) for column in zip(*pairs, strict=True))
-    largest = np.zeros(n_trials)
+    parts = people[:, some], judge[:, some], judge[:, ~some]
+    single, pair = ppi_mean(*parts), ppi_mean(*(part[first] - part[second] for part in parts))
+    y, f, others = (part - part.sum(axis=1, keepdims=True) / max(part.shape[1], 1) for part in parts)
+    lam, n, n_others = pair.weight[:, np.newaxis], y.shape[1], max(others.shape[1], 1)
+    rectifiers = (y[first] - y[second] - lam * (f[first] - f[second])) / n
+    rest = lam * (others[first] - others[second]) / n_others
     rng = np.random.Generator(np.random.PCG64(key))
-    normal, more = rng.standard_normal((n_trials, y.shape[1])), rng.standard_normal((n_trials, others.shape[1]))
-    for i, k, weight, spread in zip(first, second, lam, error, strict=True):
-        if spread > 0:
-            rectifier = y[i] - y[k] - weight * (f[i] - f[k])
-            rest = weight * (others[i] - others[k])
-            shift = normal @ (rectifier - rectifier.mean()) / len(rectifier)
-            if len(rest):
-                shift += more @ (rest - rest.mean()) / len(rest)
-            np.maximum(largest, np.abs(shift) / spread, out=largest)
+    shifts = sum(part @ rng.standard_normal((part.shape[1], n_trials)) for part in (rectifiers, rest))
+    largest = np.abs(shifts / np.where(pair.error > 0, pair.error, np.inf)[:, np.newaxis]).max(axis=0)
+    z = float(ndtri((1 + confidence) / 2))
     quantile = max(z, float(np.quantile(largest, confidence, method="higher"))) if len(first) > 1 else z
-    residuals = (
-        _sum_squares((y - y.mean(axis=1, keepdims=True)) / y.shape[1], first, second) if len(others) else error**2
+    residual = (rectifiers**2).sum(axis=1) * (1 - n / people.shape[1])
+    return Corrected(
+        single.estimate, single.error, pair.estimate, pair.error**2, residual, quantile * pair.error, single.weight
     )
-    return Corrected(single.estimate, single.error, difference, error**2, residuals, quantile * error, single.weight)

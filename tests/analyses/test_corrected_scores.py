@@ -58,7 +58,7 @@ def test_notes_say_what_the_judge_is_worth_how_biased_it_is_and_what_is_asked_of
     notes = found.notes()
     assert notes[0].startswith("c is better: a less c is -0.")
     assert f"its score is worth {found.worth:.2f} labels" in notes[1]
-    assert notes[-1].startswith("the judge scores +0.2")
+    assert notes[-1].startswith("nDCG scores 0.2")
 
 
 def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
@@ -182,6 +182,20 @@ def test_the_published_method_is_of_the_population_and_of_a_single_judge():
         me.corrected_scores(two, people=people, method="normal")
     with pytest.raises(MetaevalError, match="method=normal is of the population"):
         me.corrected_scores(scores, people=people, method="normal", target="topics")
+    with pytest.raises(MetaevalError, match="plan needs method=bootstrap-t, and this is method=normal"):
+        me.corrected_scores(scores, people=people, method="normal", plan=5)
+
+
+def test_where_all_is_labelled_nothing_is_said_of_labels():
+    scores, _, truth = made()
+    people = me.Scores(truth[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"])
+    for target in ("topics", "population"):
+        found = me.corrected_scores(scores, people=people, n_trials=100, target=target)
+        assert len(found.notes()) == 1
+        assert found.to_frame().set_index("run")["mean"].to_dict() == pytest.approx(
+            dict(zip(RUNS, truth.mean(axis=1), strict=True))
+        )
+        assert (found.pairs["both"] == found.pairs["people"]).all()
 
 
 def test_labels_from_the_beginning_of_a_file_or_of_easy_topics_are_not_random():
@@ -211,7 +225,7 @@ def test_another_scale_is_said_and_changes_no_conclusion(found):
     scores, people, _ = made()
     wide = me.Scores(50 + 20 * scores.values, runs=RUNS, topics=TOPICS, measures=["nDCG"], collection="made")
     other = me.corrected_scores(wide, people=people, n_trials=500)
-    assert other.notes()[-1].startswith("the judge uses another scale than people")
+    assert other.notes()[-1].startswith("nDCG uses another scale than people")
     assert other.pairs["low"].tolist() == pytest.approx(found.pairs["low"].tolist())
     json = other.to_dict()
     assert json["rows"][0]["bias"] is None
