@@ -183,8 +183,8 @@ def compare_plans(name: str, data: Hidden, seed: int, draws: int) -> dict[str, A
     """Return how many labels at random decide as many pairs as planned ones, as a factor with its interval over draws."""
     plan = STUDY["plan"][name]
     first, more = plan["first"], plan["more"]
-    most = min(data.people.shape[1] - 1, first + 2 * more[-1])
-    grid = np.unique(np.linspace(first, most, 8).round().astype(int))
+    sizes = [first + round(share * n) for n in more for share in (0, 0.5, 1, 1.4, 2)]
+    grid = np.unique(np.minimum(sizes, data.people.shape[1] - 1))
     judge = data.judges[plan["judge"]]
     rows = [
         decide_both(data, judge, first, more, grid, np.random.default_rng((seed, draw)), draw) for draw in range(draws)
