@@ -102,7 +102,7 @@ def corrected_scores(
     >>> some = rng.choice(200, size=60, replace=False)
     >>> people = Scores(truth[:, some, None], runs=["a", "b", "c"], topics=some, measures=["nDCG"])
     >>> corrected_scores(scores, people=people).answer()
-    "c is first; people confirm all but 1 of the judge's conclusions."
+    "c is first; people leave 1 of the judge's conclusions open."
     """
     check_scores(scores, topics=FEWEST_LABELS)
     check_choice("target", target, Target)
@@ -126,11 +126,15 @@ def corrected_scores(
         "corrected_scores", scores, people=f"{labels.measure}@{labels.fingerprint}", labels=int(data.known.sum()),
         target=target, method=method, trials=n_trials, confidence=confidence, seed=seed,
     )  # fmt: skip
-    rng = generator(seed, scores.collection, "corrected_scores", "plan")
+    planned = None
+    if plan is not None:
+        rng = generator(seed, scores.collection, "corrected_scores", "plan")
+        planned = _plan(data, both, plan, rng, labels.measure)
+    labelled = Labelled(int(data.known.sum(axis=1).min()), len(data.topics))
     return CorrectedScores(
-        scores.collection, data.runs, scores.measures, labels.measure, alone, by_people, both,
-        Labelled(int(data.known.sum(axis=1).min()), len(data.topics)), data.find_bias(), target, method, confidence, pair,
-        signature, None if plan is None else _plan(data, both, plan, rng, labels.measure), remarks=tuple(_remark(data, target)),
+        scores.collection, data.runs, scores.measures, labels.measure, alone, by_people, both, labelled,
+        data.find_bias(find_signs(scores.measures)), target, method, confidence, pair, signature, planned,
+        remarks=tuple(_remark(data, target)),
     )  # fmt: skip
 
 
@@ -156,13 +160,16 @@ class Data(NamedTuple):
         """Which cells people labelled, shape (run, topic)."""
         return ~np.isnan(self.given)
 
-    def find_bias(self) -> np.ndarray:
-        """Return how much higher each judge scores each run than people do, shape (judge, run); NaN on another scale."""
+    def find_bias(self, signs: np.ndarray) -> np.ndarray:
+        """Return how much higher each judge scores each run than people do, shape (judge, run); NaN on another scale.
+
+        `signs` are the directions of the judges, shape (judge,): another one than people's is another scale.
+        """
         gaps = np.where(self.known, self.judges - np.nan_to_num(self.given), 0.0)
         bias = self.sign * (gaps * self.weights).sum(axis=2) / len(self.topics)
         people, *judges = (each[self.known] for each in (self.given, *self.judges))
-        apart = [_are_apart(judge, people) for judge in judges]
-        return np.where(np.array(apart)[:, np.newaxis], np.nan, bias)
+        apart = np.array([_are_apart(judge, people) for judge in judges]) | (signs != self.sign)
+        return np.where(apart[:, np.newaxis], np.nan, bias)
 
 
 def _are_apart(judge: np.ndarray, people: np.ndarray) -> bool:
