@@ -83,11 +83,11 @@ def plan_topics(
     chances[~labelled] = _share_out(np.sqrt(expected[~labelled]), n)
     drawn = draw_systematically(chances, rng)
     left = ~labelled & (chances < 1)
-    first = float((weights * (weights - 1) * expected)[labelled].sum())
+    first = float((weights * np.maximum(weights - 1, 0.0) * expected)[labelled].sum())
     second = float((expected[left] * (1 / chances[left] - 1)).sum())
     share = min(second / (first + second) if first + second > 0 else 0.0, 1 - chances.max())
     inverse = np.where(labelled, share * weights + 1 - share, (1 - share) / np.where(chances > 0, chances, np.nan))
-    return Plan(drawn, chances, np.where(labelled | drawn, 1 / inverse, np.nan))
+    return Plan(drawn, chances, np.where(labelled | drawn, np.minimum(1 / inverse, 1.0), np.nan))
 
 
 def weigh_pairs(found: Corrected) -> FloatArray:

@@ -168,6 +168,7 @@ def test_a_plan_is_filled_in_and_fed_back(tmp_path):
     assert filled.both.variances.mean() < found.both.variances.mean()
     again = me.corrected_scores(scores, people=plan, plan=500, n_trials=200).plan
     assert again["topic"].nunique() == 150
+    assert again["probability"].max() <= 1
 
 
 def test_the_published_method_is_of_the_population_and_of_a_single_judge():
