@@ -183,6 +183,8 @@ class CorrectedScores(Result):
             return f"{first}; people reverse {reversals} of the judge's conclusions."
         if lost := flips.count("lost"):
             return f"{first}; people leave {lost} of the judge's conclusions open."
+        if not self.alone[0].signs.any():
+            return f"{first}; the judge alone decides nothing."
         return f"{first}; people confirm all of the judge's conclusions."
 
     def _list_new(self) -> pd.DataFrame:

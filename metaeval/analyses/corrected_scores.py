@@ -40,6 +40,9 @@ HELD_WITH_FEW = 90
 UNLIKE_P = 0.001
 """How improbable the labelled topics are before a note says that they were not chosen at random."""
 
+OUT_OF_REACH = 1e100
+"""Scores so large, or all as small as its inverse, cannot be squared."""
+
 OTHER_SCALE = 3.0
 """How many times as much one's scores spread as the other's before judge and people are on different scales."""
 
@@ -190,6 +193,13 @@ def _align(scores: Scores, labels: PartialScores) -> Data:
             f"people labelled {counts.min()} of {len(ordered.topics)} topics of the run {ordered.runs[int(counts.argmin())]}; "
             f"intervals need at least {FEWEST_LABELS} of every run"
         )
+    for name, values in (
+        (labels.measure, given),
+        *zip(scores.measures, np.moveaxis(ordered.values, 2, 0), strict=True),
+    ):
+        largest = float(np.nanmax(np.abs(values)))
+        if largest and not 1 / OUT_OF_REACH < largest < OUT_OF_REACH:
+            raise DataError(f"{name}: scores reach {largest:.0e}, whose squares are no numbers: rescale them")
     unfilled = 0 if probabilities is None else int((np.isnan(given) & ~np.isnan(probabilities)).any(axis=0).sum())
     return Data(
         ordered.runs, ordered.topics, given * turn, (ordered.values * find_signs(scores.measures)).transpose(2, 0, 1),

@@ -276,6 +276,24 @@ def test_an_option_out_of_range_is_refused(options, message):
         me.corrected_scores(scores, people=people, **options)
 
 
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_scores_that_cannot_be_squared_are_refused(factor):
+    scores, people, _ = made()
+    for judge, given in ((1, factor), (factor, 1)):
+        judged = me.Scores(judge * scores.values, runs=RUNS, topics=TOPICS, measures=["nDCG"])
+        labels = me.Scores(given * people.values, runs=RUNS, topics=people.topics, measures=["nDCG"])
+        with pytest.raises(DataError, match=r"nDCG: scores reach .*: rescale them"):
+            me.corrected_scores(judged, people=labels)
+
+
+def test_a_judge_that_sees_no_difference_is_said_to_decide_nothing():
+    scores, people, _ = made()
+    flat = me.Scores(np.ones_like(scores.values), runs=RUNS, topics=TOPICS, measures=["nDCG"])
+    found = me.corrected_scores(flat, people=people, n_trials=200)
+    assert found.answer().endswith("; the judge alone decides nothing.")
+    assert found.both.differences == pytest.approx(found.people.differences)
+
+
 def test_single_cells_are_enough_but_not_for_a_plan():
     scores, people, _ = made()
     frame = tidy(people)
