@@ -1,6 +1,7 @@
 """The study of few labels: what is counted is what it says, on data where the answer is plain."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from experiments.outcome import read_toml
@@ -14,6 +15,7 @@ from experiments.studies.few_labels import (
     simulate,
     tabulate_draws,
 )
+from metaeval.analyses.corrected_scores import HELD_WITH_FEW
 from metaeval.stats.prediction_powered import Corrected
 
 
@@ -63,3 +65,11 @@ def test_the_settings_name_judges_and_plans_of_every_collection():
     assert set(study["plan"]) == set(study["labels"])
     for name, plan in study["plan"].items():
         assert plan["judge"] in study["judges"]["dl21" if name == "dl21" else "wmt23"]
+
+
+def test_the_warning_of_few_labels_has_the_worst_figure_of_the_study():
+    path = few_labels.RESULTS / "few_labels"
+    tables = [pd.read_csv(path / f"{name}.csv") for name in ("coverage", "population")]
+    for n, percent in HELD_WITH_FEW.items():
+        held = min(float((table["holds"] / table["draws"])[table["labels"] == n].min()) for table in tables)
+        assert percent in (round(100 * held), int(100 * held))
