@@ -22,6 +22,7 @@ STUDY = read_toml(Path(__file__).with_suffix(".toml"))
 SOURCES = [""]
 NONE = "people alone"
 NOISE = "noise"
+ALL = "all together"
 KEYS = ["collection", "judge", "labels"]
 
 
@@ -124,6 +125,8 @@ def simulate(
         for name in judges:
             if name == NONE:
                 given = np.zeros((0, *shape))
+            elif name == ALL:
+                given = np.array(list(data.judges.values()))[:, :, columns]
             else:
                 given = (rng.normal(size=shape) if name == NOISE else data.judges[name][:, columns])[np.newaxis]
             found = correct_means(
@@ -265,6 +268,8 @@ def run(settings: Settings) -> list[Outcome]:
             settings.say(f"{name}: {n} labels")
             results = simulate(data, [NONE, NOISE, *names], n, count_draws(n), settings.seed)
             fresh["coverage"] += tabulate_draws(name, n, results)
+            several = simulate(data, [NONE, ALL], n, STUDY["few_draws"], settings.seed)
+            fresh["coverage"] += [row for row in tabulate_draws(name, n, several) if row["judge"] == ALL]
         fresh["alone"] += judge_alone(name, data, names)
         judge = STUDY["plan"][name]["judge"]
         for n in sizes:

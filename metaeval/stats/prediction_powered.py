@@ -119,9 +119,10 @@ def correct_means(
     known = np.where(weights > 0, people, 0.0)
     centred = [_centre(each, weights) for each in (known, *judges)]
     scale = _find_scale(weights, target)
-    lam = _fit_weights(scale * centred[0], scale * np.array(centred[1:]).reshape(judges.shape))
+    of_judges = np.array(centred[1:]).reshape(judges.shape)
+    lam, by_topic = _fit_weights(scale * centred[0], scale * of_judges)
     predicted = np.tensordot(lam, judges, axes=1) if len(lam) else np.zeros_like(known)
-    residuals = centred[0] - _centre(predicted, weights)
+    residuals = centred[0] - (by_topic[:, np.newaxis] * of_judges).sum(axis=0)
     means = (weights * (known - predicted)).sum(axis=1) / n_topics + predicted.mean(axis=1)
     errors = scale * residuals
     some = (weights > 0).any(axis=0)
@@ -153,13 +154,22 @@ def _find_scale(weights: FloatArray, target: Target) -> FloatArray:
     return np.sqrt(np.maximum(weights * (weights - 1), 0.0))
 
 
-def _fit_weights(people: FloatArray, judges: FloatArray) -> FloatArray:
-    """Return the λ of each judge that minimise the sum of the variances of all pairs of runs: least squares within topics."""
-    within = [(each - each.mean(axis=0)).ravel() for each in (people, *judges)]
-    target, columns = within[0], np.array(within[1:]).reshape(len(judges), people.size)
-    products = columns @ columns.T
-    products += np.diag(RIDGE * products.diagonal())
-    return np.linalg.lstsq(products, columns @ target, rcond=None)[0]
+def _fit_weights(people: FloatArray, judges: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the λ of each judge that minimise the sum of the variances of all pairs of runs: least squares within topics.
+
+    And the same for the residuals of each topic, shape (judge, topic): of several judges without that topic, since so many
+    numbers fit few labelled topics too well.
+    """
+    target, columns = people - people.mean(axis=0), judges - judges.mean(axis=1, keepdims=True)
+    products = np.einsum("jrt,krt->tjk", columns, columns)
+    sums = np.einsum("jrt,rt->tj", columns, target)
+    whole, total = products.sum(axis=0), sums.sum(axis=0)
+    whole = whole + np.diag(RIDGE * whole.diagonal())
+    lam = np.linalg.pinv(whole, hermitian=True) @ total
+    if len(judges) < 2:
+        return lam, np.repeat(lam[:, np.newaxis], people.shape[1], axis=1)
+    without = np.linalg.pinv(whole - products, hermitian=True)
+    return lam, np.einsum("tjk,tk->jt", without, total - sums)
 
 
 def _sum_squares(parts: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
