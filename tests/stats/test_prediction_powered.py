@@ -237,3 +237,19 @@ def test_single_cells_are_on_the_safe_side_and_estimate_without_bias():
     errors = np.array(errors)
     assert np.abs(errors.mean(axis=0)) == pytest.approx(np.zeros(N_RUNS), abs=0.04)
     assert (np.mean(variances, axis=0) > 0.9 * (errors[:, i] - errors[:, k]).var(axis=0)).all()
+
+
+def test_eight_judges_and_twelve_labels_do_not_make_intervals_too_narrow():
+    held, narrow = [], []
+    for seed in range(150):
+        people, truth, judge = made(seed, n_labelled=12)
+        rng = np.random.default_rng(10_000 + seed)
+        judges = np.array([judge, *(rng.normal(size=judge.shape) + rng.normal(size=N_TOPICS) for _ in range(7))])
+        weights = spread_weights(~np.isnan(people))
+        found = correct_means(people, judges, weights, key=seed, target="topics", n_trials=300)
+        i, k = np.triu_indices(N_RUNS, 1)
+        gaps = np.abs(found.differences - (truth[i] - truth[k]).mean(axis=1))
+        held.append((gaps <= found.reach).all())
+        narrow.append(found.reach.mean())
+    assert np.mean(held) > 0.90
+    assert np.mean(narrow) < 5
