@@ -135,6 +135,12 @@ FIGURES = {
         "concepts/coverage",
         "Further right: a measure captures more of what the reference measures (hollow) capture together.",
     ),
+    "correct": Example(
+        "metaeval correct scores.csv -m length --people few.csv --target topics --trials 500 --out figures/",
+        "figures/correct",
+        "concepts/correction",
+        "Where both together leave a run out of the judge's bar, people reverse the judge.",
+    ),
     "coverage-sweep": Example(
         "metaeval coverage scores.csv -r AP -r RR -r P@10 --sweep --out figures/",
         "figures/coverage-sweep",
@@ -174,6 +180,8 @@ def write_data(folder: Path) -> None:
             collection=name, higher_is_better=["human", "length"],
         )  # fmt: skip
         write_scores(scores, folder / f"{name}.csv")
+        if name == "scores":  # what people labelled of it
+            write_scores(scores.sel(measures=["human"], topics=rng.permutation(scores.topics)[:25]), folder / "few.csv")
     rng = np.random.default_rng(2)
     gold = rng.integers(1, 6, 60)
     for name, spread in (("people", (0.6, 0.7, 0.8, 0.9)), ("judges", (0.5, 0.8, 1.4))):

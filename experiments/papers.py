@@ -31,13 +31,14 @@ PAPERS = {
     "coverage_references": "coverage of weighted κ, OCI and CEM under all reference sets",
     "constant_runs": "κ's consistency with runs that always answer one class, and without them",
     "flat_gold": "Popularity against Uniform as a function of the flatness of the gold",
+    "few_labels": "runs ranked by a judge and few labels of people: whether intervals hold, and what a plan saves",
     "test_and_ranking": "whether discriminative power's ranking of measures depends on the test",
     "calibration": "how often tests of all pairs of runs err, what they find, and how reliable rankings of measures are",
 }
 
 STUDIES = {
     name: f"experiments.studies.{name}"
-    for name in ("new_measure", "coverage_references", "constant_runs", "flat_gold", "test_and_ranking")
+    for name in ("new_measure", "coverage_references", "constant_runs", "flat_gold", "few_labels", "test_and_ranking")
 } | {"calibration": "experiments.studies.calibration.steps"}
 """The modules of the studies that are in no paper; the steps of a paper are in steps.py of its folder."""
 

@@ -131,6 +131,14 @@ ANALYSES = {
             "qrels people.txt gpt.txt --runs runs/ --scale gpt=0,0,1,2,3 --family run7=gpt --out results/",
         ),
     ),
+    "correct": Analysis(
+        "analyses.corrected_scores:corrected_scores",
+        (
+            "correct judge.csv --people few.csv",
+            "correct judge.csv --people few.csv --plan 40 --out next/",
+            "correct judges.csv -m GEMBA -m COMET --people few.csv --target topics",
+        ),
+    ),
     "properties": Analysis(
         "analyses.properties:properties",
         ('properties CEM_ORD "OCI(beta=0.75)"', "properties my_measure.py:my_measure --empty-classes"),

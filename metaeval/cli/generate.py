@@ -18,6 +18,7 @@ from metaeval.cli.docstrings import find_question, parse_docstring
 from metaeval.cli.opening import (
     open_annotations,
     open_judged_runs,
+    open_partial,
     open_ratings,
     open_references,
     open_sources,
@@ -48,7 +49,7 @@ GROUPS = {
         "similarity", "consistency", "power", "overlap", "contradictions", "calibrate", "baselines", "robustness",
         "coverage",
     ),
-    "Whether judges are right": ("qrels",),
+    "Whether judges are right": ("qrels", "correct"),
     "What its formula does": ("measures", "properties", "app"),
     "How many topics it needs": ("variance", "sample-size", "topic-set-size"),
     "Files and references": ("convert", "cite"),
@@ -284,6 +285,8 @@ class Plan:
             if parameter.opens == "files":
                 columns = read_columns(values)
                 value = open_references(value, values.missing, values.format, columns=columns, names=False)
+            if parameter.opens == "partial scores":
+                value = open_partial(value, values)
             setattr(values, parameter.name, value)
 
     def _choose_board(self, board: Function, scores: list[Scores], values: Values) -> tuple[Function, str]:

@@ -77,6 +77,12 @@ def _state_directions(opened: list[Scores], values: Values) -> list[Scores]:
     """Return scores with stated directions; references of their own have them too."""
     from metaeval.data.scores import Scores, state_directions
 
+    people = getattr(values, "people", None)
+    if people is not None:  # its measure may have the direction that is stated
+        named = Scores([[[0.0]]], runs=["run"], topics=["topic"], measures=[people.measure])
+        *opened, named = state_directions([*opened, named], **find_directions(values), missing=values.missing)
+        values.people = people._replace(measure=named.measures[0])
+        return opened
     given = getattr(values, "reference", None)
     references = [scores for scores in (given if isinstance(given, list) else [given]) if isinstance(scores, Scores)]
     turned = state_directions([*opened, *references], **find_directions(values), missing=values.missing)
@@ -166,6 +172,20 @@ def _open_reference(name: str, missing: Any, format: str | None, columns: Mappin
         if format is None:
             raise
         return open_scores(name, missing=missing, format=format, columns=columns)
+
+
+def open_partial(name: str, values: Values) -> Any:
+    """Return the scores of people that an option names, of which some are missing."""
+    from metaeval.errors import DataError
+    from metaeval.io.partial_scores import read_partial
+    from metaeval.io.table import ColumnsError
+
+    if not names_file(name):
+        raise DataError("there is no such file", file=name)
+    try:
+        return read_partial(name, columns=parse_columns(values.columns), doubled=values.doubled)
+    except ColumnsError:  # its columns may have their usual names
+        return read_partial(name, doubled=values.doubled)
 
 
 def find_directions(values: Values) -> dict[str, Any]:

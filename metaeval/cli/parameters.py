@@ -15,7 +15,7 @@ from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import HELP, choose, spell
 
 Function = Callable[..., Any]
-Opens: TypeAlias = Literal["", "files", "files or names"]
+Opens: TypeAlias = Literal["", "files", "files or names", "partial scores"]
 
 _WIDE = 50  # characters of choices above which the text of the help lists them
 
@@ -91,7 +91,9 @@ def read_parameters(function: Function) -> Iterator[Parameter]:
         annotation, convert, choices = _read_type(hints[parameter.name], flags)
         text = texts.get(parameter.name) or HELP.get(parameter.name, "")
         opens: Opens = ""
-        if _names_scores(hints[parameter.name]):
+        if _names_partial(hints[parameter.name]):
+            opens = "partial scores"
+        elif _names_scores(hints[parameter.name]):
             opens = "files or names" if str in get_args(hints[parameter.name]) else "files"
         result = Parameter(parameter.name, flags, annotation, parameter.default, text, convert, opens, choices)
         if len(f"[{'|'.join(choices)}]") > _WIDE and not all(choice in text for choice in choices):
@@ -104,6 +106,8 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
     from metaeval.measures.base import Measure
     from metaeval.stats.error_rates import Procedure
 
+    if _names_partial(hint):
+        return str, None, ()
     if _names_scores(hint):
         # A text may also be the name of a measure; a single one stands for itself.
         several = list[str] if str in get_args(hint) else list[str] | None
@@ -142,6 +146,10 @@ def _names_scores(hint: Any) -> bool:
     from metaeval.data.scores import Scores
 
     return Scores in get_args(hint)
+
+
+def _names_partial(hint: Any) -> bool:
+    return any(getattr(one, "__name__", "") == "DataFrame" for one in get_args(hint))  # without importing pandas
 
 
 def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int) -> list[Any] | None:

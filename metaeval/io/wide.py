@@ -97,7 +97,7 @@ def arrange(
     provenance: str = "",
 ) -> Scores:
     """Return the scores in tables of topics × runs, or of runs × topics, by measure."""
-    matrices = [_find_matrix(layout, name, columns) for name, layout in layouts.items()]
+    matrices = [find_matrix(layout, name, columns) for name, layout in layouts.items()]
     first = matrices[0]
     names = list(layouts)
     layers = [first.values, *(_align(other, first, name) for other, name in zip(matrices[1:], names[1:], strict=True))]
@@ -115,7 +115,7 @@ def arrange(
 
 def list_rows(layout: Layout, measure: str) -> pd.DataFrame:
     """Return the cells of a table of topics × runs, or runs × topics, in rows, NaN where there is no score."""
-    matrix = _find_matrix(layout, measure, None)
+    matrix = find_matrix(layout, measure, None)
     n_topics, n_runs = matrix.values.shape
     columns = {"run": np.tile(np.array(matrix.runs, dtype=object), n_topics)}
     columns |= {"topic": np.repeat(np.array(matrix.topics, dtype=object), n_runs), "score": matrix.values.ravel()}
@@ -262,7 +262,8 @@ class _Matrix:
     labelled: bool
 
 
-def _find_matrix(layout: Layout, measure: str | Measure, columns: Mapping[str, str] | None) -> _Matrix:
+def find_matrix(layout: Layout, measure: str | Measure, columns: Mapping[str, str] | None) -> _Matrix:
+    """Return the scores in a table of topics × runs, or of runs × topics, NaN where a cell is empty."""
     table, turned = layout.table, layout.kind == "transposed"
     note = describe_unused(layout)
     if note:

@@ -121,7 +121,7 @@ OF_SCORES = [
 def test_every_analysis_of_scores_is_tried_here():
     others = {
         "run_ranks", "significance_overlap", "significance_contradictions", "baseline_preference", "properties",
-        "alternative_annotator_test", "calibrate_tests", "compare_qrels", "variance_components",
+        "alternative_annotator_test", "calibrate_tests", "compare_qrels", "corrected_scores", "variance_components",
     }  # fmt: skip
     functions = {analysis.function.partition(":")[2] for analysis in ANALYSES.values()}
     assert functions <= {*OF_SCORES, *others}

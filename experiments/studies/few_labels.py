@@ -1,0 +1,316 @@
+"""Runs ranked by a judge and few labels of people: how often intervals hold, and what a plan of labels saves."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import metaeval
+from experiments.outcome import Outcome, Settings, read_toml
+from experiments.studies.calibration import RESULTS
+from experiments.studies.shared import load_collections
+from metaeval.stats.label_plan import plan_topics, weigh_pairs
+from metaeval.stats.prediction_powered import Corrected, correct_means, spread_weights
+
+STUDY = read_toml(Path(__file__).with_suffix(".toml"))
+SOURCES = [""]
+NONE = "people alone"
+NOISE = "noise"
+ALL = "all together"
+KEYS = ["collection", "judge", "labels"]
+
+
+class Hidden(NamedTuple):
+    """Scores of people on all topics, shape (run, topic), which are hidden but for some, and those of judges by name."""
+
+    people: np.ndarray
+    judges: Mapping[str, np.ndarray]
+
+    @property
+    def truth(self) -> np.ndarray:
+        """The difference of every pair of runs, shape (pair,)."""
+        first, second = np.triu_indices(len(self.people), 1)
+        means = self.people.mean(axis=1)
+        return means[first] - means[second]
+
+
+def load_hidden(name: str, settings: Settings, lacks: list[str]) -> Hidden | None:
+    """Return a collection with people's scores and those of its judges; None if it cannot be loaded."""
+    if name == "dl21":
+        return load_dl21(settings, lacks)
+    loaded = load_collections([name], settings, lacks)
+    if not loaded:
+        return None
+    scores = loaded[name].sel(measures=[STUDY["reference"], *STUDY["judges"]["wmt23"]])
+    signs = np.array([measure.sign for measure in scores.measures])
+    people, *judges = (scores.values * signs).transpose(2, 0, 1)
+    return Hidden(people, dict(zip(STUDY["judges"]["wmt23"], judges, strict=True)))
+
+
+def load_dl21(settings: Settings, lacks: list[str]) -> Hidden | None:
+    """Return nDCG@10 of TREC Deep Learning 2021 under the judgements of people and of six judges."""
+    folder = Path(settings.data or os.environ.get("METAEVAL_DATA", "")) / "dl21"
+    try:
+        import pytrec_eval
+    except ModuleNotFoundError:
+        lacks.append("dl21 (it needs pytrec_eval)")
+        return None
+    if not (folder / "qrels").is_dir():
+        lacks.append("dl21 (its folder is not among the data)")
+        return None
+    runs = [read_run(path) for path in sorted((folder / "runs").iterdir())]
+    topics = sorted(runs[0])
+    values = {}
+    for path in sorted((folder / "qrels").iterdir()):
+        evaluator = pytrec_eval.RelevanceEvaluator(read_qrels(path), {"ndcg_cut_10"})
+        rows = [evaluator.evaluate(run) for run in runs]
+        values[path.stem] = np.array([[row[topic]["ndcg_cut_10"] for topic in topics] for row in rows])
+    return Hidden(values["human"], {name: values[name] for name in STUDY["judges"]["dl21"]})
+
+
+def read_run(path: Path) -> dict[str, dict[str, float]]:
+    """Return the scores of documents by topic."""
+    found: dict[str, dict[str, float]] = {}
+    with gzip.open(path, "rt") as lines:
+        for line in lines:
+            topic, _, document, _, score, _ = line.split()
+            found.setdefault(topic, {})[document] = float(score)
+    return found
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    """Return the grades of documents by topic."""
+    found: dict[str, dict[str, int]] = {}
+    for line in path.read_text().splitlines():
+        topic, _, document, grade = line.split()
+        found.setdefault(topic, {})[document] = int(grade)
+    return found
+
+
+class Draw(NamedTuple):
+    """What came of one draw: whether all intervals hold, whether a wrong run is called better, and what is decided."""
+
+    holds: bool
+    wrong: bool
+    decided: float
+    width: float
+
+
+def judge_draw(found: Corrected, truth: np.ndarray) -> Draw:
+    """Compare what is concluded with the truth."""
+    holds = bool((np.abs(found.differences - truth) <= found.reach + 1e-9).all())
+    wrong = bool(((found.signs != 0) & (found.signs * truth <= 0)).any())
+    return Draw(holds, wrong, float((found.signs != 0).mean()), float(found.reach.mean()))
+
+
+def simulate(
+    data: Hidden, judges: Sequence[str], n: int, draws: int, seed: int, *, target: Any = "topics"
+) -> dict[str, list[Draw]]:
+    """Hide all but n labels again and again, and correct each judge by them."""
+    shape, truth = data.people.shape, data.truth
+    results: dict[str, list[Draw]] = {name: [] for name in judges}
+    for draw in range(draws):
+        rng = np.random.default_rng((seed, n, draw))
+        columns = np.arange(shape[1]) if target == "topics" else rng.integers(0, shape[1], shape[1])
+        known = np.zeros(shape, dtype=bool)
+        known[:, rng.choice(shape[1], size=n, replace=False)] = True
+        people = np.where(known, data.people[:, columns], np.nan)
+        weights = spread_weights(known)
+        for name in judges:
+            if name == NONE:
+                given = np.zeros((0, *shape))
+            elif name == ALL:
+                given = np.array(list(data.judges.values()))[:, :, columns]
+            else:
+                given = (rng.normal(size=shape) if name == NOISE else data.judges[name][:, columns])[np.newaxis]
+            found = correct_means(
+                people,
+                given,
+                weights,
+                target=target,
+                key=draw,
+                n_trials=STUDY["n_trials"],
+                confidence=STUDY["confidence"],
+            )
+            results[name].append(judge_draw(found, truth))
+    return results
+
+
+def count_draws(n: int) -> int:
+    """Return how often n labels are drawn."""
+    return int(STUDY["few_draws"] if n in STUDY["few"] else STUDY["draws"])
+
+
+def tabulate_draws(name: str, n: int, results: Mapping[str, list[Draw]]) -> Iterator[dict[str, Any]]:
+    """Yield a row a judge: how often all intervals held, and how often a wrong run was called better."""
+    for judge, draws in results.items():
+        table = np.array(draws, dtype=float)
+        alone = np.array(results[NONE], dtype=float) if NONE in results else table
+        yield {
+            "collection": name, "judge": judge, "labels": n, "draws": len(draws),
+            "holds": int(table[:, 0].sum()), "wrong": int(table[:, 1].sum()), "decided": table[:, 2].mean(),
+            "width": table[:, 3].mean() / alone[:, 3].mean(),
+        }  # fmt: skip
+
+
+def judge_alone(name: str, data: Hidden, judges: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield what each judge's own scores on all topics say, as though they were people's."""
+    shape = data.people.shape
+    for judge in judges:
+        found = correct_means(
+            data.judges[judge],
+            np.zeros((0, *shape)),
+            np.ones(shape),
+            key=0,
+            n_trials=2000,
+            confidence=STUDY["confidence"],
+        )
+        decided = found.signs != 0
+        wrong = decided & (found.signs * data.truth <= 0)
+        yield {
+            "collection": name,
+            "judge": judge,
+            "pairs": len(decided),
+            "decided": int(decided.sum()),
+            "wrong": int(wrong.sum()),
+        }
+
+
+def compare_plans(name: str, data: Hidden, seed: int, draws: int) -> dict[str, Any]:
+    """Return how many labels at random decide as many pairs as planned ones, as a factor with its interval over draws."""
+    plan = STUDY["plan"][name]
+    first, more = plan["first"], plan["more"]
+    sizes = [first + round(share * n) for n in more for share in (0, 0.5, 1, 1.4, 2)]
+    grid = np.unique(np.minimum(sizes, data.people.shape[1] - 1))
+    judge = data.judges[plan["judge"]]
+    rows = [
+        decide_both(data, judge, first, more, grid, np.random.default_rng((seed, draw)), draw) for draw in range(draws)
+    ]
+    planned, random, holds = (np.array(part) for part in zip(*rows, strict=True))
+    rng = np.random.default_rng(seed)
+    factors = [find_factor(planned, random, first, more, grid)]
+    for _ in range(1000):
+        some = rng.integers(0, draws, draws)
+        factors.append(find_factor(planned[some], random[some], first, more, grid))
+    low, high = np.quantile(factors[1:], [0.025, 0.975])
+    return {
+        "collection": name, "judge": plan["judge"], "first": first, "draws": draws, "factor": factors[0], "low": low,
+        "high": high, "holds": int(holds.sum()), "of": holds.size,
+    }  # fmt: skip
+
+
+def decide_both(
+    data: Hidden,
+    judge: np.ndarray,
+    first: int,
+    more: Sequence[int],
+    grid: np.ndarray,
+    rng: np.random.Generator,
+    key: int,
+) -> tuple[list[float], list[float], list[bool]]:
+    """Return the shares of pairs that are decided with planned labels and with as many at random."""
+    shape, order = data.people.shape, rng.permutation(data.people.shape[1])
+
+    def correct(weights: np.ndarray) -> Corrected:
+        people = np.where(weights > 0, data.people, np.nan)
+        return correct_means(people, judge[np.newaxis], weights, target="topics", key=key, n_trials=STUDY["n_trials"])
+
+    def take(n: int) -> np.ndarray:
+        known = np.zeros(shape, dtype=bool)
+        known[:, order[:n]] = True
+        return spread_weights(known)
+
+    random = [float((correct(take(n)).signs != 0).mean()) for n in grid]
+    weights = take(first)
+    found = correct(weights)
+    planned, holds = [], []
+    for n in more:
+        plan = plan_topics(data.people, found.weights[0] * judge, weights[0], weigh_pairs(found), n, rng)
+        probabilities = np.broadcast_to(plan.probabilities, shape)
+        later = correct(spread_weights(~np.isnan(probabilities), probabilities))
+        result = judge_draw(later, data.truth)
+        planned.append(result.decided)
+        holds.append(result.holds)
+    return planned, random, holds
+
+
+def find_factor(planned: np.ndarray, random: np.ndarray, first: int, more: Sequence[int], grid: np.ndarray) -> float:
+    """Return how many more labels at random decide what one planned label does, on average over sizes."""
+    curve = np.maximum.accumulate(random.mean(axis=0))
+    needed = np.interp(planned.mean(axis=0), curve, grid)
+    return float(np.mean((needed - first) / np.array(more)))
+
+
+def run(settings: Settings) -> list[Outcome]:
+    """Simulate all collections with ``--full``; otherwise one cell, beside what is committed."""
+    outcome = Outcome("few_labels", "", tolerance=STUDY["tolerance"])
+    kept = {name: read_committed(name) for name in ("coverage", "population", "alone", "plans")}
+    fresh: dict[str, list[dict[str, Any]]] = {name: [] for name in kept}
+    quick = STUDY["quick"]
+    for name, sizes in STUDY["labels"].items():
+        if not settings.full and name != quick["collection"]:
+            continue
+        data = load_hidden(name, settings, outcome.lacks)
+        if data is None:
+            continue
+        if not settings.full:
+            results = simulate(data, [quick["judge"], NONE], quick["labels"], STUDY["draws"], settings.seed)
+            fresh["coverage"] += [row for row in tabulate_draws(name, quick["labels"], results) if row["judge"] != NONE]
+            continue
+        names = list(data.judges)
+        for n in sizes:
+            settings.say(f"{name}: {n} labels")
+            results = simulate(data, [NONE, NOISE, *names], n, count_draws(n), settings.seed)
+            fresh["coverage"] += tabulate_draws(name, n, results)
+            several = simulate(data, [NONE, ALL], n, STUDY["few_draws"], settings.seed)
+            fresh["coverage"] += [row for row in tabulate_draws(name, n, several) if row["judge"] == ALL]
+        fresh["alone"] += judge_alone(name, data, names)
+        judge = STUDY["plan"][name]["judge"]
+        for n in sizes:
+            results = simulate(data, [NONE, judge], n, count_draws(n) // 2, settings.seed, target="population")
+            fresh["population"] += tabulate_draws(name, n, results)
+        settings.say(f"{name}: plans")
+        fresh["plans"].append(compare_plans(name, data, settings.seed, STUDY["planned_draws"]))
+    captions = {
+        "coverage": "Labels hidden again and again: in how many draws all intervals held, in how many a run was called "
+        "better that is not, the share of pairs decided, and the mean width of intervals beside those of people alone.",
+        "population": "The same of the population, of which the topics are a sample.",
+        "alone": "What each judge's own scores on all topics decide, and how many of these pairs are wrong by people.",
+        "plans": "How many labels at random decide as many pairs as one planned label, with its interval over draws.",
+    }
+    for name, caption in captions.items():
+        table = join_rows(kept[name], fresh[name])
+        if len(table):
+            signed = f"few_labels | {name} | trials {STUDY['n_trials']} | seed {settings.seed}"
+            outcome.tables[name] = metaeval.Table(table.set_index("collection"), caption, signed)
+    return [outcome]
+
+
+def describe(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return what the page asks for by name."""
+    tables = {name: table.frame.reset_index() for name, table in outcomes[0].tables.items()}
+    return {"names": [name for name in STUDY["labels"] if name.startswith("wmt23")], **tables}
+
+
+def read_committed(name: str) -> pd.DataFrame:
+    """Return a table of the committed results, without rows where there is none."""
+    path = RESULTS / "few_labels" / f"{name}.csv"
+    return pd.read_csv(path) if path.exists() else pd.DataFrame({"collection": []})
+
+
+def join_rows(committed: pd.DataFrame, rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Return what is committed with some rows as they come out now, in the committed order."""
+    fresh = pd.DataFrame(list(rows))
+    if committed.empty or fresh.empty:
+        return fresh if committed.empty else committed
+    keys = [key for key in KEYS if key in fresh]
+    joined = pd.concat([committed, fresh], ignore_index=True).drop_duplicates(keys, keep="last")
+    order = {tuple(row): place for place, row in enumerate(committed[keys].itertuples(index=False))}
+    places = [order.get(tuple(row), len(order)) for row in joined[keys].itertuples(index=False)]
+    return joined.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)

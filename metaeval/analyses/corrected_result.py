@@ -1,0 +1,316 @@
+"""The result of `corrected_scores`: what follows from judges alone, from people alone, and from both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.rank_figures import draw_ranks
+from metaeval.analyses.rank_result import LETTERS, RunRanks, find_ranks
+from metaeval.analyses.result import Result
+from metaeval.measures.base import Measure, find_signs
+from metaeval.show.signature import Signature
+from metaeval.show.table import Table
+from metaeval.stats.prediction_powered import Corrected, Target
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from metaeval.show.canvas import Axis
+    from metaeval.show.style import Size
+
+SHOWN = 10
+"""Topics of a plan that the table shows."""
+
+
+class Labelled(NamedTuple):
+    """How many topics of a run are labelled, at least, and how many topics there are."""
+
+    topics: int
+    of: int
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedScores(Result):
+    """Means of runs by a judge's scores, corrected by people's.
+
+    Parameters
+    ----------
+    collection : str
+    runs : tuple of str
+        In the order of their labels.
+    judges : tuple of Measure
+    measure : Measure
+        People's.
+    alone : tuple of Corrected
+        What follows from each judge alone; larger values are better.
+    people, both : Corrected
+        What follows from people alone, and from both.
+    labelled : Labelled
+    bias : ndarray, shape (judge, run)
+        How much higher a judge scores a run than people do; NaN where they use different scales.
+    target : {"population", "topics"}
+    method : {"bootstrap-t", "normal"}
+    confidence : float
+        Of all intervals together.
+    pair : tuple of str
+        Two runs about which a note is asked for, or none.
+    signature : Signature
+    plan : DataFrame, optional
+        What is labelled and what to label next: columns run, topic, a score that is to be filled in, and probability.
+    """
+
+    collection: str
+    runs: tuple[str, ...]
+    judges: tuple[Measure, ...]
+    measure: Measure
+    alone: tuple[Corrected, ...]
+    people: Corrected
+    both: Corrected
+    labelled: Labelled
+    bias: np.ndarray
+    target: Target
+    method: str
+    confidence: float
+    pair: tuple[str, ...]
+    signature: Signature
+    plan: pd.DataFrame | None = None
+
+    def __repr__(self) -> str:
+        return f"CorrectedScores: {len(self.runs)} runs, {self.labelled.topics} of {self.labelled.of} topics labelled"
+
+    @cached_property
+    def ranks(self) -> RunRanks:
+        """The corrected ranks of runs."""
+        return self.rank(self.both, self.measure)
+
+    def rank(self, found: Corrected, measure: Measure) -> RunRanks:
+        """Return the ranks of runs that follow from one kind of evidence.
+
+        Parameters
+        ----------
+        found : Corrected
+            One of `alone`, `people` and `both`.
+        measure : Measure
+
+        Returns
+        -------
+        RunRanks
+        """
+        first, second = np.triu_indices(len(self.runs), 1)
+        differ, better = np.zeros((2, 1, len(self.runs), len(self.runs)), dtype=bool)
+        differ[0, first, second] = differ[0, second, first] = found.signs != 0
+        better[0, first, second], better[0, second, first] = found.differences > 0, found.differences < 0
+        tested = SimpleNamespace(
+            collection=self.collection, runs=self.runs, measures=(measure,), test=self.method, signature=self.signature,
+            means=found.means[:, np.newaxis] * find_signs((measure,)), alpha=1 - self.confidence, diagnostics=(), remarks=(),
+        )  # fmt: skip
+        return find_ranks(tested, better, differ)
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """What is concluded about every pair of runs, a row each.
+
+        Columns first, second, difference, low, high; judge, people and both, which are 1 where the first run is better, −1
+        where the second is and 0 where it is open; flips: whether people reverse the first judge's conclusion, or one is
+        lost or found; and with how many labelled topics an open pair would be decided (missing where all would not do).
+        """
+        first, second = np.triu_indices(len(self.runs), 1)
+        names, signs = np.array(self.runs, dtype=object), find_signs((self.measure,))[0]
+        ends = np.sort([signs * self.both.differences + side * self.both.reach for side in (-1, 1)], axis=0)
+        return pd.DataFrame(
+            {
+                "first": names[first],
+                "second": names[second],
+                "difference": signs * self.both.differences,
+                "low": ends[0],
+                "high": ends[1],
+                "judge": self.alone[0].signs,
+                "people": self.people.signs,
+                "both": self.both.signs,
+                "flips": find_flips(self.alone[0].signs, self.both.signs),
+                "topics_needed": self._find_needed(),
+            }
+        )
+
+    def _find_needed(self) -> np.ndarray:
+        """Return with how many labelled topics each open pair would be decided: the variance falls as 1/n − 1/N."""
+        (n, of), both = self.labelled, self.both
+        with np.errstate(divide="ignore", invalid="ignore"):
+            aim = both.variances * (both.differences / both.reach) ** 2 - self._rest()
+            needed = np.ceil(1 / (aim / both.residual * (1 / n - 1 / of) + 1 / of))
+        return np.where((both.signs == 0) & (needed > n) & (needed <= of), needed, np.nan)
+
+    def _rest(self) -> np.ndarray:
+        """Return the variance that remains when every topic is labelled, shape (pair,)."""
+        rest = np.maximum(self.both.variances - self.both.residual, 0.0)
+        return rest if self.target == "population" else np.zeros_like(rest)
+
+    @cached_property
+    def worth(self) -> float:
+        """How many labels of people one score of the judge is worth, by the median pair of runs; 0 if all are labelled."""
+        n, of = self.labelled
+        some = self.people.residual > 0
+        if n >= of or not some.any():
+            return 0.0
+        ratio = float(np.median(self.both.residual[some] / self.people.residual[some]))
+        return (1 / (1 / of + (1 / n - 1 / of) * ratio) - n) / (of - n)
+
+    def find_topics_for_first(self) -> float:
+        """Return with how many labelled topics the first place would be decided; 0 where it is, NaN where all would not do.
+
+        Returns
+        -------
+        float
+        """
+        leader = self.runs[int(self.ranks.order(0)[0])]
+        rivals = self.pairs[(self.pairs[["first", "second"]] == leader).any(axis=1) & (self.pairs["both"] == 0)]
+        return float(rivals["topics_needed"].max(skipna=False)) if len(rivals) else 0.0
+
+    def answer(self) -> str:
+        """Say who is first and what becomes of the judge's conclusions; or with a plan, what it would decide."""
+        if self.plan is not None:
+            new = self._list_new()
+            decided = int((self.pairs["topics_needed"] <= self.labelled.topics + len(new)).sum())
+            return f"{len(new)} more labelled topics may decide {decided} of {(self.both.signs == 0).sum()} open pairs."
+        first, flips = describe_first(self.ranks), self.pairs["flips"].tolist()
+        if reversals := flips.count("reversed"):
+            return f"{first}; people reverse {reversals} of the judge's conclusions."
+        if lost := flips.count("lost"):
+            return f"{first}; people leave {lost} of the judge's conclusions open."
+        if not self.alone[0].signs.any():
+            return f"{first}; the judge alone decides nothing."
+        return f"{first}; people confirm all of the judge's conclusions."
+
+    def _list_new(self) -> pd.DataFrame:
+        """Return the topics of the plan that are not labelled, with their probabilities."""
+        if self.plan is None:
+            return pd.DataFrame()
+        return self.plan[self.plan.iloc[:, 2].isna()].drop_duplicates("topic").set_index("topic")[["probability"]]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per run, by rank.
+
+        Returns
+        -------
+        DataFrame, shape (run, 9)
+            Columns run, mean (corrected), error (its standard error), rank, low and high (between which ranks it stands),
+            letters, judge_rank and bias (both by the first judge).
+        """
+        frame = self.ranks.to_frame().drop(columns=["measure", "near_first"])
+        order = self.ranks.order(0)
+        frame.insert(2, "error", self.both.errors[order])
+        judge_rank = self.rank(self.alone[0], self.judges[0]).ranks[0][order]
+        return frame.assign(judge_rank=judge_rank, bias=self.bias[0][order])
+
+    def summary(self) -> pd.DataFrame:
+        """Return what is concluded from each judge alone, from people alone and from both.
+
+        Returns
+        -------
+        DataFrame, shape (judge + 2, 5)
+            Columns evidence; decided (pairs of runs); reversed and open (how many of these both together reverse, or leave
+            open); first (which run is in the first place, or how many tie).
+        """
+        named = [(f"{judge} alone", found, judge) for judge, found in zip(self.judges, self.alone, strict=True)]
+        rows = []
+        for name, found, measure in (
+            *named, ("people alone", self.people, self.measure), ("both", self.both, self.measure)
+        ):  # fmt: skip
+            flips = find_flips(found.signs, self.both.signs).tolist()
+            first = describe_first(self.rank(found, measure)).removesuffix(" for first").removesuffix(" is first")
+            rows.append((name, np.count_nonzero(found.signs), flips.count("reversed"), flips.count("lost"), first))
+        return pd.DataFrame(rows, columns=["evidence", "decided", "reversed", "open", "first"])
+
+    def details(self) -> dict[str, pd.DataFrame]:
+        """Return conclusions, every pair, and the plan."""
+        plan = {} if self.plan is None else {"plan": self.plan}
+        return {"summary": self.summary(), "pairs": self.pairs, **plan}
+
+    def to_table(self) -> Table:
+        """Return the runs by corrected rank, with the ranks they may have, their letters, and their ranks by the judge."""
+        rows, board = self.to_frame(), self.ranks.leaderboard(self.measure).frame
+        shown = board[["may be", "mean", "letters"]].assign(**{"judge's rank": rows["judge_rank"].to_numpy()})
+        what = "these topics" if self.target == "topics" else "the population that the topics are from"
+        caption = f"Runs by corrected mean of {self.measure}, of {what}."
+        legend = (
+            f"May be: the ranks that the intervals of all pairs, together {self.confidence:.0%} sure, leave. "
+            f"Letters: {LETTERS}."
+        )
+        return Table(shown, caption, self.signature, legend=legend)
+
+    def detail_tables(self) -> list[Table]:
+        """Return what is concluded from each kind of evidence, and which topics to label next."""
+        shown = self.summary().set_index("evidence").rename(columns={"decided": "pairs decided", "open": "left open"})
+        caption = f"Conclusions about {len(self.pairs):,} pairs of runs; both together reverse some or leave them open."
+        tables = [Table(shown, caption, self.signature)]
+        if self.plan is not None:
+            new = self._list_new()
+            more = f", the first {SHOWN} of {len(new):,}" * (len(new) > SHOWN)
+            caption = f"Topics to label next{more}; --out writes all as a list to fill in."
+            tables.append(Table(new.head(SHOWN), caption, self.signature))
+        return tables
+
+    def notes(self, *, short: bool = False) -> list[str]:
+        """Return what a reader has to know: what is doubtful first, then what the judge is worth and how biased it is."""
+        pair = [self._describe_pair()] if self.pair else []
+        return [*super().notes(short=short), *pair, *self._describe_labels(), self._describe_bias()]
+
+    def _describe_labels(self) -> list[str]:
+        (n, of), need = self.labelled, self.find_topics_for_first()
+        if n >= of:
+            return []
+        equal = n + self.worth * (of - n)
+        lines = [f"the judge makes {n} labelled topics worth {equal:,.0f}: its score is worth {self.worth:.2f} labels"]
+        if np.isnan(need):
+            lines.append("labelling all topics would probably not decide the first place")
+        elif need:
+            lines.append(f"about {need:,.0f} labelled topics would decide the first place")
+        return lines
+
+    def _describe_pair(self) -> str:
+        row = self.pairs[self.pairs["first"].isin(self.pair) & self.pairs["second"].isin(self.pair)].iloc[0]
+        ends = f"{row['first']} less {row['second']} is {row.difference:.3g} [{row.low:.3g}, {row.high:.3g}]"
+        if row.both:
+            return f"{row['first' if row.both > 0 else 'second']} is better: {ends}"
+        number = (
+            "all topics would probably not" if np.isnan(row.topics_needed) else f"about {row.topics_needed:,.0f} would"
+        )
+        return f"{ends}: labelling {number} decide"
+
+    def _describe_bias(self) -> str:
+        known, judge = self.bias[0][np.isfinite(self.bias[0])], self.judges[0]
+        if not len(known):
+            return f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"
+        mean, (least, most) = float(known.mean()), (known.min(), known.max())
+        way = "higher" if mean > 0 else "lower"
+        return f"{judge} scores {abs(mean):.3g} {way} than people on average, {least:+.3g} to {most:+.3g} by run"
+
+    def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
+        """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""
+        boards = {"corrected": self.ranks.to_frame()}
+        if size != "column":
+            judge, people = self.rank(self.alone[0], self.judges[0]), self.rank(self.people, self.measure)
+            boards = {"judge alone": judge.to_frame(), "people alone": people.to_frame(), **boards}
+        return draw_ranks(boards, self.signature if signature else None, ax=ax, size=size)
+
+
+def find_flips(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return what becomes of conclusions, 1, −1 or 0 where it is open: reversed, lost, found, or nothing.
+
+    >>> find_flips(np.array([1, 1, 0, 1]), np.array([-1, 0, 1, 1])).tolist()
+    ['reversed', 'lost', 'found', '']
+    """
+    conditions = [before * after < 0, (before != 0) & (after == 0), (before == 0) & (after != 0)]
+    return np.select(conditions, ["reversed", "lost", "found"], "").astype(object)
+
+
+def describe_first(ranks: RunRanks) -> str:
+    """Say which run is first, or how many tie."""
+    ties = int(ranks.summary()["near_first"].iloc[0])
+    return f"{ranks.runs[int(ranks.order(0)[0])]} is first" if ties == 1 else f"{ties} runs tie for first"

@@ -1,0 +1,307 @@
+"""Which runs are better, by a judge's scores on all topics and people's on some?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from metaeval.analyses.checks import check_choice, check_count, check_scores, check_seed, check_share
+from metaeval.analyses.corrected_result import CorrectedScores, Labelled
+from metaeval.data.scores import Scores
+from metaeval.errors import DataError, MetaevalError, format_count, format_list, format_option
+from metaeval.io.partial_scores import PeopleScores, read_partial
+from metaeval.measures.base import Measure, find_signs
+from metaeval.show.signature import sign
+from metaeval.stats.label_plan import find_unlike, plan_topics, weigh_pairs
+from metaeval.stats.prediction_powered import (
+    Corrected,
+    Target,
+    are_whole_topics,
+    correct_means,
+    correct_published,
+    spread_weights,
+)
+from metaeval.stats.streams import generator, stream_key
+
+Method: TypeAlias = Literal["bootstrap-t", "normal"]
+
+FEWEST_LABELS = 5
+"""Labelled topics of a run below which nothing is said."""
+
+ENOUGH_LABELS = 20
+"""Labelled topics from which on intervals hold what they promise in simulations."""
+
+HELD_WITH_FEW = {5: 87, 10: 92}
+"""In how many of a hundred simulations all 95 % intervals held with so many labelled topics, at worst (results/few_labels)."""
+
+UNLIKE_P = 0.001
+"""How improbable the labelled topics are before a note says that they were not chosen at random."""
+
+OUT_OF_REACH = 1e100
+"""Scores so large, or all as small as its inverse, cannot be squared."""
+
+OTHER_SCALE = 3.0
+"""How many times as much one's scores spread as the other's before judge and people are on different scales."""
+
+
+def corrected_scores(
+    scores: Scores,
+    *,
+    people: Scores | pd.DataFrame,
+    target: Target = "population",
+    method: Method = "bootstrap-t",
+    plan: int | None = None,
+    pair: Sequence[str] | None = None,
+    n_trials: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> CorrectedScores:
+    """Which runs are better, by a judge's scores on all topics and people's on some?
+
+    Prediction-powered inference (Angelopoulos et al. 2023) takes a run's mean from the judge's scores on all topics, and
+    corrects it by how people's scores differ from the judge's where there are both. Intervals of all pairs of runs hold
+    together. It is right if the labelled topics were chosen at random, or with known probabilities.
+
+    Parameters
+    ----------
+    scores : Scores
+        Of every run on every topic; each measure is a judge. The weights of several judges are tuned.
+    people : Scores or DataFrame
+        Scores of people on some topics: columns run, topic, score and perhaps probability, or a column per run.
+    target : {"population", "topics"}, optional
+        Whether the means are those of the population that the topics are from, or of these topics.
+    method : {"bootstrap-t", "normal"}, optional
+        Intervals that hold with few labels, or those published as PPI++, of a single judge.
+    plan : int, optional
+        Choose so many topics to label next. With --out there is a list to fill in.
+    pair : sequence of str, optional
+        Two runs; a note says how many labels would decide between them.
+    n_trials : int, optional
+        Of the bootstrap.
+    confidence : float, optional
+        Of all intervals together.
+    seed : int, optional
+
+    Returns
+    -------
+    CorrectedScores
+
+    Raises
+    ------
+    DataError
+        If labels are of other runs or topics than the judge's scores, or a run has fewer than five.
+    MetaevalError
+        If an option is out of range.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.normal(size=(3, 200)) + [[0], [0.1], [1]]
+    >>> judge = truth + rng.normal(0, 0.5, (3, 200)) + [[0.6], [0], [0]]
+    >>> scores = Scores(judge[..., None], runs=["a", "b", "c"], topics=range(200), measures=["nDCG"])
+    >>> some = rng.choice(200, size=60, replace=False)
+    >>> people = Scores(truth[:, some, None], runs=["a", "b", "c"], topics=some, measures=["nDCG"])
+    >>> corrected_scores(scores, people=people).answer()
+    "c is first; people leave 1 of the judge's conclusions open."
+    """
+    check_scores(scores, topics=FEWEST_LABELS)
+    check_choice("target", target, Target)
+    check_choice("method", method, Method)
+    check_count("n_trials", n_trials, 100)
+    check_share("confidence", confidence)
+    check_seed(seed)
+    if plan is not None:
+        check_count("plan", plan, 1)
+    labels = read_partial(people)
+    data = _align(scores, labels)
+    pair = _check_pair(pair, data.runs)
+    key = stream_key(seed, scores.collection, "corrected_scores")
+    options: dict[str, Any] = {"key": key, "n_trials": n_trials, "confidence": confidence}
+    if method == "normal":
+        _check_published(data, target, plan)
+        alone, by_people, both = _correct_published(data, options)
+    else:
+        alone, by_people, both = _correct(data, target, options)
+    signature = sign(
+        "corrected_scores", scores, people=f"{labels.measure}@{labels.fingerprint}", labels=int(data.known.sum()),
+        target=target, method=method, trials=n_trials, confidence=confidence, seed=seed,
+    )  # fmt: skip
+    planned = None
+    if plan is not None:
+        rng = generator(seed, scores.collection, "corrected_scores", "plan")
+        planned = _plan(data, both, plan, rng, labels.measure)
+    labelled = Labelled(int(data.known.sum(axis=1).min()), len(data.topics))
+    return CorrectedScores(
+        scores.collection, data.runs, scores.measures, labels.measure, alone, by_people, both, labelled,
+        data.find_bias(find_signs(scores.measures)), target, method, confidence, pair, signature, planned,
+        remarks=tuple(_remark(data, target)),
+    )  # fmt: skip
+
+
+class Data(NamedTuple):
+    """Scores of judges and people of which larger ones are better, in the order of labels.
+
+    `given` and `weights` have the shape (run, topic), `judges` (judge, run, topic). `order` is a topic's place in the file,
+    `unfilled` how many topics have a probability and no label, `sign` is −1 where lower scores of people are better.
+    """
+
+    runs: tuple[str, ...]
+    topics: tuple[str, ...]
+    given: np.ndarray
+    judges: np.ndarray
+    weights: np.ndarray
+    order: np.ndarray
+    sign: int
+    stated: bool
+    unfilled: int
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which cells people labelled, shape (run, topic)."""
+        return ~np.isnan(self.given)
+
+    def find_bias(self, signs: np.ndarray) -> np.ndarray:
+        """Return how much higher each judge scores each run than people do, shape (judge, run); NaN on another scale.
+
+        `signs` are the directions of the judges, shape (judge,): another one than people's is another scale.
+        """
+        gaps = np.where(self.known, self.judges - np.nan_to_num(self.given), 0.0)
+        bias = self.sign * (gaps * self.weights).sum(axis=2) / len(self.topics)
+        people, *judges = (each[self.known] for each in (self.given, *self.judges))
+        apart = np.array([_are_apart(judge, people) for judge in judges]) | (signs != self.sign)
+        return np.where(apart[:, np.newaxis], np.nan, bias)
+
+
+def _are_apart(judge: np.ndarray, people: np.ndarray) -> bool:
+    """Say whether scores are on different scales: one spreads much more, or they lie far apart."""
+    spreads = sorted([float(judge.std()), float(people.std())])
+    return spreads[1] > OTHER_SCALE * spreads[0] or abs(float(judge.mean() - people.mean())) > OTHER_SCALE * spreads[1]
+
+
+def _align(scores: Scores, labels: PeopleScores) -> Data:
+    """Return both in the order of labels."""
+    place = {topic: number for number, topic in enumerate(scores.topics)}
+    ordered = scores.sel(runs=sorted(scores.runs), topics=sorted(scores.topics))
+    given, probabilities, *_ = labels.align(ordered.runs, ordered.topics)
+    turn = int(find_signs((labels.measure,))[0])
+    counts = (~np.isnan(given)).sum(axis=1)
+    if counts.min() < FEWEST_LABELS:
+        raise DataError(
+            f"people labelled {counts.min()} of {len(ordered.topics)} topics of the run {ordered.runs[int(counts.argmin())]}; "
+            f"intervals need at least {FEWEST_LABELS} of every run"
+        )
+    for name, values in (
+        (labels.measure, given),
+        *zip(scores.measures, np.moveaxis(ordered.values, 2, 0), strict=True),
+    ):
+        largest = float(np.nanmax(np.abs(values)))
+        if largest and not 1 / OUT_OF_REACH < largest < OUT_OF_REACH:
+            raise DataError(f"{name}: scores reach {largest:.0e}, whose squares are no numbers: rescale them")
+    unfilled = 0 if probabilities is None else int((np.isnan(given) & ~np.isnan(probabilities)).any(axis=0).sum())
+    return Data(
+        ordered.runs, ordered.topics, given * turn, (ordered.values * find_signs(scores.measures)).transpose(2, 0, 1),
+        spread_weights(~np.isnan(given), probabilities), np.array([place[topic] for topic in ordered.topics]), turn,
+        probabilities is not None, unfilled,
+    )  # fmt: skip
+
+
+def _check_pair(pair: Sequence[str] | None, runs: Sequence[str]) -> tuple[str, ...]:
+    named = tuple(pair or ())
+    if named and (len(named) != 2 or len(set(named) & set(runs)) != 2):
+        option = format_option("pair")
+        raise MetaevalError(
+            f"{option} is {format_list(named)}; name two different runs (there are {format_list(runs)})"
+        )
+    return named
+
+
+def _check_published(data: Data, target: Target, plan: int | None) -> None:
+    """Refuse what the published estimator does not cover."""
+    normal = format_option("method", "normal")
+    if plan is not None:
+        raise MetaevalError(
+            f"{format_option('plan')} needs {format_option('method', 'bootstrap-t')}, and this is {normal}"
+        )
+    if len(data.judges) > 1:
+        raise MetaevalError(
+            f"{normal} takes a single judge, and there are {len(data.judges)}: {format_option('measure', 'NAME')}"
+        )
+    if target == "topics" or data.stated or not are_whole_topics(data.weights):
+        raise MetaevalError(
+            f"{normal} is of the population, for whole topics chosen at random with equal probabilities"
+        )
+
+
+Evidence: TypeAlias = tuple[tuple[Corrected, ...], Corrected, Corrected]
+
+
+def _correct(data: Data, target: Target, options: dict[str, Any]) -> Evidence:
+    """Return what follows from each judge alone, from people alone, and from both."""
+    none, everywhere = data.judges[:0], np.ones_like(data.weights)
+    return (
+        tuple(correct_means(judge, none, everywhere, **options) for judge in data.judges),
+        correct_means(data.given, none, data.weights, target=target, **options),
+        correct_means(data.given, data.judges, data.weights, target=target, **options),
+    )
+
+
+def _correct_published(data: Data, options: dict[str, Any]) -> Evidence:
+    judge = data.judges[0]
+    return (
+        (correct_published(judge, judge, **options),),
+        correct_published(data.given, np.zeros_like(judge), **options),
+        correct_published(data.given, judge, **options),
+    )
+
+
+def _remark(data: Data, target: Target) -> Iterator[str]:
+    """Yield what makes the result doubtful, a note each."""
+    n = int(data.known.sum(axis=1).min())
+    traits = {"place in the file": data.order[np.newaxis], "the judge's mean score": data.judges.mean(axis=1)}
+    traits |= {"how far the judge sees runs apart": data.judges.std(axis=1)}
+    p = {name: float(find_unlike(data.weights.mean(axis=0), values).min()) for name, values in traits.items()}
+    unlike = min(p, key=p.__getitem__)
+    if p[unlike] * (1 + 2 * len(data.judges)) < UNLIKE_P:
+        yield (
+            f"the labelled topics were not chosen at random: they differ in {unlike}\n"
+            "Corrected means are right only for a random choice, or with its probabilities in a column probability. Ranks of "
+            "labelled and of all topics are compared by place in the file, and by mean and spread of the judge's scores; "
+            f"p = {p[unlike]:.1g}."
+        )
+    if data.unfilled:
+        topics = format_count(data.unfilled, "topic")
+        yield f"{topics} of the list {'has' if data.unfilled == 1 else 'have'} no label yet: results hold when all are labelled"
+    if n < ENOUGH_LABELS:
+        held = HELD_WITH_FEW[max(size for size in HELD_WITH_FEW if size <= n)]
+        yield (
+            f"{n} labelled topics are few: 95 % intervals held in {held} % of simulations at worst\n"
+            f"Labels were hidden where the truth is known; from {ENOUGH_LABELS} labelled topics on intervals hold."
+        )
+    if target == "topics" and not are_whole_topics(data.weights):
+        yield "people labelled other topics of some runs than of others: intervals are a little too wide"
+
+
+def _plan(data: Data, both: Corrected, n: int, rng: np.random.Generator, measure: Measure) -> pd.DataFrame:
+    """Return what is labelled and what to label next, a row each, with the probabilities that belong to both."""
+    option, left = format_option("plan"), int((data.weights[0] == 0).sum())
+    if not are_whole_topics(data.weights):
+        raise MetaevalError(
+            f"{option} is for whole topics, and people labelled other topics of some runs than of others"
+        )
+    if not left:
+        raise MetaevalError(f"{option}: people labelled every topic already")
+    predicted = np.tensordot(both.weights, data.judges, axes=1)
+    planned = plan_topics(data.given, predicted, data.weights[0], weigh_pairs(both), min(n, left), rng)
+    rows = np.flatnonzero(~np.isnan(planned.probabilities))
+    rows = rows[np.argsort(planned.drawn[rows], kind="stable")]
+    return pd.DataFrame(
+        {
+            "run": np.tile(np.array(data.runs, dtype=object), len(rows)),
+            "topic": np.repeat(np.array(data.topics, dtype=object)[rows], len(data.runs)),
+            str(measure): data.sign * data.given.T[rows].ravel(),
+            "probability": np.repeat(planned.probabilities[rows], len(data.runs)),
+        }
+    )

@@ -1,0 +1,298 @@
+"""A judge corrected by people: what is said of runs, of the judge, and of labels to come; and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval as me
+from metaeval.errors import DataError, MetaevalError
+from metaeval.stats.prediction_powered import correct_means, ppi_mean, spread_weights
+
+RUNS = ["a", "b", "c", "d"]
+TOPICS = [f"t{t:03}" for t in range(150)]
+
+
+def made(seed=0, bias=(0.9, 0, 0, 0), noise=0.4, n=60):
+    """Scores of a judge that favours run a, and of people on n topics: d is better than c, c than a and b."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=len(TOPICS)) + rng.normal(0, 0.5, (4, len(TOPICS))) + np.array([[0], [0], [0.6], [1.2]])
+    judge = truth + rng.normal(0, noise, truth.shape) + np.array(bias)[:, None]
+    some = np.sort(rng.choice(len(TOPICS), n, replace=False))
+    scores = me.Scores(judge[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"], collection="made")
+    people = me.Scores(truth[:, some, None], runs=RUNS, topics=[TOPICS[t] for t in some], measures=["nDCG"])
+    return scores, people, truth
+
+
+def tidy(people):
+    return people.to_frame()[["run", "topic", "score"]].rename(columns={"score": "nDCG"})
+
+
+@pytest.fixture(scope="module")
+def found():
+    scores, people, _ = made()
+    return me.corrected_scores(scores, people=people, n_trials=500, pair=["a", "c"])
+
+
+def test_a_favoured_run_falls_behind_and_the_answer_says_so(found):
+    assert found.answer() == "d is first; people reverse 1 of the judge's conclusions."
+    pairs = found.pairs.set_index(["first", "second"])
+    assert pairs.loc[("a", "c"), ["judge", "both", "flips"]].tolist() == [1, -1, "reversed"]
+    assert found.to_frame()["run"].tolist()[:2] == ["d", "c"]
+    assert found.to_frame().set_index("run").loc["a", "judge_rank"] == 2
+    assert found.to_frame().set_index("run")["bias"].to_dict() == pytest.approx(
+        {"a": 0.9, "b": 0, "c": 0, "d": 0}, abs=0.15
+    )
+    assert len(found.answer().split()) <= 12
+
+
+def test_the_conclusions_of_judge_people_and_both_stand_side_by_side(found):
+    summary = found.summary().set_index("evidence")
+    assert summary.index.tolist() == ["nDCG alone", "people alone", "both"]
+    assert summary.loc["nDCG alone", "reversed"] == 1
+    assert summary.loc["both", ["reversed", "open"]].tolist() == [0, 0]
+    assert summary.loc["both", "decided"] == (found.pairs["both"] != 0).sum()
+    assert all(table.frame.shape[1] <= 4 for table in found.short_tables())
+
+
+def test_notes_say_what_the_judge_is_worth_how_biased_it_is_and_what_is_asked_of_a_pair(found):
+    notes = found.notes()
+    assert notes[0].startswith("c is better: a less c is -0.")
+    assert f"its score is worth {found.worth:.2f} labels" in notes[1]
+    assert notes[-1].startswith("nDCG scores 0.2")
+
+
+def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
+    scores, _, truth = made(noise=0.5)
+    worth = []
+    for seed in range(12):
+        some = np.random.default_rng(seed).permutation(150)[:60]
+        people = me.Scores(truth[:, some, None], runs=RUNS, topics=[TOPICS[t] for t in some], measures=["nDCG"])
+        worth.append(me.corrected_scores(scores, people=people, n_trials=100, target="topics").worth)
+    n_equal = 60 + np.mean(worth) * 90
+    rng = np.random.default_rng(1)
+    errors = {"both": [], "alone": []}
+    i, k = np.triu_indices(4, 1)
+    for _ in range(300):
+        order = rng.permutation(150)
+        for name, n, judges in (
+            ("both", 60, scores.values[None, ..., 0]),
+            ("alone", round(n_equal), np.zeros((0, 4, 150))),
+        ):
+            known = np.zeros((4, 150), dtype=bool)
+            known[:, order[:n]] = True
+            given = np.where(known, truth, np.nan)
+            each = correct_means(given, judges, spread_weights(known), key=1, n_trials=2, target="topics")
+            errors[name].append(
+                ((each.means[i] - each.means[k]) - (truth.mean(axis=1)[i] - truth.mean(axis=1)[k])) ** 2
+            )
+    assert np.mean(errors["both"]) == pytest.approx(np.mean(errors["alone"]), rel=0.25)
+    assert 0.1 < np.mean(worth) < 0.9
+
+
+def test_as_many_labels_as_are_said_to_be_needed_decide_about_half_of_the_time():
+    scores, people, truth = made(3, n=25)
+    found = me.corrected_scores(scores, people=people, n_trials=500, target="topics")
+    pairs = found.pairs[found.pairs["topics_needed"].notna()]
+    assert len(pairs)
+    row = pairs.iloc[0]
+    i, k = RUNS.index(row["first"]), RUNS.index(row["second"])
+    n = int(row["topics_needed"])
+    reach = []
+    for seed in range(20):
+        known = np.zeros((4, 150), dtype=bool)
+        known[:, np.random.default_rng(seed).permutation(150)[:n]] = True
+        options = {"key": 1, "n_trials": 500, "target": "topics"}
+        each = correct_means(
+            np.where(known, truth, np.nan), scores.values[None, ..., 0], spread_weights(known), **options
+        )
+        pair = list(zip(*np.triu_indices(4, 1), strict=True)).index((i, k))
+        reach.append(each.reach[pair])
+    assert np.mean(reach) == pytest.approx(abs(row["difference"]), rel=0.25)
+
+
+def test_the_order_of_rows_and_columns_moves_nothing():
+    scores, people, _ = made()
+    turned = scores.sel(runs=RUNS[::-1], topics=TOPICS[::-1]), people.sel(topics=people.topics[::-1], runs=RUNS[::-1])
+    first, second = (me.corrected_scores(s, people=p, n_trials=200) for s, p in ((scores, people), turned))
+    pd.testing.assert_frame_equal(first.pairs, second.pairs)
+    pd.testing.assert_frame_equal(first.to_frame(), second.to_frame())
+
+
+def test_lower_scores_may_be_better_by_the_judge_by_people_or_by_both():
+    scores, people, _ = made()
+    low = me.Scores(-scores.values, runs=RUNS, topics=TOPICS, measures=["MAE_M"], collection="made")
+    costs = me.Scores(-people.values, runs=RUNS, topics=people.topics, measures=["MAE_M"])
+    plain = me.corrected_scores(scores, people=people, n_trials=200)
+    for judge, given in ((low, people), (scores, costs), (low, costs)):
+        found = me.corrected_scores(judge, people=given, n_trials=200)
+        assert found.pairs["both"].tolist() == plain.pairs["both"].tolist()
+        assert found.to_frame()["run"].tolist() == plain.to_frame()["run"].tolist()
+        turn = -1 if given is costs else 1
+        assert found.to_frame()["mean"].tolist() == pytest.approx((turn * plain.to_frame()["mean"]).tolist())
+        assert found.pairs["difference"].tolist() == pytest.approx((turn * plain.pairs["difference"]).tolist())
+        assert (found.pairs["low"] < found.pairs["high"]).all()
+
+
+def test_two_judges_with_errors_of_their_own_are_better_than_one():
+    scores, people, truth = made(noise=0.4)
+    other = truth + np.random.default_rng(9).normal(0, 0.4, truth.shape)
+    both = scores.add_measures(me.Scores(other[..., None], runs=RUNS, topics=TOPICS, measures=["AP"]))
+    found = me.corrected_scores(both, people=people, n_trials=200)
+    assert found.summary()["evidence"].tolist() == ["nDCG alone", "AP alone", "people alone", "both"]
+    one = me.corrected_scores(scores, people=people, n_trials=200)
+    assert found.both.residual.mean() < 0.8 * one.both.residual.mean()
+
+
+def test_a_plan_is_filled_in_and_fed_back(tmp_path):
+    scores, people, truth = made()
+    found = me.corrected_scores(scores, people=people, plan=20, n_trials=200)
+    assert (
+        found.answer()
+        == f"20 more labelled topics may decide {found.answer().split()[6]} of {found.answer().split()[8]} open pairs."
+    )
+    plan = found.plan.copy()
+    empty = plan["nDCG"].isna()
+    assert plan.loc[empty, "topic"].nunique() == 20
+    assert set(plan.loc[~empty, "topic"]) == set(people.topics)
+    assert ((plan["probability"] > 0) & (plan["probability"] <= 1)).all()
+    unfilled = me.corrected_scores(scores, people=plan, n_trials=200)
+    assert unfilled.notes()[0] == "20 topics of the list have no label yet: results hold when all are labelled"
+    plan["nDCG"] = [
+        truth[RUNS.index(run), TOPICS.index(topic)] for run, topic in zip(plan["run"], plan["topic"], strict=True)
+    ]
+    filled = me.corrected_scores(scores, people=plan, n_trials=200)
+    assert filled.labelled.topics == 80
+    assert filled.both.variances.mean() < found.both.variances.mean()
+    again = me.corrected_scores(scores, people=plan, plan=500, n_trials=200).plan
+    assert again["topic"].nunique() == 150
+    assert again["probability"].max() <= 1
+
+
+def test_the_published_method_is_of_the_population_and_of_a_single_judge():
+    scores, people, _ = made()
+    normal = me.corrected_scores(scores, people=people, method="normal", n_trials=500)
+    some = np.isin(TOPICS, people.topics)
+    expected = ppi_mean(people.values[..., 0], scores.values[:, some, 0], scores.values[:, ~some, 0])
+    assert normal.both.means == pytest.approx(expected.estimate, rel=1e-12)
+    assert normal.both.errors == pytest.approx(expected.error, rel=1e-12)
+    two = scores.add_measures(me.Scores(scores.values, runs=RUNS, topics=TOPICS, measures=["AP"]))
+    with pytest.raises(MetaevalError, match="method=normal takes a single judge, and there are 2: measure=NAME"):
+        me.corrected_scores(two, people=people, method="normal")
+    with pytest.raises(MetaevalError, match="method=normal is of the population"):
+        me.corrected_scores(scores, people=people, method="normal", target="topics")
+    with pytest.raises(MetaevalError, match="plan needs method=bootstrap-t, and this is method=normal"):
+        me.corrected_scores(scores, people=people, method="normal", plan=5)
+
+
+def test_where_all_is_labelled_nothing_is_said_of_labels():
+    scores, _, truth = made()
+    people = me.Scores(truth[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"])
+    for target in ("topics", "population"):
+        found = me.corrected_scores(scores, people=people, n_trials=100, target=target)
+        assert len(found.notes()) == 1
+        assert found.to_frame().set_index("run")["mean"].to_dict() == pytest.approx(
+            dict(zip(RUNS, truth.mean(axis=1), strict=True))
+        )
+        assert (found.pairs["both"] == found.pairs["people"]).all()
+
+
+def test_labels_from_the_beginning_of_a_file_or_of_easy_topics_are_not_random():
+    scores, _, truth = made()
+    easy = np.argsort(-scores.values.mean(axis=(0, 2)))[:40]
+    for topics, what in ((range(40), "place in the file"), (easy, "the judge's mean score")):
+        names = [TOPICS[t] for t in topics]
+        people = me.Scores(truth[:, list(topics), None], runs=RUNS, topics=names, measures=["nDCG"])
+        note = me.corrected_scores(scores, people=people, n_trials=100).notes(short=True)[0]
+        assert note == f"the labelled topics were not chosen at random: they differ in {what}"
+
+
+def test_few_labels_are_warned_of_and_too_few_refused():
+    scores, people, _ = made(n=12)
+    note = me.corrected_scores(scores, people=people, n_trials=100).notes(short=True)[0]
+    assert note == "12 labelled topics are few: 95 % intervals held in 92 % of simulations at worst"
+    with pytest.raises(
+        DataError, match="people labelled 1 of 150 topics of the run a; intervals need at least 5 of every run"
+    ):
+        me.corrected_scores(scores, people=people.sel(topics=people.topics[:1]))
+
+
+def test_another_scale_is_said_and_changes_no_conclusion(found):
+    scores, people, _ = made()
+    wide = me.Scores(50 + 20 * scores.values, runs=RUNS, topics=TOPICS, measures=["nDCG"], collection="made")
+    other = me.corrected_scores(wide, people=people, n_trials=500)
+    assert other.notes()[-1].startswith("nDCG uses another scale than people")
+    assert other.pairs["low"].tolist() == pytest.approx(found.pairs["low"].tolist())
+    json = other.to_dict()
+    assert json["rows"][0]["bias"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"topic": "x"}, "no topic has both a judge's score and a label of people"),
+        ({"run": "x"}, "no run has both a judge's score and a label of people"),
+    ],
+)
+def test_labels_of_something_else_are_refused(change, message):
+    scores, people, _ = made()
+    frame = tidy(people)
+    frame["nDCG"] = frame["nDCG"].to_numpy()
+    for column, prefix in change.items():
+        frame[column] = prefix + frame[column]
+    with pytest.raises(DataError, match=message):
+        me.corrected_scores(scores, people=frame)
+
+
+def test_a_labelled_topic_without_a_score_of_the_judge_is_named():
+    scores, people, _ = made()
+    fewer = scores.sel(topics=[topic for topic in TOPICS if topic != people.topics[3]])
+    with pytest.raises(DataError, match=f"the topic {people.topics[3]} has labels of people and no score of the judge"):
+        me.corrected_scores(fewer, people=people)
+    with pytest.raises(DataError, match=r"people labelled 0 of 150 topics of the run a"):
+        me.corrected_scores(scores, people=people.sel(runs=["b", "c", "d"]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "runs"}, "there is no target 'runs'"),
+        ({"method": "exact"}, "there is no method 'exact'"),
+        ({"plan": 0}, "plan is 0; it is a whole number of at least 1"),
+        ({"confidence": 95}, "confidence is 95; it lies between 0 and 1"),
+        ({"pair": ["a"]}, r"pair is a; name two different runs \(there are a, b, c"),
+        ({"pair": ["a", "x"]}, "name two different runs"),
+        ({"n_trials": 10}, "n_trials is 10"),
+    ],
+)
+def test_an_option_out_of_range_is_refused(options, message):
+    scores, people, _ = made()
+    with pytest.raises(MetaevalError, match=message):
+        me.corrected_scores(scores, people=people, **options)
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_scores_that_cannot_be_squared_are_refused(factor):
+    scores, people, _ = made()
+    for judge, given in ((1, factor), (factor, 1)):
+        judged = me.Scores(judge * scores.values, runs=RUNS, topics=TOPICS, measures=["nDCG"])
+        labels = me.Scores(given * people.values, runs=RUNS, topics=people.topics, measures=["nDCG"])
+        with pytest.raises(DataError, match=r"nDCG: scores reach .*: rescale them"):
+            me.corrected_scores(judged, people=labels)
+
+
+def test_a_judge_that_sees_no_difference_is_said_to_decide_nothing():
+    scores, people, _ = made()
+    flat = me.Scores(np.ones_like(scores.values), runs=RUNS, topics=TOPICS, measures=["nDCG"])
+    found = me.corrected_scores(flat, people=people, n_trials=200)
+    assert found.answer().endswith("; the judge alone decides nothing.")
+    assert found.both.differences == pytest.approx(found.people.differences)
+
+
+def test_single_cells_are_enough_but_not_for_a_plan():
+    scores, people, _ = made()
+    frame = tidy(people)
+    some = frame[np.random.default_rng(0).random(len(frame)) < 0.6]
+    found = me.corrected_scores(scores, people=some, target="topics", n_trials=200)
+    assert any("people labelled other topics of some runs than of others" in note for note in found.notes())
+    with pytest.raises(MetaevalError, match="plan is for whole topics"):
+        me.corrected_scores(scores, people=some, plan=10)

@@ -1,0 +1,79 @@
+"""metaeval correct: labels with gaps are read, a list to fill in is written, and the answer comes first."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import metaeval as me
+
+RUNS, TOPICS = ["a", "b", "c", "d"], [f"t{t:03}" for t in range(150)]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A judge that favours run a, and labels of people on 60 of 150 topics."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=150) + rng.normal(0, 0.5, (4, 150)) + np.array([[0], [0], [0.6], [1.2]])
+    judge = truth + rng.normal(0, 0.4, truth.shape) + np.array([[0.9], [0], [0], [0]])
+    monkeypatch.chdir(tmp_path)
+    me.io.write_scores(me.Scores(judge[..., None], runs=RUNS, topics=TOPICS, measures=["nDCG"]), "judge.csv")
+    frame = pd.DataFrame(truth.T, index=TOPICS, columns=RUNS)
+    frame.loc[rng.permutation(TOPICS)[60:]] = np.nan
+    frame.to_csv("few.csv", index_label="topic")
+    frame.dropna().melt(ignore_index=False, var_name="run", value_name="nDCG").rename_axis("topic").to_csv("tidy.csv")
+    return truth
+
+
+@pytest.mark.usefixtures("files")
+def test_the_answer_comes_first_and_fits_80_columns(run):
+    status, out, err = run("correct", "judge.csv", "--people", "tidy.csv", "--trials", "200")
+    assert status == 0, err
+    assert out.startswith("d is first; people reverse 1 of the judge's conclusions.\n")
+    assert max(map(len, out.splitlines())) <= 80
+    assert err.count("metaeval: note: ") == 2
+
+
+def test_a_list_is_written_filled_in_and_read(run, files):
+    words = ("correct", "judge.csv", "--trials", "200", "--people")
+    status, out, err = run(*words, "tidy.csv", "--plan", "10", "--out", "next")
+    assert status == 0, err
+    assert out.startswith("10 more labelled topics may decide ")
+    plan = pd.read_csv("next/correct-plan.csv")
+    assert plan["nDCG"].isna().sum() == 40
+    plan["nDCG"] = [
+        files[RUNS.index(run), TOPICS.index(topic)] for run, topic in zip(plan["run"], plan["topic"], strict=True)
+    ]
+    plan.to_csv("filled.csv", index=False)
+    status, out, err = run(*words, "filled.csv", "--format", "json")
+    assert status == 0, err
+    assert '"flips": "reversed"' in out
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--people", "none.csv"), "none.csv: there is no such file"),
+        (("--people", "judge.csv", "--plan", "5"), "--plan: people labelled every topic already"),
+        (("--people", "tidy.csv", "--method", "normal", "--target", "topics"), "--method normal is of the population"),
+        (("--people", "tidy.csv", "--pair", "a"), "--pair is a; name two different runs"),
+        (("--people", "tidy.csv", "--lower-is-better", "BLEU"), "BLEU"),
+    ],
+)
+def test_a_mistake_is_one_sentence_in_the_words_of_the_command_line(run, words, message):
+    status, out, err = run("correct", "judge.csv", *words)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.usefixtures("files")
+def test_labels_in_a_table_with_a_column_per_run_may_have_gaps_and_a_stated_direction(run):
+    status, out, err = run(
+        "correct", "judge.csv", "--people", "few.csv", "--trials", "200", "--higher-is-better", "score"
+    )
+    assert status == 0, err
+    assert out.startswith("d is first; people reverse 1")
+    status, out, _ = run("correct", "judge.csv", "--people", "few.csv", "--trials", "200", "--lower-is-better", "score")
+    assert status == 0
+    assert out.startswith("2 runs tie for first; people reverse ")

@@ -1,0 +1,255 @@
+"""A judge corrected by people: the published estimator is ppi_py's, and the one used here is right where the truth is known."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import norm, ttest_rel
+
+from metaeval.stats.label_plan import draw_systematically, find_unlike, plan_topics
+from metaeval.stats.prediction_powered import (
+    correct_means,
+    correct_published,
+    ppi_mean,
+    spread_weights,
+)
+
+N_RUNS, N_TOPICS = 4, 120
+
+
+def made(seed=0, n_labelled=40, quality=0.7, n_runs=N_RUNS, n_topics=N_TOPICS):
+    """Scores of people, NaN but for some topics, all of them, and those of a judge."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(n_runs, n_topics)) + rng.normal(size=n_topics) + np.arange(n_runs)[:, None] / 4
+    judge = quality * truth + rng.normal(0, 0.5, truth.shape)
+    people = np.where(np.isin(np.arange(n_topics), rng.permutation(n_topics)[:n_labelled]), truth, np.nan)
+    return people, truth, judge
+
+
+def split(people, judge, run=0):
+    some = ~np.isnan(people[0])
+    return people[run, some], judge[run, some], judge[run, ~some]
+
+
+def test_the_published_estimate_of_a_mean_is_that_of_ppi_py():
+    ppi_py = pytest.importorskip("ppi_py")
+    for seed, quality in itertools.product(range(5), (-0.5, 0, 0.7, 3)):
+        y, f, others = split(*made(seed, quality=quality)[::2])
+        found = ppi_mean(y, f, others)
+        low, high = ppi_py.ppi_mean_ci(y, f, others, alpha=0.05)
+        assert found.estimate == pytest.approx(float(ppi_py.ppi_mean_pointestimate(y, f, others)[0]), abs=1e-10)
+        reach = norm.ppf(0.975) * found.error
+        assert (found.estimate - reach, found.estimate + reach) == pytest.approx((low[0], high[0]), abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("offset", "estimate", "low", "high"),
+    [
+        (0, -0.0028069128996736498, -0.2297836866025058, 0.22416986080315848),
+        (7, 0.010330042819019907, -0.2420092303812745, 0.2626693160193143),
+    ],
+)
+def test_recorded_values_of_ppi_py_come_out(offset, estimate, low, high):
+    """From ppi_python 0.2.3, ppi_mean_pointestimate and ppi_mean_ci(alpha=0.05), of these numbers."""
+    t = np.arange(60) + offset
+    judge = np.sin(1.7 * t) + 0.3 * np.cos(0.4 * t)
+    y = (judge + 0.5 * np.sin(2.9 * t + 1))[:20]
+    found = ppi_mean(y, judge[:20], judge[20:])
+    reach = norm.ppf(0.975) * found.error
+    assert (found.estimate, found.estimate - reach, found.estimate + reach) == pytest.approx(
+        (estimate, low, high), abs=1e-10
+    )
+
+
+def test_published_pairs_are_a_plain_loop():
+    people, _, judge = made()
+    found = correct_published(people, judge, key=1)
+    some = ~np.isnan(people[0])
+    for pair, (i, k) in enumerate(itertools.combinations(range(N_RUNS), 2)):
+        y, f = people[i, some] - people[k, some], judge[i, some] - judge[k, some]
+        others = judge[i, ~some] - judge[k, ~some]
+        n, rest, joined = len(y), len(others), np.concatenate([f, others])
+        lam = np.mean((y - y.mean()) * (f - f.mean())) / ((1 + n / rest) * joined.var(ddof=1))
+        lam = min(max(lam, 0), 1)
+        estimate = lam * others.mean() + np.mean(y - lam * f)
+        error = np.sqrt(lam**2 * others.var() / rest + np.var(y - lam * f) / n)
+        assert found.differences[pair] == pytest.approx(estimate, abs=1e-12)
+        assert np.sqrt(found.variances[pair]) == pytest.approx(error, abs=1e-12)
+    assert (found.reach / np.sqrt(found.variances)).min() >= norm.ppf(0.975)
+
+
+def loop(people, judge, weights, target):
+    """The estimate of every mean, and the variance of every difference, as they are written down."""
+    n_runs, n_topics = people.shape
+    known = [[t for t in range(n_topics) if weights[r, t] > 0] for r in range(n_runs)]
+
+    def centre(scores, r):
+        mean = sum(weights[r, t] * scores[r, t] for t in known[r]) / n_topics
+        return {t: scores[r, t] - mean for t in known[r]}
+
+    scale = lambda w: w if target == "population" else np.sqrt(w * (w - 1))  # noqa: E731
+    rows = []
+    for t in known[0]:
+        y = np.array([scale(weights[r, t]) * centre(people, r)[t] for r in range(n_runs)])
+        f = np.array([scale(weights[r, t]) * centre(judge, r)[t] for r in range(n_runs)])
+        rows.append((y - y.mean(), f - f.mean()))
+    lam = sum(float(y @ f) for y, f in rows) / sum(float(f @ f) for _, f in rows)
+    means = [
+        lam * judge[r].mean() + sum(weights[r, t] * (people[r, t] - lam * judge[r, t]) for t in known[r]) / n_topics
+        for r in range(n_runs)
+    ]
+    return lam, means
+
+
+@pytest.mark.parametrize("target", ["population", "topics"])
+def test_means_and_the_weight_of_the_judge_are_a_plain_loop(target):
+    people, _, judge = made(3)
+    chances = np.broadcast_to(np.linspace(0.2, 0.9, N_TOPICS), people.shape)
+    weights = spread_weights(~np.isnan(people), chances)
+    found = correct_means(people, judge[None], weights, key=1, target=target)
+    lam, means = loop(people, judge, weights, target)
+    assert found.weights == pytest.approx([lam])
+    assert found.means == pytest.approx(means)
+
+
+def test_with_all_topics_labelled_it_is_the_classical_answer():
+    _, truth, judge = made(1)
+    everywhere = np.ones_like(truth)
+    found = correct_means(truth, judge[None], everywhere, key=1)
+    pairs = list(itertools.combinations(range(N_RUNS), 2))
+    expected = [ttest_rel(truth[i], truth[k]) for i, k in pairs]
+    assert found.means == pytest.approx(truth.mean(axis=1))
+    assert found.differences / np.sqrt(found.variances) == pytest.approx([test.statistic for test in expected])
+    published = correct_published(truth, judge, key=1)
+    gaps = np.array([truth[i] - truth[k] for i, k in pairs])
+    assert published.differences == pytest.approx(gaps.mean(axis=1))
+    assert np.sqrt(published.variances) == pytest.approx(gaps.std(axis=1) / np.sqrt(N_TOPICS))
+    known = correct_means(truth, judge[None], everywhere, key=1, target="topics")
+    assert (known.reach == 0).all()
+    assert (known.signs == np.sign(known.differences)).all()
+
+
+def test_a_judge_that_is_right_leaves_nothing_open_about_these_topics():
+    people, truth, _ = made(2)
+    found = correct_means(people, truth[None], spread_weights(~np.isnan(people)), key=1, target="topics")
+    assert found.weights == pytest.approx([1])
+    assert found.means == pytest.approx(truth.mean(axis=1))
+    assert found.reach == pytest.approx(np.zeros(6), abs=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1000.0, -0.01])
+def test_the_scale_and_direction_of_a_judge_do_not_matter(scale):
+    people, _, judge = made(2)
+    weights = spread_weights(~np.isnan(people))
+    found, other = (correct_means(people, each[None], weights, key=1) for each in (judge, scale * judge + 5))
+    assert other.means == pytest.approx(found.means)
+    assert other.reach == pytest.approx(found.reach)
+
+
+def test_two_equal_judges_count_as_one_and_a_judge_of_noise_gets_little_weight():
+    people, _, judge = made(4, quality=0.9)
+    weights, noise = spread_weights(~np.isnan(people)), np.random.default_rng(0).normal(size=judge.shape)
+    one = correct_means(people, judge[None], weights, key=1)
+    two = correct_means(people, np.array([judge, judge]), weights, key=1)
+    assert two.weights == pytest.approx([one.weights[0] / 2] * 2, rel=1e-3)
+    assert two.means == pytest.approx(one.means)
+    mixed = correct_means(people, np.array([judge, noise]), weights, key=1).weights
+    assert mixed[0] > 0.5 > 0.3 > abs(mixed[1])
+
+
+@pytest.mark.parametrize("n_labelled", [50, 80])
+def test_a_judge_that_is_noise_costs_hardly_any_width(n_labelled):
+    widths = []
+    for seed in range(40):
+        people, _, _ = made(seed, n_labelled, n_topics=300)
+        noise = np.random.default_rng(seed).normal(size=people.shape)
+        weights = spread_weights(~np.isnan(people))
+        options = {"key": seed, "n_trials": 300}
+        widths.append(
+            [correct_means(people, each, weights, **options).reach.mean() for each in (noise[None], noise[None][:0])]
+        )
+    with_noise, alone = np.mean(widths, axis=0)
+    assert with_noise < 1.05 * alone
+
+
+@pytest.mark.parametrize("target", ["population", "topics"])
+@pytest.mark.parametrize("planned", [False, True])
+def test_intervals_hold_together_as_often_as_stated_also_with_planned_labels(target, planned):
+    held = []
+    for seed in range(150):
+        people, truth, judge = made(seed, n_labelled=30)
+        weights = spread_weights(~np.isnan(people))
+        if planned:
+            rng = np.random.default_rng(seed)
+            plan = plan_topics(people, judge, weights[0], 1 - np.eye(N_RUNS), 30, rng)
+            people = np.where(np.isnan(plan.probabilities), np.nan, truth)
+            weights = spread_weights(~np.isnan(people), np.broadcast_to(plan.probabilities, people.shape))
+        found = correct_means(people, judge[None], weights, key=seed, target=target, n_trials=400)
+        mean = np.arange(N_RUNS) / 4 if target == "population" else truth.mean(axis=1)
+        i, k = np.triu_indices(N_RUNS, 1)
+        held.append((np.abs(found.differences - (mean[i] - mean[k])) <= found.reach).all())
+    assert np.mean(held) > 0.90  # 150 draws of 0.95 fall below that once in 200 times
+
+
+def test_a_plan_with_its_probabilities_is_right_on_average():
+    people, truth, judge = made(5, n_labelled=20)
+    weights = spread_weights(~np.isnan(people))
+    importance = 1 - np.eye(N_RUNS)
+    estimates = []
+    for seed in range(2000):
+        plan = plan_topics(people, judge, weights[0], importance, 15, np.random.default_rng(seed))
+        inverse = np.where(plan.drawn, 1 / np.where(plan.drawn, plan.chances, 1), 0.0) + ~np.isnan(people[0])
+        estimates.append((truth * inverse).sum(axis=1) / N_TOPICS)  # given what is labelled, before both are joined
+    errors = np.mean(estimates, axis=0) - truth.mean(axis=1)
+    assert np.abs(errors / (np.std(estimates, axis=0) / np.sqrt(2000))).max() < 4
+
+
+def test_topics_are_drawn_as_often_as_their_chances_say():
+    chances = np.array([0.1, 0.9, 0.5, 1.0, 0.0, 0.5])
+    drawn = np.array([draw_systematically(chances, np.random.default_rng(seed)) for seed in range(4000)])
+    assert (drawn.sum(axis=1) == 3).all()
+    assert drawn.mean(axis=0) == pytest.approx(chances, abs=0.03)
+
+
+def test_a_choice_at_random_is_seldom_called_something_else_and_the_easiest_topics_always():
+    _, _, judge = made(6)
+    traits = np.array([np.arange(N_TOPICS), judge.mean(axis=0)])
+    p = []
+    for seed in range(400):
+        chosen = np.isin(np.arange(N_TOPICS), np.random.default_rng(seed).permutation(N_TOPICS)[:30])
+        p.append(find_unlike(spread_weights(chosen[None])[0], traits))
+    assert np.mean(np.array(p) < 0.05, axis=0) == pytest.approx([0.05, 0.05], abs=0.04)
+    best = np.argsort(-judge.mean(axis=0))[:30]
+    assert find_unlike(spread_weights(np.isin(np.arange(N_TOPICS), best)[None])[0], traits)[1] < 1e-6
+
+
+def test_single_cells_are_on_the_safe_side_and_estimate_without_bias():
+    _, truth, judge = made(7, n_topics=60)
+    errors, variances = [], []
+    for seed in range(300):
+        known = np.random.default_rng(seed).random(truth.shape) < 0.5
+        found = correct_means(
+            np.where(known, truth, np.nan), judge[None], spread_weights(known), key=1, target="topics", n_trials=10
+        )
+        errors.append(found.means - truth.mean(axis=1))
+        variances.append(found.variances)
+    i, k = np.triu_indices(N_RUNS, 1)
+    errors = np.array(errors)
+    assert np.abs(errors.mean(axis=0)) == pytest.approx(np.zeros(N_RUNS), abs=0.04)
+    assert (np.mean(variances, axis=0) > 0.9 * (errors[:, i] - errors[:, k]).var(axis=0)).all()
+
+
+def test_eight_judges_and_twelve_labels_do_not_make_intervals_too_narrow():
+    held, narrow = [], []
+    for seed in range(150):
+        people, truth, judge = made(seed, n_labelled=12)
+        rng = np.random.default_rng(10_000 + seed)
+        judges = np.array([judge, *(rng.normal(size=judge.shape) + rng.normal(size=N_TOPICS) for _ in range(7))])
+        weights = spread_weights(~np.isnan(people))
+        found = correct_means(people, judges, weights, key=seed, target="topics", n_trials=300)
+        i, k = np.triu_indices(N_RUNS, 1)
+        gaps = np.abs(found.differences - (truth[i] - truth[k]).mean(axis=1))
+        held.append((gaps <= found.reach).all())
+        narrow.append(found.reach.mean())
+    assert np.mean(held) > 0.90
+    assert np.mean(narrow) < 5
