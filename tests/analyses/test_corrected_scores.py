@@ -174,6 +174,7 @@ def test_the_published_method_is_of_the_population_and_of_a_single_judge():
     some = np.isin(TOPICS, people.topics)
     expected = ppi_mean(people.values[..., 0], scores.values[:, some, 0], scores.values[:, ~some, 0])
     assert normal.both.means == pytest.approx(expected.estimate, rel=1e-12)
+    assert "the published intervals were too narrow in simulations" in normal.notes()[0]
     assert normal.both.errors == pytest.approx(expected.error, rel=1e-12)
     two = scores.add_measures(me.Scores(scores.values, runs=RUNS, topics=TOPICS, measures=["AP"]))
     with pytest.raises(MetaevalError, match="method=normal takes a single judge, and there are 2: measure=NAME"):
