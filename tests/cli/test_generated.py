@@ -67,7 +67,7 @@ def test_what_a_command_takes_follows_from_the_first_parameter():
 def test_choices_are_shown_in_the_help():
     options = options_of(generate_command("power", ANALYSES["power"]))
     assert options["engine"].metavar == "[auto|numpy|numba]"
-    assert options["missing"].metavar == "[raise|drop-topic|drop-run|worst]"
+    assert options["missing"].metavar == "[raise|drop-topic|drop-run|worst|keep]"
     for test in ("randomised-tukey-hsd", "tukey-hsd", "paired-t", "paired-randomisation", "paired-bootstrap"):
         assert test in options["test"].help
 
