@@ -124,15 +124,11 @@ def _read_type(hint: Any, flags: tuple[str, ...]) -> tuple[Any, Function | None,
     if NoneType in get_args(hint) and len(inner) == 1:
         if get_origin(inner[0]) is Mapping:
             value = get_args(inner[0])[1]
-            return list[str] | None, lambda given: _read_pairs(given, flags[0], numbers=value is not str), ()
+            return list[str] | None, lambda given: _read_pairs(given, flags[0], value), ()
         if inner[0] == Sequence[int]:
             return str | None, lambda text: _read_numbers(text, flags[0]), ()
-        if inner[0] == Mapping[str, float]:
-            return list[str] | None, lambda given: _read_prices(given, flags[0]), ()
         if inner[0] == Sequence[float]:
             return str | None, lambda text: _read_numbers(text, flags[0], float), ()
-        if inner[0] == Mapping[str, float]:
-            return str | None, lambda text: _read_weights(text, flags[0]), ()
         annotation, convert, choices = _read_type(inner[0], flags)
         return annotation | None, convert, choices
     raise TypeError(f"{hint} cannot be read from the command line")
@@ -164,46 +160,33 @@ def _read_numbers(text: str | None, flag: str, kind: Callable[[str], Any] = int)
         raise MetaevalError(f"{flag} {text}: {expected}") from None
 
 
-def _read_pairs(given: list[str] | None, flag: str, *, numbers: bool) -> dict[str, Any] | None:
-    """Return what a repeated option names: NAME=VALUE, or a file of names with their values."""
+def _read_pairs(given: list[str] | None, flag: str, value: Any) -> dict[str, Any] | None:
+    """Return what a repeated option names: numbers, several with commas; grades of a judge; or names, or a file of them."""
     from metaeval.errors import MetaevalError
     from metaeval.io.qrels import read_pairs
 
     pairs: dict[str, Any] = {}
     for text in given or ():
-        name, equals, value = text.rpartition("=")
-        if not numbers and not (equals and name and value):
+        name, equals, named = text.rpartition("=")
+        if value is float:
+            pairs |= dict(_read_number(part, text, flag) for part in text.split(","))
+        elif value is str and not (equals and name and named):
             pairs |= read_pairs(text)
-        elif not (name and value):
+        elif not (name and named):
             raise MetaevalError(f"{flag} {text}: name a judge and its grades, such as judge=0,1,1,2")
         else:
-            pairs[name] = _read_numbers(value, f"{flag} {name}") if numbers else value
+            pairs[name] = named if value is str else _read_numbers(named, f"{flag} {name}")
     return pairs or None
 
 
-def _read_prices(given: list[str] | None, flag: str) -> dict[str, float] | None:
+def _read_number(pair: str, text: str, flag: str) -> tuple[str, float]:
     from metaeval.errors import MetaevalError
 
-    prices = {}
-    for text in given or ():
-        what, _, price = text.partition("=")
-        try:
-            prices[what.strip()] = float(price)
-        except ValueError:
-            raise MetaevalError(f"{flag} {text}: say of what and how much, such as {flag} topic=10") from None
-    return prices or None
-
-
-def _read_weights(text: str | None, flag: str) -> dict[str, float] | None:
-    from metaeval.errors import MetaevalError
-
-    if text is None:
-        return None
-    pairs = [part.rpartition("=") for part in text.split(",")]
+    name, _, number = pair.rpartition("=")
     try:
-        return {name.strip(): float(number) for name, _, number in pairs}
+        return name.strip(), float(number)
     except ValueError:
-        raise MetaevalError(f"{flag} {text}: names with numbers, such as gsm=2,arc=0.5") from None
+        raise MetaevalError(f"{flag} {text}: names with numbers, such as a=2,b=0.5") from None
 
 
 def _either(choices: Sequence[str]) -> str:

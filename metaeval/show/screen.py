@@ -231,11 +231,7 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
     top = 8
     edges = np.cumsum([top, *(max(22, 18 * len(name) + 4) for name in names)])
     levels = [(level, style) for level, style in chart.levels if np.isfinite(level)]
-    finite += [level for level, _ in levels]
-    low, high = chart.limits or (min(finite), max(finite))
-    low = min(0.0, low) if chart.filled else low
-    space = 0.5 if low == high else 0.0 if chart.filled or chart.limits else 0.04 * (high - low)
-    low, high = low - space, high + space  # no mark lies on the frame
+    low, high = _find_x_axis(chart, [*finite, *(level for level, _ in levels)])
     area = _Area(left, width - 20, top, float(edges[-1]), (low, high))
     parts = area.draw_x_axis(find_ticks(low, high, 8), chart.label, lines=True)
     for level, style in levels:
@@ -250,6 +246,14 @@ def _draw_intervals(chart: IntervalChart, width: float = 560) -> str:
         parts.append(f"<g>{''.join(pieces)}<g{_find_pale(row, chart.rows)}>{marks}</g></g>")
     described = chart.description or f"{chart.label}: {', '.join(_describe_row(row) for row in chart.rows)}."
     return _wrap(parts, width, area.bottom + 24 + 18 * len(area.wrap(chart.label)), described, ' class="rows"')
+
+
+def _find_x_axis(chart: IntervalChart, numbers: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the horizontal axis, so that no mark lies on the frame."""
+    low, high = chart.limits or (min(numbers), max(numbers))
+    low = min(0.0, low) if chart.filled else low
+    space = 0.5 if low == high else 0.0 if chart.filled or chart.limits else 0.04 * (high - low)
+    return low - space, high + space
 
 
 def _break_names(rows: Sequence[Row], width: float) -> tuple[list[list[str]], int]:

@@ -146,7 +146,7 @@ def test_a_users_own_measure_is_searched_too(tmp_path):
         '    """How many items end up at the wrong end?"""\n'
         "    return (counts[..., 0, -1] + counts[..., -1, 0]) / counts.sum(axis=(-2, -1))\n"
     )
-    command = [sys.executable, "-m", "metaeval", "properties", f"{file}:ends", "CEM_ORD", "--random", "20"]
+    command = [sys.executable, "-m", "metaeval", "properties", f"{file}:ends", "CEM_ORD", "--random", "20", "--explain"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "CEM_ORD" in done.stdout
     assert "✓" in done.stdout
