@@ -14,6 +14,7 @@ from experiments.studies.calibration.boards import count_boards
 from experiments.studies.calibration.collections import count_collections
 from experiments.studies.calibration.crossed import count_crossed
 from experiments.studies.calibration.exchanges import count_exchanges
+from experiments.studies.calibration.noise import count_noise
 from experiments.studies.calibration.simulation import count_cells, count_fires, find_folder, list_cells
 from experiments.studies.calibration.together import count_together
 from metaeval.files import write_atomically
@@ -31,6 +32,7 @@ def simulate(
             "crossed",
             "collections",
             "boards",
+            "noise",
         ],
         typer.Argument(help="What is simulated; only the tests take an hour"),
     ] = "tests",
@@ -53,6 +55,8 @@ def simulate(
         tables = {"collections": count_collections(n_jobs).round(6)}
     elif part == "boards":
         tables = {"boards": count_boards(n_jobs).round(6)}
+    elif part == "noise":
+        tables = count_noise()
     elif part == "together":
         tables = {"together": count_together(find_folder(work), n_jobs).round(6)}
     elif part == "exchanges":

@@ -55,6 +55,11 @@ SIMULATED = {
         "crossed": "Share of intervals that hold the expected number for other topics, and for other runs too where they say "
         "so; their mean width over that of ±1.96 standard deviations of the number over studies."
     },
+    "noise": {
+        "clusters": "Share of studies of equal runs with a false difference, with topics drawn by clusters or one by one.",
+        "predictions": "Reliability, τ and detectable difference as predicted from half of the topics, and what the other half "
+        "shows; means over splits.",
+    },
     "collections": {
         "collections": "Share of intervals for other collections that hold the pooled power of all, and their mean width."
     },

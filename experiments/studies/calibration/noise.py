@@ -1,7 +1,6 @@
 """Topics in clusters, and predictions of reliability: how often tests err, and how far predictions are off.
 
-``python -m experiments.studies.noise`` writes results/noise/: clusters.csv (some minutes) and predictions.csv, which needs the
-TREC matrices.
+The clusters take some minutes; the predictions need the TREC matrices.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import metaeval
 from metaeval.stats.clusters import design_effect, intraclass_correlation, pool_clusters
 from metaeval.stats.paired_tests import FLIPPING, all_pairs_test
 
-OUT = Path(__file__).resolve().parents[2] / "results" / "noise"
 RUNS, SIZE, B, ALPHA = 22, 10, 400, 0.05
 STUDIES, MANY_STUDIES = 1000, 4000
 TESTS = ("bootstrap-t", "max-t", "randomised-tukey-hsd")
@@ -111,19 +109,13 @@ def predict_halves(values: np.ndarray, seed: int) -> dict[str, float]:
     return {**frame.mean().drop("ratio"), "error": off, "error_tau": off_tau, "error_detectable": spread}
 
 
-def main() -> None:
-    """Write both tables."""
-    OUT.mkdir(parents=True, exist_ok=True)
+def count_noise() -> dict[str, pd.DataFrame]:
+    """Return both tables."""
     cells = [(kind, n, c) for c in (0.5, 0.0) for kind in ("equal", "1 to 19", "lognormal") for n in (25, 50)]
     rows = [row for cell in cells for row in count_errors(*cell)]
-    pd.DataFrame(rows).to_csv(OUT / "clusters.csv", index=False)
     predictions = [
         {"collection": collection, "measure": measure, "runs": len(values), "topics": values.shape[1] // 2}
         | predict_halves(values, number)
         for number, (collection, measure, values) in enumerate(list_matrices())
     ]
-    pd.DataFrame(predictions).round(4).to_csv(OUT / "predictions.csv", index=False)
-
-
-if __name__ == "__main__":
-    main()
+    return {"clusters": pd.DataFrame(rows), "predictions": pd.DataFrame(predictions).round(4)}
