@@ -213,16 +213,17 @@ class RunRanks(Result):
         return Table(shown, caption, self.signature, legend=f"Letters: {LETTERS}.")
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
-        """Write what every result writes, the leaderboards before the summary, and both as a page, NAME.html."""
+        """Write what every result writes, the leaderboards before the summary."""
         from metaeval.files import write_atomically
-        from metaeval.show.html import write_page
 
         super().write_tables(folder, name, width)
-        tables = [*self.detail_tables(), self.to_table()]
+        tables = self.page_tables()
         write_atomically(folder / f"{name}.md", "\n".join(table.to_markdown() for table in tables))
         write_atomically(folder / f"{name}.tex", join_latex(tables, width))
-        title = f"Leaderboard: {self.collection or 'scores'}"
-        write_atomically(folder / f"{name}.html", write_page(title, tables))
+
+    def page_tables(self) -> list[Table]:
+        """Return the leaderboards before the summary."""
+        return [*self.detail_tables(), self.to_table()]
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the runs by rank, each with the ranks it may have and its letters.

@@ -14,6 +14,7 @@ from metaeval.analyses.diagnostics import Diagnostics
 from metaeval.errors import head_of, lower_first, whole_note
 from metaeval.files import write_atomically
 from metaeval.show.fitting import Width
+from metaeval.show.html import write_fragment, write_page
 from metaeval.show.signature import Signature
 from metaeval.show.table import Table, format_csv, to_records
 
@@ -123,7 +124,7 @@ class Result(ABC):
         return {}
 
     def write_tables(self, folder: Path, name: str, width: Width = "column") -> None:
-        """Write the table as NAME.md and NAME.tex, the rows as NAME.csv, and each detail as NAME-DETAIL.csv.
+        """Write the table as NAME.md and NAME.tex, the rows as NAME.csv, each detail as NAME-DETAIL.csv, and a page, NAME.html.
 
         Parameters
         ----------
@@ -140,6 +141,13 @@ class Result(ABC):
         write_atomically(folder / f"{name}.csv", format_csv(self.rows()))
         for detail, frame in self.details().items():
             write_atomically(folder / f"{name}-{detail.replace('_', '-')}.csv", format_csv(frame))
+        title = f"{name}: {collection}" if (collection := getattr(self, "collection", "")) else name
+        page = write_page(title, self.page_tables(), answer=self.answer(), notes=self.notes())
+        write_atomically(folder / f"{name}.html", page)
+
+    def page_tables(self) -> list[Table]:
+        """Return the tables of the page, the most important first."""
+        return [self.to_table(), *self.detail_tables()]
 
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know about the runs, as it matters to the test, and the method.
@@ -193,8 +201,6 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from metaeval.show.html import write_fragment
-
         return write_fragment([self.to_table()], self.notes())
 
     def to_dict(self) -> dict[str, Any]:

@@ -242,12 +242,10 @@ def write_results(results: dict[str, Result], out: Path, width: Width | None = N
             save_figure(result.plot(size=width), aside, name, suffixes=_FIGURES)
             for figure, draw in result.more_figures().items():
                 save_figure(draw(size=width), aside, f"{name}-{figure}", suffixes=_FIGURES)
-        pages = {name for name in results if (aside / f"{name}.html").exists()}
     for name, result in results.items():
         tables = ", ".join(f"{name}.csv" for name in [name, *(_name_detail(name, key) for key in result.details())])
-        page = ".html, " if name in pages else ""
         more = "".join(f", {name}-{figure}.png, .svg and .pdf" for figure in result.more_figures())
-        print_status(f"wrote {tables}, {name}.md, .tex, {page}.json, .png, .svg and .pdf{more} into {out}")
+        print_status(f"wrote {tables}, {name}.md, .tex, .html, .json, .png, .svg and .pdf{more} into {out}")
 
 
 def _name_detail(name: str, detail: str) -> str:

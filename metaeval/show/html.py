@@ -44,8 +44,8 @@ class Captioned(Protocol):
         """Return its texts."""
 
 
-def write_page(title: str, tables: Sequence[Captioned]) -> str:
-    """Return a page with tables, each with its caption and signature; names from data are text in it.
+def write_page(title: str, tables: Sequence[Captioned], *, answer: str = "", notes: Sequence[str] = ()) -> str:
+    """Return a page with an answer, tables and notes; names from data are text in it.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def write_page(title: str, tables: Sequence[Captioned]) -> str:
     (False, True)
     """
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{_escape(title)}</title>'
-    body = "\n".join(_write_table(table) for table in tables)
+    body = f"<p><strong>{_escape(answer)}</strong></p>\n" * bool(answer) + write_fragment(tables, notes)
     return (
         f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n'
         f"<body><h1>{_escape(title)}</h1>\n{body}\n</body></html>\n"

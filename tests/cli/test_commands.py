@@ -53,7 +53,7 @@ def test_an_analysis_writes_table_rows_and_figure(run, score_file, tmp_path):
     status, _, err = run("power", score_file, "-B", 200, "--out", tmp_path / "out")
     assert status == 0, err
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {f"power.{suffix}" for suffix in ("csv", "md", "tex", "json", "png", "svg", "pdf")} | {
+    assert names == {f"power.{suffix}" for suffix in ("csv", "md", "tex", "html", "json", "png", "svg", "pdf")} | {
         "power-differences.csv",
     }
     assert list(pd.read_csv(tmp_path / "out" / "power.csv")["pairs"]) == [10, 10]
