@@ -286,10 +286,12 @@ class CorrectedScores(Result):
     def _describe_bias(self) -> str:
         known, judge = self.bias[0][np.isfinite(self.bias[0])], self.judges[0]
         if not len(known):
-            return f"{judge} uses another scale than people: its scores were rescaled, and its bias is not stated"
+            return (
+                f"{judge} uses another scale than people, or none: its scores were rescaled, and its bias is not stated"
+            )
         mean, (least, most) = float(known.mean()), (known.min(), known.max())
         way = "higher" if mean > 0 else "lower"
-        return f"{judge} scores {abs(mean):.3g} {way} than people on average, {least:+.3g} to {most:+.3g} by run"
+        return f"the scores of {judge} are {abs(mean):.3g} {way} than people's on average, {least:+.3g} to {most:+.3g} by run"
 
     def plot(self, *, ax: Axis = None, size: Size = None, signature: bool = True) -> Figure:
         """Draw the ranks that runs may have by the first judge alone, people alone and both; in a column by both."""

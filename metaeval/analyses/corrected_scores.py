@@ -112,6 +112,11 @@ def corrected_scores(
     check_choice("method", method, Method)
     check_count("n_trials", n_trials, 100)
     check_share("confidence", confidence)
+    if method != "normal" and n_trials * (1 - confidence) < 5 - 1e-9:
+        raise MetaevalError(
+            f"{n_trials:,} trials do not tell intervals of {confidence:g}: use {format_option('n_trials')} of at least "
+            f"{int(np.ceil(5 / (1 - confidence) - 1e-9)):,}"
+        )
     check_seed(seed)
     if plan is not None:
         check_count("plan", plan, 1)
@@ -193,6 +198,8 @@ def _align(scores: Scores, labels: PeopleScores) -> Data:
             f"people labelled {counts.min()} of {len(ordered.topics)} topics of the run {ordered.runs[int(counts.argmin())]}; "
             f"intervals need at least {FEWEST_LABELS} of every run"
         )
+    weights = spread_weights(~np.isnan(given), probabilities)
+    _check_weights(weights, ordered.runs)
     for name, values in (
         (labels.measure, given),
         *zip(scores.measures, np.moveaxis(ordered.values, 2, 0), strict=True),
@@ -203,13 +210,27 @@ def _align(scores: Scores, labels: PeopleScores) -> Data:
     unfilled = 0 if probabilities is None else int((np.isnan(given) & ~np.isnan(probabilities)).any(axis=0).sum())
     return Data(
         ordered.runs, ordered.topics, given * turn, (ordered.values * find_signs(scores.measures)).transpose(2, 0, 1),
-        spread_weights(~np.isnan(given), probabilities), np.array([place[topic] for topic in ordered.topics]), turn,
+        weights, np.array([place[topic] for topic in ordered.topics]), turn,
         probabilities is not None, unfilled,
     )  # fmt: skip
 
 
+def _check_weights(weights: np.ndarray, runs: Sequence[str]) -> None:
+    """Refuse probabilities by which a few labels stand for nearly all topics."""
+    effective = np.square(weights.sum(axis=1)) / np.square(weights).sum(axis=1)
+    worst = int(effective.argmin())
+    if effective[worst] < FEWEST_LABELS - 0.01:
+        raise DataError(
+            f"by their probabilities the labels of the run {runs[worst]} are worth {effective[worst]:.1f} equal ones, and "
+            f"intervals need {FEWEST_LABELS}: are the smallest probabilities right?"
+        )
+
+
 def _check_pair(pair: Sequence[str] | None, runs: Sequence[str]) -> tuple[str, ...]:
     named = tuple(pair or ())
+    unknown = [name for name in named if name not in runs]
+    if unknown:
+        raise MetaevalError(f"{format_option('pair')}: there is no run {unknown[0]} (there are {format_list(runs)})")
     if named and (len(named) != 2 or len(set(named) & set(runs)) != 2):
         option = format_option("pair")
         raise MetaevalError(
@@ -229,10 +250,12 @@ def _check_published(data: Data, target: Target, plan: int | None) -> None:
         raise MetaevalError(
             f"{normal} takes a single judge, and there are {len(data.judges)}: {format_option('measure', 'NAME')}"
         )
-    if target == "topics" or data.stated or not are_whole_topics(data.weights):
-        raise MetaevalError(
-            f"{normal} is of the population, for whole topics chosen at random with equal probabilities"
-        )
+    if target == "topics":
+        raise MetaevalError(f"{normal} is of the population: use {format_option('target', 'population')}")
+    if not are_whole_topics(data.weights):
+        raise MetaevalError(f"{normal} needs labels of the same topics for every run, each with the same probability")
+    if np.ptp(data.weights[data.known]) > 1e-9 * data.weights.max():
+        raise MetaevalError(f"{normal} needs the same probability for every label")
 
 
 Evidence: TypeAlias = tuple[tuple[Corrected, ...], Corrected, Corrected]

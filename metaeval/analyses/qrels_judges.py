@@ -26,6 +26,8 @@ def map_grades(judged: JudgedRuns, scales: Mapping[str, Sequence[int]]) -> dict[
         stated = format_option("scales", f"{name}={','.join(map(str, scale))}")
         if any(not isinstance(grade, int) or not 0 <= grade <= LARGEST_GRADE for grade in scale):
             raise MetaevalError(f"{stated}: grades are whole numbers from 0 to {LARGEST_GRADE}")
+        if sorted(scale) != list(scale):
+            raise MetaevalError(f"{stated}: grades fall, and a higher grade of a judge never stands for a lower one")
         top = _find_largest(mapped[name])
         if top >= len(scale):
             raise DataError(f"the grade {top} is beyond {stated}", file=name)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metaeval.data.cells import DoubledPolicy, arrange_cells
+from metaeval.data.cells import DoubledError, DoubledPolicy, arrange_cells
 from metaeval.data.columns import plain_name
 from metaeval.data.scores import Scores
-from metaeval.errors import DataError, format_list
+from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import is_folder
 from metaeval.io.frames import is_frame
 from metaeval.io.layout import IGNORE, find_layout
@@ -71,7 +71,7 @@ def _find_places(mine: tuple[str, ...], labelled: np.ndarray, theirs: tuple[str,
     if strange:
         more = f" ({len(strange):,} such {what}s in all)" if len(strange) > 1 else ""
         problem = f"the {what} {strange[0]} has labels of people and no score of the judge{more}"
-        raise DataError(problem, hint="the judge scores every run on every topic")
+        raise DataError(problem, hint=f"leave out its labels, or give the judge's score of every {what}")
     return np.array([place.get(label, -1) for label in mine])
 
 
@@ -116,7 +116,10 @@ def read_partial(
         return _check(PeopleScores(matrix.values.T, None, matrix.runs, matrix.topics, measure_of_label("score")), table)
     frame, texts = make_rows(layout, None)
     options: dict[str, Any] = {"file": table.file, "lines": table.lines * len(layout.scores) or None, "missing": "keep"}
-    values, runs, topics, measures = arrange_cells(frame, given=texts, doubled=doubled, **options)
+    try:
+        values, runs, topics, measures = arrange_cells(frame, given=texts, doubled=doubled, **options)
+    except DoubledError as error:
+        raise error.changed(hint=f"{format_option('doubled', 'mean')} takes the mean of them") from None
     _refuse_several(measures, table.file)
     probabilities = None
     if given is not None:

@@ -58,7 +58,7 @@ def test_notes_say_what_the_judge_is_worth_how_biased_it_is_and_what_is_asked_of
     notes = found.notes()
     assert notes[0].startswith("c is better: a less c is -0.")
     assert f"its score is worth {found.worth:.2f} labels" in notes[1]
-    assert notes[-1].startswith("nDCG scores 0.2")
+    assert notes[-1].startswith("the scores of nDCG are 0.2")
 
 
 def test_what_a_judge_is_worth_is_the_number_of_labels_that_would_do_the_same():
@@ -261,7 +261,7 @@ def test_a_labelled_topic_without_a_score_of_the_judge_is_named():
         ({"plan": 0}, "plan is 0; it is a whole number of at least 1"),
         ({"confidence": 95}, "confidence is 95; it lies between 0 and 1"),
         ({"pair": ["a"]}, r"pair is a; name two different runs \(there are a, b, c"),
-        ({"pair": ["a", "x"]}, "name two different runs"),
+        ({"pair": ["a", "x"]}, "there is no run x"),
         ({"n_trials": 10}, "n_trials is 10"),
     ],
 )
@@ -297,3 +297,17 @@ def test_single_cells_are_enough_but_not_for_a_plan():
     assert any("people labelled other topics of some runs than of others" in note for note in found.notes())
     with pytest.raises(MetaevalError, match="plan is for whole topics"):
         me.corrected_scores(scores, people=some, plan=10)
+
+
+def test_one_tiny_probability_leaves_too_few_labels():
+    """Weights 1/p: one topic that stands for all others is one label, (Σw)²/Σw² = 1.0."""
+    rng = np.random.default_rng(2)
+    truth = rng.normal(size=(3, 60))
+    rows = [
+        {"run": run, "topic": topic, "nDCG": truth[r, topic], "probability": 1e-9 if topic == 0 else 1 / 3}
+        for r, run in enumerate("abc")
+        for topic in range(20)
+    ]
+    scores = me.Scores((truth + 0.1)[..., None], runs=list("abc"), topics=range(60), measures=["nDCG"])
+    with pytest.raises(me.MetaevalError, match="worth 1.0 equal ones, and intervals need 5"):
+        me.corrected_scores(scores, people=pd.DataFrame(rows))
