@@ -277,7 +277,7 @@ def test_the_command_prints_coverage_and_writes_table_rows_and_figure(tmp_path):
     done = command(tmp_path / "scores.csv", "-r", "Accuracy", "-r", "MI", "--bootstrap", 20, "--out", tmp_path / "out")
     assert done.returncode == 0
     assert "Coverage with respect to Accuracy, MI" in done.stdout
-    kinds = ("csv", "json", "md", "pdf", "png", "svg", "tex")
+    kinds = ("csv", "html", "json", "md", "pdf", "png", "svg", "tex")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"coverage.{kind}" for kind in kinds]
     done = command(tmp_path / "scores.csv", "-r", "Accuracy", "-r", "MI", "--sweep", "--format", "csv")
     assert done.stdout.startswith("measure,on_top,on_top_outside,mean,min,max")
