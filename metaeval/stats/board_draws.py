@@ -34,6 +34,9 @@ NUMBERS_A_BLOCK = 2**21
 NO_SPREAD = 1e-12
 """Share of the variance of both runs below which that of their difference is rounding."""
 
+ROUNDING = 1e-24
+"""Variance that is rounding: scores are near 1."""
+
 
 def compare_runs(
     board: Board, over: OverTasks, n_trials: int, keys: Sequence[int], key: int
@@ -67,7 +70,7 @@ def compare_runs(
     influences = _list_influences(board, over)
     depend, noise = _measure_dependence(influences), np.random.Generator(np.random.PCG64(key))
     if over == "tasks":
-        statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own)
+        statistics = _standardise(board, _measure_pairs(board, over, influences), depend.own, few=True)
         return _from_normal(statistics, len(board.values) - 1), _draw_tasks(influences[0], depend, n_trials, noise)
     if board.aggregate == "mean":
         deviations = np.zeros((len(board.values[0]), n_trials))
@@ -170,11 +173,16 @@ def _count_topics(values: FloatArray) -> int:
     return int(counts[counts > 0].min())
 
 
-def _standardise(board: Board, spreads: Iterator[tuple[FloatArray, FloatArray | float]], own: FloatArray) -> FloatArray:
-    """Return differences over their standard errors as normal numbers, 0 where nothing compares two runs."""
+def _standardise(
+    board: Board, spreads: Iterator[tuple[FloatArray, FloatArray | float]], own: FloatArray, *, few: bool = False
+) -> FloatArray:
+    """Return differences over their standard errors as normal numbers, 0 where nothing compares two runs.
+
+    Of `few` that are drawn, equal differences are no proof that others are equal too: ranks of runs often differ by the same.
+    """
     from scipy.special import ndtri, stdtr
 
-    size, noise = np.abs(np.nan_to_num(board.differences)), NO_SPREAD * np.add.outer(own, own)
+    size, noise = np.abs(np.nan_to_num(board.differences)), NO_SPREAD * np.add.outer(own, own) + ROUNDING
     resampled, total, slack = np.zeros_like(size), np.zeros_like(size), np.zeros_like(size)
     for variance, freedom in spreads:
         free = np.maximum(freedom, 1e-9)
@@ -184,7 +192,7 @@ def _standardise(board: Board, spreads: Iterator[tuple[FloatArray, FloatArray | 
         slack += np.square(corrected) / free
     total[resampled <= noise] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.where(size <= np.sqrt(noise), 0.0, size / np.sqrt(total))
+        size = np.where((size <= np.sqrt(noise)) | (few & (total == 0)), 0.0, size / np.sqrt(total))
         degrees = np.where(slack > 0, total**2 / slack, np.inf)
     normal = np.where(np.isinf(degrees) | np.isinf(size), size, -ndtri(stdtr(np.fmin(degrees, 1e9), -size)))
     return np.asarray(np.sign(np.nan_to_num(board.differences)) * normal)
@@ -194,7 +202,8 @@ def _from_normal(statistics: FloatArray, freedom: int) -> FloatArray:
     """Return the t statistics of the same p-values."""
     from scipy.special import ndtr, stdtrit
 
-    return np.asarray(np.sign(statistics) * -stdtrit(freedom, ndtr(-np.abs(statistics))))
+    p = ndtr(-np.abs(statistics))
+    return np.asarray(np.sign(statistics) * np.where(p > 0, -stdtrit(freedom, np.maximum(p, 1e-300)), np.inf))
 
 
 def _mix(deviations: FloatArray, depend: _Dependence, noise: np.random.Generator) -> Rows:

@@ -253,3 +253,37 @@ def test_the_scale_of_scores_changes_nothing(factor):
     ]
     one, two = me.board_ranks(tasks).to_frame(), me.board_ranks(scaled).to_frame()
     pd.testing.assert_frame_equal(one.assign(mean=one["mean"] * factor), two)
+
+
+@pytest.mark.parametrize("over", ["topics", "tasks"])
+@pytest.mark.parametrize("aggregate", ["mean", "win-rate", "borda"])
+def test_no_claim_is_against_the_ranking_however_the_tasks_agree(over, aggregate):
+    """Runs that differ by the same in every task have no spread: neither may the worse one be called better."""
+    boards = [np.add.outer([1.0, 0.0], [5.0, 6.0, 8.0]), np.add.outer([0.1, 0.0], [0.4, 0.5, 0.65])]
+    boards += [np.vstack([boards[0], [1.0, 9.0, 2.0]]), np.repeat(np.arange(4.0)[:, None], 3, axis=1)]
+    boards += [np.random.default_rng(seed).integers(0, 3, (4, 4)).astype(float) for seed in range(6)]
+    for board in boards:
+        tasks = [
+            me.Scores(
+                np.stack([column, column + 0.5], axis=1)[..., None], runs=[f"r{r}" for r in range(len(board))],
+                topics=["1", "2"], measures=[me.Measure("AP", higher_is_better=True)], collection=f"t{t}",
+            )
+            for t, column in enumerate(board.T)
+        ]  # fmt: skip
+        frame = me.board_ranks(tasks, over=over, aggregate=aggregate, n_bootstrap=200).to_frame()
+        assert ((frame["low"] <= frame["rank"]) & (frame["rank"] <= frame["high"])).all()
+        if over == "tasks" and len(board) == 2:
+            assert frame["high"].tolist() == [2, 2]  # three equal differences are no proof
+
+
+def test_runs_that_share_a_single_task_are_not_separated_over_tasks():
+    rng, last = np.random.default_rng(0), (np.arange(4) == 3)[:, None]
+    tasks = [
+        PartialScores(
+            np.where(last & (t > 0), np.nan, rng.normal(size=(4, 8)) + 3 * last)[..., None],
+            runs=list("abcd"), topics=range(8), measures=[me.Measure("AP", higher_is_better=True)], collection=f"t{t}",
+        )
+        for t in range(5)
+    ]  # fmt: skip
+    frame = me.board_ranks(tasks, over="tasks", gaps="common", n_bootstrap=200).to_frame().set_index("run")
+    assert frame.loc["d", ["low", "high"]].tolist() == [1, 4]
