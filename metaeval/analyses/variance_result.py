@@ -17,6 +17,9 @@ from metaeval.show.table import Table
 from metaeval.stats.decision_study import find_reliability
 from metaeval.stats.variance_components import Components
 
+LITTLE = 0.005
+"""What doubling a facet must add to reliability to be worth saying."""
+
 PLURALS = {"run": "runs", "topic": "topics", "repeat": "repeats", "judge": "judges", "task": "tasks"}
 
 
@@ -138,6 +141,8 @@ class VarianceComponents(Result):
         best_facet = max(gains, key=lambda facet: gains[facet])
         if not np.isfinite(values[0]):
             return "The scores do not vary."
+        if len(gains) > 1 and gains[best_facet] - values[0] < LITTLE:
+            return f"Reliability (Eρ²) is {values[0]:.2f}; doubling anything would add little."
         if len(gains) > 1:
             return f"More {PLURALS[best_facet]} would help most; reliability (Eρ²) is {values[0]:.2f} now."
         return f"{100 * min(values[0], 0.999):.3g} % of the variance of runs' means is between runs."

@@ -18,7 +18,7 @@ from metaeval.stats.blocks import FloatArray
 from metaeval.stats.topic_set_size import detectable_effect, generalisability
 from metaeval.stats.variance_components import Effect, error_divisors
 
-LADDER = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
+LADDER = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
 """Numbers of repeats, judges and tasks that are tried."""
 
 SHARED = ("repeat", "judge", "task")
@@ -138,6 +138,7 @@ def list_designs(budget: float, prices: Mapping[str, float], present: Mapping[st
     topics = np.full(len(each), float(present["topic"]))
     if "topic" in prices:
         topics = np.floor((budget - fixed) / each * (1 + 1e-12))
+        topics -= topics % tasks if "task" in present else 0  # as many in each task
     cost = fixed + topics * each
     least = tasks if "task" in present else np.ones_like(tasks)
     possible = (topics >= least) & (cost <= budget * (1 + 1e-12))
