@@ -147,7 +147,7 @@ class Result(ABC):
 
     def page_tables(self) -> list[Table]:
         """Return the tables of the page, the most important first."""
-        return [self.to_table(), *self.detail_tables()]
+        return self.explained_tables()
 
     def notes(self, *, short: bool = False) -> list[str]:
         """Return what a reader has to know about the runs, as it matters to the test, and the method.
