@@ -228,6 +228,13 @@ def count_exponents(blocks: Iterable[FloatArray], n_measures: int) -> npt.NDArra
     return typical
 
 
+def average(values: FloatArray) -> FloatArray:
+    """Return means along the last axis of what is there, NaN if nothing is."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1))
+
+
 def round_scaled(values: FloatArray) -> FloatArray:
     """Round scaled scores, or differences of them, so that those that differ by rounding alone are equal."""
     with np.errstate(over="ignore"):  # beyond 1e299 they become infinite, which is above all others too

@@ -1,9 +1,14 @@
 """Aggregates of tasks, held against readings in plain loops, with and without gaps."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from scipy.stats import norm, ttest_1samp
 
+from metaeval.stats.board_draws import compare_runs
 from metaeval.stats.boards import Board
+from metaeval.stats.clusters import pool_clusters
 
 
 def make(gaps, seed=0, n_runs=7, sizes=(6, 1, 9, 4)):
@@ -75,3 +80,35 @@ def test_on_a_complete_board_borda_has_the_order_of_the_win_rate():
     tasks = make(False)
     rate, borda = (Board(tasks, np.ones(4), name).estimates for name in ("win-rate", "borda"))
     assert borda == pytest.approx(rate * 4 * 6)
+
+
+def test_pairs_on_common_topics_in_clusters_have_the_t_test_of_their_pooled_differences():
+    rng = np.random.default_rng(7)
+    clusters = np.repeat(np.arange(12), rng.integers(1, 8, 12))
+    values = rng.normal(size=(5, 12))[:, clusters] + rng.normal(size=(5, len(clusters)))
+    values[rng.random(values.shape) < 0.2] = np.nan
+    statistics, _ = compare_runs(Board([values], np.ones(1), "mean", True, [clusters]), "topics", 100, [1], 2)
+    for i, j in combinations(range(5), 2):
+        gaps = values[i] - values[j]
+        known = ~np.isnan(gaps)
+        codes = np.unique(clusters[known], return_inverse=True)[1]
+        p = ttest_1samp(pool_clusters(gaps[np.newaxis, known], codes)[0], 0).pvalue
+        assert abs(statistics[i, j]) == pytest.approx(norm.isf(p / 2))
+
+
+def test_ranks_of_pairs_on_common_topics_in_clusters_vary_as_those_of_the_clusters_do():
+    """A run without one topic makes every pair be compared on its own topics; of the others, nothing is missing."""
+    rng = np.random.default_rng(8)
+    clusters = np.repeat(np.arange(30), rng.integers(1, 5, 30))
+    values = (
+        np.linspace(0, 0.5, 6)[:, np.newaxis]
+        + rng.normal(size=(6, 30))[:, clusters]
+        + rng.normal(size=(6, len(clusters)))
+    )
+    gaps = values.copy()
+    gaps[0, 0] = np.nan
+    boards = [Board([each], np.ones(1), "win-rate", True, [clusters]) for each in (values, gaps)]
+    found = [compare_runs(board, "topics", 3000, [1], 2)[0] for board in boards]
+    assert found[1] == pytest.approx(found[0], abs=0.15)
+    alone = compare_runs(Board([gaps], np.ones(1), "win-rate", True), "topics", 3000, [1], 2)[0]
+    assert np.abs(alone).sum() > 1.1 * np.abs(found[1]).sum()

@@ -45,6 +45,32 @@ def test_a_cluster_counts_by_the_pseudo_value_of_the_jackknife_that_leaves_it_ou
     np.testing.assert_allclose(pooled.mean(axis=1), whole)
 
 
+def test_with_gaps_each_run_is_pooled_over_the_topics_that_it_has():
+    rng = np.random.default_rng(4)
+    clusters = np.repeat(np.arange(6), [1, 2, 3, 5, 8, 13])
+    values = rng.normal(size=(5, len(clusters)))
+    values[rng.random(values.shape) < 0.3] = np.nan
+    values[1, clusters == 4] = values[2, clusters < 5] = np.nan
+    pooled = pool_clusters(values, clusters)
+    assert np.isnan(pooled[1, 4])
+    for run, own in zip(pooled, values, strict=True):
+        known = ~np.isnan(own)
+        names, codes = np.unique(clusters[known], return_inverse=True)
+        alone = pool_clusters(own[np.newaxis, known], codes)[0] if len(names) > 1 else [own[known].mean()]
+        np.testing.assert_allclose(run[names], alone)
+
+
+def test_what_no_run_has_changes_no_correlation_within_clusters():
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(8), [3, 4, 5, 6, 3, 4, 5, 6])
+    values = rng.normal(size=(4, 8, 1))[:, clusters] + rng.normal(size=(4, len(clusters), 1))
+    gaps = np.where((clusters > 5)[:, np.newaxis], np.nan, values)
+    known = clusters <= 5
+    assert intraclass_correlation(gaps, clusters) == pytest.approx(
+        intraclass_correlation(values[:, known], clusters[known])
+    )
+
+
 def test_sums_over_clusters_are_those_of_a_loop():
     rng = np.random.default_rng(1)
     clusters, numbers = rng.permutation(np.arange(20) % 7), rng.normal(size=(3, 20))
