@@ -168,7 +168,7 @@ def _measure_pairs(
                 continue
             counts = _count_topics(board.drawn[number])
             few = counts[0] if (counts == counts[0]).all() else np.minimum.outer(counts, counts)
-            yield _subtract_own(each @ each.T), few - 1
+            yield _subtract_own(each @ each.T), few * board.worth[number] - 1
         return
     shares = share(board.weights, board.pair_parts)
     if over == "tasks":
@@ -179,7 +179,7 @@ def _measure_pairs(
         codes = board.clusters[number] if board.clusters else None
         values = board.values[number]
         variances, counts = _measure_gaps(values) if codes is None else _measure_clusters(values, codes)
-        yield variances * np.square(weight), counts - 1
+        yield variances * np.square(weight), counts * board.worth[number] - 1
 
 
 def _measure_gaps(values: FloatArray) -> tuple[FloatArray, FloatArray]:

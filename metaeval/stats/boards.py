@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from metaeval.stats.blocks import FloatArray, IntArray, average, round_scaled
-from metaeval.stats.clusters import pool_clusters
+from metaeval.stats.clusters import effective_number, pool_clusters
 
 Aggregate: TypeAlias = Literal["mean", "win-rate", "borda", "median-rank"]
 
@@ -51,9 +51,15 @@ class Board:
     def drawn(self) -> Sequence[FloatArray]:
         """What is drawn of every task, shape (run, topic), or (run, cluster) where topics come in clusters."""
         return [
-            values if codes is None else pool_clusters(values, codes)
+            values if codes is None else pool_clusters(values, codes, widen=False)
             for values, codes in zip(self.values, self.clusters or [None] * len(self.values), strict=True)
         ]
+
+    @cached_property
+    def worth(self) -> Sequence[float]:
+        """How many clusters of equal sizes each one of a task is worth; 1 where topics are single."""
+        sizes = [None if codes is None else np.bincount(codes) for codes in self.clusters or [None] * len(self.values)]
+        return [1.0 if each is None else float(effective_number(each)) / len(each) for each in sizes]
 
     @property
     def paired(self) -> bool:

@@ -4,6 +4,7 @@ What is added over topics is added over each cluster first, and then clusters ar
 of clusters that are drawn is a ratio where their sizes differ. Each cluster therefore counts by the pseudo-value of the
 jackknife that leaves it out (Efron and Stein 1981; as a standard error, CV3 of MacKinnon, Nielsen and Webb 2023). In
 simulations plain sums of clusters lost nearly all power, and a linear expansion erred too often with few large clusters.
+Where sizes differ, fewer clusters tell how much a mean varies: `effective_number`.
 """
 
 from __future__ import annotations
@@ -43,7 +44,31 @@ def add_by_cluster(numbers: npt.NDArray[Float], clusters: IntArray | None) -> np
     return np.asarray(np.add.reduceat(numbers[..., order], starts, axis=-1))
 
 
-def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False) -> FloatArray:
+def effective_number(sizes: npt.ArrayLike) -> FloatArray:
+    """How many clusters of equal sizes tell as much of the variance of a mean? (Σn²)²/Σn⁴.
+
+    The worst case, topics of a cluster that are all alike, of Carter, Schnepel and Steigerwald (Review of Economics and
+    Statistics 99(4), 2017, §3).
+
+    Parameters
+    ----------
+    sizes : array_like, shape (..., cluster)
+        Numbers of topics; 0 for a cluster that is not there.
+
+    Returns
+    -------
+    ndarray of float64, shape (...)
+
+    Examples
+    --------
+    >>> effective_number([[5, 5, 5, 5], [1, 1, 1, 7]]).round(2).tolist()
+    [4.0, 1.12]
+    """
+    squares = np.square(np.asarray(sizes, dtype=np.float64))
+    return np.asarray(squares.sum(axis=-1) ** 2 / np.maximum(np.square(squares).sum(axis=-1), 1.0))
+
+
+def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False, widen: bool = True) -> FloatArray:
     """Make one number of the topics of each cluster, so that clusters can be drawn as topics are.
 
     With n_c topics in cluster c of G, N in all, the sum S_c and the mean m over all topics, the pseudo-value is
@@ -57,6 +82,9 @@ def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False)
         As for `add_by_cluster`; at least two clusters.
     sums : bool, optional
         Take S_c·G/N in place of pseudo-values: for flips of signs, which are exact for what is symmetrical about 0.
+    widen : bool, optional
+        Let pseudo-values spread by the root of (G - 1)/G · E/(E - 1) more, with the effective number E of clusters: a variance
+        of E numbers is not one of G, and tests that take it for that err too often.
 
     Returns
     -------
@@ -75,6 +103,12 @@ def pool_clusters(values: FloatArray, clusters: IntArray, *, sums: bool = False)
     left = sizes.sum(axis=-1, keepdims=True) - sizes
     pooled = np.where(sizes > 0, ((sizes > 0).sum(axis=-1, keepdims=True) - 1) * rest / np.maximum(left, 1), np.nan)
     pooled -= average(pooled)[..., np.newaxis]
+    if widen:
+        counts = (sizes > 0).sum(axis=-1, keepdims=True)
+        worth = np.where(
+            counts > 1, effective_number(sizes)[..., np.newaxis], np.inf
+        )  # one cluster is where the mean is
+        pooled *= np.sqrt((counts - 1) / np.maximum(counts, 1) / (1 - 1 / worth))
     return np.ascontiguousarray(np.moveaxis(pooled + means, -1, 1))
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import norm, ttest_1samp
+from scipy.stats import norm, t, ttest_1samp
 
 from metaeval.stats.board_draws import compare_runs
 from metaeval.stats.boards import Board
@@ -82,18 +82,29 @@ def test_on_a_complete_board_borda_has_the_order_of_the_win_rate():
     assert borda == pytest.approx(rate * 4 * 6)
 
 
-def test_pairs_on_common_topics_in_clusters_have_the_t_test_of_their_pooled_differences():
+def test_pairs_on_common_topics_in_clusters_have_a_t_test_of_their_pooled_differences():
+    """With as many degrees of freedom as the clusters of a pair are worth; equal ones have those of the plain t-test."""
     rng = np.random.default_rng(7)
-    clusters = np.repeat(np.arange(12), rng.integers(1, 8, 12))
-    values = rng.normal(size=(5, 12))[:, clusters] + rng.normal(size=(5, len(clusters)))
-    values[rng.random(values.shape) < 0.2] = np.nan
-    statistics, _ = compare_runs(Board([values], np.ones(1), "mean", True, [clusters]), "topics", 100, [1], 2)
-    for i, j in combinations(range(5), 2):
-        gaps = values[i] - values[j]
-        known = ~np.isnan(gaps)
-        codes = np.unique(clusters[known], return_inverse=True)[1]
-        p = ttest_1samp(pool_clusters(gaps[np.newaxis, known], codes)[0], 0).pvalue
-        assert abs(statistics[i, j]) == pytest.approx(norm.isf(p / 2))
+    for sizes in (np.full(12, 4), rng.integers(1, 8, 12)):
+        clusters = np.repeat(np.arange(12), sizes)
+        values = rng.normal(size=(5, 12))[:, clusters] + rng.normal(size=(5, len(clusters)))
+        gaps = np.where(rng.random(values.shape) < 0.2, np.nan, values)
+        squares = sizes.astype(float) ** 2
+        worth = squares.sum() ** 2 / (squares**2).sum()
+        for board in (values, gaps):
+            statistics, _ = compare_runs(Board([board], np.ones(1), "mean", True, [clusters]), "topics", 100, [1], 2)
+            for i, j in combinations(range(5), 2):
+                lead = board[i] - board[j]
+                known = ~np.isnan(lead)
+                names, codes = np.unique(clusters[known], return_inverse=True)
+                pooled = pool_clusters(lead[np.newaxis, known], codes, widen=False)[0]
+                free = worth / 12 * len(names) - 1
+                t_value = pooled.mean() / np.sqrt(pooled.var() / len(names) * (1 + 1 / free))
+                assert statistics[i, j] == pytest.approx(norm.isf(t.sf(t_value, free)))
+                if board is values and len(set(sizes)) == 1:
+                    assert statistics[i, j] == pytest.approx(
+                        norm.isf(ttest_1samp(pooled, 0, alternative="greater").pvalue)
+                    )
 
 
 def test_ranks_of_pairs_on_common_topics_in_clusters_vary_as_those_of_the_clusters_do():

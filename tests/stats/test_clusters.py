@@ -40,8 +40,12 @@ def test_a_cluster_counts_by_the_pseudo_value_of_the_jackknife_that_leaves_it_ou
     values = rng.normal(size=(4, len(clusters), 2))
     whole = values.mean(axis=1)
     pseudo = np.stack([6 * whole - 5 * values[:, clusters != c].mean(axis=1) for c in range(6)], axis=1)
+    centred, means = pseudo - pseudo.mean(axis=1, keepdims=True), whole[:, np.newaxis]
+    np.testing.assert_allclose(pool_clusters(values, clusters, widen=False), centred + means)
+    squares = [n**2 for n in (1, 2, 3, 5, 8, 13)]
+    worth = sum(squares) ** 2 / sum(n**2 for n in squares)  # Carter, Schnepel and Steigerwald's effective number
     pooled = pool_clusters(values, clusters)
-    np.testing.assert_allclose(pooled, pseudo - pseudo.mean(axis=1, keepdims=True) + whole[:, np.newaxis])
+    np.testing.assert_allclose(pooled, means + centred * np.sqrt(5 / 6 * worth / (worth - 1)))
     np.testing.assert_allclose(pooled.mean(axis=1), whole)
 
 
