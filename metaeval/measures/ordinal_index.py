@@ -37,8 +37,6 @@ def OCI(counts: np.ndarray, *, beta: Any = 0.75, gamma: float = 1, absolute: boo
 
     Parameters
     ----------
-    counts : ndarray, shape (..., K, K)
-        ``counts[..., g, p]`` is the number of items of gold class g that the run put into class p.
     beta : float or ndarray of shape (...), optional
         What distance costs, ≥ 0: as a share of 1 / (N (K − 1)^γ), for N items.
     gamma : float, optional
