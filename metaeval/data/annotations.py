@@ -164,10 +164,6 @@ class Annotations:
         seed : int, optional
             Seed of that split.
 
-        Returns
-        -------
-        ClassificationRuns
-
         Raises
         ------
         MetaevalError

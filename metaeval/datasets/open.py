@@ -61,10 +61,6 @@ def open_scores(
         Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
         ``higher_is_better=True`` for all that are not named otherwise.
 
-    Returns
-    -------
-    Scores
-
     Raises
     ------
     MetaevalError

@@ -157,10 +157,6 @@ def _dataset_from(values: dict[str, Any]) -> Dataset:
 def datasets() -> tuple[Dataset, ...]:
     """Return all data sets, those that can be downloaded first.
 
-    Returns
-    -------
-    tuple of Dataset
-
     Examples
     --------
     >>> [one.name for one in datasets()][:4]
@@ -171,14 +167,6 @@ def datasets() -> tuple[Dataset, ...]:
 
 def dataset(name: str) -> Dataset:
     """Return the data set with this name.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------
@@ -203,10 +191,6 @@ def dataset(name: str) -> Dataset:
 
 def cache_folder() -> Path:
     """Return the folder for downloads: METAEVAL_DATA if it is set, otherwise the user's cache folder.
-
-    Returns
-    -------
-    Path
     """
     stated = os.environ.get("METAEVAL_DATA", "").strip()
     return Path(stated).expanduser() if stated else built_folder()
@@ -214,10 +198,6 @@ def cache_folder() -> Path:
 
 def built_folder() -> Path:
     """Return the user's cache folder, for computed data sets; METAEVAL_DATA may be shared or read-only.
-
-    Returns
-    -------
-    Path
     """
     import platformdirs
 

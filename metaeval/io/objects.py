@@ -30,10 +30,6 @@ def from_ir_measures(
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure.
 
-    Returns
-    -------
-    Scores
-
     Raises
     ------
     DataError
@@ -74,10 +70,6 @@ def from_pytrec_eval(
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure.
 
-    Returns
-    -------
-    Scores
-
     Raises
     ------
     DataError
@@ -110,10 +102,6 @@ def from_ranx(runs: Any, *, collection: str = "", missing: MissingPolicy = "rais
     collection : str, optional
     missing : {"raise", "drop-topic", "drop-run", "worst"}, optional
         What to do if a run has no score for a topic and measure.
-
-    Returns
-    -------
-    Scores
 
     Raises
     ------

@@ -59,10 +59,6 @@ def from_frame(
     higher_is_better, lower_is_better : str or iterable of str, optional
         Measures of which higher scores, or lower ones, are better; ``higher_is_better=True`` for all others.
 
-    Returns
-    -------
-    Scores
-
     Raises
     ------
     DataError
@@ -162,10 +158,6 @@ def read_scores(
     higher_is_better, lower_is_better : str or iterable of str, optional
         Measures of which higher scores, or lower ones, are better, whatever their names or the file tell;
         ``higher_is_better=True`` for all that are not named otherwise.
-
-    Returns
-    -------
-    Scores
 
     Raises
     ------

@@ -226,10 +226,6 @@ class Measure:
         given : mapping
             Parameter names to values; what is not named keeps its default.
 
-        Returns
-        -------
-        Measure
-
         Raises
         ------
         MeasureError

@@ -226,14 +226,6 @@ def is_shipped(measure: Measure) -> bool:
 def measures(kind: Kind | None = None) -> tuple[Measure, ...]:
     """Return every registered measure, or those of one kind, in the order of registration.
 
-    Parameters
-    ----------
-    kind : {"classification", "quantification"}, optional
-
-    Returns
-    -------
-    tuple of Measure
-
     Examples
     --------
     >>> [str(m) for m in measures("quantification")][:3]

@@ -139,10 +139,6 @@ def resolve_measures(
         that is not registered stands for a measure that is known by its scores only, and ``"file.py:function"``, unless
         it is a label itself, for the measure that the function was registered as, or is called.
 
-    Returns
-    -------
-    tuple of Measure
-
     Raises
     ------
     MeasureError
