@@ -190,15 +190,13 @@ def dataset(name: str) -> Dataset:
 
 
 def cache_folder() -> Path:
-    """Return the folder for downloads: METAEVAL_DATA if it is set, otherwise the user's cache folder.
-    """
+    """Return the folder for downloads: METAEVAL_DATA if it is set, otherwise the user's cache folder."""
     stated = os.environ.get("METAEVAL_DATA", "").strip()
     return Path(stated).expanduser() if stated else built_folder()
 
 
 def built_folder() -> Path:
-    """Return the user's cache folder, for computed data sets; METAEVAL_DATA may be shared or read-only.
-    """
+    """Return the user's cache folder, for computed data sets; METAEVAL_DATA may be shared or read-only."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("metaeval"))
