@@ -51,6 +51,16 @@ class Labels:
         location = {"file": self.file, "line": self.lines[row], "topic": self.topics[row], "item": self.items[row]}
         return location if run is None else {**location, "run": run}
 
+    def take(self, rows: Sequence[int]) -> Labels:
+        """Return the labels on some of the rows."""
+        return Labels(
+            self.file,
+            [self.topics[row] for row in rows],
+            [self.items[row] for row in rows],
+            [self.labels[row] for row in rows],
+            [self.lines[row] for row in rows],
+        )
+
 
 def split_items(
     gold: Labels, runs: Mapping[str, Labels], n_parts: int, *, seed: int = 0, collection: str = ""

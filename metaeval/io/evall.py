@@ -59,10 +59,7 @@ def read_run(path: PathLike, gold: Labels) -> Labels:
     problems = ", ".join(f"{n:,} with {problem}" for problem, n in counts.items() if n)
     if problems:
         report_policy(f"skipped lines: {problems}", path)
-    topics, items, labels = (
-        [column[row] for row in inside] for column in (answers.topics, answers.items, answers.labels)
-    )
-    return Labels(str(path), topics, items, labels, [answers.lines[row] for row in inside])
+    return answers.take(inside)
 
 
 def _read_lines(path: PathLike) -> tuple[Labels, list[tuple[int, str]]]:

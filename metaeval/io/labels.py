@@ -99,12 +99,14 @@ def _read_judges(table: Table) -> tuple[Labels, dict[str, Labels]]:
         raise DataError("there is no column of a judge beside the gold", file=table.file, line=1, hint=hint)
     topics, items = read_keys(table)
     refuse_index_columns(names, table.file)
+    gold = _take_column(table, topics, items, "gold", "label")
+    return gold, {name: _take_column(table, topics, items, name) for name in names}
 
-    def read_column(*usual: str) -> Labels:
-        labels = [label.strip() for label in table.column(*usual)]
-        return Labels(table.file, topics, items, labels, table.lines)
 
-    return read_column("gold", "label"), {name: read_column(name) for name in names}
+def _take_column(table: Table, topics: Sequence[str], items: Sequence[str], *usual: str) -> Labels:
+    """Return the labels in the column with one of these names."""
+    labels = [label.strip() for label in table.column(*usual)]
+    return Labels(table.file, topics, items, labels, table.lines)
 
 
 TRUE, PREDICTED = ("gold", "y_true", "true_label", "truth", "target"), ("predicted", "y_pred", "prediction", "pred")
@@ -125,7 +127,6 @@ def _holds_predictions(table: Table) -> bool:
 
 def _read_predictions(table: Table, named: str) -> tuple[Labels, dict[str, Labels]]:
     """Return true labels, and by run the predicted ones, of a table that holds both; items without a name are numbered."""
-    true, predicted = (table.column(str(_find(table, *names))) for names in ((*TRUE, "label"), PREDICTED))
     model, part = _find(table, *RUN_NAMES), _find(table, *PARTS)
     runs = table.column(model) if model else (named or "predictions",) * table.n_rows
     topics = table.column(part) if part else (ONE_TOPIC,) * table.n_rows
@@ -135,6 +136,8 @@ def _read_predictions(table: Table, named: str) -> tuple[Labels, dict[str, Label
     for row, key in enumerate(zip(runs, topics, strict=True)):
         counts[key] += 1
         items.append(table.column(item)[row] if item else str(counts[key]))
+    true = _take_column(table, topics, items, str(_find(table, *TRUE, "label")))
+    predicted = _take_column(table, topics, items, str(_find(table, *PREDICTED)))
     gold: dict[tuple[str, str], int] = {}
     rows: dict[str, list[int]] = {}
     for row, (run, topic, name) in enumerate(zip(runs, topics, items, strict=True)):
@@ -142,30 +145,16 @@ def _read_predictions(table: Table, named: str) -> tuple[Labels, dict[str, Label
             if not text.strip():
                 raise DataError(f"the {what} is missing", file=table.file, line=table.lines[row])
         first = gold.setdefault((topic, name), row)
-        if true[row].strip() != true[first].strip():
-            problem = (
-                f"its true label is {true[row].strip()!r}, but {true[first].strip()!r} on line {table.lines[first]}"
-            )
-            raise DataError(problem, file=table.file, line=table.lines[row], run=run, topic=topic, item=name)
+        if true.labels[row] != true.labels[first]:
+            problem = f"its true label is {true.labels[row]!r}, but {true.labels[first]!r} on line {table.lines[first]}"
+            raise DataError(problem, **true.locate(row, run))
         rows.setdefault(run, []).append(row)
-
-    def take(column: Sequence[str], chosen: Sequence[int]) -> Labels:
-        return Labels(
-            table.file,
-            [topics[row] for row in chosen],
-            [items[row] for row in chosen],
-            [column[row].strip() for row in chosen],
-            [table.lines[row] for row in chosen],
-        )
-
-    return take(true, list(gold.values())), {run: take(predicted, chosen) for run, chosen in rows.items()}
+    return true.take(list(gold.values())), {run: predicted.take(chosen) for run, chosen in rows.items()}
 
 
 def _read_labels(table: Table, also: str, run: str | None = None) -> Labels:
-    topics, items = read_keys(table, run)
     if "label" in table.header and also in table.header:
         raise DataError(
             f"it has a column 'label' and a column {also!r}: leave one of them out", file=table.file, line=1
         )
-    labels = [label.strip() for label in table.column("label", also)]
-    return Labels(table.file, topics, items, labels, table.lines)
+    return _take_column(table, *read_keys(table, run), "label", also)

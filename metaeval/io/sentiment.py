@@ -144,18 +144,11 @@ def _drop_unrelated(labels: Labels) -> Labels:
     if len(keep) < len(labels.items):
         count = format_count(len(labels.items) - len(keep), "item")
         report_policy(f"left out {count} of {len(labels.items):,} without a polarity", labels.file)
-    return _take_rows(labels, keep)
+    return labels.take(keep)
 
 
 def _drop_items(labels: Labels, unrelated: set[tuple[str, str]]) -> Labels:
     if not unrelated:
         return labels
     keys = zip(labels.topics, labels.items, strict=True)
-    return _take_rows(labels, [row for row, key in enumerate(keys) if key not in unrelated])
-
-
-def _take_rows(labels: Labels, keep: list[int]) -> Labels:
-    if len(keep) == len(labels.items):
-        return labels
-    topics, items, values = ([column[row] for row in keep] for column in (labels.topics, labels.items, labels.labels))
-    return Labels(labels.file, topics, items, values, [labels.lines[row] for row in keep])
+    return labels.take([row for row, key in enumerate(keys) if key not in unrelated])

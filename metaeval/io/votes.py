@@ -85,21 +85,13 @@ def read_votes(table: Table) -> dict[str, Labels]:
         if not names:
             raise DataError("there is no column of an annotator beside the topic", file=table.file, line=1)
         return {name: Labels(table.file, topics, items, table.column(name), table.lines) for name in names}
-    annotators, labels = table.column("annotator"), table.column("label")
+    annotators, votes = table.column("annotator"), Labels(table.file, topics, items, table.column("label"), table.lines)
     rows: dict[str, list[int]] = {}
     for row, annotator in enumerate(annotators):
         if not annotator.strip():
             raise DataError("the annotator is missing", file=table.file, line=table.lines[row], topic=topics[row])
         rows.setdefault(annotator, []).append(row)
-    people = {}
-    for annotator, positions in rows.items():
-        chosen_topics, chosen_items, chosen_labels = (
-            [column[row] for row in positions] for column in (topics, items, labels)
-        )
-        people[annotator] = Labels(
-            table.file, chosen_topics, chosen_items, chosen_labels, [table.lines[row] for row in positions]
-        )
-    return people
+    return {annotator: votes.take(positions) for annotator, positions in rows.items()}
 
 
 def code_votes(
