@@ -15,7 +15,6 @@ import numpy as np
 from metaeval.data.cells import is_missing
 from metaeval.data.policies import MissingPolicy, hint_missing, mend_missing
 from metaeval.data.scores import Scores, hold_scores
-from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_option
 from metaeval.files import (
     PathLike,
@@ -100,7 +99,6 @@ def fits(sample: Sample) -> bool:
 
 def write(scores: Scores, folder: PathLike) -> None:
     """Write a folder of score matrices in Sakai's layout, without loss of precision."""
-    refuse_totals(scores.topics, folder)
     runs = [check_plain(run, "run", separator="\n") for run in scores.runs]
     topics = [check_plain(topic, "topic", separator="\n") for topic in scores.topics]
     files = [check_file_name(str(measure), "measure") for measure in scores.measures]

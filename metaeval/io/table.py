@@ -16,7 +16,7 @@ import numpy as np
 from metaeval.data.cells import is_missing, number
 from metaeval.data.columns import names_topics
 from metaeval.errors import DataError, format_list, format_option
-from metaeval.files import PathLike, plain_path, read_lines, read_text
+from metaeval.files import PathLike, plain_path, read_lines, read_text, write_file
 
 
 @dataclass(frozen=True)
@@ -288,3 +288,20 @@ def check_plain(label: str, what: str, *, separator: str | None = "\t") -> str:
             hint="write a tidy CSV or Parquet file",
         )
     return label
+
+
+def check_text(labels: Mapping[str, Sequence[str]], path: PathLike) -> None:
+    """Refuse labels that a text table cannot hold."""
+    for what, names in labels.items():
+        for label in names:
+            if "\r" in label or "\0" in label:
+                raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
+
+
+def write_table(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a text table, with tabs into a .tsv file; numbers become the shortest text that reads back the same."""
+    text = io.StringIO(newline="")
+    table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
+    table.writerow(header)
+    table.writerows(rows)
+    write_file(path, text.getvalue())

@@ -7,10 +7,9 @@ without a column measure holds one measure, with the name that its column of sco
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,13 +32,11 @@ from metaeval.data.columns import (
 )
 from metaeval.data.policies import MissingPolicy, report_policy
 from metaeval.data.scores import Scores, hold_scores, is_untold, only_collection
-from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import PathLike, describe_files, plain_path, stem, write_file
 from metaeval.io.layout import ROLES, Layout, describe_unused, find_layout
 from metaeval.io.parquet import refuse_repeated_rows
-from metaeval.io.sample import Sample
-from metaeval.io.table import TRUTH, Table, is_gap, numbers
+from metaeval.io.table import TRUTH, Table, check_text, is_gap, numbers, write_table
 from metaeval.io.tables import PARQUET, open_cells
 from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
@@ -321,9 +318,18 @@ def _directions_to_write(scores: Scores) -> np.ndarray | None:
     return np.array([words[measure.higher_is_better] for measure in scores.measures], dtype=object)
 
 
-def write(scores: Scores, path: PathLike) -> None:
-    """Write scores, one row per score, without loss of precision."""
-    refuse_totals(scores.topics, path)
+def write(scores: Scores, path: PathLike, kind: str = "tidy") -> None:
+    """Write one row per score, or one per run and topic with a column per measure, without loss of precision."""
+    names = [str(measure) for measure in scores.measures]
+    labels = {"run": scores.runs, "topic": scores.topics, "measure": names}
+    if kind == "measures":
+        for position in range(len(names)):
+            _refuse_as_column(scores, position, path)
+        check_text(labels, path)
+        keys = product(scores.runs, scores.topics)
+        rows = scores.values.reshape(-1, len(names)).tolist()
+        write_table(path, ["run", "topic", *names], ([*key, *row] for key, row in zip(keys, rows, strict=True)))
+        return
     frame = scores.to_frame()
     stated = _directions_to_write(scores)
     if stated is not None:
@@ -333,28 +339,9 @@ def write(scores: Scores, path: PathLike) -> None:
     if plain_path(path).lower().endswith(PARQUET):
         write_file(path, _to_parquet(frame))
         return
-    by_kind = {"run": scores.runs, "topic": scores.topics, "measure": [str(measure) for measure in scores.measures]}
-    check_text({**by_kind, COLLECTION: (scores.collection,), CLUSTER: scores.clusters}, path)
-    text = io.StringIO(newline="")
-    table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
-    values = [repr(value) for value in scores.values.ravel().tolist()]  # the shortest text that reads back the same
-    more = [name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame]
-    table.writerow([*COLUMNS, *more])
-    table.writerows(zip(*(frame[name] for name in COLUMNS[:3]), values, *(frame[name] for name in more), strict=True))
-    write_file(path, text.getvalue())
-
-
-def check_text(labels: Mapping[str, Sequence[str]], path: PathLike) -> None:
-    """Refuse labels that a text cannot hold."""
-    for what, names in labels.items():
-        for label in names:
-            if "\r" in label or "\0" in label:
-                raise DataError(f"the {what} {label!r} cannot be written as text", file=path, hint="write Parquet")
-
-
-def fits(sample: Sample) -> bool:
-    """Say whether this is a table of one score a row."""
-    return sample.layout == "tidy"
+    check_text({**labels, COLLECTION: (scores.collection,), CLUSTER: scores.clusters}, path)
+    header = [*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]
+    write_table(path, header, zip(*(frame[name].tolist() for name in header), strict=True))
 
 
 def _refuse_as_column(scores: Scores, position: int, path: PathLike) -> None:
@@ -366,36 +353,6 @@ def _refuse_as_column(scores: Scores, position: int, path: PathLike) -> None:
     if taken or name.endswith("_id") or name != name.strip() or (same and not np.isin(values, (0, 1)).all()):
         problem = "a column of this name, or of such numbers, would not be read as a measure"
         raise DataError(problem, file=path, measure=name, hint=f"write {format_option('format', 'tidy')}")
-
-
-class _Measures:
-    """Tables with a column per measure."""
-
-    def read_collections(self, path: PathLike, **options: Any) -> list[Scores]:
-        """Read the scores of every collection."""
-        return read_collections(path, kind="measures", **options)
-
-    def write(self, scores: Scores, path: PathLike) -> None:
-        """Write a row per run and topic, without loss of precision."""
-        refuse_totals(scores.topics, path)
-        text = io.StringIO(newline="")
-        delimiter = "\t" if str(path).lower().endswith(".tsv") else ","
-        table = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-        names = [str(measure) for measure in scores.measures]
-        for position in range(len(names)):
-            _refuse_as_column(scores, position, path)
-        check_text({"run": scores.runs, "topic": scores.topics, "measure": names}, path)
-        table.writerow(["run", "topic", *names])
-        for run, rows in zip(scores.runs, scores.values.tolist(), strict=True):
-            table.writerows([run, topic, *map(repr, row)] for topic, row in zip(scores.topics, rows, strict=True))
-        write_file(path, text.getvalue())
-
-    def fits(self, sample: Sample) -> bool:
-        """Say whether this is a table with a column per measure."""
-        return sample.layout == "measures"
-
-
-MEASURES = _Measures()
 
 
 def _to_parquet(frame: pd.DataFrame) -> bytes:

@@ -8,8 +8,6 @@ web2013.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +23,6 @@ from metaeval.data.clusters import find_clusters
 from metaeval.data.columns import CLUSTER, format_columns, refuse_columns_without_scores
 from metaeval.data.policies import MissingPolicy, mend_missing, report_policy
 from metaeval.data.scores import Scores, hold_scores
-from metaeval.data.totals import refuse_totals
 from metaeval.errors import DataError, format_list, format_option
 from metaeval.files import (
     PathLike,
@@ -39,13 +36,11 @@ from metaeval.files import (
     list_files,
     plain_path,
     stem,
-    write_file,
     write_together,
 )
 from metaeval.io.layout import Layout, counts_rows, describe_unused, find_layout, holds_integers, is_line_of_scores
 from metaeval.io.rows import choose_files
-from metaeval.io.sample import Sample
-from metaeval.io.table import Table
+from metaeval.io.table import Table, check_text, write_table
 from metaeval.io.tables import PARQUET, TABLES, WORKBOOKS, open_cells
 from metaeval.io.tidy import read_numbers
 from metaeval.measures.base import Measure
@@ -122,45 +117,20 @@ def list_rows(layout: Layout, measure: str) -> pd.DataFrame:
     return pd.DataFrame({**columns, "measure": np.full(n_topics * n_runs, measure, dtype=object)})
 
 
-def fits(sample: Sample) -> bool:
-    """Say whether this is a table of topics × runs."""
-    return sample.layout == "wide"
-
-
-@dataclass(frozen=True)
-class Transposed:
-    """Runs × topics."""
-
-    def read(self, paths: Sources, **options: Any) -> Scores:
-        """Read one table per measure."""
-        return read(paths, kind="transposed", **options)
-
-    def write(self, scores: Scores, path: PathLike) -> None:
-        """Write scores as runs × topics, one file per measure."""
-        write(scores, path, turned=True)
-
-    def fits(self, sample: Sample) -> bool:
-        """Say whether this is a table of runs × topics."""
-        return sample.layout == "transposed"
-
-
-TRANSPOSED = Transposed()
-
-
-def write(scores: Scores, path: PathLike, *, turned: bool = False) -> None:
+def write(scores: Scores, path: PathLike, kind: str = "wide") -> None:
     """Write scores as topics × runs, or runs × topics, one file per measure, without loss of precision."""
     if str(path).lower().endswith(TABLES):
         if len(scores.measures) > 1:
             problem = f"a wide file holds one measure, these are {len(scores.measures)}"
             raise DataError(problem, file=path, hint="give a folder")
-        _write_measure(scores, 0, path, turned)
+        _write_measure(scores, 0, path, kind)
         return
     names = [
         f"{check_file_name(_make_stem(scores.collection, str(measure)), 'measure')}.csv" for measure in scores.measures
     ]
     with write_together(path) as aside:
         for position, name in enumerate(names):
-            _write_measure(scores, position, join_path(aside, name), turned)
+            _write_measure(scores, position, join_path(aside, name), kind)
 
 
 def split_stem(name: str) -> tuple[str, str, bool]:
@@ -383,17 +353,15 @@ def _name(matrix: _Matrix) -> str:
     return "the first frame" if not matrix.file else file_name(matrix.file)
 
 
-def _write_measure(scores: Scores, position: int, path: PathLike, turned: bool = False) -> None:
-    refuse_totals(scores.topics, path)
-    for what, labels in (("run", scores.runs), ("topic", scores.topics)):
-        for label in labels:
-            if "\r" in label or "\0" in label or (what == "run" and label != label.strip()):
-                raise DataError(f"the {what} {label!r} cannot be written here", file=path, hint="write tidy Parquet")
-    text = io.StringIO(newline="")
-    table = csv.writer(text, delimiter="\t" if str(path).lower().endswith(".tsv") else ",", lineterminator="\n")
+def _write_measure(scores: Scores, position: int, path: PathLike, kind: str) -> None:
+    check_text({"run": scores.runs, "topic": scores.topics}, path)
     values = scores.values[:, :, position]
-    heads, rows = (scores.topics, scores.runs) if turned else (scores.runs, scores.topics)
-    table.writerow(["run" if turned else "topic", *heads])
-    columns = (values if turned else values.T).tolist()
-    table.writerows([label, *map(repr, row)] for label, row in zip(rows, columns, strict=True))
-    write_file(path, text.getvalue())
+    what, labels, heads = "run", scores.runs, scores.topics
+    if kind == "wide":
+        values, what, labels, heads = values.T, "topic", scores.topics, scores.runs
+    for head in heads:
+        if head != head.strip():
+            raise DataError(
+                f"the name {head!r} of a column cannot be written here", file=path, hint="write tidy Parquet"
+            )
+    write_table(path, [what, *heads], ([label, *row] for label, row in zip(labels, values.tolist(), strict=True)))
