@@ -11,7 +11,7 @@ from typing import Any
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, file_name, is_remote, open_regular, plain_path, read_text, stream_lines
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
 
@@ -68,22 +68,18 @@ def _read(path: PathLike) -> Iterator[Cell]:
         rows += 1
         record = parse_json(content, path, line, with_nan=True)
         evaluation = need(record, "evaluation", path, line)
-        task = text(need(record, "evaluation_name", path, line), "evaluation_name", path, line)
+        task = need_text(record, "evaluation_name", path, line)
         key = record.get("evaluation_result_id") or task
         name, lower = measures.get(key, ("score", None))
         score = evaluation.get("score") if isinstance(evaluation, dict) else None
         if score is None and isinstance(evaluation, dict):
             score = evaluation.get("is_correct")
-        try:
-            value = as_score(score)
-        except ValueError as error:
-            raise DataError(f"the score is no number: {error}", file=path, line=line) from None
         yield Cell(
             task,
-            text(need(record, "model_id", path, line), "model_id", path, line),
-            text(need(record, "sample_id", path, line), "sample_id", path, line),
+            need_text(record, "model_id", path, line),
+            need_text(record, "sample_id", path, line),
             name,
-            value,
+            as_score(score, file=path, line=line),
             higher_is_better=None if lower is None else not lower,
         )
     stated = measures.rows

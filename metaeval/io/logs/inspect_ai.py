@@ -11,7 +11,7 @@ from typing import Any
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, check_size, find_largest, read_bytes, read_text, unpack
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, text
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
 
@@ -35,15 +35,15 @@ def _read(path: PathLike) -> Iterator[Cell]:
     is_archive = str(path).lower().endswith(".eval")
     header, samples = _open_archive(path) if is_archive else _open_json(path)
     about = need(header, "eval", path)
-    task = text(need(about, "task", path), "task", path)
-    model = text(need(about, "model", path), "model", path)
+    task = need_text(about, "task", path)
+    model = need_text(about, "model", path)
     status = header.get("status")
     if status != "success" or header.get("invalidated"):
         word = "invalidated" if header.get("invalidated") else status
         report_policy(f"its status is {word!r}, not success: what is there is read", path)
     lacking = 0
     for sample in samples:
-        topic = text(need(sample, "id", path), "id", path)
+        topic = need_text(sample, "id", path)
         epoch = sample.get("epoch", 1)
         scores = sample.get("scores") or {}
         if not isinstance(scores, dict) or isinstance(epoch, bool) or not isinstance(epoch, int):
@@ -55,12 +55,8 @@ def _read(path: PathLike) -> Iterator[Cell]:
                 {f"{scorer}/{key}": part for key, part in value.items()} if isinstance(value, dict) else {scorer: value}
             )
             for measure, part in parts.items():
-                try:
-                    score = GRADES[part] if isinstance(part, str) and part in GRADES else as_score(part)
-                except ValueError as error:
-                    raise DataError(
-                        f"the score is no number: {error}", file=path, topic=topic, measure=measure
-                    ) from None
+                graded = isinstance(part, str) and part in GRADES
+                score = GRADES[part] if graded else as_score(part, file=path, topic=topic, measure=measure)
                 yield Cell(task, model, topic, measure, score, epoch)
     if lacking:
         report_policy(f"{format_count(lacking, 'sample')} of {len(samples):,} not scored", path)

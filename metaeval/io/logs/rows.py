@@ -63,16 +63,12 @@ class Log:
 class LogFormat:
     """What a harness writes.
 
-    `find` returns the logs among the files of a folder, given their paths, `claims` says whether a single file is one.
+    `find` returns the logs among the files of a folder, given their paths, `fits` says whether a single file is one.
     """
 
     find: Callable[[Sequence[PathLike]], Iterable[Log]]
-    claims: Callable[[Sample], bool]
+    fits: Callable[[Sample], bool]
     name: str
-
-    def fits(self, sample: Sample) -> bool:
-        """Say whether a file is a log of this kind."""
-        return self.claims(sample)
 
     def read_collections(
         self,
@@ -242,8 +238,8 @@ class _Cells:
         return hold_scores(values, runs=runs, topics=topics, measures=measures, collection=name, provenance=where)
 
 
-def as_score(value: Any) -> float | None:
-    """Return a value as a score; None where it says that there is none. Raises ValueError for what is no number.
+def as_score(value: Any, **where: Any) -> float | None:
+    """Return a value as a score; None where it says that there is none.
 
     Examples
     --------
@@ -252,12 +248,14 @@ def as_score(value: Any) -> float | None:
     """
     if value is None:
         return None
-    if isinstance(value, bool | int | float) or (isinstance(value, str) and "_" not in value):
+    try:
+        if not isinstance(value, bool | int | float | str) or (isinstance(value, str) and "_" in value):
+            raise ValueError(f"{value!r} is no number")
         score = float(value)
-    else:
-        raise ValueError(f"{value!r} is no number")
+    except ValueError as error:
+        raise DataError(f"the score is no number: {error}", **where) from None
     if math.isinf(score):
-        raise ValueError(f"{value!r} is no finite number")
+        raise DataError(f"the score is no number: {value!r} is no finite number", **where)
     return None if math.isnan(score) else score
 
 
@@ -273,3 +271,8 @@ def text(value: Any, what: str, path: PathLike, line: int | None = None) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise DataError(f"the {what} is {value!r}, neither text nor whole number", file=path, line=line)
     return str(value)
+
+
+def need_text(record: Any, key: str, path: PathLike, line: int | None = None) -> str:
+    """Return the name, which may be a number, that an object must have under a key."""
+    return text(need(record, key, path, line), key, path, line)
