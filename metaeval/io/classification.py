@@ -96,12 +96,15 @@ def classification_runs(
     rounding: Rounding | None = None,
     collection: str = "",
     provenance: str = "",
+    parts: int | None = None,
+    seed: int = 0,
 ) -> ClassificationRuns:
     """Count which class every run gave the items of every gold class; items are matched by topic and name.
 
     A missing label counts as "worst" as the class farthest from the gold class, the last class if both ends are as far. Of
     labels outside the classes "clip" makes the nearest end of the scale, if labels and classes are numbers. Runs are left
-    out before topics, so that a run that is left out does not remove topics too.
+    out before topics, so that a run that is left out does not remove topics too. With `parts`, random parts of the items
+    replace the topics.
 
     Examples
     --------
@@ -113,6 +116,8 @@ def classification_runs(
     check_policy(missing, MissingPolicy)
     check_policy(invalid, InvalidPolicy)
     names = unique_labels(classes, "class")
+    if parts is not None:
+        gold, runs = split_items(gold, runs, parts, seed=seed, collection=collection)
     if rounding is not None:
         gold, *rounded = round_labels([gold, *runs.values()], names, rounding)
         runs = dict(zip(runs, rounded, strict=True))

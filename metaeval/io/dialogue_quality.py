@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
@@ -29,15 +28,9 @@ _NUMBERS = frozenset((int, float))
 
 
 def read(
-    gold: PathLike,
-    runs: Sources,
-    *,
-    aspect: Aspect,
-    rescale: bool = False,
-    missing: MissingPolicy = "raise",
-    collection: str | None = None,
+    gold: PathLike, runs: Sources, *, aspect: Aspect, collection: str | None = None, **options: Any
 ) -> QuantificationRuns:
-    """Read gold and runs of one aspect of dialogue quality. The topics are the dialogues, matched by id."""
+    """Read gold and runs of one aspect of dialogue quality; options as `quantification_runs` takes them."""
     if aspect not in get_args(Aspect):
         raise DataError(f"there is no aspect {aspect!r}: use {', '.join(get_args(Aspect))}")
     files = find_named_files(runs, gold=gold)
@@ -45,10 +38,9 @@ def read(
         _read_gold(gold, aspect),
         {run: _read_run(path, run, aspect) for run, path in files.items()},
         CLASSES,
-        rescale=rescale,
-        missing=missing,
         collection=f"{stem(gold)}-{aspect}" if collection is None else collection,
         provenance=describe_files([gold, *files.values()]),
+        **options,
     )
 
 

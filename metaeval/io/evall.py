@@ -7,9 +7,10 @@ import io
 import math
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from metaeval.data.cells import number
-from metaeval.data.policies import InvalidPolicy, MissingPolicy, report_policy
+from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
@@ -17,25 +18,21 @@ from metaeval.io.classification import Labels, classification_runs
 
 
 def read(
-    gold: PathLike,
-    runs: Sources,
-    *,
-    classes: Iterable[object],
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
-    collection: str | None = None,
+    gold: PathLike, runs: Sources, *, classes: Iterable[object], collection: str | None = None, **options: Any
 ) -> ClassificationRuns:
-    """Read runs in EvALL's layout; what a run must not have is skipped, as EvALL does, with a `PolicyWarning`."""
+    """Read runs in EvALL's layout; what a run must not have is skipped, as EvALL does, with a `PolicyWarning`.
+
+    Options as `classification_runs` takes them.
+    """
     files = find_named_files(runs, gold=gold)
     truth = read_gold(gold)
     return classification_runs(
         truth,
         {run: read_run(path, truth) for run, path in files.items()},
         classes,
-        missing=missing,
-        invalid=invalid,
         collection=stem(gold) if collection is None else collection,
         provenance=describe_files([gold, *files.values()]),
+        **options,
     )
 
 

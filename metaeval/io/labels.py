@@ -13,11 +13,10 @@ from typing import Any
 
 from metaeval.data.columns import RUN_NAMES, plain_name, refuse_index_columns
 from metaeval.data.labels import unique_labels
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_option
 from metaeval.files import Sources
-from metaeval.io.classification import Labels, Rounding, classification_runs, split_items
+from metaeval.io.classification import Labels, classification_runs
 from metaeval.io.frames import describe_sources, name_collection, name_sources
 from metaeval.io.table import Table
 from metaeval.io.tables import open_table
@@ -29,14 +28,10 @@ def read(
     *,
     classes: Iterable[object],
     columns: Mapping[str, str] | None = None,
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
-    rounding: Rounding | None = None,
     collection: str | None = None,
-    parts: int | None = None,
-    seed: int = 0,
+    **options: Any,
 ) -> ClassificationRuns:
-    """Read labels from files or frames with columns topic, item and label.
+    """Read labels from files or frames with columns topic, item and label; options as `classification_runs` takes them.
 
     Examples
     --------
@@ -54,18 +49,8 @@ def read(
         answers = {
             run: _read_labels(open_table(source, columns, names), "predicted", run) for run, source in files.items()
         }
-    if parts is not None:
-        truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
-    return classification_runs(
-        truth,
-        answers,
-        names,
-        missing=missing,
-        invalid=invalid,
-        rounding=rounding,
-        collection=named,
-        provenance=describe_sources(gold, files),
-    )
+    provenance = describe_sources(gold, files)
+    return classification_runs(truth, answers, names, collection=named, provenance=provenance, **options)
 
 
 ONE_TOPIC = "all"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from metaeval.data.labels import unique_labels
-from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
@@ -22,11 +21,13 @@ def read(
     *,
     classes: Iterable[object] | None = None,
     columns: Mapping[str, str] | None = None,
-    rescale: bool = False,
-    missing: MissingPolicy = "raise",
     collection: str | None = None,
+    **options: Any,
 ) -> QuantificationRuns:
-    """Read distributions from files or frames with a column ``topic`` and one column per class."""
+    """Read distributions from files or frames with a column ``topic`` and one column per class.
+
+    Options as `quantification_runs` takes them.
+    """
     files = name_sources(runs, gold)
     true = open_table(gold, columns)
     names = [name for name in true.header if name != "topic"] if classes is None else classes
@@ -37,10 +38,9 @@ def read(
         read_shares(true, stated),
         {run: read_shares(open_table(source, columns), stated, run) for run, source in files.items()},
         stated,
-        rescale=rescale,
-        missing=missing,
         collection=name_collection(gold, collection),
         provenance=describe_sources(gold, files),
+        **options,
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from metaeval.data.cells import number
 from metaeval.data.labels import unique_labels
-from metaeval.data.policies import InvalidPolicy, MissingPolicy
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
@@ -26,23 +26,20 @@ def read_classification(
     runs: Sources,
     *,
     classes: Iterable[object] = CLASSES,
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
     collection: str | None = None,
+    **options: Any,
 ) -> ClassificationRuns:
-    """Read runs of subtask C: lines ``id<TAB>topic<TAB>label[<TAB>text]``."""
+    """Read runs of subtask C: lines ``id<TAB>topic<TAB>label[<TAB>text]``; options as `classification_runs` takes them."""
     files = find_named_files(runs, gold=gold)
     true = read_labels(gold)
     keys = set(zip(true.topics, true.items, strict=True))
-    given = {run: _match_line_numbers(read_labels(path, run), true, keys, run) for run, path in files.items()}
     return classification_runs(
         true,
-        given,
+        {run: _match_line_numbers(read_labels(path, run), true, keys, run) for run, path in files.items()},
         classes,
-        missing=missing,
-        invalid=invalid,
         collection=stem(gold) if collection is None else collection,
         provenance=describe_files([gold, *files.values()]),
+        **options,
     )
 
 
@@ -51,22 +48,19 @@ def read_quantification(
     runs: Sources,
     *,
     classes: Iterable[object] = CLASSES,
-    rescale: bool = False,
-    missing: MissingPolicy = "raise",
     collection: str | None = None,
+    **options: Any,
 ) -> QuantificationRuns:
-    """Read runs of subtask E: lines ``topic<TAB>p1…pK``."""
+    """Read runs of subtask E: lines ``topic<TAB>p1…pK``; options as `quantification_runs` takes them."""
     files = find_named_files(runs, gold=gold)
     names = unique_labels(classes, "class")
-    true = _read_gold_shares(gold, names)
     return quantification_runs(
-        true,
+        _read_gold_shares(gold, names),
         {run: _read_shares(path, names, run) for run, path in files.items()},
         names,
-        rescale=rescale,
-        missing=missing,
         collection=stem(gold) if collection is None else collection,
         provenance=describe_files([gold, *files.values()]),
+        **options,
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
-from metaeval.data.policies import InvalidPolicy, MissingPolicy, report_policy
+from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, Sources, describe_files, find_named_files, is_folder, list_files, stem
 from metaeval.io import judgements
-from metaeval.io.classification import Labels, classification_runs, split_items
+from metaeval.io.classification import Labels, classification_runs
 from metaeval.io.table import read_fields, read_table
 
 Layout = Literal["judgements", "replab", "semeval"]
@@ -28,12 +28,9 @@ def read(
     runs: Sources,
     *,
     classes: Iterable[object] = CLASSES,
-    missing: MissingPolicy = "raise",
-    invalid: InvalidPolicy = "raise",
     collection: str | None = None,
-    parts: int | None = None,
-    seed: int = 0,
     topics: bool = False,
+    **options: Any,
 ) -> ClassificationRuns:
     """Read polarities in any of the layouts in which they are published; the layout of each file is detected.
 
@@ -46,25 +43,21 @@ def read(
     one per entity and named after it. Entities are the topics. Tweets that are not about the entity have no polarity in
     the gold (it is empty or NULL) and are left out, with a `PolicyWarning`.
 
-    Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`.
+    Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`. Options as `classification_runs` takes them.
     """
     files = find_named_files(runs, gold=gold)
-    named = stem(gold) if collection is None else collection
     whole = _read_labels(gold, topics)
     # In the other layouts an item without a label is a defect, which is refused when the labels are counted.
     truth = _drop_unrelated(whole) if find_layout(gold) == "replab" else whole
     unrelated = _item_keys(whole) - _item_keys(truth)
     answers = {run: _drop_items(_read_labels(path, topics), unrelated) for run, path in files.items()}
-    if parts is not None:
-        truth, answers = split_items(truth, answers, parts, seed=seed, collection=named)
     return classification_runs(
         truth,
         answers,
         classes,
-        missing=missing,
-        invalid=invalid,
-        collection=named,
+        collection=stem(gold) if collection is None else collection,
         provenance=describe_files([gold, *files.values()]),
+        **options,
     )
 
 

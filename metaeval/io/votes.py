@@ -15,7 +15,6 @@ import numpy as np
 from metaeval.data.cells import is_missing
 from metaeval.data.columns import refuse_index_columns
 from metaeval.data.labels import code_labels, unique_labels
-from metaeval.data.policies import MissingPolicy
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
@@ -34,11 +33,12 @@ def read(
     classes: Iterable[object],
     columns: Mapping[str, str] | None = None,
     rounding: Rounding | None = None,
-    rescale: bool = False,
-    missing: MissingPolicy = "raise",
     collection: str | None = None,
+    **options: Any,
 ) -> QuantificationRuns:
     """Read votes: the gold distribution of a topic is the share of all its votes that each class has.
+
+    Options as `quantification_runs` takes them.
 
     Examples
     --------
@@ -65,10 +65,9 @@ def read(
         Shares(file, topics, total / total.sum(axis=-1, keepdims=True)),
         given,
         names,
-        rescale=rescale,
-        missing=missing,
         collection=name_collection(gold, collection),
         provenance=describe_sources(gold, files),
+        **options,
     )
 
 
