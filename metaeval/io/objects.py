@@ -67,12 +67,7 @@ def from_pytrec_eval(
     ----------
     results : mapping of run to mapping of topic to mapping of measure to score
     collection, missing
-        As for `from_ir_measures`.
-
-    Raises
-    ------
-    DataError
-        As `from_ir_measures`.
+        As for `from_ir_measures`, as is what is raised.
 
     Examples
     --------

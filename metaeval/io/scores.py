@@ -202,11 +202,6 @@ def read_collections(
     list of Scores
         One for each collection, in the order in which they appear.
 
-    Raises
-    ------
-    DataError, MetaevalError
-        As `read_scores`.
-
     Examples
     --------
     >>> import tempfile, pathlib
