@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from copy import copy
 from typing import Any
@@ -17,6 +18,8 @@ MAGIC = b"PAR1"
 
 _BYTES_A_ROW = 100
 """What a row takes in memory, about, while it is read."""
+
+_MANY_ROWS = 1_000_000
 
 
 def read_parquet(path: PathLike) -> Table:
@@ -86,6 +89,25 @@ def _guard(read: Any, path: PathLike) -> Any:
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         first = str(error).strip().partition("\n")[0]
         raise DataError(f"it is not a complete Parquet file: {first}", file=path) from None
+
+
+def refuse_repeated_rows(table: Table, labels: Sequence[int]) -> None:
+    """Refuse more rows than there are cells: a few bytes can stand for millions of equal rows, none of which is stored."""
+    columns = table.columns
+    if table.n_rows <= _MANY_ROWS or not isinstance(columns, _Columns):
+        return
+    names = [columns.names[position] for position in labels]
+    seen: dict[str, set[object]] = {name: set() for name in names}
+    for batch in columns.file.iter_batches(_MANY_ROWS // 10, columns=names, use_threads=False):
+        for name in names:
+            seen[name].update(batch.column(name).unique().to_pylist())
+        if math.prod(map(len, seen.values())) >= table.n_rows:
+            return
+    n_cells = math.prod(map(len, seen.values()))
+    raise DataError(
+        f"it holds {table.n_rows:,} rows for {n_cells:,} cells of runs, topics and measures: there are second scores",
+        file=table.file,
+    )
 
 
 def _label_column(column: Any, path: PathLike) -> np.ndarray:
