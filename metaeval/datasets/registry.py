@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.resources import files as resources
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
@@ -120,15 +119,6 @@ class Dataset:
     layout: str = ""
     files: tuple[File, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Make the options read-only too."""
-        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Support pickling, which the read-only options do not."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return (_dataset_from, ({**values, "options": dict(self.options)},))
-
     @property
     def citation(self) -> str:
         """What to cite, in words."""
@@ -148,10 +138,6 @@ class Dataset:
     def provenance(self) -> str:
         """The origin of the files in one line: ``llm4eval/LLMJudge@81159c6``."""
         return ", ".join(dict.fromkeys(file.origin for file in self.files if file.origin)) or self.where
-
-
-def _dataset_from(values: dict[str, Any]) -> Dataset:
-    return Dataset(**values)
 
 
 def datasets() -> tuple[Dataset, ...]:

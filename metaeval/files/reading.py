@@ -6,8 +6,9 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any, BinaryIO, NoReturn
 from weakref import WeakKeyDictionary
 
@@ -21,6 +22,36 @@ LARGEST_FILE_OPTION = "METAEVAL_LARGEST_FILE"
 """The environment variable that raises, or lowers, the bound."""
 
 _RAISE_BOUND = f"the environment variable {LARGEST_FILE_OPTION} raises the bound"
+
+_opened: ContextVar[dict[str, Any] | None] = ContextVar("_opened", default=None)
+
+
+@contextmanager
+def open_once() -> Iterator[None]:
+    """Open and parse what `remember` is asked for only once inside: others hold the same object, which nobody may change.
+
+    Examples
+    --------
+    >>> with open_once():
+    ...     remember("a", list) is remember("a", list)
+    True
+    """
+    before = _opened.set({})
+    try:
+        yield
+    finally:
+        _opened.reset(before)
+
+
+def remember(key: str, make: Callable[[], Any]) -> Any:
+    """Return what `make` returns; inside `open_once` what it returned when the key was first seen."""
+    opened = _opened.get()
+    if opened is None:
+        return make()
+    if key not in opened:
+        opened[key] = make()
+    return opened[key]
+
 
 _PIPED: WeakKeyDictionary[Any, bytes] = WeakKeyDictionary()
 """What standard input held: its format is told before it is read, and it can be read only once."""

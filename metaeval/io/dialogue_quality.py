@@ -14,9 +14,9 @@ import numpy as np
 
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
+from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, remember, stem
 from metaeval.io.quantification import Shares, quantification_runs
-from metaeval.io.strict_json import parse_shared
+from metaeval.io.strict_json import parse_json
 
 Aspect = Literal["A", "E", "S"]
 """Task accomplishment (A), dialogue effectiveness (E), customer satisfaction (S)."""
@@ -45,7 +45,8 @@ def read(
 
 
 def _read_dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    content = parse_shared(read_text(path), path)
+    text = read_text(path)
+    content = remember(text, lambda: parse_json(text, path))  # the aspects are views of the same files
     if not isinstance(content, list):
         raise DataError(f"it is not a list of dialogues but {_describe_kind(content)}", file=path, run=run)
     if not content:

@@ -4,42 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, NoReturn
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike
-
-_parsed: ContextVar[dict[str, Any] | None] = ContextVar("_parsed", default=None)
-
-
-@contextmanager
-def parse_once() -> Iterator[None]:
-    """Parse the same text only once inside: several collections may be views of the same files.
-
-    Examples
-    --------
-    >>> with parse_once():
-    ...     parse_shared("[1]", "a.json") is parse_shared("[1]", "b.json")
-    True
-    """
-    before = _parsed.set({})
-    try:
-        yield
-    finally:
-        _parsed.reset(before)
-
-
-def parse_shared(text: str, path: PathLike) -> Any:
-    """Parse JSON as `parse_json` does, once inside `parse_once`: others hold the same object, which nobody may change."""
-    parsed = _parsed.get()
-    if parsed is None:
-        return parse_json(text, path)
-    if text not in parsed:
-        parsed[text] = parse_json(text, path)
-    return parsed[text]
 
 
 def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: bool = False) -> Any:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from metaeval.errors import DataError, MetaevalError, format_list
-from metaeval.files import PathLike, is_standard_input, plain_path, read_bytes, read_content, read_text, stream_lines
+from metaeval.files import (
+    PathLike,
+    is_standard_input,
+    open_once as open_once,
+    plain_path,
+    read_bytes,
+    read_content,
+    read_text,
+    remember,
+    stream_lines,
+)
 from metaeval.io.frames import is_table, table_of_frame
 from metaeval.io.parquet import MAGIC, read_parquet
 from metaeval.io.strict_json import parse_json
@@ -34,25 +42,8 @@ def open_cells(source: Any) -> Table:
     """Return a table of any source; what its columns hold is not looked at."""
     if is_table(source):
         return table_of_frame(source)
-    opened = _opened.get()
-    if opened is None:
-        return _open_file(source)
-    if str(source) not in opened:
-        opened[str(source)] = _open_file(source)
-    return opened[str(source)]
-
-
-_opened: ContextVar[dict[str, Table] | None] = ContextVar("_opened", default=None)
-
-
-@contextmanager
-def open_once() -> Iterator[None]:
-    """Open a file only once inside: its format is told before it is read."""
-    before = _opened.set({})
-    try:
-        yield
-    finally:
-        _opened.reset(before)
+    table: Table = remember(str(source), lambda: _open_file(source))
+    return table
 
 
 def _open_file(path: PathLike) -> Table:
