@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from metaeval.data.cells import is_missing, number
 from metaeval.data.columns import names_topics
@@ -51,9 +52,13 @@ class Table:
         kind = getattr(getattr(cells, "dtype", None), "kind", "O")
         if kind != "O":
             return kind in "fiu" or (kind == "b" and not self.lines)
-        first = [cell for cell in _first_cells(cells) if not is_gap(cell)]
-        good = sum(_reads_as_number(cell) if isinstance(cell, str) else _is_real(cell) for cell in first)
-        return 2 * good > len(first)
+        first = [cell for cell in cells[:_FIRST_ROWS] if not is_gap(cell)]
+        return 2 * sum(map(_holds_number, first)) > len(first)
+
+    def codes(self, position: int) -> np.ndarray:
+        """Return the number of each cell of a column among the different ones, in the order in which they appear."""
+        codes: np.ndarray = pd.factorize(np.asarray(self.columns[position], dtype=object))[0]
+        return codes
 
     def is_empty(self, position: int) -> bool:
         """Say whether no cell of a column says anything."""
@@ -75,16 +80,14 @@ FRAME = "frame"
 """What messages call a frame, which has no name."""
 
 
-def _reads_as_number(text: str) -> bool:
-    return is_number(text.replace(",", ".")) or text.strip().lower() in TRUTH
+def _holds_number(cell: object) -> bool:
+    if isinstance(cell, str):
+        return is_number(cell.replace(",", ".")) or cell.strip().lower() in TRUTH
+    return isinstance(cell, abstract.Real | np.bool_)
 
 
 TRUTH = {"true": 1.0, "false": 0.0}
 """Words that are scores where nothing else stands in a column."""
-
-
-def _first_cells(cells: Any) -> list[Any]:
-    return list(cells[:_FIRST_ROWS])
 
 
 _FIRST_ROWS = 200
@@ -93,10 +96,6 @@ _FIRST_ROWS = 200
 def is_gap(cell: object) -> bool:
     """Say whether a cell says that there is no number."""
     return is_missing(cell) if isinstance(cell, str) else cell is None or bool(cell != cell)
-
-
-def _is_real(cell: object) -> bool:
-    return isinstance(cell, abstract.Real | np.bool_)
 
 
 _WHOLE = re.compile(r"[+-]?\d+\.0+")

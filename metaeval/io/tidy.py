@@ -261,7 +261,7 @@ def _spell_out(
     apart = [
         table.header[j]
         for j in layout.unused
-        if len(codes) == table.n_rows and not codes.assign(more=_codes(table, j)).duplicated().any()
+        if len(codes) == table.n_rows and not codes.assign(more=table.codes(j)).duplicated().any()
     ]
     stated = dict(columns or {})
     advice = []
@@ -282,14 +282,9 @@ def _spell_out(
     return "; ".join(advice)
 
 
-def _codes(table: Table, position: int) -> np.ndarray:
-    codes: np.ndarray = pd.factorize(np.asarray(table.columns[position], dtype=object))[0]
-    return codes
-
-
 def _varies_freely(table: Table, position: int) -> bool:
     """Say whether a column hardly has a value twice, as times and numbers of rows do not."""
-    return 2 * len(np.unique(_codes(table, position))) > table.n_rows
+    return 2 * len(np.unique(table.codes(position))) > table.n_rows
 
 
 def _find_tasks(layout: Layout) -> str | None:
@@ -297,11 +292,11 @@ def _find_tasks(layout: Layout) -> str | None:
     table = layout.table
     if COLLECTION in layout.roles or table.n_rows < 2:
         return None
-    topics = pd.factorize(np.asarray(layout.cells("topic"), dtype=object))[0]
+    topics = table.codes(layout.roles["topic"])
     n_topics = int(topics.max()) + 1
     best: tuple[int, str | None] = (1, None)
     for j in layout.unused:
-        codes = _codes(table, j)
+        codes = table.codes(j)
         groups = int(codes.max()) + 1
         if table.holds_numbers(j) or not best[0] < groups <= n_topics / 4:
             continue
