@@ -305,7 +305,8 @@ def _refuse_lack(table: Table, role: str, roles: Mapping[str, int]) -> NoReturn:
     if role == "topic":
         if not _count_doubled(table, [roles[what] for what in ("run", "measure", COLLECTION) if what in roles]):
             refuse_means(table)
-        problem = f"each run has up to {np.unique(table.codes(roles['run']), return_counts=True)[1].max():,} rows, but {problem}"
+        _, sizes = np.unique(table.codes(roles["run"]), return_counts=True)
+        problem = f"each run has up to {sizes.max():,} rows, but {problem}"
     may = next(iter([name for name in (texts or names) if plain_name(name) not in ROLES["score"]]), "NAME")
     raise LayoutError(
         problem,
