@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -195,16 +194,10 @@ def _describe(scores: Scores, counted: CollectionFacts | None) -> CollectionFact
     constant = tuple(name for m, name in enumerate(names) if (scores.values[..., m] == scores.values[0, 0, m]).all())
     return CollectionFacts(
         scores.collection, known.runs, known.topics, names, known.cells, known.missing, known.doubled, known.unlike,
-        known.complete, directions=tuple(_say_direction(measure) for measure in scores.measures),
+        known.complete, directions=tuple(f"{measure.direction} is better" for measure in scores.measures),
         tied=tuple(_count_ties(means[:, m]) for m in range(len(names))), constant=constant,
         identical=find_identical_runs(scores),
     )  # fmt: skip
-
-
-def _say_direction(measure: Any) -> str:
-    if measure.higher_is_better is None:
-        return "assumed: higher is better"
-    return "higher is better" if measure.higher_is_better else "lower is better"
 
 
 def _count_ties(means: np.ndarray) -> int:

@@ -43,7 +43,8 @@ def read(
     files = {} if runs is None else name_sources(runs, gold)
     if runs is None:
         table = open_table(gold, columns, names)
-        truth, answers = _read_predictions(table, named) if _holds_predictions(table) else _read_judges(table)
+        predictions = _find(table, *PREDICTED) is not None and _find(table, *TRUE, "label") is not None
+        truth, answers = _read_predictions(table, named) if predictions else _read_judges(table)
     else:
         truth = _read_labels(open_table(gold, columns, names), "gold")
         answers = {
@@ -104,10 +105,6 @@ PARTS = ("topic", "fold")
 def _find(table: Table, *names: str) -> str | None:
     """Return the column with one of these names."""
     return next((name for name in table.header if plain_name(name) in names), None)
-
-
-def _holds_predictions(table: Table) -> bool:
-    return _find(table, *PREDICTED) is not None and _find(table, *TRUE, "label") is not None
 
 
 def _read_predictions(table: Table, named: str) -> tuple[Labels, dict[str, Labels]]:

@@ -80,12 +80,14 @@ def read(
         topics = [str(number) for number in range(1, len(layers[0]) + 1)]
     known = [measure_of_label(name) for name in names.values()]
     values, runs, topics = mend_missing(stacked, runs, topics, known, missing, file=folder)
+    if collection is None:
+        collection = file_name(folder) if is_remote(folder) else Path(folder).resolve().name
     return hold_scores(
         values,
         runs=runs,
         topics=topics,
         measures=known,
-        collection=_folder_name(folder) if collection is None else collection,
+        collection=collection,
         provenance=describe_files(list(names)),
     )
 
@@ -160,7 +162,3 @@ def _read_matrix(
     if topics is not None and len(rows) < len(topics):
         raise DataError("there is no line for this topic", file=path, measure=measure, topic=topics[len(rows)])
     return np.array(rows)
-
-
-def _folder_name(folder: PathLike) -> str:
-    return file_name(folder) if is_remote(folder) else Path(folder).resolve().name

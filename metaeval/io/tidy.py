@@ -265,7 +265,9 @@ def _spell_out(
     ]
     stated = dict(columns or {})
     advice = []
-    tells = [name for name in apart if not names_trait(name) and not _varies_freely(table, table.header.index(name))]
+    # Times and numbers of rows hardly have a value twice.
+    kinds = {name: len(np.unique(table.codes(table.header.index(name)))) for name in apart}
+    tells = [name for name in apart if not names_trait(name) and 2 * kinds[name] <= table.n_rows]
     if tells:
         whats = "collections, measures, or parts of the name of a topic"
         examples = [{"collection": tells[0]}, {"measure": tells[0]}]
@@ -280,11 +282,6 @@ def _spell_out(
     what = "the latest, by " + repr(layout.name("time")) if "time" in roles else "their mean"
     advice.append(f"{what}: {' '.join(options) if options[-1].startswith('-') else ', '.join(options)}")
     return "; ".join(advice)
-
-
-def _varies_freely(table: Table, position: int) -> bool:
-    """Say whether a column hardly has a value twice, as times and numbers of rows do not."""
-    return 2 * len(np.unique(table.codes(position))) > table.n_rows
 
 
 def _find_tasks(layout: Layout) -> str | None:

@@ -13,10 +13,6 @@ from metaeval.measures.confusion import gold_sizes, predicted_sizes, share
 from metaeval.measures.registry import classification_measure
 
 
-def _class_numbers(counts: np.ndarray) -> np.ndarray:
-    return np.arange(1.0, counts.shape[-1] + 1)
-
-
 def _correlation(counts: np.ndarray, gold_values: np.ndarray, run_values: np.ndarray) -> np.ndarray:
     """Pearson's r of two values an item, which depend on its gold and its predicted class, shape (..., K) each."""
     items = counts.sum(axis=(-2, -1))[..., None]
@@ -54,7 +50,7 @@ def Pearson(counts: np.ndarray) -> np.ndarray:
     >>> float(Pearson([[0, 2, 0], [0, 0, 2], [0, 0, 0]]))   # one class too high everywhere
     1.0
     """
-    values = _class_numbers(counts)
+    values = np.arange(1.0, counts.shape[-1] + 1)
     return _correlation(counts, values, values)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -212,11 +211,8 @@ class _Path:
             matrices, _, parents = self.levels[level]
             chain.append(matrices[position])
             position = int(parents[position])
-        return [_find_move(before, after, run) for before, after in _pairs(chain[::-1])]
-
-
-def _pairs(chain: Sequence[Matrix]) -> list[tuple[Matrix, Matrix]]:
-    return [(before, after) for before, after in itertools.pairwise(chain) if (before != after).any()]
+        steps = itertools.pairwise(chain[::-1])
+        return [_find_move(before, after, run) for before, after in steps if (before != after).any()]
 
 
 def _find_move(before: Matrix, after: Matrix, run: int) -> Move:

@@ -21,7 +21,8 @@ KEYS = {"evaluation_id", "model_id", "sample_id", "evaluation"}
 
 def find(paths: Sequence[PathLike]) -> Iterator[Log]:
     """Yield the files of samples; aggregates without one are listed."""
-    samples = [path for path in paths if plain_path(path).endswith(ENDING) or (len(paths) == 1 and _is_samples(path))]
+    ending = ".jsonl" if len(paths) == 1 else ENDING
+    samples = [path for path in paths if plain_path(path).endswith(ending)]
     known = {str(path) for path in samples}
     alone = []
     for path in paths:
@@ -37,10 +38,6 @@ def find(paths: Sequence[PathLike]) -> Iterator[Log]:
         report_policy(f"no samples lie beside {format_list(alone)}: left out")
     for path in samples:
         yield Log(path, partial(_read, path))
-
-
-def _is_samples(path: PathLike) -> bool:
-    return plain_path(path).endswith(".jsonl")
 
 
 def _find_samples(path: PathLike) -> Path | None:

@@ -11,24 +11,23 @@ from typing import Any
 from metaeval.data.policies import report_policy
 from metaeval.errors import DataError, format_count
 from metaeval.files import PathLike, check_size, find_largest, read_bytes, read_text, unpack
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
 
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """What the grades correct, partial, incorrect and no answer count."""
 
+MARKS = ('"eval"', '"status"', '"samples"')
+"""What stands in a JSON log."""
+
 
 def find(paths: Sequence[PathLike]) -> Iterator[Log]:
     """Yield archives and JSON logs."""
     for path in paths:
-        if str(path).lower().endswith(".eval") or (str(path).lower().endswith(".json") and _is_log(path)):
+        content = read_text(path) if str(path).lower().endswith(".json") else ""
+        if str(path).lower().endswith(".eval") or all(mark in content for mark in MARKS):
             yield Log(path, partial(_read, path))
-
-
-def _is_log(path: PathLike) -> bool:
-    content = read_text(path)
-    return '"eval"' in content and '"status"' in content and '"samples"' in content
 
 
 def _read(path: PathLike) -> Iterator[Cell]:
@@ -119,8 +118,7 @@ def _read_member(archive: zipfile.ZipFile, content: bytes, name: str, path: Path
 def _claims(sample: Sample) -> bool:
     if str(sample.path).lower().endswith(".eval"):
         return read_bytes(sample.path).startswith(b"PK\x03\x04")
-    record = sample.first_record
-    return isinstance(record, dict) and {"eval", "status", "samples"} <= set(record)
+    return has_keys("eval", "status", "samples")(sample)
 
 
 INSPECT = LogFormat(find, _claims, "inspect")

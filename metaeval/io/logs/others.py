@@ -9,7 +9,7 @@ from typing import Any
 
 from metaeval.errors import DataError
 from metaeval.files import PathLike, plain_path, read_text, stem, stream_lines
-from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, need, need_text, text
+from metaeval.io.logs.rows import Cell, Log, LogFormat, as_score, has_keys, need, need_text, text
 from metaeval.io.sample import Sample
 from metaeval.io.strict_json import parse_json
 
@@ -65,13 +65,9 @@ def _read_mt_bench(path: PathLike) -> Iterator[Cell]:
         score = as_score(need(record, "score", path, line), file=path, line=line)
         question = need_text(record, "question_id", path, line)
         model = need_text(record, "model", path, line)
+        # The name of the prompt, behind the slash, differs between turns and kinds of questions.
         # A judge whose answer held no score is written as −1.
-        yield Cell("mt-bench", model, f"{question}/{turn}", _short(named), None if score == -1 else score)
-
-
-def _short(judge: str) -> str:
-    """Return the name of a judge without that of its prompt, which differs between turns and kinds of questions."""
-    return judge.partition("/")[0]
+        yield Cell("mt-bench", model, f"{question}/{turn}", named.partition("/")[0], None if score == -1 else score)
 
 
 def _read_deepeval(path: PathLike) -> Iterator[Cell]:
@@ -113,16 +109,6 @@ def _find_files(ending: str, mark: str, read: Callable[[PathLike], Iterator[Cell
     return find
 
 
-def _has(*keys: str) -> Any:
-    """Return what says whether the first record of a file has these keys."""
-
-    def fits(sample: Sample) -> bool:
-        record = sample.first_record
-        return isinstance(record, dict) and set(keys) <= set(record)
-
-    return fits
-
-
 def _fits_promptfoo(sample: Sample) -> bool:
     record = sample.first_record
     inner = record.get("results") if isinstance(record, dict) else None
@@ -130,12 +116,12 @@ def _fits_promptfoo(sample: Sample) -> bool:
 
 
 def _fits_mteb(sample: Sample) -> bool:
-    return _has("task_name", "scores")(sample) and isinstance(sample.first_record["scores"], dict)
+    return has_keys("task_name", "scores")(sample) and isinstance(sample.first_record["scores"], dict)
 
 
 MTEB = LogFormat(_find_mteb, _fits_mteb, "mteb")
 MT_BENCH = LogFormat(
-    _find_files(".jsonl", "", _read_mt_bench), _has("question_id", "model", "judge", "score", "turn"), "mt-bench"
+    _find_files(".jsonl", "", _read_mt_bench), has_keys("question_id", "model", "judge", "score", "turn"), "mt-bench"
 )
-DEEPEVAL = LogFormat(_find_files(".json", '"testCases"', _read_deepeval), _has("testCases"), "deepeval")
+DEEPEVAL = LogFormat(_find_files(".json", '"testCases"', _read_deepeval), has_keys("testCases"), "deepeval")
 PROMPTFOO = LogFormat(_find_files(".json", '"promptIdx"', _read_promptfoo), _fits_promptfoo, "promptfoo")

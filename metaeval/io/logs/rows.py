@@ -107,6 +107,16 @@ class LogFormat:
             raise DataError(f"it is not as {self.name} writes it: {error}", file=path) from None
 
 
+def has_keys(*keys: str) -> Callable[[Sample], bool]:
+    """Return what says whether the first record of a file has these keys."""
+
+    def fits(sample: Sample) -> bool:
+        record = sample.first_record
+        return isinstance(record, dict) and set(keys) <= set(record)
+
+    return fits
+
+
 def list_sources(sources: Sources) -> list[PathLike]:
     """Return all files, those in folders of folders too, in the order of their names."""
     if isinstance(sources, Mapping):
