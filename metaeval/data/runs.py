@@ -245,21 +245,19 @@ def distributions(
     classes: tuple[str, ...],
     *,
     rescale: bool = False,
-    file: object = None,
 ) -> np.ndarray:
     """Check that every row is a probability distribution."""
     wrong = np.argwhere(~np.isfinite(shares) | (shares < 0))
     if len(wrong):
         r, t, k = wrong[0]
         problem = f"the probability of class {classes[k]} is {shares[r, t, k]:g}, not a number from 0 to 1"
-        raise DataError(problem, file=file, run=runs[r], topic=topics[t], value=float(shares[r, t, k]))
+        raise DataError(problem, run=runs[r], topic=topics[t], value=float(shares[r, t, k]))
     total = shares.sum(axis=-1)
     off = np.argwhere((total <= 0) if rescale else np.abs(total - 1) > SUM_TOLERANCE)
     if len(off):
         r, t = off[0]
         raise DataError(
             f"probabilities sum to {total[r, t]:.6g}, not 1",
-            file=file,
             run=runs[r],
             topic=topics[t],
             value=float(total[r, t]),

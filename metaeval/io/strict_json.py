@@ -31,10 +31,8 @@ def parse_json(text: str, path: PathLike, line: int | None = None, *, with_nan: 
         raise
     except json.JSONDecodeError as error:
         raise DataError(f"it is not JSON: {error.msg}", file=path, line=line or error.lineno) from None
-    except RecursionError:
-        raise DataError("it is not JSON that can be read: it is nested too deeply", file=path, line=line) from None
-    except UnicodeEncodeError:
-        raise DataError("it is not JSON that can be read: half a letter is escaped", file=path, line=line) from None
-    except ValueError as error:
-        raise DataError(f"it is not JSON that can be read: {error}", file=path, line=line) from None
+    except (RecursionError, ValueError) as error:
+        known = {RecursionError: "it is nested too deeply", UnicodeEncodeError: "half a letter is escaped"}
+        problem = f"it is not JSON that can be read: {known.get(type(error), error)}"
+        raise DataError(problem, file=path, line=line) from None
     return content

@@ -162,17 +162,17 @@ def _is_spaced(first: str, rest: str) -> bool:
     )
 
 
-def split_line(line: str, delimiter: str, path: PathLike | None = None) -> list[str]:
+def split_line(line: str, delimiter: str) -> list[str]:
     """Return the cells of one line of a table."""
     try:
         return next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error as error:
-        raise DataError(f"it is not a table: {error}", file=path, line=1) from None
+        raise DataError(f"it is not a table: {error}", line=1) from None
 
 
-def read_table(path: PathLike, text: str | None = None) -> Table:
+def read_table(path: PathLike) -> Table:
     """Read a text with a header, separated as `find_delimiter` tells; quotes as in RFC 4180, blank lines left out."""
-    text = read_text(path) if text is None else text
+    text = read_text(path)
     delimiter = find_delimiter(path, text)
     reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)
     header: tuple[str, ...] = ()

@@ -133,8 +133,14 @@ def write(scores: Scores, path: PathLike, kind: str = "wide") -> None:
             _write_measure(scores, position, join_path(aside, name), kind)
 
 
-def split_stem(name: str) -> tuple[str, str, bool]:
-    """Split the name of a file into collection and measure, and tell whether the measure is known."""
+def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
+    """Split the name of a file into collection, which may be known, and measure; tell whether the measure is known."""
+    if known and name.startswith(f"{known}_"):
+        rest = name.removeprefix(f"{known}_")
+        if rest.startswith("_"):
+            return known, rest[1:], True
+        found = _find_measure(rest)
+        return known, found or rest, found is not None
     collection, escape, exact = name.partition(
         "__"
     )  # `write` uses two underscores if the rules below would misread the name
@@ -176,7 +182,7 @@ def _find_files(paths: Sources, measure: str | None, collection: str | None) -> 
         chosen = choose_files(paths, measure)
         return chosen, {split_stem(stem(path))[0] for path in chosen.values()}
     if isinstance(paths, str | Path) and not is_folder(paths):
-        named, name, known = _split_name(paths, collection)
+        named, name, known = split_stem(stem(paths), collection)
         if measure is not None and not known:  # the ending is not a measure, so the whole name is the collection
             named = stem(paths)
         return {measure or name: paths}, {named}
@@ -184,7 +190,7 @@ def _find_files(paths: Sources, measure: str | None, collection: str | None) -> 
     files: dict[str, PathLike] = {}
     collections: set[str] = set()
     for path in listed:
-        named, name, _ = _split_name(path, collection)
+        named, name, _ = split_stem(stem(path), collection)
         if measure is not None and name != measure:
             continue
         collections.add(named)
@@ -200,17 +206,6 @@ def _find_files(paths: Sources, measure: str | None, collection: str | None) -> 
     if not files:
         raise DataError(f"none of these files is of the measure {measure!r}", file=describe_files(listed))
     return files, collections
-
-
-def _split_name(path: PathLike, collection: str | None) -> tuple[str, str, bool]:
-    name = stem(path)
-    if collection and name.startswith(f"{collection}_"):
-        rest = name.removeprefix(f"{collection}_")
-        if rest.startswith("_"):
-            return collection, rest[1:], True
-        measure = _find_measure(rest)
-        return collection, measure or rest, measure is not None
-    return split_stem(name)
 
 
 def _list_tables(folder: PathLike, collection: str | None) -> list[PathLike]:
