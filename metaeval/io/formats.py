@@ -133,26 +133,13 @@ def _by_name(formats: Sequence[Any]) -> Mapping[str, Any]:
     return MappingProxyType({format.name: format for format in formats})
 
 
+_ROWS: Mapping[str, Any] = {"options": ("columns", "doubled"), "sure": True, "several": False, "table": True}
+"""What the tables with a row per run and topic have in common."""
+
 SCORE_FORMATS: Mapping[str, ScoreFormat] = _by_name(
     [
-        ScoreFormat(
-            "tidy",
-            "a table with a row per score: run, topic, measure, score",
-            "tidy",
-            options=("columns", "doubled"),
-            sure=True,
-            several=False,
-            table=True,
-        ),
-        ScoreFormat(
-            "measures",
-            "a table with a row per run and topic, and a column per measure",
-            "tidy",
-            options=("columns", "doubled"),
-            sure=True,
-            several=False,
-            table=True,
-        ),
+        ScoreFormat("tidy", "a table with a row per score: run, topic, measure, score", "tidy", **_ROWS),
+        ScoreFormat("measures", "a table with a row per run and topic, and a column per measure", "tidy", **_ROWS),
         ScoreFormat("wide", "topics × runs, a table for each measure", "wide", options=("columns",), table=True),
         ScoreFormat("transposed", "runs × topics, a table for each measure", "wide", options=("columns",), table=True),
         ScoreFormat(
