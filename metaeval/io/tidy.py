@@ -42,21 +42,9 @@ from metaeval.measures.base import Measure
 from metaeval.measures.resolve import measure_of_label
 
 
-def read(
-    path: PathLike,
-    *,
-    measure: str | None = None,
-    collection: str | None = None,
-    missing: MissingPolicy = "raise",
-    columns: Mapping[str, str] | None = None,
-    doubled: DoubledPolicy = "raise",
-    kind: str = "tidy",
-) -> Scores:
-    """Read the scores of one collection."""
-    found = read_collections(
-        path, measure=measure, collection=collection, missing=missing, columns=columns, doubled=doubled, kind=kind
-    )
-    return only_collection(found, path)
+def read(path: PathLike, **options: Any) -> Scores:
+    """Read the scores of the only collection; options as those of `read_collections`."""
+    return only_collection(read_collections(path, **options), path)
 
 
 def read_collections(

@@ -59,7 +59,7 @@ def _find_samples(path: PathLike) -> Path | None:
 
 
 def _read(path: PathLike) -> Iterator[Cell]:
-    measures = _read_aggregate(path)
+    measures, stated = _read_aggregate(path)
     rows = 0
     for line, content in stream_lines(path):
         rows += 1
@@ -79,29 +79,26 @@ def _read(path: PathLike) -> Iterator[Cell]:
             as_score(score, file=path, line=line),
             higher_is_better=None if lower is None else not lower,
         )
-    stated = measures.rows
     if stated is not None and stated != rows:
         raise DataError(f"it has {rows:,} samples, its aggregate says {stated:,}", file=path)
 
 
-class _Measures(dict[Any, tuple[str, bool | None]]):
-    """Names and directions of measures by result; `rows`: how many samples the aggregate counts."""
-
-    rows: int | None = None
+Measures = dict[Any, tuple[str, bool | None]]
+"""Names of measures by result, and whether lower scores are better."""
 
 
-def _read_aggregate(path: PathLike) -> _Measures:
-    """Return the measures of results; without an aggregate beside the samples they have no name and no direction."""
-    measures = _Measures()
+def _read_aggregate(path: PathLike) -> tuple[Measures, int | None]:
+    """Return the measures of results, and how many samples the aggregate counts; without one beside them, neither."""
     beside = Path(plain_path(path).removesuffix(ENDING) + ".json")
     if is_remote(path) or not beside.is_file():
-        return measures
+        return {}, None
     content = parse_json(read_text(beside), beside, with_nan=True)
     results = need(content, "evaluation_results", beside)
     details = content.get("detailed_evaluation_results") or {}
+    stated = details.get("total_rows") if isinstance(details, Mapping) else None
     if isinstance(details, Mapping):
-        measures.rows = details.get("total_rows") if isinstance(details.get("total_rows"), int) else None
         _check_sum(path, details)
+    measures: Measures = {}
     for result in results if isinstance(results, list) else []:
         config = result.get("metric_config") or {}
         name = config.get("metric_name") or config.get("metric_id") or "score"
@@ -109,7 +106,7 @@ def _read_aggregate(path: PathLike) -> _Measures:
         for key in ("evaluation_result_id", "evaluation_name"):
             if result.get(key):
                 measures.setdefault(result[key], (str(name), lower if isinstance(lower, bool) else None))
-    return measures
+    return measures, stated if isinstance(stated, int) else None
 
 
 def _check_sum(path: PathLike, details: Mapping[str, Any]) -> None:

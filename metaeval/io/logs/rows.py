@@ -6,6 +6,7 @@ import math
 import os
 import zlib
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -138,27 +139,18 @@ def walk(folder: PathLike) -> list[PathLike]:
     return found
 
 
-class _Labels:
-    """Numbers of labels, in the order in which they appear."""
-
-    def __init__(self) -> None:
-        self.codes: dict[str, int] = {}
-
-    def code(self, label: str) -> int:
-        return self.codes.setdefault(label, len(self.codes))
-
-    @property
-    def names(self) -> np.ndarray:
-        names = np.empty(len(self.codes), dtype=object)
-        names[:] = list(self.codes)
-        return names
+def _number_labels() -> defaultdict[str, int]:
+    """Return a dictionary that numbers its keys in the order in which they are first asked for."""
+    numbers: defaultdict[str, int] = defaultdict(int)
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 @dataclass
 class _Cells:
     """The scores of many logs."""
 
-    axes: tuple[_Labels, ...] = field(default_factory=lambda: tuple(_Labels() for _ in range(4)))
+    axes: tuple[defaultdict[str, int], ...] = field(default_factory=lambda: tuple(_number_labels() for _ in range(4)))
     codes: tuple[array[int], ...] = field(default_factory=lambda: tuple(array("i") for _ in range(4)))
     scores: array[float] = field(default_factory=lambda: array("d"))
     epochs: array[int] = field(default_factory=lambda: array("i"))
@@ -175,7 +167,7 @@ class _Cells:
                 if not label.strip():
                     raise DataError(f"a {what} has no name", file=log.path)
             labels = (cell.task, run, cell.topic, cell.measure)
-            task, number, topic, measure = (axis.code(label) for axis, label in zip(self.axes, labels, strict=True))
+            task, number, topic, measure = (axis[label] for axis, label in zip(self.axes, labels, strict=True))
             first = self.logs.setdefault((task, number), log.path)
             if first != log.path and not log.shared:
                 tell = format_columns({"run": "file"})
@@ -208,7 +200,7 @@ class _Cells:
         if not np.isfinite(scores).any():
             raise DataError("there are no scores in it", file=where)
         codes = [np.frombuffer(column, dtype=np.int32) for column in self.codes]
-        names = [axis.names for axis in self.axes]
+        names = [np.array(list(axis), dtype=object) for axis in self.axes]
         tasks = list(names[0])
         one = collection is not None and collection not in tasks
         found = []
