@@ -61,12 +61,6 @@ class ScoreFormat:
             return found
         return [functions.read(sources, **given)]
 
-    def read(self, sources: Any, **options: Any) -> Scores:
-        """Read the scores of the only collection."""
-        from metaeval.data.scores import only_collection
-
-        return only_collection(self.read_collections(sources, **options), sources)
-
     def write(self, scores: Scores, path: PathLike) -> None:
         """Write scores without loss of precision."""
         from metaeval.data.totals import refuse_totals

@@ -141,9 +141,8 @@ def split_stem(name: str, known: str | None = None) -> tuple[str, str, bool]:
             return known, rest[1:], True
         found = _find_measure(rest)
         return known, found or rest, found is not None
-    collection, escape, exact = name.partition(
-        "__"
-    )  # `write` uses two underscores if the rules below would misread the name
+    # `write` uses two underscores if the rules below would misread the name.
+    collection, escape, exact = name.partition("__")
     if escape and exact:
         return collection, exact, True
     # Try the longest ending first, so that a measure whose name contains an underscore is found as a whole.
@@ -303,20 +302,17 @@ def _refuse_missing_header(values: np.ndarray, runs: Sequence[str], table: Table
     if not all(map(math.isfinite, header)):
         return
     hint = "a first line names the runs, such as run1,run2; a column topic before them names the topics"
+    line = 1 if table.lines else None
     if is_line_of_scores(runs):
-        raise DataError(
-            "the first line holds numbers, not the names of the runs",
-            file=table.file,
-            line=None if not table.lines else 1,
-            hint=hint,
-        )
+        problem = "the first line holds numbers, not the names of the runs"
+        raise DataError(problem, file=table.file, line=line, hint=hint)
     largest = max(1.0, float(np.nanmax(np.abs(values), initial=0)))
     in_order = np.diff(header) == 1
     fractions = np.nansum(values % 1) > 0
     numbered = len(header) > 1 and in_order.all() and fractions and max(header) > largest
     if not numbered and max(header) <= 10 * largest:
         problem = f"the first line ({format_list(runs)}) may hold names of runs or the scores of a topic"
-        raise DataError(problem, file=table.file, line=None if not table.lines else 1, hint=hint)
+        raise DataError(problem, file=table.file, line=line, hint=hint)
 
 
 def _align(other: _Matrix, first: _Matrix, measure: str | Measure) -> np.ndarray:
