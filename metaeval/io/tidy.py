@@ -290,14 +290,6 @@ def _find_tasks(layout: Layout) -> str | None:
     return best[1]
 
 
-def _directions_to_write(scores: Scores) -> np.ndarray | None:
-    """Return the column of directions, one entry per measure, or None if all directions are known from the names."""
-    if not any(map(is_untold, scores.measures)):
-        return None
-    words = {True: "true", False: "false", None: ""}
-    return np.array([words[measure.higher_is_better] for measure in scores.measures], dtype=object)
-
-
 def write(scores: Scores, path: PathLike, kind: str = "tidy") -> None:
     """Write one row per score, or one per run and topic with a column per measure, without loss of precision."""
     names = [str(measure) for measure in scores.measures]
@@ -311,16 +303,16 @@ def write(scores: Scores, path: PathLike, kind: str = "tidy") -> None:
         write_table(path, ["run", "topic", *names], ([*key, *row] for key, row in zip(keys, rows, strict=True)))
         return
     frame = scores.to_frame()
-    stated = _directions_to_write(scores)
-    if stated is not None:
-        frame[DIRECTION] = np.tile(stated, len(frame) // len(stated))
+    if any(map(is_untold, scores.measures)):  # otherwise the names tell all directions
+        words = {True: "true", False: "false", None: ""}
+        frame[DIRECTION] = [words[measure.higher_is_better] for measure in scores.measures] * (len(frame) // len(names))
     if scores.collection:
         frame[COLLECTION] = scores.collection
+    header = [*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]
     if plain_path(path).lower().endswith(PARQUET):
-        write_file(path, _to_parquet(frame))
+        write_file(path, _to_parquet(frame[header]))
         return
     check_text({**labels, COLLECTION: (scores.collection,), CLUSTER: scores.clusters}, path)
-    header = [*COLUMNS, *(name for name in (DIRECTION, COLLECTION, CLUSTER) if name in frame)]
     write_table(path, header, zip(*(frame[name].tolist() for name in header), strict=True))
 
 
@@ -339,12 +331,8 @@ def _to_parquet(frame: pd.DataFrame) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {name: pa.array(frame[name].tolist(), pa.string()) for name in COLUMNS[:3]}
-    columns["score"] = pa.array(frame["score"].to_numpy(), pa.float64())
-    for name in (DIRECTION, COLLECTION, CLUSTER):
-        if name in frame:
-            columns[name] = pa.array(frame[name].tolist(), pa.string())
-    table = pa.table(columns)
+    schema = pa.schema({name: pa.float64() if name == "score" else pa.string() for name in frame})
+    table = pa.Table.from_pandas(frame, schema, preserve_index=False).replace_schema_metadata()
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, write_page_checksum=True)
     return bytes(sink.getvalue())
