@@ -14,7 +14,8 @@ import numpy as np
 
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, remember, stem
+from metaeval.files import PathLike, Sources, read_text, remember, stem
+from metaeval.io.frames import name_origins
 from metaeval.io.quantification import Shares, quantification_runs
 from metaeval.io.strict_json import parse_json
 
@@ -33,15 +34,9 @@ def read(
     """Read gold and runs of one aspect of dialogue quality; options as `quantification_runs` takes them."""
     if aspect not in get_args(Aspect):
         raise DataError(f"there is no aspect {aspect!r}: use {', '.join(get_args(Aspect))}")
-    files = find_named_files(runs, gold=gold)
-    return quantification_runs(
-        _read_gold(gold, aspect),
-        {run: _read_run(path, run, aspect) for run, path in files.items()},
-        CLASSES,
-        collection=f"{stem(gold)}-{aspect}" if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-        **options,
-    )
+    files, origin = name_origins(gold, runs, f"{stem(gold)}-{aspect}" if collection is None else collection)
+    estimates = {run: _read_run(path, run, aspect) for run, path in files.items()}
+    return quantification_runs(_read_gold(gold, aspect), estimates, CLASSES, **origin, **options)
 
 
 def _read_dialogues(path: PathLike, run: str | None) -> Iterator[tuple[str, dict[str, Any]]]:

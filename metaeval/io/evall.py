@@ -13,8 +13,9 @@ from metaeval.data.cells import number
 from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, read_text, stem
+from metaeval.files import PathLike, Sources, read_text
 from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 
 
 def read(
@@ -24,16 +25,10 @@ def read(
 
     Options as `classification_runs` takes them.
     """
-    files = find_named_files(runs, gold=gold)
+    files, origin = name_origins(gold, runs, collection)
     truth = read_gold(gold)
-    return classification_runs(
-        truth,
-        {run: read_run(path, truth) for run, path in files.items()},
-        classes,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-        **options,
-    )
+    answers = {run: read_run(path, truth) for run, path in files.items()}
+    return classification_runs(truth, answers, classes, **origin, **options)
 
 
 def read_gold(path: PathLike) -> Labels:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from metaeval.data.runs import ClassificationRuns
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
+from metaeval.files import PathLike, Sources
 from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 from metaeval.io.table import read_fields
 
 
@@ -15,15 +16,9 @@ def read(
     gold: PathLike, runs: Sources, *, classes: Iterable[object], collection: str | None = None, **options: Any
 ) -> ClassificationRuns:
     """Read gold judgements and those of runs from lines ``qid 0 docid label``; options as `classification_runs` takes them."""
-    files = find_named_files(runs, gold=gold)
-    return classification_runs(
-        read_labels(gold),
-        {run: read_labels(path) for run, path in files.items()},
-        classes,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-        **options,
-    )
+    files, origin = name_origins(gold, runs, collection)
+    answers = {run: read_labels(path) for run, path in files.items()}
+    return classification_runs(read_labels(gold), answers, classes, **origin, **options)
 
 
 def read_labels(path: PathLike) -> Labels:

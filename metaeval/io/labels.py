@@ -17,7 +17,7 @@ from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_option
 from metaeval.files import Sources
 from metaeval.io.classification import Labels, classification_runs
-from metaeval.io.frames import describe_sources, name_collection, name_sources
+from metaeval.io.frames import name_origins
 from metaeval.io.table import Table
 from metaeval.io.tables import open_table
 
@@ -39,19 +39,18 @@ def read(
     >>> read(judges, classes=["no", "yes"])
     ClassificationRuns: 2 runs × 1 topic, 2 classes
     """
-    named, names = name_collection(gold, collection), unique_labels(classes, "class")
-    files = {} if runs is None else name_sources(runs, gold)
+    files, origin = name_origins(gold, runs, collection)
+    names = unique_labels(classes, "class")
     if runs is None:
         table = open_table(gold, columns, names)
         predictions = _find(table, *PREDICTED) is not None and _find(table, *TRUE, "label") is not None
-        truth, answers = _read_predictions(table, named) if predictions else _read_judges(table)
+        truth, answers = _read_predictions(table, origin["collection"]) if predictions else _read_judges(table)
     else:
         truth = _read_labels(open_table(gold, columns, names), "gold")
         answers = {
             run: _read_labels(open_table(source, columns, names), "predicted", run) for run, source in files.items()
         }
-    provenance = describe_sources(gold, files)
-    return classification_runs(truth, answers, names, collection=named, provenance=provenance, **options)
+    return classification_runs(truth, answers, names, **origin, **options)
 
 
 ONE_TOPIC = "all"

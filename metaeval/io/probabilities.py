@@ -9,7 +9,7 @@ from metaeval.data.labels import unique_labels
 from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
-from metaeval.io.frames import describe_sources, name_collection, name_sources
+from metaeval.io.frames import name_origins
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
 from metaeval.io.table import Table
 from metaeval.io.tables import open_table
@@ -28,20 +28,14 @@ def read(
 
     Options as `quantification_runs` takes them.
     """
-    files = name_sources(runs, gold)
+    files, origin = name_origins(gold, runs, collection)
     true = open_table(gold, columns)
     names = [name for name in true.header if name != "topic"] if classes is None else classes
     stated = unique_labels(names, "class")
     if len(stated) < 2:
         raise DataError(f"there are columns of {len(stated)} classes, at least two are needed", file=true.file, line=1)
-    return quantification_runs(
-        read_shares(true, stated),
-        {run: read_shares(open_table(source, columns), stated, run) for run, source in files.items()},
-        stated,
-        collection=name_collection(gold, collection),
-        provenance=describe_sources(gold, files),
-        **options,
-    )
+    estimates = {run: read_shares(open_table(source, columns), stated, run) for run, source in files.items()}
+    return quantification_runs(read_shares(true, stated), estimates, stated, **origin, **options)
 
 
 def read_shares(table: Table, classes: tuple[str, ...], run: str | None = None) -> Shares:

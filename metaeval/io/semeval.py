@@ -12,8 +12,9 @@ from metaeval.data.cells import number
 from metaeval.data.labels import unique_labels
 from metaeval.data.runs import ClassificationRuns, QuantificationRuns
 from metaeval.errors import DataError, format_list
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, stem
+from metaeval.files import PathLike, Sources
 from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 from metaeval.io.quantification import Shares, quantification_runs, shares_from_text
 from metaeval.io.table import read_fields
 
@@ -30,17 +31,11 @@ def read_classification(
     **options: Any,
 ) -> ClassificationRuns:
     """Read runs of subtask C: lines ``id<TAB>topic<TAB>label[<TAB>text]``; options as `classification_runs` takes them."""
-    files = find_named_files(runs, gold=gold)
+    files, origin = name_origins(gold, runs, collection)
     true = read_labels(gold)
     keys = set(zip(true.topics, true.items, strict=True))
-    return classification_runs(
-        true,
-        {run: _match_line_numbers(read_labels(path, run), true, keys, run) for run, path in files.items()},
-        classes,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-        **options,
-    )
+    answers = {run: _match_line_numbers(read_labels(path, run), true, keys, run) for run, path in files.items()}
+    return classification_runs(true, answers, classes, **origin, **options)
 
 
 def read_quantification(
@@ -52,16 +47,10 @@ def read_quantification(
     **options: Any,
 ) -> QuantificationRuns:
     """Read runs of subtask E: lines ``topic<TAB>p1…pK``; options as `quantification_runs` takes them."""
-    files = find_named_files(runs, gold=gold)
+    files, origin = name_origins(gold, runs, collection)
     names = unique_labels(classes, "class")
-    return quantification_runs(
-        _read_gold_shares(gold, names),
-        {run: _read_shares(path, names, run) for run, path in files.items()},
-        names,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-        **options,
-    )
+    estimates = {run: _read_shares(path, names, run) for run, path in files.items()}
+    return quantification_runs(_read_gold_shares(gold, names), estimates, names, **origin, **options)
 
 
 def read_labels(path: PathLike, run: str | None = None) -> Labels:

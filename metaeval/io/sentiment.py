@@ -8,9 +8,10 @@ from typing import Any, Literal
 from metaeval.data.policies import report_policy
 from metaeval.data.runs import ClassificationRuns
 from metaeval.errors import DataError, format_count
-from metaeval.files import PathLike, Sources, describe_files, find_named_files, is_folder, list_files, stem
+from metaeval.files import PathLike, Sources, is_folder, list_files, stem
 from metaeval.io import judgements
 from metaeval.io.classification import Labels, classification_runs
+from metaeval.io.frames import name_origins
 from metaeval.io.table import read_fields, read_table
 
 Layout = Literal["judgements", "replab", "semeval"]
@@ -45,20 +46,13 @@ def read(
 
     Judgements: lines ``topic 0 item label``, see `metaeval.io.judgements`. Options as `classification_runs` takes them.
     """
-    files = find_named_files(runs, gold=gold)
+    files, origin = name_origins(gold, runs, collection)
     whole = _read_labels(gold, topics)
     # In the other layouts an item without a label is a defect, which is refused when the labels are counted.
     truth = _drop_unrelated(whole) if find_layout(gold) == "replab" else whole
     unrelated = _item_keys(whole) - _item_keys(truth)
     answers = {run: _drop_items(_read_labels(path, topics), unrelated) for run, path in files.items()}
-    return classification_runs(
-        truth,
-        answers,
-        classes,
-        collection=stem(gold) if collection is None else collection,
-        provenance=describe_files([gold, *files.values()]),
-        **options,
-    )
+    return classification_runs(truth, answers, classes, **origin, **options)
 
 
 def find_layout(path: PathLike) -> Layout:

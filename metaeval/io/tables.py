@@ -108,25 +108,21 @@ def _open_sheets(path: PathLike) -> dict[str, list[Any]]:
 
 def _read_records(path: PathLike) -> Table:
     """Read objects of JSON, one on a line or in a list: a key is a column; keys with objects or lists in them are none."""
-    columns: dict[str, list[Any]] = {}
-    n_rows = 0
+    records = []
     for line, record in iterate_records(path):
         if not isinstance(record, dict):
             raise DataError("it is no object with names and values", file=path, line=line)
-        for name, value in record.items():
-            cell = None if isinstance(value, dict | list) else value
-            column = columns.setdefault(name, [])
-            column += [None] * (n_rows - len(column))
-            column.append(cell)
-        n_rows += 1
-    if not n_rows:
+        records.append({name: None if isinstance(value, dict | list) else value for name, value in record.items()})
+    if not records:
         raise DataError("there are no rows in it", file=path)
-    for column in columns.values():
-        column += [None] * (n_rows - len(column))
+    names = dict.fromkeys(name for record in records for name in record)
+    columns = {name: [record.get(name) for record in records] for name in names}
     kept = {name: column for name, column in columns.items() if any(cell is not None for cell in column)}
     if not kept:
         raise DataError("its objects hold no plain values, only objects, lists or nothing", file=path)
-    return Table(str(path), check_header(list(kept), path), [_column(cells) for cells in kept.values()], (), n_rows)
+    return Table(
+        str(path), check_header(list(kept), path), [_column(cells) for cells in kept.values()], (), len(records)
+    )
 
 
 def iterate_records(path: PathLike) -> Iterator[tuple[int | None, Any]]:

@@ -253,9 +253,11 @@ def _spell_out(
     ]
     stated = dict(columns or {})
     advice = []
-    # Times and numbers of rows hardly have a value twice.
-    kinds = {name: len(np.unique(table.codes(table.header.index(name)))) for name in apart}
-    tells = [name for name in apart if not names_trait(name) and 2 * kinds[name] <= table.n_rows]
+    tells = [
+        name
+        for name in apart  # but times and numbers of rows, which hardly have a value twice
+        if not names_trait(name) and 2 * len(np.unique(table.codes(table.header.index(name)))) <= table.n_rows
+    ]
     if tells:
         whats = "collections, measures, or parts of the name of a topic"
         examples = [{"collection": tells[0]}, {"measure": tells[0]}]

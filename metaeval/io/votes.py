@@ -19,7 +19,7 @@ from metaeval.data.runs import QuantificationRuns
 from metaeval.errors import DataError, format_list
 from metaeval.files import Sources
 from metaeval.io.classification import Labels, Rounding, round_labels
-from metaeval.io.frames import describe_sources, name_collection, name_sources
+from metaeval.io.frames import name_origins
 from metaeval.io.probabilities import read_shares
 from metaeval.io.quantification import Shares, quantification_runs
 from metaeval.io.table import Table
@@ -54,21 +54,15 @@ def read(
     topics, counts = _count_votes(votes, names)
     total = counts.sum(axis=0)
     file = next(iter(votes.values())).file
-    files = {} if runs is None else name_sources(runs, gold)
+    files, origin = name_origins(gold, runs, collection)
     given = {run: read_shares(open_table(source, columns), names, run) for run, source in files.items()}
     if runs is None:
         for annotator, cast in zip(votes, counts, strict=True):
             voted = np.flatnonzero(cast.sum(axis=-1))
             shares = cast[voted] / cast[voted].sum(axis=-1, keepdims=True)
             given[annotator] = Shares(file, [topics[t] for t in voted], shares)
-    return quantification_runs(
-        Shares(file, topics, total / total.sum(axis=-1, keepdims=True)),
-        given,
-        names,
-        collection=name_collection(gold, collection),
-        provenance=describe_sources(gold, files),
-        **options,
-    )
+    shares_of_all = Shares(file, topics, total / total.sum(axis=-1, keepdims=True))
+    return quantification_runs(shares_of_all, given, names, **origin, **options)
 
 
 def read_votes(table: Table) -> dict[str, Labels]:
