@@ -222,11 +222,9 @@ class _Cells:
         missing: MissingPolicy, doubled: DoubledPolicy, where: str,
     ) -> Scores:  # fmt: skip
         columns = {role: names[axis][codes[axis][rows]] for axis, role in enumerate(COLUMNS[:3], start=1)}
-        stated = [
-            self.directions.get(pair) for pair in zip(codes[0][rows].tolist(), codes[3][rows].tolist(), strict=True)
-        ]
-        spelled = np.array(["" if known is None else str(known) for known in stated], dtype=object)
-        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores)[rows], DIRECTION: spelled})
+        pairs = zip(codes[0][rows].tolist(), codes[3][rows].tolist(), strict=True)
+        stated = np.array([self.directions.get(pair, "") for pair in pairs], dtype=object)
+        frame = pd.DataFrame({**columns, "score": np.frombuffer(self.scores)[rows], DIRECTION: stated})
         epochs = np.frombuffer(self.epochs, dtype=np.int32)[rows]
         if (epochs != epochs[0]).any() and not frame.assign(epoch=epochs).duplicated([*COLUMNS[:3], "epoch"]).any():
             report_policy(f"{epochs.max()} epochs of {name}: their mean was taken")
