@@ -66,8 +66,6 @@ def assign_folds(gold: np.ndarray, folds: int, seed: int, name: str) -> np.ndarr
 
     A class with at least two items therefore occurs in every training set.
 
-    Examples
-    --------
     >>> assign_folds(np.array([0] * 4 + [1] * 2), 2, 0, "an example").tolist().count(0)
     3
     """

@@ -31,8 +31,6 @@ _opened: ContextVar[dict[str, Any] | None] = ContextVar("_opened", default=None)
 def open_once() -> Iterator[None]:
     """Open and parse what `remember` is asked for only once inside: others hold the same object, which nobody may change.
 
-    Examples
-    --------
     >>> with open_once():
     ...     remember("a", list) is remember("a", list)
     True

@@ -67,8 +67,6 @@ def split_items(
 ) -> tuple[Labels, dict[str, Labels]]:
     """Assign the items of the gold to parts at random, and the answers of the runs to the same parts.
 
-    Examples
-    --------
     >>> gold = Labels("gold", ["t"] * 4, ["1", "2", "3", "4"], ["no"] * 4, [1, 2, 3, 4])
     >>> in_parts, _ = split_items(gold, {}, 2)
     >>> sorted(in_parts.topics)
@@ -106,8 +104,6 @@ def classification_runs(
     out before topics, so that a run that is left out does not remove topics too. With `parts`, random parts of the items
     replace the topics.
 
-    Examples
-    --------
     >>> gold = Labels("gold", ["t", "t", "t"], ["1", "2", "3"], ["no", "yes", "yes"], [1, 2, 3])
     >>> run = Labels("run", ["t", "t", "t"], ["3", "1", "2"], ["yes", "no", "no"], [1, 2, 3])
     >>> classification_runs(gold, {"a": run}, ["no", "yes"]).counts[0, 0].tolist()
@@ -153,8 +149,6 @@ def round_labels(given: Sequence[Labels], classes: Sequence[str], rounding: Roun
 
     Half-way between two classes "nearest" is the upper one. Numbers are compared as they are written, exactly.
 
-    Examples
-    --------
     >>> labels = Labels("ann.csv", ["t"] * 3, ["1", "2", "3"], ["0.4", "1", "7"], [2, 3, 4])
     >>> import warnings
     >>> with warnings.catch_warnings(action="ignore"):

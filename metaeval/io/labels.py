@@ -33,8 +33,6 @@ def read(
 ) -> ClassificationRuns:
     """Read labels from files or frames with columns topic, item and label; options as `classification_runs` takes them.
 
-    Examples
-    --------
     >>> judges = {"item": [1, 2], "gold": ["no", "yes"], "ann": ["no", "no"], "bo": ["yes", "yes"]}
     >>> read(judges, classes=["no", "yes"])
     ClassificationRuns: 2 runs × 1 topic, 2 classes

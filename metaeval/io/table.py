@@ -123,8 +123,6 @@ DELIMITERS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bar
 def find_delimiter(path: PathLike, text: str) -> str:
     r"""Return the separator of columns of a text: a tab in a .tsv file, otherwise what fits its first two lines.
 
-    Examples
-    --------
     >>> find_delimiter("scores.csv", "run;topic;measure;score\na;t;AP;0,5")
     ';'
     >>> find_delimiter("scores.csv", "x;1,x;2\n0.25,0.5")  # the names of two runs
@@ -219,8 +217,6 @@ def check_header(row: Sequence[str], path: object, line: int | None = None) -> t
 def rename_columns(header: Sequence[str], columns: Mapping[str, str] | None, path: object = None) -> tuple[str, ...]:
     """Return column names with those that the user maps replaced by what they stand for.
 
-    Examples
-    --------
     >>> rename_columns(("system", "run", "score"), {"run": "system"})
     ('run', 'run (not mapped)', 'score')
     """
@@ -264,8 +260,6 @@ def is_number(text: str) -> bool:
 def numbers(texts: Iterable[str]) -> np.ndarray:
     """Convert texts to numbers; NaN for a text that is not a number.
 
-    Examples
-    --------
     >>> numbers(["0.5", "1e-3", "half", "1_000"]).tolist()
     [0.5, 0.001, nan, nan]
     """

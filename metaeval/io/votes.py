@@ -40,8 +40,6 @@ def read(
 
     Options as `quantification_runs` takes them.
 
-    Examples
-    --------
     >>> votes = {"topic": ["t1", "t2"], "ann": [0, 1], "bo": [0, 0], "cy": [1, 0], "di": [1, 0]}
     >>> found = read(votes, classes=[0, 1])
     >>> found, found.gold.tolist()

@@ -302,8 +302,6 @@ def find_signs(measures: Sequence[Measure]) -> np.ndarray:
 def parse(text: str) -> tuple[str, dict[str, Parameter]]:
     """Split a measure's printed form into its family name and its parameters.
 
-    Examples
-    --------
     >>> parse("OCI(beta=0.75, gamma=1)")
     ('OCI', {'beta': 0.75, 'gamma': 1})
     """

@@ -50,8 +50,6 @@ score is above 0, as in the files of WMT's metrics tasks; anything else is ambig
 def measure_of_usual_name(label: str) -> Measure:
     """Return the measure of which only scores are known, with the direction that its name tells, if any.
 
-    Examples
-    --------
     >>> [measure_of_usual_name(name).higher_is_better for name in ("nDCG@20", "BLEU", "TER", "cost")]
     [True, True, False, None]
     """
@@ -76,8 +74,6 @@ def drop_contradicted(measures: Sequence[Measure], values: np.ndarray) -> tuple[
 def turn(measure: Measure, higher_is_better: bool) -> Measure:
     """Return the measure of the same name of which higher scores, or lower ones, are stated to be better.
 
-    Examples
-    --------
     >>> turn(Measure("cost"), False).higher_is_better
     False
     """
@@ -101,8 +97,6 @@ def turn_measures(
 ) -> list[tuple[Measure, ...]]:
     """Return the measures of some collections with the directions that a user states, which always win.
 
-    Examples
-    --------
     >>> [[known, lost]] = turn_measures([[Measure("gain"), Measure("loss")]], True, "loss")
     >>> known.higher_is_better, lost.higher_is_better
     (True, False)

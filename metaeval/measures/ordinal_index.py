@@ -70,8 +70,6 @@ def OC_prime(counts: Any, *, beta: Any = 0.75, gamma: float = 1, absolute: bool 
 
     With an absolute β of 1 or more it is the misclassification error rate. It takes, returns and raises what `OCI` does.
 
-    Examples
-    --------
     >>> float(OC_prime([[2, 1], [1, 2]], beta=1, absolute=True).round(4))
     0.3333
     """

@@ -114,8 +114,6 @@ def measure_of_label(label: MeasureLike) -> Measure:
 def tells_direction(label: str, higher_is_better: bool) -> bool:
     """Say whether whoever reads the label of a measure knows this to be its direction, without code of the measure's own.
 
-    Examples
-    --------
     >>> tells_direction("NMD", False), tells_direction("BLEU", False), tells_direction("cost", False)
     (True, False, False)
     """

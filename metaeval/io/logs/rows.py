@@ -241,8 +241,6 @@ class _Cells:
 def as_score(value: Any, **where: Any) -> float | None:
     """Return a value as a score; None where it says that there is none.
 
-    Examples
-    --------
     >>> as_score(True), as_score("0.5"), as_score(float("nan")), as_score(None)
     (1.0, 0.5, None, None)
     """
