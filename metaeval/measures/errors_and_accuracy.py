@@ -16,12 +16,7 @@ _UNBOUNDED = float("inf")
 def MAE_M(counts: np.ndarray) -> np.ndarray:
     """Macroaveraged mean absolute error: how many classes off is an item, each gold class counting the same?
 
-    Gold classes without items are left out of the average.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 (perfect) to K − 1.
+    Gold classes without items are left out of the average. From 0 (perfect) to K − 1.
 
     Examples
     --------
@@ -38,10 +33,7 @@ def MAE_M(counts: np.ndarray) -> np.ndarray:
 def MAE_mu(counts: np.ndarray) -> np.ndarray:
     """Mean absolute error: how many classes off is an item, each item counting the same?
 
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 (perfect) to K − 1.
+    From 0 (perfect) to K − 1.
 
     Examples
     --------

@@ -15,10 +15,7 @@ _UNBOUNDED = float("inf")
 def MSE(counts: np.ndarray) -> np.ndarray:
     """Mean squared error: the squared number of classes an item is off, each item counting the same.
 
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 (perfect) to (K − 1)².
+    From 0 (perfect) to (K − 1)².
 
     Examples
     --------
@@ -38,12 +35,7 @@ def MSE(counts: np.ndarray) -> np.ndarray:
 def MSE_M(counts: np.ndarray) -> np.ndarray:
     """Macroaveraged mean squared error: as MSE, each gold class with items counting the same.
 
-    Gold classes without items are left out of the average.
-
-    Returns
-    -------
-    ndarray, shape (...)
-        From 0 (perfect) to (K − 1)².
+    Gold classes without items are left out of the average. From 0 (perfect) to (K − 1)².
 
     Examples
     --------
