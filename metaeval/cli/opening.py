@@ -25,7 +25,7 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     `several`: a file may hold several collections.
     """
     from metaeval.data.scores import only_collection
-    from metaeval.io.strict_json import parse_once
+    from metaeval.files import open_once
 
     texts = _list_texts(getattr(values, "reference", None))
     files = [text for text in texts if reference_opens and names_file(text)]
@@ -33,7 +33,7 @@ def open_sources(sources: list[str], values: Values, *, reference_opens: bool, s
     selected = [*dict.fromkeys([*values.measure, *named])] if values.measure else None
     opening = {name: getattr(values, name) for name in OPENING} | {"columns": read_columns(values)}
     opened: list[Scores] = []
-    with parse_once():
+    with open_once():
         for source in sources:
             with working(f"reading {source}"):
                 found = _open_source(source, selected, files, opening)

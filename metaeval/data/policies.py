@@ -115,8 +115,6 @@ def check_policy(policy: str, allowed: object) -> None:
 def find_farthest_end(centre: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the end of the scale farthest from a position on it, the last class where both are as far.
 
-    Examples
-    --------
     >>> find_farthest_end(np.array([0, 1, 2, 3, 4]), 5).tolist()
     [4, 4, 4, 0, 0]
     """
