@@ -16,6 +16,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from metaeval.cli import cite, compare, data, inspect, measures, playground, scores
+from metaeval.cli.command import add_command
 from metaeval.cli.generate import LazyGroup
 from metaeval.cli.output import print_note, print_problem, print_status
 from metaeval.cli.quick import COMPLETION, QUICK, import_later
@@ -43,12 +44,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-measures.register(app)
-cite.register(app)
-scores.register(app)
-inspect.register(app)
-compare.register(app)
-playground.register(app)
+for _name, _run, _options in (
+    ("measures", measures.show_measures, measures.MEASURES),
+    ("cite", cite.print_citations, cite.CITE),
+    ("score", scores.score, scores.SCORE),
+    ("convert", scores.convert, scores.CONVERT),
+    ("inspect", inspect.inspect, inspect.INSPECT),
+    ("compare", compare.compare, compare.COMPARE),
+    ("app", playground.start, playground.APP),
+):
+    add_command(app, _name, _run, _options)
 app.add_typer(data.app, name="data")
 
 

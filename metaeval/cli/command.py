@@ -18,11 +18,9 @@ class Values(SimpleNamespace):
     """What the command line says: the value of every option, and in `stated` the names of those that stand there."""
 
 
-def add_command(
-    app: typer.Typer, name: str, run: Callable[[Any], None], options: Options, help: str | None = None
-) -> None:
-    """Add the command that calls a function with its values; its help is the function's docstring unless stated."""
-    app.command(name, cls=Command)(_make_function(run, options, help or run.__doc__ or ""))
+def add_command(app: typer.Typer, name: str, run: Callable[[Any], None], options: Options) -> None:
+    """Add the command that calls a function with its values; its help is the function's docstring."""
+    app.command(name, cls=Command)(_make_function(run, options, run.__doc__ or ""))
 
 
 def make_command(run: Callable[[Any], None], options: Options, help: str) -> Any:

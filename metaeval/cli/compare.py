@@ -7,9 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import typer
-
-from metaeval.cli.command import Values, add_command
+from metaeval.cli.command import Values
 from metaeval.cli.complete import complete_measure, complete_source
 from metaeval.cli.opening import find_directions, names_file, open_references, read_columns, read_gold
 from metaeval.cli.options import DIRECTIONS, HELP, option, switch, take
@@ -74,23 +72,9 @@ COMPARE = {
 }
 
 _PASSED = (
-    "missing",
-    "n_trials",
-    "n_permutations",
-    "test",
-    "alpha",
-    "distinct_runs",
-    "thorough",
-    "seed",
-    "n_jobs",
-    "time_limit",
-)
+    "missing", "n_trials", "n_permutations", "test", "alpha", "distinct_runs", "thorough", "seed", "n_jobs", "time_limit",
+)  # fmt: skip
 """Options that are arguments of the function that compares."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    add_command(app, "compare", compare, COMPARE)
 
 
 def compare(values: Values) -> None:
@@ -117,13 +101,8 @@ def compare(values: Values) -> None:
     check_report(values.out, values.overwrite)
     sources = _open_data(values)
     labels = {str(measure) for source in sources if isinstance(source, Scores) for measure in source.measures}
-    reference = values.reference
-    reference = open_references(
-        reference[0] if reference and len(reference) == 1 else reference,
-        values.missing,
-        columns=read_columns(values),
-        labels=labels,
-    )
+    named = values.reference[0] if values.reference and len(values.reference) == 1 else values.reference
+    reference = open_references(named, values.missing, columns=read_columns(values), labels=labels)
     with _report_progress() as say:
         result = compare_measures(
             values.measure,

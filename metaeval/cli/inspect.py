@@ -5,9 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from metaeval.cli.command import Values, add_command
+from metaeval.cli.command import Values
 from metaeval.cli.options import argument, option, take
 from metaeval.cli.output import print_text, working
 from metaeval.io.formats import parse_columns
@@ -28,11 +26,6 @@ MOST_SHOWN = 5
 
 REFERENCES = ("human", "mqm", "gold", "da", "people", "esa", "rating", "annotator")
 """Names of measures that are probably what people said."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    add_command(app, "inspect", inspect, INSPECT)
 
 
 def inspect(values: Values) -> None:

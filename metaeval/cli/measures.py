@@ -6,9 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import typer
-
-from metaeval.cli.command import Values, add_command
+from metaeval.cli.command import Values
 from metaeval.cli.complete import complete_measure
 from metaeval.cli.docstrings import parse_docstring
 from metaeval.cli.options import argument, option, take
@@ -31,11 +29,6 @@ MEASURES = {
     "kind": option(str | None, "Only those of one kind", choices=KINDS),
     **take("style"),
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add this command to the command line."""
-    add_command(app, "measures", show_measures, MEASURES)
 
 
 def show_measures(values: Values) -> None:

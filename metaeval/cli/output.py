@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from metaeval.cli.options import STYLES
 from metaeval.show.cells import Cells
-from metaeval.show.terminal import fit_cells, wrap_text
+from metaeval.show.terminal import fit_table, wrap_text
 
 if TYPE_CHECKING:
     from metaeval.analyses.result import Result
@@ -157,15 +157,6 @@ def render(table: Table, style: str, *, explain: bool = True) -> str:
     caption = table.whole_caption if explain else table.caption
     width = terminal_width(sys.stdout) or NARROW
     return fit_table(table.list_cells().convert(one_line), caption, str(table.signature), width, cut=not explain)
-
-
-def fit_table(cells: Cells, caption: str, signature: str, width: int | None, *, cut: bool = False) -> str:
-    """Return a table with caption and signature, if any, no line longer than a terminal is wide; a file has no width."""
-    from metaeval.errors import one_line
-
-    width = width or sys.maxsize
-    above, below = (wrap_text(one_line(text), width) for text in (caption, signature))
-    return "\n".join([*above, "", fit_cells(cells, width, cut=cut), *(["", *below] if signature else [])]) + "\n"
 
 
 def print_cells(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]], caption: str) -> None:

@@ -66,20 +66,14 @@ def find_input(function: Function) -> str:
 
     name = next(iter(inspect.signature(function).parameters))
     hint = get_type_hints(function)[name]
-    if hint is Scores:
-        return "scores"
-    if hint is DiscriminativePower:
-        return "power"
-    if hint is Annotations:
-        return "annotations"
-    if hint is JudgedRuns:
-        return "judged"
-    if Ratings in get_args(hint):
-        return "ratings"
-    if Scores in get_args(hint):
-        return "several"
+    single = {Scores: "scores", DiscriminativePower: "power", Annotations: "annotations", JudgedRuns: "judged"}
+    if isinstance(hint, type) and hint in single:
+        return single[hint]
+    for one_of, what in ((Ratings, "ratings"), (Scores, "several")):
+        if one_of in get_args(hint):
+            return what
     if name == "measures":
-        return "measures"
+        return name
     raise TypeError(f"{function.__name__} takes {name}, of which the command line knows nothing")
 
 

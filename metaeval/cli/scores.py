@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from metaeval.cli.command import Values, add_command, option_names
+from metaeval.cli.command import Values, option_names
 from metaeval.cli.complete import complete_measure, complete_source
 from metaeval.cli.opening import find_directions, read_columns, read_gold
 from metaeval.cli.options import DIRECTIONS, SCORE_FORMATS, argument, option, switch, take
@@ -67,15 +65,6 @@ CONVERT = {
     **DIRECTIONS,
     **take("defuse_formulas"),
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    layouts = f"Layouts: {_describe(formats.RUN_FORMATS)}."
-    add_command(app, "score", score, SCORE, (score.__doc__ or "").replace("LAYOUTS", layouts))
-    written = f"Formats: {_describe(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
-    written += f"{_describe(formats.LOG_FORMATS)}."
-    add_command(app, "convert", convert, CONVERT, (convert.__doc__ or "").replace("FORMATS", written))
 
 
 def _describe(listed: Mapping[str, Any]) -> str:
@@ -189,3 +178,8 @@ def convert(values: Values) -> None:
         with option_names({"format": "--to"}):
             for scores in found:
                 write_scores(scores, values.target, values.to_format, defuse_formulas=values.defuse_formulas)
+
+
+_WRITTEN = f"Formats: {_describe(formats.SCORE_FORMATS)}; store (a folder of Parquet files). Logs that are read: "
+score.__doc__ = (score.__doc__ or "").replace("LAYOUTS", f"Layouts: {_describe(formats.RUN_FORMATS)}.")
+convert.__doc__ = (convert.__doc__ or "").replace("FORMATS", f"{_WRITTEN}{_describe(formats.LOG_FORMATS)}.")

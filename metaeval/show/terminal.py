@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
+from metaeval.errors import one_line
 from metaeval.show.cells import Cells
 from metaeval.show.names import count_columns, shorten_names
 
@@ -48,6 +50,13 @@ def fit_cells(cells: Cells, width: int, *, cut: bool = False) -> str:
             shrunk[column] = max(1, min(shrunk[column], width - _total(shrunk) + shrunk[column]))
         drawn.append(_draw(cells, block, _widen(shrunk, [natural[c] for c in block], width), cut))
     return "\n\n".join(drawn)
+
+
+def fit_table(cells: Cells, caption: str, signature: str, width: int | None = None, *, cut: bool = False) -> str:
+    """Return a table with caption and signature, if any, no line longer than a terminal is wide; a file has no width."""
+    width = width or sys.maxsize
+    above, below = (wrap_text(one_line(text), width) for text in (caption, signature))
+    return "\n".join([*above, "", fit_cells(cells, width, cut=cut), *(["", *below] if signature else [])]) + "\n"
 
 
 def wrap_text(text: str, width: int) -> list[str]:
