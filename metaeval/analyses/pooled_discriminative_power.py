@@ -156,10 +156,8 @@ class PooledDiscriminativePower(Result):
 
     def explained_tables(self) -> list[Table]:
         """Return further what is known of the measure that finds most, and every other."""
-        return [
-            self.to_table(),
-            *explain_differences(self.compare_power(), self.to_frame(), self.margin, self.signature),
-        ]
+        more = explain_differences(self.compare_power(), self.to_frame(), self.margin, self.signature)
+        return [self.to_table(), *more]
 
     def charts(self) -> Sequence[Chart]:
         """Return the pooled discriminative power of every measure with its interval."""

@@ -112,13 +112,7 @@ class DiscriminativePower(Result):
         return pd.concat(self.frames(), ignore_index=True)
 
     def frames(self) -> Iterator[pd.DataFrame]:
-        """Yield the rows of `to_frame` in parts, which memory holds one by one.
-
-        Yields
-        ------
-        DataFrame
-            Of one measure.
-        """
+        """Yield the rows of `to_frame` in parts, each of one measure, which memory holds one by one."""
         runs = np.array(self.runs, dtype=object)
         n_pairs = len(self.runs) * (len(self.runs) - 1) // 2
         for m, measure in enumerate(self.measures):
@@ -149,14 +143,7 @@ class DiscriminativePower(Result):
     def write_p_values(self, path: PathLike) -> Path:
         """Write the rows of `to_frame`, every p-value, to a file; memory does not grow with their number.
 
-        Parameters
-        ----------
-        path : path
-            ``.csv``, or ``.parquet``, which takes a fifth of the room.
-
-        Returns
-        -------
-        Path
+        It is ``.csv``, or ``.parquet``, which takes a fifth of the room.
 
         Raises
         ------
@@ -267,10 +254,8 @@ class DiscriminativePower(Result):
 
     def explained_tables(self) -> list[Table]:
         """Return further what is known of the measure that finds most, and every other."""
-        return [
-            self.to_table(),
-            *explain_differences(self.compare_power(), self.summary(), self.margin, self.signature),
-        ]
+        more = explain_differences(self.compare_power(), self.summary(), self.margin, self.signature)
+        return [self.to_table(), *more]
 
     def charts(self) -> Sequence[LineChart]:
         """Return the discriminative power curves: p-values of all run pairs, descending (ACL 2021, Figures 1 to 3)."""

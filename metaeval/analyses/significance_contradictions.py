@@ -12,6 +12,7 @@ import pandas as pd
 from metaeval.analyses.checks import check_measures, check_power
 from metaeval.analyses.power_result import DiscriminativePower
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import name_pairs
 from metaeval.errors import format_count, format_option
 from metaeval.files import PathLike
 from metaeval.measures.base import Measure
@@ -60,11 +61,8 @@ class SignificanceContradictions(Result):
         DataFrame
             Columns measure_1, measure_2, contradictions.
         """
-        first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(measure) for measure in self.measures], dtype=object)
-        ahead_and_behind = count_common(self.verdicts > 0, self.verdicts < 0)
-        counts = (ahead_and_behind + ahead_and_behind.T)[first, second]
-        return pd.DataFrame({"measure_1": names[first], "measure_2": names[second], "contradictions": counts})
+        counts = self._count()[np.triu_indices(len(self.measures), 1)]
+        return pd.DataFrame({**name_pairs(self.measures), "contradictions": counts})
 
     def answer(self) -> str:
         """Say which two measures contradict each other most often, or how many do."""
@@ -126,16 +124,7 @@ class SignificanceContradictions(Result):
                 )
 
     def write_run_pairs(self, path: PathLike) -> Path:
-        """Write every contradiction to a file, as `run_pairs` returns them.
-
-        Parameters
-        ----------
-        path : path
-            ``.csv`` or ``.parquet``.
-
-        Returns
-        -------
-        Path
+        """Write every contradiction to a ``.csv`` or ``.parquet`` file, as `run_pairs` returns them.
 
         Raises
         ------
@@ -173,22 +162,18 @@ class SignificanceContradictions(Result):
 
     def _count(self) -> np.ndarray:
         """Return on how many run pairs every two measures contradict each other, shape (measure, measure)."""
-        counts = np.zeros((len(self.measures),) * 2, dtype=int)
-        counts[np.triu_indices(len(self.measures), 1)] = self.to_frame()["contradictions"].to_numpy()
-        return counts + counts.T
+        ahead_and_behind = count_common(self.verdicts > 0, self.verdicts < 0)
+        return ahead_and_behind + ahead_and_behind.T
 
-    def run_pairs_table(self) -> Table:
-        """Return the list of contradictions (LQ 2021, Table 6), the first 1,000 if there are more."""
-        return self._list_in_table()
-
-    def _list_in_table(self, most: int | None = None) -> Table:
+    def run_pairs_table(self, most: int | None = None) -> Table:
+        """Return the list of contradictions (LQ 2021, Table 6), the first ones if there are more than `most`, or 1,000."""
         listed, part = self._list_first(most)
         caption = "Measure 1 finds run 1 significantly better; measure 2 finds run 2 better."
         return Table(listed.set_index("measure_1"), caption, self.signature, legend=part)
 
     def detail_tables(self) -> list[Table]:
         """Return the first contradictions, if there are any."""
-        return [self._list_in_table(FEW_LISTED)] if self.n_contradictions else []
+        return [self.run_pairs_table(FEW_LISTED)] if self.n_contradictions else []
 
     def details(self) -> dict[str, pd.DataFrame]:
         """Return the contradictions with both conclusions, the first 1,000 if there are more."""

@@ -12,6 +12,7 @@ from metaeval.analyses.checks import check_count, check_jobs, check_seed, check_
 from metaeval.analyses.diagnostics import choose_runs
 from metaeval.analyses.label_order import sort_labels
 from metaeval.analyses.result import Result
+from metaeval.analyses.variation import name_pairs
 from metaeval.data.scores import Scores
 from metaeval.errors import MetaevalError, format_list
 from metaeval.measures.base import Measure
@@ -132,11 +133,9 @@ class SplitHalfConsistency(Result):
             significant.
         """
         first, second = np.triu_indices(len(self.measures), 1)
-        names = np.array([str(measure) for measure in self.measures], dtype=object)
         return pd.DataFrame(
             {
-                "measure_1": names[first],
-                "measure_2": names[second],
+                **name_pairs(self.measures),
                 "difference": self.means[first] - self.means[second],
                 "effect_size": self.effect_sizes[first, second],
                 "p_value": self.p_values,
